@@ -1,0 +1,1 @@
+//! The deterministic state machine of Scarce.

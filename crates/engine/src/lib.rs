@@ -1,0 +1,1 @@
+//! Engines that sequence, log and apply commands.

@@ -1,0 +1,3 @@
+//! The `scarce` binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Seeded workloads, a naive reference model and an auditor.
