@@ -1,0 +1,203 @@
+//! Accounts: money in double entry. Every movement has a source and a destination; what enters or
+//! leaves does so against the partition's `$world:<asset>` account, so that per asset and partition
+//! all balances sum to zero.
+
+mod evolve;
+pub mod holds;
+mod movements;
+pub(crate) mod query;
+
+pub use evolve::evolve;
+pub use holds::expire;
+pub use movements::{close, credit, debit, freeze, open, set_overdraft, transfer, unfreeze};
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::deadlines::{Deadlines, RecordKind};
+use crate::digest::{Kind, Sum};
+use crate::facts;
+use crate::outcome::{Code, Refusal};
+use crate::state::State;
+use crate::store::{Ordered, Slot, Table};
+use crate::types::{Id, TimeMs, signed};
+use crate::{record_wire, reversible_fields, shown_word, words};
+
+words! {
+    /// What an account still does.
+    Status {
+        /// Everything.
+        0 Open = "open",
+        /// No debits and no new holds.
+        1 Frozen = "frozen",
+        /// Nothing, for good.
+        2 Closed = "closed",
+    }
+}
+shown_word!(Status);
+
+/// An account of one asset. `balance − held ≥ −overdraft` always.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// What is kept.
+    pub asset: Id,
+    /// What is there, in minor units; below nought where an overdraft is used.
+    pub balance: i64,
+    /// What holds have set aside.
+    pub held: u64,
+    /// How far below nought `available` may go.
+    pub overdraft: u64,
+    /// What the account still does.
+    pub status: Status,
+    /// Where the asset's world account is.
+    pub(crate) world: Slot,
+}
+
+record_wire!(Account { asset, balance, held, overdraft, status, world });
+
+impl Account {
+    /// What can be spent without the overdraft.
+    #[must_use]
+    pub fn available(&self) -> i64 {
+        self.balance - signed(self.held)
+    }
+
+    /// Whether `amount` more can be spent or held, overdraft included.
+    #[must_use]
+    pub fn covers(&self, amount: u64) -> bool {
+        signed(amount) - signed(self.overdraft) <= self.available()
+    }
+}
+
+words! {
+    /// What became of a hold.
+    HoldStatus {
+        /// It holds money.
+        0 Open = "open",
+        /// Its money was paid out, or what was left freed with the last payment.
+        1 Captured = "captured",
+        /// It was ended without payment, or with what had been paid before.
+        2 Voided = "voided",
+        /// Its deadline passed.
+        3 Expired = "expired",
+    }
+}
+shown_word!(HoldStatus);
+
+/// Money set aside on an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// What it still holds.
+    pub amount: u64,
+    /// What became of it.
+    pub status: HoldStatus,
+    /// When it ends by itself.
+    pub deadline: Option<TimeMs>,
+    /// When it ended; 0 while it is open.
+    pub ended_at: TimeMs,
+}
+
+record_wire!(Hold { amount, status, deadline, ended_at });
+
+/// The accounts and holds of a partition. Accounts are never removed.
+#[derive(Debug)]
+pub struct Accounts {
+    pub(crate) accounts: Table<Id, Account>,
+    pub(crate) holds: Ordered<(Slot, Id), Hold>,
+}
+
+reversible_fields!(Accounts { accounts, holds });
+
+impl Accounts {
+    pub(crate) fn new(hash_seed: u64) -> Self {
+        Self { accounts: Table::new(hash_seed), holds: Ordered::default() }
+    }
+
+    /// An account by name.
+    #[must_use]
+    pub fn get(&self, account: &Id) -> Option<&Account> {
+        self.accounts.get(account)
+    }
+
+    /// Every account with its name, world accounts included.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &Account)> {
+        self.accounts.iter()
+    }
+
+    /// A hold by the names of account and hold.
+    #[must_use]
+    pub fn hold(&self, account: &Id, hold: &Id) -> Option<&Hold> {
+        self.holds.get(&(self.accounts.find(account)?, hold.clone()))
+    }
+
+    pub(crate) fn find_with_holds(&self, account: &Id) -> Option<Slot> {
+        let slot = self.accounts.find(account)?;
+        self.accounts.at(slot).filter(|account| account.held > 0).map(|_| slot)
+    }
+
+    /// The account, or the refusal that it does not exist.
+    pub(crate) fn existing(&self, account: &Id) -> Result<(Slot, &Account), Refusal> {
+        self.accounts
+            .find(account)
+            .and_then(|slot| self.accounts.at(slot).map(|found| (slot, found)))
+            .ok_or_else(|| Refusal::new(Code::AccountNotFound, facts![account]))
+    }
+
+    /// The account, or the refusal that it does not exist or is closed.
+    pub(crate) fn not_closed(&self, account: &Id) -> Result<(Slot, &Account), Refusal> {
+        let (slot, found) = self.existing(account)?;
+        if found.status == Status::Closed {
+            return Err(Refusal::new(Code::AccountClosed, facts![account]));
+        }
+        Ok((slot, found))
+    }
+
+    /// The account, or the refusal that it does not exist or may not spend.
+    pub(crate) fn spending(&self, account: &Id) -> Result<(Slot, &Account), Refusal> {
+        let (slot, found) = self.not_closed(account)?;
+        if found.status == Status::Frozen {
+            return Err(Refusal::new(Code::AccountFrozen, facts![account]));
+        }
+        Ok((slot, found))
+    }
+
+    pub(crate) fn forget(&mut self, slot: Slot, hold: &Id) {
+        self.holds.remove(&(slot, hold.clone()));
+    }
+
+    pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
+        for (id, account) in self.accounts.iter() {
+            sum.add(Kind::Account, id, |out| {
+                account.asset.put(out);
+                account.balance.put(out);
+                account.held.put(out);
+                account.overdraft.put(out);
+                account.status.put(out);
+            });
+        }
+        for ((slot, name), hold) in self.holds.iter() {
+            let ended = hold.status != HoldStatus::Open && !state.is_retained(hold.ended_at, state.at);
+            if let Some(account) = self.accounts.key_at(*slot).filter(|_| !ended) {
+                sum.add(Kind::Hold, account, |out| {
+                    name.put(out);
+                    hold.put(out);
+                });
+            }
+        }
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.accounts.put(out);
+        self.holds.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>, deadlines: &mut Deadlines) -> Result<(), Malformed> {
+        self.accounts.load(input)?;
+        self.holds.load(input)?;
+        for ((slot, name), hold) in self.holds.iter() {
+            let account = self.accounts.key_at(*slot).ok_or(Malformed)?;
+            if let (HoldStatus::Open, Some(deadline)) = (hold.status, hold.deadline) {
+                deadlines.add(deadline, RecordKind::Hold, *slot, account, name);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! What readers are told of accounts.
+
+use super::holds::{status_at, visible};
+use crate::facts;
+use crate::outcome::{Code, Refusal, Value, Verdict};
+use crate::state::State;
+use crate::types::{Id, TimeMs};
+
+pub(crate) fn account(state: &State, id: &Id) -> Verdict {
+    let (_, account) = state.accounts.existing(id)?;
+    Ok(facts![
+        id,
+        &account.asset,
+        account.balance,
+        account.held,
+        account.available(),
+        account.overdraft,
+        account.status.word(),
+    ])
+}
+
+pub(crate) fn world(state: &State, asset: &Id) -> Verdict {
+    let id = Id::world(asset);
+    let account = state.accounts.get(&id).ok_or_else(|| Refusal::new(Code::AccountNotFound, facts![&id]))?;
+    Ok(facts![&id, &account.asset, account.balance])
+}
+
+/// Every hold that answers under its name: name, amount left, status, deadline.
+pub(crate) fn holds(state: &State, id: &Id, now: TimeMs) -> Verdict {
+    let (slot, _) = state.accounts.existing(id)?;
+    let first = Id::trusted(compact_str::CompactString::const_new(""));
+    let rows = state
+        .accounts
+        .holds
+        .range((slot, first)..)
+        .take_while(|((its_slot, _), _)| *its_slot == slot)
+        .filter(|((_, name), _)| visible(state, slot, name, now).is_some())
+        .map(|((_, name), hold)| {
+            let fields = facts![name, hold.amount, status_at(hold, now).word(), hold.deadline];
+            Value::List(fields.into_vec())
+        });
+    Ok(facts![rows.collect::<Vec<_>>()])
+}

@@ -1,0 +1,162 @@
+//! How one argument is read from the words of a request, and what is said when it cannot be.
+
+use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
+
+/// An argument that is not of its shape. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// Which argument.
+    pub argument: &'static str,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Invalid {
+    /// Names the argument and what is wrong with it.
+    #[must_use]
+    pub fn new(argument: &'static str, reason: impl Into<String>) -> Self {
+        Self { argument, reason: reason.into() }
+    }
+}
+
+impl std::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.argument, self.reason)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// The words of a request that have not been read yet.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    rest: &'a [&'a [u8]],
+}
+
+impl<'a> Words<'a> {
+    /// Starts at the first of `words`.
+    #[must_use]
+    pub fn new(words: &'a [&'a [u8]]) -> Self {
+        Self { rest: words }
+    }
+
+    /// The next word, which `argument` needs.
+    ///
+    /// # Errors
+    /// When none is left.
+    pub fn take(&mut self, argument: &'static str) -> Result<&'a [u8], Invalid> {
+        self.next().ok_or_else(|| Invalid::new(argument, "is missing"))
+    }
+
+    /// The next word without reading it.
+    #[must_use]
+    pub fn peek(&self) -> Option<&'a [u8]> {
+        self.rest.first().copied()
+    }
+
+    /// How many words are left.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Whether no word is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Whether the next word is `token`, in any case; reads it if so.
+    pub fn skip(&mut self, token: &str) -> bool {
+        let found = self.peek().is_some_and(|word| word.eq_ignore_ascii_case(token.as_bytes()));
+        if found {
+            self.next();
+        }
+        found
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+}
+
+/// What can be read from the words of a request.
+pub trait Argument: Sized {
+    /// How it is written in a usage line, where the argument's own name does not say it.
+    const SYNTAX: Option<&'static str> = None;
+
+    /// Reads the argument from the next word or words.
+    ///
+    /// # Errors
+    /// When the words are not of its shape.
+    fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid>;
+
+    /// Joins a second mention of the same option with the first.
+    ///
+    /// # Errors
+    /// By default always: an option is given once.
+    fn join(self, _later: Self, argument: &'static str) -> Result<Self, Invalid> {
+        Err(Invalid::new(argument, "is given twice"))
+    }
+}
+
+macro_rules! parsed_argument {
+    ($($name:ident),*) => {$(
+        impl Argument for $name {
+            fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
+                $name::parse(words.take(argument)?, argument)
+            }
+        }
+    )*};
+}
+
+parsed_argument!(Id, OperationId, Text, Positive, Natural, Delta);
+
+impl<T: Argument> Argument for Option<T> {
+    const SYNTAX: Option<&'static str> = T::SYNTAX;
+
+    fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
+        T::take(words, argument).map(Some)
+    }
+
+    fn join(self, later: Self, argument: &'static str) -> Result<Self, Invalid> {
+        match (self, later) {
+            (Some(first), Some(second)) => first.join(second, argument).map(Some),
+            (first, second) => Ok(first.or(second)),
+        }
+    }
+}
+
+/// A flag: true when its token is there.
+impl Argument for bool {
+    const SYNTAX: Option<&'static str> = Some("");
+
+    fn take(_words: &mut Words<'_>, _argument: &'static str) -> Result<Self, Invalid> {
+        Ok(true)
+    }
+}
+
+/// Reads one of an enum's words.
+#[macro_export]
+macro_rules! word_argument {
+    ($name:ident, $syntax:literal) => {
+        impl $crate::command::argument::Argument for $name {
+            const SYNTAX: Option<&'static str> = Some($syntax);
+
+            fn take(
+                words: &mut $crate::command::argument::Words<'_>,
+                argument: &'static str,
+            ) -> Result<Self, $crate::command::argument::Invalid> {
+                Self::from_word(words.take(argument)?).ok_or_else(|| {
+                    $crate::command::argument::Invalid::new(argument, concat!("must be one of ", $syntax))
+                })
+            }
+        }
+    };
+}

@@ -1,0 +1,115 @@
+//! Commands: what callers ask for. One table ([`table`]) declares each command with its arguments,
+//! its answer and its refusals; parsing, usage lines, content hashes, documents and the conformance
+//! checklist are made from it.
+
+pub mod argument;
+pub mod shapes;
+mod spec;
+pub mod table;
+
+pub use argument::Invalid;
+pub use spec::{Answer, ArgumentSpec, CommandSpec, Effect};
+pub use table::{COMMANDS, Command};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::codec::Wire;
+use crate::packets::Prepared;
+use crate::types::{Id, OperationId, TimeMs};
+
+/// The trailing options that every mutating command takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Common {
+    /// `ID`: under which the command is applied once.
+    pub operation: Option<OperationId>,
+    /// `DEADLINE`: the stamp from which on the command must not be applied any more.
+    pub deadline: Option<TimeMs>,
+}
+
+/// What one envelope asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// One command.
+    Single(Command),
+    /// Commands that are applied all or not at all, under one operation id.
+    Atomic(Vec<Command>),
+}
+
+/// A request on its way to the state machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// Whose operation ids these are; empty where callers are not told apart.
+    pub namespace: compact_str::CompactString,
+    /// The id and the deadline.
+    pub common: Common,
+    /// What is asked for.
+    pub body: Body,
+    /// The packets of each campaign that the body creates, cut outside the writer's turn.
+    pub(crate) prepared: Vec<Prepared>,
+}
+
+impl Envelope {
+    /// Wraps what is asked for, and cuts the packets of campaigns that it creates; `secret` is the
+    /// deployment's, so that nobody outside can foretell a cut.
+    ///
+    /// # Errors
+    /// When a campaign's plan cannot be cut.
+    pub fn new(namespace: &str, common: Common, body: Body, secret: &[u8; 32]) -> Result<Self, Invalid> {
+        let mut envelope = Self { namespace: namespace.into(), common, body, prepared: Vec::new() };
+        let mut prepared = Vec::new();
+        for command in envelope.commands() {
+            if let Command::PacketCreate(create) = command {
+                prepared.push(Prepared::new(create, envelope.common.operation.as_ref(), secret)?);
+            }
+        }
+        envelope.prepared = prepared;
+        Ok(envelope)
+    }
+
+    /// The hash of what is asked for, without operation id and deadline: equal for equal content
+    /// whatever the gateway.
+    #[must_use]
+    pub fn fingerprint(&self, scratch: &mut Vec<u8>) -> u64 {
+        scratch.clear();
+        match &self.body {
+            Body::Single(command) => command.put(scratch),
+            Body::Atomic(commands) => {
+                0_u64.put(scratch);
+                commands.put(scratch);
+            }
+        }
+        xxh3_64(scratch)
+    }
+
+    /// The commands in order.
+    #[must_use]
+    pub fn commands(&self) -> &[Command] {
+        match &self.body {
+            Body::Single(command) => std::slice::from_ref(command),
+            Body::Atomic(commands) => commands,
+        }
+    }
+}
+
+/// The ids by which a command finds its partition.
+pub trait Routed {
+    /// Calls `visit` with each id in order.
+    fn visit(&self, visit: &mut dyn FnMut(&Id));
+}
+
+impl Routed for Id {
+    fn visit(&self, visit: &mut dyn FnMut(&Id)) {
+        visit(self);
+    }
+}
+
+impl Routed for Option<Id> {
+    fn visit(&self, visit: &mut dyn FnMut(&Id)) {
+        if let Some(id) = self {
+            visit(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

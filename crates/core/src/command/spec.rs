@@ -1,0 +1,215 @@
+//! What the command table says of each command, and the macro that turns it into types.
+
+use crate::outcome::Code;
+
+/// Whether a command changes state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Sequenced, stamped and, where it has an id, remembered.
+    Write,
+    /// Answered from the state as it is.
+    Read,
+}
+
+/// How the values of an applied command are laid out in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// 1 and the values in order.
+    Array,
+    /// Names and values.
+    Map,
+    /// The values alone.
+    Bare,
+}
+
+/// One argument as documents and parsers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArgumentSpec {
+    /// The name, as in JSON.
+    pub name: &'static str,
+    /// The word in front of it, or `None` where its place says what it is.
+    pub token: Option<&'static str>,
+    /// How its value is written, where the name does not say it.
+    pub syntax: Option<&'static str>,
+    /// Whether the command works without it.
+    pub optional: bool,
+}
+
+/// One row of the command table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandSpec {
+    /// The number in content hashes; never changed.
+    pub number: u16,
+    /// The name on the RESP port.
+    pub name: &'static str,
+    /// Whether it changes state.
+    pub effect: Effect,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// Its arguments in order, options last.
+    pub arguments: &'static [ArgumentSpec],
+    /// How the answer is laid out.
+    pub answer: Answer,
+    /// The names of the answer's values.
+    pub reply: &'static [&'static str],
+    /// Its own refusals in the order of the checks.
+    pub refusals: &'static [Code],
+    /// The events that it may make.
+    pub events: &'static [&'static str],
+}
+
+impl CommandSpec {
+    /// The resource that the command belongs to: the name before the point.
+    #[must_use]
+    pub fn group(&self) -> &'static str {
+        self.name.split('.').next().unwrap_or(self.name)
+    }
+
+    /// The command as a usage line.
+    #[must_use]
+    pub fn usage(&self) -> String {
+        let mut line = self.name.to_owned();
+        for argument in self.arguments {
+            line.push(' ');
+            line.push_str(&argument.usage());
+        }
+        if self.effect == Effect::Write && self.name != "OPERATION.RESOLVE" {
+            line.push_str(" [ID operation-id] [DEADLINE ms]");
+        }
+        line
+    }
+}
+
+impl ArgumentSpec {
+    fn usage(&self) -> String {
+        let value = self.syntax.unwrap_or(self.name);
+        let text = match self.token {
+            Some(token) if value.is_empty() => token.to_owned(),
+            Some(token) => format!("{token} {value}"),
+            None => value.to_owned(),
+        };
+        if self.optional { format!("[{text}]") } else { text }
+    }
+}
+
+/// Declares the commands: a struct each, the enum of all, their parser, encoding and table.
+macro_rules! commands {
+    ($(
+        $effect:ident $number:literal $name:literal $variant:ident on [$($route:ident),*]
+        $summary:literal
+        ($($field:ident: $type:ty),*)
+        {$($token:literal $option:ident: $otype:ty = $default:expr),*}
+        $answer:ident [$($reply:literal),*]
+        refuses [$($refusal:ident),*]
+        events [$($event:literal),*];
+    )*) => {
+        $(
+            #[doc = $summary]
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            #[allow(missing_docs, reason = "the command table names and explains the arguments")]
+            pub struct $variant { $(pub $field: $type,)* $(pub $option: $otype,)* }
+
+            $crate::record_wire!($variant { $($field,)* $($option,)* });
+
+            impl $variant {
+                fn parse(words: &mut Words<'_>, common: &mut Common) -> Result<Self, Invalid> {
+                    $(let $field = <$type as Argument>::take(words, stringify!($field))?;)*
+                    $(let mut $option: Option<$otype> = None;)*
+                    while let Some(word) = words.next() {
+                        $(if word.eq_ignore_ascii_case($token.as_bytes()) {
+                            let value = <$otype as Argument>::take(words, stringify!($option))?;
+                            $option = Some(match $option {
+                                None => value,
+                                Some(first) => first.join(value, stringify!($option))?,
+                            });
+                            continue;
+                        })*
+                        common_option(word, words, common, Effect::$effect)?;
+                    }
+                    Ok(Self { $($field,)* $($option: $option.unwrap_or($default),)* })
+                }
+            }
+        )*
+
+        /// A command with its arguments.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant carries the documented struct of its name")]
+        pub enum Command { $($variant($variant)),* }
+
+        $(impl From<$variant> for Command {
+            fn from(command: $variant) -> Self {
+                Command::$variant(command)
+            }
+        })*
+
+        impl Wire for Command {
+            fn put(&self, out: &mut Vec<u8>) {
+                match self { $(Command::$variant(command) => { ($number as u64).put(out); command.put(out); })* }
+            }
+
+            fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+                match u64::get(input)? {
+                    $($number => $variant::get(input).map(Command::$variant),)*
+                    _ => Err(Malformed),
+                }
+            }
+        }
+
+        impl Command {
+            fn parse_as(number: u16, words: &mut Words<'_>, common: &mut Common) -> Result<Self, Invalid> {
+                match number {
+                    $($number => $variant::parse(words, common).map(Command::$variant),)*
+                    _ => Err(Invalid::new("command", "is not in the table")),
+                }
+            }
+
+            /// The row of the command table.
+            #[must_use]
+            pub fn spec(&self) -> &'static CommandSpec {
+                match self { $(Command::$variant(_) => &specs::$variant),* }
+            }
+
+            /// Calls `visit` with every id by which the command finds its partition.
+            pub fn route(&self, visit: &mut dyn FnMut(&Id)) {
+                match self { $(Command::$variant(command) => {
+                    let _ = (command, &visit);
+                    $(Routed::visit(&command.$route, visit);)*
+                })* }
+            }
+        }
+
+        #[allow(non_upper_case_globals, reason = "named as the variants that they describe")]
+        mod specs {
+            use super::*;
+            $(pub(super) static $variant: CommandSpec = CommandSpec {
+                number: $number,
+                name: $name,
+                effect: Effect::$effect,
+                summary: $summary,
+                arguments: &[
+                    $(ArgumentSpec {
+                        name: stringify!($field),
+                        token: None,
+                        syntax: <$type as Argument>::SYNTAX,
+                        optional: false,
+                    },)*
+                    $(ArgumentSpec {
+                        name: stringify!($option),
+                        token: Some($token),
+                        syntax: <$otype as Argument>::SYNTAX,
+                        optional: true,
+                    },)*
+                ],
+                answer: Answer::$answer,
+                reply: &[$($reply),*],
+                refusals: &[$(Code::$refusal),*],
+                events: &[$($event),*],
+            };)*
+        }
+
+        /// Every command, in the order of the table.
+        pub static COMMANDS: &[&CommandSpec] = &[$(&specs::$variant),*];
+    };
+}
+
+pub(super) use commands;

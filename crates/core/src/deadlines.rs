@@ -1,0 +1,138 @@
+//! What ends by itself: deadlines of holds and reservations, and when ended records are forgotten.
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::reversible_fields;
+use crate::store::{Ordered, Slot};
+use crate::types::{Id, TimeMs};
+use crate::words;
+
+words! {
+    /// The kinds of record that end, in the order in which those of one millisecond do.
+    RecordKind {
+        /// A hold on an account.
+        1 Hold = "hold",
+        /// A reservation of stock.
+        2 Reservation = "reservation",
+        /// A claim of a coupon.
+        3 CouponClaim = "claim",
+        /// An order of a market.
+        4 Order = "order",
+    }
+}
+
+/// A record within a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// When it ends.
+    pub deadline: TimeMs,
+    /// What it is.
+    pub kind: RecordKind,
+    /// Where its resource is.
+    pub slot: Slot,
+    /// Its name.
+    pub record: Id,
+}
+
+/// Deadlines in two orders: of a resource, for the command that touches it, and of all, for the sweeper.
+/// Within a millisecond they are due by kind, resource and record, compared as bytes.
+#[derive(Debug, Default)]
+pub struct Deadlines {
+    all: Ordered<(TimeMs, RecordKind, Id, Id), Slot>,
+    of_resource: Ordered<(RecordKind, Slot, TimeMs, Id), ()>,
+}
+
+reversible_fields!(Deadlines { all, of_resource });
+
+impl Deadlines {
+    /// Notes that a record ends at `deadline`.
+    pub fn add(&mut self, deadline: TimeMs, kind: RecordKind, slot: Slot, resource: &Id, record: &Id) {
+        self.all.insert((deadline, kind, resource.clone(), record.clone()), slot);
+        self.of_resource.insert((kind, slot, deadline, record.clone()), ());
+    }
+
+    /// Forgets what [`Deadlines::add`] noted.
+    pub fn remove(&mut self, deadline: TimeMs, kind: RecordKind, slot: Slot, resource: &Id, record: &Id) {
+        self.all.remove(&(deadline, kind, resource.clone(), record.clone()));
+        self.of_resource.remove(&(kind, slot, deadline, record.clone()));
+    }
+
+    /// The records of a resource that have ended by `now`, oldest first.
+    pub fn due_of(&self, kind: RecordKind, slot: Slot, now: TimeMs) -> impl Iterator<Item = (TimeMs, &Id)> {
+        let first = Id::trusted(compact_str::CompactString::const_new(""));
+        self.of_resource
+            .range((kind, slot, 0, first)..)
+            .take_while(move |((its_kind, its_slot, deadline, _), ())| {
+                (*its_kind, *its_slot) == (kind, slot) && *deadline <= now
+            })
+            .map(|((_, _, deadline, record), ())| (*deadline, record))
+    }
+
+    /// All records that have ended by `now`, oldest first.
+    pub fn due(&self, now: TimeMs) -> impl Iterator<Item = Due> {
+        self.all.iter().take_while(move |((deadline, ..), _)| *deadline <= now).map(
+            |((deadline, kind, _, record), slot)| Due {
+                deadline: *deadline,
+                kind: *kind,
+                slot: *slot,
+                record: record.clone(),
+            },
+        )
+    }
+
+    /// The earliest deadline of all.
+    #[must_use]
+    pub fn next(&self) -> Option<TimeMs> {
+        self.all.first().map(|((deadline, ..), _)| *deadline)
+    }
+}
+
+/// Ended records in the order in which they ended, to be dropped when the retention window is over.
+/// Whether a record can still be seen is decided by its stamp alone, never by when it is dropped.
+#[derive(Debug, Default)]
+pub struct Ended {
+    records: Ordered<(TimeMs, RecordKind, Slot, Id), ()>,
+}
+
+reversible_fields!(Ended { records });
+
+impl Ended {
+    /// Notes that a record ended.
+    pub fn add(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
+        self.records.insert((ended_at, kind, slot, record.clone()), ());
+    }
+
+    /// Forgets that a record ended, because its name is in use again.
+    pub fn remove(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
+        self.records.remove(&(ended_at, kind, slot, record.clone()));
+    }
+
+    /// Takes out the oldest record that ended at or before `ended_at`.
+    pub fn pop(&mut self, ended_at: TimeMs) -> Option<(RecordKind, Slot, Id)> {
+        let key = self.records.first().map(|(key, ())| key).filter(|key| key.0 <= ended_at)?.clone();
+        self.records.remove(&key);
+        Some((key.1, key.2, key.3))
+    }
+
+    /// Appends all, for a snapshot.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        (self.records.len() as u64).put(out);
+        for ((ended_at, kind, slot, record), ()) in self.records.iter() {
+            ended_at.put(out);
+            kind.put(out);
+            slot.put(out);
+            record.put(out);
+        }
+    }
+
+    /// Reads what [`Ended::put`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no such list.
+    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.count()? {
+            let key = (Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?);
+            self.records.insert(key, ());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! The log's unit: what one step of one operation changed, encoded once, in the bytes in which it
+//! is journaled, shipped and read.
+//!
+//! | field | bytes |
+//! |---|---|
+//! | length of what follows | 4, little-endian |
+//! | flags: 1 has an operation, 2 has an outcome, 4 more steps follow | 1 |
+//! | epoch, first sequence, stamp | varints |
+//! | operation: namespace, id (texts), content hash (8, little-endian) | where flagged |
+//! | outcome: code number, facts | where flagged |
+//! | number of events, then each: number, fields | varint, … |
+
+use compact_str::CompactString;
+
+use super::Event;
+use crate::codec::{Input, Malformed, Wire};
+use crate::outcome::Outcome;
+use crate::types::{OperationId, TimeMs};
+
+const HAS_OPERATION: u8 = 1;
+const HAS_OUTCOME: u8 = 2;
+const HAS_MORE: u8 = 4;
+
+/// The largest entry; a step's bounds keep every entry far below.
+pub const ENTRY_BYTES_MAX: usize = 4 << 20;
+
+/// Which operation made an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationMark {
+    /// Whose ids these are.
+    pub namespace: CompactString,
+    /// The caller's id.
+    pub id: OperationId,
+    /// The hash of what was asked for.
+    pub fingerprint: u64,
+}
+
+impl Wire for OperationMark {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.namespace.put(out);
+        self.id.put(out);
+        out.extend_from_slice(&self.fingerprint.to_le_bytes());
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        Ok(Self {
+            namespace: Wire::get(input)?,
+            id: Wire::get(input)?,
+            fingerprint: u64::from_le_bytes(Wire::get(input)?),
+        })
+    }
+}
+
+/// What stands in front of an entry's events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryHead {
+    /// The partition's leadership.
+    pub epoch: u64,
+    /// The sequence of the first event; of an entry without events, the one that the next event will have.
+    pub sequence_first: u64,
+    /// The stamp.
+    pub at: TimeMs,
+    /// Whose doing it was; absent for deadlines, and for callers who gave no id.
+    pub operation: Option<OperationMark>,
+    /// Whether the operation's next step follows.
+    pub more: bool,
+}
+
+/// An entry as read from the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What stands in front.
+    pub head: EntryHead,
+    /// The answer that is remembered under the operation's id.
+    pub outcome: Option<Outcome>,
+    /// What changed, in order.
+    pub events: Vec<Event>,
+}
+
+impl Entry {
+    /// The sequence of the last event; without events, the one before the next.
+    #[must_use]
+    pub fn sequence_last(&self) -> u64 {
+        self.head.sequence_first + self.events.len() as u64 - 1
+    }
+
+    /// Appends an entry to the log's bytes.
+    pub fn write(log: &mut Vec<u8>, head: &EntryHead, outcome: Option<&Outcome>, events: &[Event]) {
+        let start = log.len();
+        log.extend_from_slice(&[0; 4]);
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        log.push(
+            flag(head.operation.is_some(), HAS_OPERATION)
+                | flag(outcome.is_some(), HAS_OUTCOME)
+                | flag(head.more, HAS_MORE),
+        );
+        head.epoch.put(log);
+        head.sequence_first.put(log);
+        head.at.put(log);
+        if let Some(operation) = &head.operation {
+            operation.put(log);
+        }
+        if let Some(outcome) = outcome {
+            outcome.put(log);
+        }
+        (events.len() as u64).put(log);
+        events.iter().for_each(|event| event.put(log));
+        let length = u32::try_from(log.len() - start - 4).unwrap_or(u32::MAX);
+        log[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// Reads the entry at the front of `input`.
+    ///
+    /// # Errors
+    /// When the bytes are no entry that this version knows.
+    pub fn read(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        let length = u32::from_le_bytes(Wire::get(input)?) as usize;
+        if length > ENTRY_BYTES_MAX {
+            return Err(Malformed);
+        }
+        let mut body = Input::new(input.take(length)?);
+        let flags = body.byte()?;
+        if flags & !(HAS_OPERATION | HAS_OUTCOME | HAS_MORE) != 0 {
+            return Err(Malformed);
+        }
+        let (epoch, sequence_first, at) =
+            (Wire::get(&mut body)?, Wire::get(&mut body)?, Wire::get(&mut body)?);
+        let operation = if flags & HAS_OPERATION == 0 { None } else { Some(OperationMark::get(&mut body)?) };
+        let outcome = if flags & HAS_OUTCOME == 0 { None } else { Some(Outcome::get(&mut body)?) };
+        let count = body.count()?;
+        let events = (0..count).map(|_| Event::get(&mut body)).collect::<Result<_, _>>()?;
+        if !body.is_empty() || sequence_first == 0 {
+            return Err(Malformed);
+        }
+        let head = EntryHead { epoch, sequence_first, at, operation, more: flags & HAS_MORE != 0 };
+        Ok(Self { head, outcome, events })
+    }
+
+    /// Reads entries that stand one after the other.
+    ///
+    /// # Errors
+    /// When any of the bytes are no entry.
+    pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, Malformed> {
+        let mut input = Input::new(bytes);
+        let mut entries = Vec::new();
+        while !input.is_empty() {
+            entries.push(Self::read(&mut input)?);
+        }
+        Ok(entries)
+    }
+}

@@ -1,0 +1,78 @@
+//! Events: what changed, to what, with the resulting figures. State is the fold of them, and one
+//! table declares them all.
+
+pub mod entry;
+mod spec;
+mod table;
+
+pub use entry::{Entry, EntryHead, OperationMark};
+pub use spec::EventSpec;
+pub use table::*;
+
+use crate::outcome::Value;
+
+/// What an event's field looks like to a reader outside.
+pub trait Shown {
+    /// The field as a value.
+    fn shown(&self) -> Value;
+}
+
+macro_rules! shown_by_from {
+    ($($name:ty),*) => {$(
+        impl Shown for $name {
+            fn shown(&self) -> Value {
+                Value::from(self.clone())
+            }
+        }
+    )*};
+}
+
+shown_by_from!(u64, i64, compact_str::CompactString);
+
+impl Shown for crate::types::Id {
+    fn shown(&self) -> Value {
+        Value::from(self)
+    }
+}
+
+impl Shown for crate::types::OperationId {
+    fn shown(&self) -> Value {
+        Value::from(self.as_str())
+    }
+}
+
+impl Shown for bool {
+    fn shown(&self) -> Value {
+        Value::Integer(i64::from(*self))
+    }
+}
+
+impl<T: Shown> Shown for Option<T> {
+    fn shown(&self) -> Value {
+        self.as_ref().map_or(Value::Absent, Shown::shown)
+    }
+}
+
+impl<T: Shown> Shown for Vec<T> {
+    fn shown(&self) -> Value {
+        Value::List(self.iter().map(Shown::shown).collect())
+    }
+}
+
+impl Shown for [u8; 32] {
+    fn shown(&self) -> Value {
+        Value::Text(self.iter().map(|byte| compact_str::format_compact!("{byte:02x}")).collect())
+    }
+}
+
+/// Shows an enum by its word.
+#[macro_export]
+macro_rules! shown_word {
+    ($($name:ty),*) => {$(
+        impl $crate::event::Shown for $name {
+            fn shown(&self) -> $crate::outcome::Value {
+                $crate::outcome::Value::from(self.word())
+            }
+        }
+    )*};
+}

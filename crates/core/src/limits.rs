@@ -1,0 +1,147 @@
+//! Quantity limits: how many a subject has had within a window. Stock's limit per owner and all of a
+//! coupon's limits are counted here.
+
+use compact_str::CompactString;
+
+use crate::codec::{Input, Malformed};
+use crate::store::{Ordered, Slot, Table};
+use crate::types::{INTEGER_MAX, Id, TimeMs};
+use crate::{record_wire, reversible_fields};
+
+/// What is counted together: a limit of a resource, for one subject, within one window.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CounterKey {
+    /// The stock item or coupon.
+    pub resource: Slot,
+    /// Which of its limits, by place.
+    pub limit: u32,
+    /// Which stretch of time; 0 where the limit has no window.
+    pub window: i64,
+    /// Who: the values of the limit's dimensions, see [`subject`].
+    pub subject: CompactString,
+}
+
+record_wire!(CounterKey { resource, limit, window, subject });
+
+/// The values of a limit's dimensions as one text. No id has the separator in it.
+pub fn subject<'a>(values: impl Iterator<Item = &'a Id>) -> CompactString {
+    let mut text = CompactString::const_new("");
+    for value in values {
+        if !text.is_empty() {
+            text.push('|');
+        }
+        text.push_str(value.as_str());
+    }
+    text
+}
+
+/// How many were counted, and when the window ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// How many.
+    pub used: u64,
+    /// When the window ends and the counter is forgotten.
+    pub ends_at: Option<TimeMs>,
+}
+
+record_wire!(Counter { used, ends_at });
+
+/// A limit that would be passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// How many were counted before.
+    pub used: u64,
+    /// How many are allowed.
+    pub max: u64,
+}
+
+/// Whether `quantity` more stay within `max`.
+///
+/// # Errors
+/// When they do not.
+pub fn check(used: u64, quantity: u64, max: u64) -> Result<(), Reached> {
+    let within = used.checked_add(quantity).is_some_and(|sum| sum <= max.min(INTEGER_MAX));
+    if within { Ok(()) } else { Err(Reached { used, max }) }
+}
+
+/// The counters of a kind of resource. Those that stand at nought are not kept.
+#[derive(Debug)]
+pub struct Counters {
+    counters: Table<CounterKey, Counter>,
+    ends: Ordered<(TimeMs, CounterKey), ()>,
+}
+
+reversible_fields!(Counters { counters, ends });
+
+impl Counters {
+    pub(crate) fn new(hash_seed: u64) -> Self {
+        Self { counters: Table::new(hash_seed), ends: Ordered::default() }
+    }
+
+    /// How many were counted.
+    #[must_use]
+    pub fn used(&self, key: &CounterKey) -> u64 {
+        self.counters.get(key).map_or(0, |counter| counter.used)
+    }
+
+    /// Counts `quantity` more, in a window that ends at `ends_at`.
+    pub fn add(&mut self, key: &CounterKey, quantity: u64, ends_at: Option<TimeMs>) {
+        if let Some(slot) = self.counters.find(key) {
+            self.counters.update(slot, |counter| counter.used += quantity);
+            return;
+        }
+        if let Some(ends_at) = ends_at {
+            self.ends.insert((ends_at, key.clone()), ());
+        }
+        self.counters.insert(key.clone(), Counter { used: quantity, ends_at });
+    }
+
+    /// Gives `quantity` back.
+    pub fn subtract(&mut self, key: &CounterKey, quantity: u64) {
+        let Some(slot) = self.counters.find(key) else { return };
+        self.counters.update(slot, |counter| counter.used = counter.used.saturating_sub(quantity));
+        if self.counters.at(slot).is_some_and(|counter| counter.used == 0) {
+            self.remove(key);
+        }
+    }
+
+    /// Drops up to `count_max` counters whose window has ended by `now`.
+    pub fn forget(&mut self, now: TimeMs, count_max: usize) {
+        for _ in 0..count_max {
+            let ended =
+                self.ends.first().map(|(key, ())| key).filter(|(ends_at, _)| *ends_at <= now).cloned();
+            match ended {
+                Some((_, key)) => self.remove(&key),
+                None => return,
+            }
+        }
+    }
+
+    /// Every counter whose window still runs at `now`.
+    pub fn running(&self, now: TimeMs) -> impl Iterator<Item = (&CounterKey, u64)> {
+        self.counters
+            .iter()
+            .filter(move |(_, counter)| counter.ends_at.is_none_or(|ends_at| ends_at > now))
+            .map(|(key, counter)| (key, counter.used))
+    }
+
+    fn remove(&mut self, key: &CounterKey) {
+        if let Some(Counter { ends_at: Some(ends_at), .. }) = self.counters.remove(key) {
+            self.ends.remove(&(ends_at, key.clone()));
+        }
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.counters.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        self.counters.load(input)?;
+        for (key, counter) in self.counters.iter() {
+            if let Some(ends_at) = counter.ends_at {
+                self.ends.insert((ends_at, key.clone()), ());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Atomic batches: every line applies, later ones seeing the effects of earlier ones, or none does.
+
+use super::step::{Step, remembers_refusals};
+use super::{Context, Machine, decide};
+use crate::command::Command;
+use crate::event::OperationMark;
+use crate::facts;
+use crate::outcome::{Code, Facts, Outcome, Receipt, Refusal, Value};
+use crate::packets::Prepared;
+use crate::store::Reversible;
+
+impl Machine {
+    pub(super) fn atomic(
+        &mut self,
+        commands: &[Command],
+        operation: Option<OperationMark>,
+        prepared: &[Prepared],
+        log: &mut Vec<u8>,
+    ) -> Receipt {
+        self.events.clear();
+        self.state.begin();
+        match self.lines(commands, operation.as_ref(), prepared) {
+            Ok(answers) => {
+                self.state.commit();
+                self.log_events(operation, false, Some(Outcome::applied(answers)), log)
+            }
+            Err((index, refusal)) => {
+                self.state.rollback();
+                let Outcome { code, facts } = *refusal.0;
+                let facts = facts![index as u64, code.word(), facts.into_vec()];
+                let remembered = commands.iter().any(remembers_refusals);
+                self.refuse(Outcome { code: Code::BatchRefused, facts }, operation, remembered, log)
+            }
+        }
+    }
+
+    /// Decides and applies line after line; gives the answer of each, or the first refusal and its line.
+    fn lines(
+        &mut self,
+        commands: &[Command],
+        operation: Option<&OperationMark>,
+        prepared: &[Prepared],
+    ) -> Result<Facts, (usize, Refusal)> {
+        let mut prepared = prepared.iter();
+        let mut answers = Facts::new();
+        for (index, command) in commands.iter().enumerate() {
+            let prepared = if matches!(command, Command::PacketCreate(_)) { prepared.next() } else { None };
+            let context = Context { now: self.now, operation: operation.map(|mark| &mark.id), prepared };
+            let first = self.events.len();
+            let step = decide::decide(&self.state, command, &context, &mut self.events)
+                .map_err(|refusal| (index, refusal))?;
+            self.evolve_from(first, operation);
+            match step {
+                Step::Done(facts) => answers.push(Value::List(Outcome::applied(facts).to_values())),
+                Step::More(_) => {
+                    let limit = self.state.settings.step_max as u64;
+                    return Err((index, Refusal::new(Code::StepLimit, facts![limit])));
+                }
+            }
+        }
+        Ok(answers)
+    }
+}

@@ -1,0 +1,129 @@
+//! Which resource decides which command.
+
+use super::step::{Progress, Step};
+use crate::accounts;
+use crate::command::Command;
+use crate::coupons;
+use crate::deadlines::RecordKind;
+use crate::event::Event;
+use crate::markets;
+use crate::outcome::Refusal;
+use crate::packets::{self, Prepared};
+use crate::state::State;
+use crate::stock;
+use crate::store::Slot;
+use crate::types::{Id, OperationId, TimeMs};
+
+/// What a decision may know beside state and command.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The stamp.
+    pub now: TimeMs,
+    /// The caller's id, for receipts.
+    pub operation: Option<&'a OperationId>,
+    /// The packets that were cut for the command.
+    pub prepared: Option<&'a Prepared>,
+}
+
+/// Decides a command: its answer, and the events that make it true. Reads the state only.
+pub(super) fn decide(
+    state: &State,
+    command: &Command,
+    context: &Context<'_>,
+    events: &mut Vec<Event>,
+) -> Result<Step, Refusal> {
+    use Command as C;
+    let now = context.now;
+    let facts = match command {
+        C::AccountOpen(command) => accounts::open(state, command, events),
+        C::AccountCredit(command) => accounts::credit(state, command, events),
+        C::AccountDebit(command) => accounts::debit(state, command, events),
+        C::AccountTransfer(command) => accounts::transfer(state, command, events),
+        C::AccountFreeze(command) => accounts::freeze(state, &command.account, events),
+        C::AccountUnfreeze(command) => accounts::unfreeze(state, &command.account, events),
+        C::AccountClose(command) => accounts::close(state, &command.account, events),
+        C::AccountOverdraft(command) => accounts::set_overdraft(state, command, events),
+        C::AccountHold(command) => accounts::holds::place(state, command, now, events),
+        C::AccountCapture(command) => accounts::holds::capture(state, command, now, events),
+        C::AccountVoid(command) => accounts::holds::void(state, command, now, events),
+        C::AccountExtend(command) => accounts::holds::extend(state, command, now, events),
+        C::StockCreate(command) => stock::create(state, command, events),
+        C::StockRestock(command) => stock::restock(state, command, events),
+        C::StockAdjust(command) => stock::adjust(state, command, events),
+        C::StockTake(command) => stock::sales::take(state, command, now, events),
+        C::StockReturn(command) => stock::sales::give_back(state, command, events),
+        C::StockClose(command) => stock::close(state, &command.sku, events),
+        C::StockAudit(command) => stock::audit::advance(state, &command.sku, events),
+        C::StockReserve(command) => stock::reservations::place(state, command, now, events),
+        C::StockConfirm(command) => stock::reservations::confirm(state, command, now, events),
+        C::StockRelease(command) => stock::reservations::release(state, command, now, events),
+        C::StockExtend(command) => stock::reservations::extend(state, command, now, events),
+        C::PacketCreate(command) => return packets::create(state, command, context, events),
+        C::PacketClaim(command) => packets::claim(state, command, now, events),
+        C::PacketClose(command) => packets::close(state, &command.campaign, events),
+        C::CouponCreate(command) => coupons::create(state, command, events),
+        C::CouponUpdate(command) => coupons::update(state, command, events),
+        C::CouponClaim(command) => coupons::claim(state, command, now, events),
+        C::CouponRedeem(command) => coupons::redeem(state, command, now, events),
+        C::CouponRevoke(command) => coupons::revoke(state, command, now, events),
+        C::CouponPause(command) => coupons::pause(state, &command.coupon, events),
+        C::CouponResume(command) => coupons::resume(state, &command.coupon, events),
+        C::MarketCreate(command) => markets::create(state, command, events),
+        C::MarketHalt(command) => markets::halt(state, &command.market, events),
+        C::MarketResume(command) => markets::resume(state, &command.market, events),
+        C::OrderPlace(command) => return markets::place(state, command, now, events),
+        C::OrderCancel(command) => markets::cancel(state, command, now, events),
+        C::OrderReduce(command) => markets::reduce(state, command, now, events),
+        C::OrderReplace(command) => return markets::replace(state, command, now, events),
+        C::OrderCancelAll(command) => return markets::cancel_all(state, command, events),
+        C::AccountGet(_)
+        | C::AccountHolds(_)
+        | C::AccountWorld(_)
+        | C::StockGet(_)
+        | C::StockReservation(_)
+        | C::PacketGet(_)
+        | C::PacketClaimed(_)
+        | C::CouponCheck(_)
+        | C::CouponClaimed(_)
+        | C::CouponGet(_)
+        | C::MarketGet(_)
+        | C::MarketDepth(_)
+        | C::OrderGet(_)
+        | C::OperationGet(_)
+        | C::OperationResolve(_)
+        | C::Digest(_) => {
+            Err(Refusal::invalid("command", "is answered on its own, not sequenced in a batch"))
+        }
+    };
+    facts.map(Step::Done)
+}
+
+/// Decides the next step of a command that has begun; such a command is refused no more.
+pub(super) fn go_on(state: &State, progress: &Progress, now: TimeMs, events: &mut Vec<Event>) -> Step {
+    match progress {
+        Progress::Sweep(sweep) => markets::sweep::go_on(state, sweep, now, events),
+        Progress::CancelAll { market, owner, cancelled, quantity } => {
+            markets::go_on_cancelling(state, market, owner, (*cancelled, *quantity), events)
+        }
+        Progress::Packets { campaign } => packets::go_on(state, campaign, events),
+    }
+}
+
+/// Names the resources whose due deadlines end before the command is decided.
+pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(RecordKind, Slot)) {
+    match command.spec().group() {
+        "ACCOUNT" => command.route(&mut |id| touch_account(state, id, visit)),
+        "STOCK" => command.route(&mut |id| {
+            if let Some(slot) = state.stock.find_with_reservations(id) {
+                visit(RecordKind::Reservation, slot);
+            }
+        }),
+        _ => {}
+    }
+}
+
+fn touch_account(state: &State, id: &Id, visit: &mut dyn FnMut(RecordKind, Slot)) {
+    if let Some(slot) = state.accounts.find_with_holds(id) {
+        visit(RecordKind::Hold, slot);
+    }
+}

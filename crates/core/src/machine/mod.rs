@@ -1,0 +1,522 @@
+//! The machine: takes envelopes in order, gives each its one answer and logs what changed.
+
+mod atomic;
+mod decide;
+mod query;
+pub mod step;
+#[cfg(test)]
+mod tests;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::Resource;
+use crate::command::table::OperationResolve;
+use crate::command::{Body, Command, Envelope};
+use crate::deadlines::RecordKind;
+use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved};
+use crate::facts;
+use crate::operations::Known;
+use crate::outcome::codes::Kind;
+use crate::outcome::{Code, Outcome, Receipt, Refusal, Value};
+use crate::packets::Prepared;
+use crate::state::{Origin, Settings, State};
+use crate::store::Slot;
+use crate::types::{OperationId, TimeMs};
+
+pub use decide::Context;
+use step::{Progress, Step, Unfinished, remembers_refusals};
+
+/// What an envelope is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The receipt.
+    Receipt(Receipt),
+    /// The first receipt again; it is large, and stands in the log in the entry that ends at this
+    /// sequence.
+    Replay(Replay),
+}
+
+/// Where a first receipt stands in the log, and what is to be made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The last sequence of the entry that holds the outcome.
+    pub sequence_last: u64,
+    /// Which command asked for it.
+    pub asked: Asked,
+}
+
+/// Who asks for a remembered outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A copy of the operation itself.
+    ByCopy,
+    /// `OPERATION.RESOLVE`.
+    ByResolve,
+    /// `OPERATION.GET`.
+    ByLookup,
+}
+
+/// A partition's state with its place in the log.
+#[derive(Debug)]
+pub struct Machine {
+    state: State,
+    partition: u32,
+    epoch: u64,
+    sequence: u64,
+    now: TimeMs,
+    events: Vec<Event>,
+    scratch: Vec<u8>,
+}
+
+impl Machine {
+    /// An empty partition.
+    #[must_use]
+    pub fn new(settings: Settings, partition: u32) -> Self {
+        Self::with_state(State::new(settings), partition, 1, 0)
+    }
+
+    fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
+        let now = state.at;
+        Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new() }
+    }
+
+    /// The state, to be read.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The partition's number.
+    #[must_use]
+    pub fn partition(&self) -> u32 {
+        self.partition
+    }
+
+    /// The partition's leadership.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Starts a new leadership, higher than any before it.
+    pub fn set_epoch(&mut self, epoch: u64) {
+        self.epoch = self.epoch.max(epoch);
+    }
+
+    /// The sequence of the last event.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The last stamp.
+    #[must_use]
+    pub fn now(&self) -> TimeMs {
+        self.now
+    }
+
+    /// Decides an envelope at `clock`, applies what it changes and appends that to `log`.
+    pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
+        self.stamp(clock);
+        self.finish(log);
+        let fingerprint = match &envelope.common.operation {
+            Some(_) => envelope.fingerprint(&mut self.scratch),
+            None => 0,
+        };
+        if let Body::Single(Command::OperationResolve(resolve)) = &envelope.body {
+            return self.resolve(&envelope.namespace, resolve, log);
+        }
+        if let Some(answer) = self.known(envelope, fingerprint) {
+            return answer;
+        }
+        if let Err(refusal) = self.admit(envelope) {
+            return Answer::Receipt(self.unlogged(*refusal.0));
+        }
+        self.end_due_of(envelope.commands(), log);
+        let operation = envelope.common.operation.as_ref().map(|id| OperationMark {
+            namespace: envelope.namespace.clone(),
+            id: id.clone(),
+            fingerprint,
+        });
+        Answer::Receipt(match &envelope.body {
+            Body::Single(command) => self.single(command, operation, envelope.prepared.first(), log),
+            Body::Atomic(commands) => self.atomic(commands, operation, &envelope.prepared, log),
+        })
+    }
+
+    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Gives how many.
+    pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
+        self.stamp(clock);
+        self.finish(log);
+        let due: Vec<_> = self.state.deadlines.due(self.now).take(limit).collect();
+        for due in &due {
+            self.end(due.kind, due.slot, &due.record);
+        }
+        self.log_events(None, false, None, log);
+        due.len()
+    }
+
+    /// Takes the next steps of an operation that was interrupted between two of them.
+    pub fn finish(&mut self, log: &mut Vec<u8>) {
+        if self.state.unfinished.is_some() {
+            self.go_on(log);
+        }
+    }
+
+    /// Folds an entry of the log into the state.
+    pub fn apply(&mut self, entry: &Entry) {
+        for event in &entry.events {
+            self.state.evolve(event, origin(entry.head.at, entry.head.operation.as_ref()));
+        }
+        self.epoch = self.epoch.max(entry.head.epoch);
+        self.sequence = entry.sequence_last();
+        self.now = self.now.max(entry.head.at);
+        self.settle(&entry.head, entry.outcome.as_ref(), &entry.events);
+    }
+
+    /// Answers a command that only reads.
+    #[must_use]
+    pub fn query(&self, namespace: &str, command: &Command, clock: TimeMs) -> Answer {
+        match query::answer(self, namespace, command, clock.max(self.now)) {
+            Ok(outcome) => Answer::Receipt(self.unlogged(outcome)),
+            Err(replay) => Answer::Replay(replay),
+        }
+    }
+
+    /// The receipt that an entry of the log holds, for who asked for it.
+    #[must_use]
+    pub fn replayed(&self, replay: Replay, entry: &Entry) -> Receipt {
+        let first = entry.outcome.clone().unwrap_or_else(|| Outcome::applied(facts![]));
+        let id = entry.head.operation.as_ref().map_or("", |mark| mark.id.as_str());
+        let outcome = match replay.asked {
+            Asked::ByCopy => first,
+            Asked::ByResolve => resolved(&first),
+            Asked::ByLookup => query::operation_found(id, entry.sequence_last(), entry.head.at, &first),
+        };
+        Receipt {
+            outcome,
+            partition: self.partition,
+            epoch: entry.head.epoch,
+            sequence_first: entry.head.sequence_first,
+            sequence_last: entry.sequence_last(),
+            at: entry.head.at,
+            replayed: replay.asked == Asked::ByCopy,
+        }
+    }
+
+    /// Appends the machine for a snapshot.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        self.partition.put(out);
+        self.epoch.put(out);
+        self.sequence.put(out);
+        self.state.put(out);
+    }
+
+    /// Reads what [`Machine::put`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no such machine.
+    pub fn load(settings: Settings, bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut input = Input::new(bytes);
+        let (partition, epoch, sequence) =
+            (Wire::get(&mut input)?, Wire::get(&mut input)?, Wire::get(&mut input)?);
+        let state = State::load(settings, &mut input)?;
+        if input.is_empty() {
+            Ok(Self::with_state(state, partition, epoch, sequence))
+        } else {
+            Err(Malformed)
+        }
+    }
+
+    fn stamp(&mut self, clock: TimeMs) {
+        self.now = self.now.max(clock);
+    }
+
+    fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<Answer> {
+        let id = envelope.common.operation.as_ref()?;
+        let known = self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.now)?;
+        let reused =
+            || Answer::Receipt(self.unlogged(Outcome { code: Code::IdReused, facts: facts![id.as_str()] }));
+        Some(match known {
+            Known::Absent => Answer::Receipt(
+                self.unlogged(Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] }),
+            ),
+            Known::Outcome { fingerprint: first, .. } | Known::InLog { fingerprint: first, .. }
+                if first != fingerprint =>
+            {
+                reused()
+            }
+            Known::InLog { sequence_last, .. } => {
+                Answer::Replay(Replay { sequence_last, asked: Asked::ByCopy })
+            }
+            Known::Outcome { outcome, sequence_last, events, at, .. } => Answer::Receipt(Receipt {
+                outcome,
+                partition: self.partition,
+                epoch: self.epoch,
+                sequence_first: first_of(sequence_last, events),
+                sequence_last,
+                at,
+                replayed: true,
+            }),
+        })
+    }
+
+    /// Checks what every command has in common.
+    fn admit(&self, envelope: &Envelope) -> Result<(), Refusal> {
+        if let Some(id) = &envelope.common.operation {
+            let settings = &self.state.settings;
+            let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
+            let horizon = self.state.operations.horizon(settings, self.now);
+            if made_at.is_some_and(|made_at| made_at <= horizon) {
+                return Err(Refusal::new(Code::IdExpired, facts![id.as_str(), self.now - horizon]));
+            }
+        }
+        if let Some(deadline) = envelope.common.deadline.filter(|deadline| self.now >= *deadline) {
+            return Err(Refusal::new(Code::DeadlinePassed, facts![deadline, self.now]));
+        }
+        if envelope.common.operation.is_some()
+            && self.state.operations.is_full(&self.state.settings, self.now)
+        {
+            return Err(Refusal::new(Code::Overloaded, facts!["operations"]));
+        }
+        Ok(())
+    }
+
+    fn single(
+        &mut self,
+        command: &Command,
+        operation: Option<OperationMark>,
+        prepared: Option<&Prepared>,
+        log: &mut Vec<u8>,
+    ) -> Receipt {
+        self.events.clear();
+        let context = Context { now: self.now, operation: operation.as_ref().map(|mark| &mark.id), prepared };
+        match decide::decide(&self.state, command, &context, &mut self.events) {
+            Ok(step) => self.carry_out(step, operation, log),
+            Err(refusal) => self.refuse(*refusal.0, operation, remembers_refusals(command), log),
+        }
+    }
+
+    /// Applies the decided events of a first step, and takes the further steps.
+    fn carry_out(&mut self, step: Step, operation: Option<OperationMark>, log: &mut Vec<u8>) -> Receipt {
+        self.evolve_from(0, operation.as_ref());
+        match step {
+            Step::Done(facts) => self.log_events(operation, false, Some(Outcome::applied(facts)), log),
+            Step::More(progress) => {
+                self.log_step(operation, progress, log);
+                self.go_on(log)
+            }
+        }
+    }
+
+    /// Takes the remaining steps of the unfinished operation.
+    fn go_on(&mut self, log: &mut Vec<u8>) -> Receipt {
+        loop {
+            let Some(unfinished) = &self.state.unfinished else {
+                return self
+                    .unlogged(Outcome { code: Code::Unavailable, facts: facts!["no step to continue"] });
+            };
+            let Unfinished { at, sequence_first, .. } = *unfinished;
+            let operation = unfinished.operation.clone();
+            let later = std::mem::replace(&mut self.now, at);
+            self.events.clear();
+            let step = decide::go_on(&self.state, &unfinished.progress, at, &mut self.events);
+            self.evolve_from(0, operation.as_ref());
+            match step {
+                Step::More(progress) => {
+                    self.log_step(operation, progress, log);
+                    self.now = later;
+                }
+                Step::Done(facts) => {
+                    let receipt = self.log_events(operation, false, Some(Outcome::applied(facts)), log);
+                    self.now = later;
+                    return Receipt { sequence_first, ..receipt };
+                }
+            }
+        }
+    }
+
+    fn log_step(&mut self, operation: Option<OperationMark>, progress: Progress, log: &mut Vec<u8>) {
+        self.events.push(crate::event::OperationStepped { progress }.into());
+        self.log_events(operation, true, None, log);
+    }
+
+    fn refuse(
+        &mut self,
+        outcome: Outcome,
+        operation: Option<OperationMark>,
+        remembered: bool,
+        log: &mut Vec<u8>,
+    ) -> Receipt {
+        self.events.clear();
+        if operation.is_none() || !remembered || outcome.code.kind() != Kind::Refusal {
+            return self.unlogged(outcome);
+        }
+        self.events.push(OperationRefused {}.into());
+        self.log_events(operation, false, Some(outcome), log)
+    }
+
+    /// `OPERATION.RESOLVE`: the receipt, or a mark that any copy arriving later meets.
+    fn resolve(&mut self, namespace: &str, resolve: &OperationResolve, log: &mut Vec<u8>) -> Answer {
+        let OperationResolve { operation: id, resource: Resource(_) } = resolve;
+        let settings = &self.state.settings;
+        match self.state.operations.find(namespace, id, settings, self.now) {
+            Some(Known::InLog { sequence_last, .. }) => {
+                return Answer::Replay(Replay { sequence_last, asked: Asked::ByResolve });
+            }
+            Some(Known::Outcome { outcome, .. }) => {
+                return Answer::Receipt(self.unlogged(resolved(&outcome)));
+            }
+            Some(Known::Absent) => {}
+            None if self.state.operations.is_full(settings, self.now) => {
+                let outcome = Outcome { code: Code::Overloaded, facts: facts!["operations"] };
+                return Answer::Receipt(self.unlogged(outcome));
+            }
+            None => self.mark_absent(namespace, id, log),
+        }
+        Answer::Receipt(self.unlogged(Outcome::applied(facts!["ABSENT", Value::Absent])))
+    }
+
+    fn mark_absent(&mut self, namespace: &str, id: &OperationId, log: &mut Vec<u8>) {
+        self.events.clear();
+        self.events.push(OperationResolved { operation: id.clone() }.into());
+        let operation = OperationMark { namespace: namespace.into(), id: id.clone(), fingerprint: 0 };
+        let mark = Outcome { code: Code::ResolvedAbsent, facts: facts![] };
+        self.log_events(Some(operation), false, Some(mark), log);
+    }
+
+    /// Ends the due deadlines of the resources that the commands touch, each resource once, as an
+    /// entry of its own that stays even when the commands are refused.
+    fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
+        self.events.clear();
+        let mut touched: smallvec::SmallVec<[(RecordKind, Slot); 4]> = smallvec::SmallVec::new();
+        for command in commands {
+            decide::touched(&self.state, command, &mut |kind, slot| {
+                if !touched.contains(&(kind, slot)) {
+                    touched.push((kind, slot));
+                }
+            });
+        }
+        for (kind, slot) in touched {
+            let limit = self.state.settings.due_per_command_max;
+            let due: Vec<_> = self
+                .state
+                .deadlines
+                .due_of(kind, slot, self.now)
+                .take(limit)
+                .map(|(_, id)| id.clone())
+                .collect();
+            for record in due {
+                self.end(kind, slot, &record);
+            }
+        }
+        if !self.events.is_empty() {
+            self.log_events(None, false, None, log);
+        }
+    }
+
+    fn end(&mut self, kind: RecordKind, slot: Slot, record: &crate::types::Id) {
+        let first = self.events.len();
+        match kind {
+            RecordKind::Hold => crate::accounts::expire(&self.state, slot, record, &mut self.events),
+            RecordKind::Reservation => crate::stock::expire(&self.state, slot, record, &mut self.events),
+            RecordKind::CouponClaim | RecordKind::Order => {}
+        }
+        self.evolve_from(first, None);
+    }
+
+    /// Applies the events from the `first` on.
+    fn evolve_from(&mut self, first: usize, operation: Option<&OperationMark>) {
+        for event in &self.events[first..] {
+            self.state.evolve(event, origin(self.now, operation));
+        }
+    }
+
+    /// Logs the events, which are applied already, and settles what goes with the entry.
+    fn log_events(
+        &mut self,
+        operation: Option<OperationMark>,
+        more: bool,
+        outcome: Option<Outcome>,
+        log: &mut Vec<u8>,
+    ) -> Receipt {
+        let nothing = self.events.is_empty() && operation.is_none();
+        let sequence_before = self.sequence;
+        self.sequence += self.events.len() as u64;
+        if !nothing {
+            let kept = outcome.as_ref().filter(|_| operation.is_some());
+            let head = EntryHead {
+                epoch: self.epoch,
+                sequence_first: sequence_before + 1,
+                at: self.now,
+                operation,
+                more,
+            };
+            Entry::write(log, &head, kept, &self.events);
+            let events = std::mem::take(&mut self.events);
+            self.settle(&head, kept, &events);
+            self.events = events;
+        }
+        Receipt {
+            outcome: outcome.unwrap_or_else(|| Outcome::applied(facts![])),
+            partition: self.partition,
+            epoch: self.epoch,
+            sequence_first: if self.events.is_empty() { sequence_before } else { sequence_before + 1 },
+            sequence_last: self.sequence,
+            at: self.now,
+            replayed: false,
+        }
+    }
+
+    /// What an entry changes beside its events: the operations remembered, the unfinished one, what
+    /// is forgotten by time.
+    fn settle(&mut self, head: &EntryHead, outcome: Option<&Outcome>, events: &[Event]) {
+        let state = &mut self.state;
+        state.at = head.at;
+        if let (Some(operation), Some(outcome)) = (&head.operation, outcome) {
+            let last = head.sequence_first + events.len() as u64 - 1;
+            let first = state.unfinished.as_ref().map_or(head.sequence_first, |begun| begun.sequence_first);
+            let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
+            state.operations.remember(operation, outcome, head.at, last, count, &state.settings);
+        }
+        state.unfinished = match events.last() {
+            Some(Event::OperationStepped(stepped)) => {
+                let before = state.unfinished.take();
+                let sequence_first =
+                    before.as_ref().map_or(head.sequence_first, |before| before.sequence_first);
+                Some(Unfinished {
+                    at: head.at,
+                    operation: head.operation.clone(),
+                    sequence_first,
+                    progress: stepped.progress.clone().join(before.map(|before| before.progress)),
+                })
+            }
+            _ => None,
+        };
+        state.forget(head.at);
+    }
+
+    fn unlogged(&self, outcome: Outcome) -> Receipt {
+        Receipt {
+            outcome,
+            partition: self.partition,
+            epoch: self.epoch,
+            sequence_first: self.sequence,
+            sequence_last: self.sequence,
+            at: self.now,
+            replayed: false,
+        }
+    }
+}
+
+fn resolved(outcome: &Outcome) -> Outcome {
+    let state = if outcome.is_applied() { "APPLIED" } else { "REFUSED" };
+    Outcome::applied(facts![state, outcome.to_values()])
+}
+
+fn origin(at: TimeMs, operation: Option<&OperationMark>) -> Origin<'_> {
+    Origin { at, operation: operation.map_or("", |mark| mark.id.as_str()) }
+}
+
+fn first_of(sequence_last: u64, events: u32) -> u64 {
+    if events == 0 { sequence_last } else { sequence_last + 1 - u64::from(events) }
+}

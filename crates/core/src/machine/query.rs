@@ -1,0 +1,70 @@
+//! Answers to commands that only read.
+
+use super::{Asked, Machine, Replay};
+use crate::command::Command;
+use crate::facts;
+use crate::operations::Known;
+use crate::outcome::{Code, Outcome, Refusal, Value, Verdict};
+use crate::types::{Id, OperationId, TimeMs};
+use crate::{accounts, coupons, markets, packets, stock};
+
+pub(super) fn answer(
+    machine: &Machine,
+    namespace: &str,
+    command: &Command,
+    now: TimeMs,
+) -> Result<Outcome, Replay> {
+    if let Command::OperationGet(get) = command {
+        return operation(machine, namespace, &get.operation, now);
+    }
+    let verdict = read(machine, command, now);
+    Ok(verdict.map_or_else(|refusal| *refusal.0, Outcome::applied))
+}
+
+fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
+    use Command as C;
+    let state = &machine.state;
+    match command {
+        C::AccountGet(get) => accounts::query::account(state, &get.account),
+        C::AccountHolds(get) => accounts::query::holds(state, &get.account, now),
+        C::AccountWorld(get) => accounts::query::world(state, &get.asset),
+        C::StockGet(get) => stock::query::item(state, &get.sku, now),
+        C::StockReservation(get) => stock::query::reservation(state, &get.sku, &get.reservation, now),
+        C::PacketGet(get) => packets::query::campaign(state, &get.campaign, now),
+        C::PacketClaimed(get) => packets::query::claim(state, &get.campaign, &get.user),
+        C::CouponCheck(check) => coupons::query::check(state, check, now),
+        C::CouponClaimed(get) => coupons::query::claim(state, &get.coupon, get.serial, now),
+        C::CouponGet(get) => coupons::query::coupon(state, &get.coupon, now),
+        C::MarketGet(get) => markets::query::market(state, &get.market),
+        C::MarketDepth(get) => markets::query::depth(state, &get.market, get.levels),
+        C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),
+        C::Digest(digest) => Ok(digest_of(machine, digest.resource.0.as_ref())),
+        _ => Err(Refusal::invalid("command", "changes state; it must be submitted")),
+    }
+}
+
+/// The partition, its sequence and the digest as 32 hexadecimal digits.
+fn digest_of(machine: &Machine, only: Option<&Id>) -> crate::outcome::Facts {
+    let digest = format!("{:032x}", machine.state.digest(only));
+    let fields = facts![u64::from(machine.partition), machine.sequence, digest.as_str()];
+    facts![vec![Value::List(fields.into_vec())]]
+}
+
+fn operation(machine: &Machine, namespace: &str, id: &OperationId, now: TimeMs) -> Result<Outcome, Replay> {
+    let settings = &machine.state.settings;
+    match machine.state.operations.find(namespace, id, settings, now) {
+        None => Ok(Outcome { code: Code::OperationNotFound, facts: facts![id.as_str()] }),
+        Some(Known::InLog { sequence_last, .. }) => Err(Replay { sequence_last, asked: Asked::ByLookup }),
+        Some(Known::Outcome { outcome, sequence_last, at, .. }) => {
+            Ok(operation_found(id.as_str(), sequence_last, at, &outcome))
+        }
+        Some(Known::Absent) => {
+            let absent = Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] };
+            Ok(operation_found(id.as_str(), machine.sequence, now, &absent))
+        }
+    }
+}
+
+pub(super) fn operation_found(id: &str, sequence: u64, at: TimeMs, outcome: &Outcome) -> Outcome {
+    Outcome::applied(facts![id, sequence, at, outcome.to_values()])
+}

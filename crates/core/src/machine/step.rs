@@ -1,0 +1,112 @@
+//! Bounded steps: what one step of a command came to, and what it takes to go on.
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::Command;
+use crate::event::OperationMark;
+use crate::outcome::Facts;
+use crate::record_wire;
+use crate::types::{Id, TimeMs};
+
+pub use crate::markets::sweep::Sweep;
+
+/// What one step of a command came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The command is finished; these are its figures.
+    Done(Facts),
+    /// The command goes on in a further step.
+    More(Progress),
+}
+
+/// How far an unfinished command has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// An order on its way through the book.
+    Sweep(Sweep),
+    /// An owner's orders being taken off the book.
+    CancelAll {
+        /// The market.
+        market: Id,
+        /// Whose orders.
+        owner: Id,
+        /// How many were cancelled so far.
+        cancelled: u64,
+        /// Their quantity.
+        quantity: u64,
+    },
+    /// A campaign's packets being laid ready.
+    Packets {
+        /// The campaign.
+        campaign: Id,
+    },
+}
+
+impl Wire for Progress {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Sweep(sweep) => {
+                out.push(1);
+                sweep.put(out);
+            }
+            Self::CancelAll { market, owner, cancelled, quantity } => {
+                out.push(2);
+                market.put(out);
+                owner.put(out);
+                cancelled.put(out);
+                quantity.put(out);
+            }
+            Self::Packets { campaign } => {
+                out.push(3);
+                campaign.put(out);
+            }
+        }
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        Ok(match input.byte()? {
+            1 => Self::Sweep(Wire::get(input)?),
+            2 => Self::CancelAll {
+                market: Wire::get(input)?,
+                owner: Wire::get(input)?,
+                cancelled: Wire::get(input)?,
+                quantity: Wire::get(input)?,
+            },
+            3 => Self::Packets { campaign: Wire::get(input)? },
+            _ => return Err(Malformed),
+        })
+    }
+}
+
+impl Progress {
+    /// Joins the figures of a further step to those so far. Each step's event carries its own fills
+    /// only, so that a long sweep does not repeat them in the log.
+    pub(crate) fn join(self, so_far: Option<Progress>) -> Self {
+        match (self, so_far) {
+            (Self::Sweep(step), Some(Self::Sweep(before))) => Self::Sweep(step.after(before)),
+            (step, _) => step,
+        }
+    }
+}
+
+/// The operation that must be finished before anything else, kept in the state so that a restart
+/// finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The stamp of its first step, and of all further ones.
+    pub at: TimeMs,
+    /// Whose doing it is.
+    pub operation: Option<OperationMark>,
+    /// The sequence of its first event.
+    pub sequence_first: u64,
+    /// How far it has come.
+    pub progress: Progress,
+}
+
+record_wire!(Unfinished { at, operation, sequence_first, progress });
+
+/// Whether a refusal of the command is remembered under its id: a late copy of a refused debit or
+/// order must never go through, while a flash crowd's refusals must cost no memory.
+#[must_use]
+pub fn remembers_refusals(command: &Command) -> bool {
+    matches!(command.spec().group(), "ACCOUNT" | "ORDER" | "MARKET")
+}

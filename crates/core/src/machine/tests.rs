@@ -1,0 +1,98 @@
+use super::*;
+use crate::command::table::find;
+
+/// A machine that is spoken to in the words of the RESP port.
+struct Bench {
+    machine: Machine,
+    log: Vec<u8>,
+    clock: TimeMs,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { machine: Machine::new(Settings::default(), 0), log: Vec::new(), clock: 1_000 }
+    }
+
+    fn envelope(lines: &[&str]) -> Envelope {
+        let mut common = crate::command::Common::default();
+        let mut commands = Vec::new();
+        for line in lines {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            let spec = find(words[0]).expect("a command");
+            let (command, its) = Command::parse(spec, &words[1..]).expect("well-formed");
+            commands.push(command);
+            common = its;
+        }
+        let body = match commands.len() {
+            1 => Body::Single(commands.remove(0)),
+            _ => Body::Atomic(commands),
+        };
+        Envelope::new("", common, body, &[0; 32]).expect("a cut")
+    }
+
+    fn run(&mut self, lines: &[&str]) -> String {
+        match self.machine.submit(&Self::envelope(lines), self.clock, &mut self.log) {
+            Answer::Receipt(receipt) => receipt.outcome.to_string(),
+            Answer::Replay(_) => "REPLAY".to_owned(),
+        }
+    }
+
+    fn check(&mut self, line: &str, expected: &str) {
+        assert_eq!(self.run(&[line]), expected, "{line}");
+    }
+}
+
+#[test]
+fn replay_gives_the_same_digest_and_the_same_machine() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR ID 1", "APPLIED 0");
+    bench.check("ACCOUNT.CREDIT a 100 ID 2", "APPLIED 100 100");
+    bench.check("ACCOUNT.DEBIT a 30 ID 3", "APPLIED 70 70");
+    bench.check("ACCOUNT.HOLD a h 50 TTL 10 ID 4", "APPLIED 20 1010");
+    bench.check("STOCK.CREATE s 5 PEROWNER 3 ID 5", "APPLIED 5");
+    bench.check("STOCK.TAKE s 2 o ID 6", "APPLIED 1 3");
+    bench.check("STOCK.RESERVE s r 1 o 10 ID 7", "APPLIED 1010 2");
+    bench.check("STOCK.RETURN s 2 1 ID 8", "APPLIED 1 3");
+    bench.clock = 1_010;
+    bench.check("ACCOUNT.DEBIT a 71 ID 9", "INSUFFICIENT_FUNDS a 70 71");
+    bench.check("ACCOUNT.DEBIT a 71 ID 9", "INSUFFICIENT_FUNDS a 70 71");
+    bench.check("ACCOUNT.DEBIT a 70 ID 9", "ID_REUSED 9");
+    let mut again = Machine::new(Settings::default(), 0);
+    for entry in Entry::read_all(&bench.log).expect("the log") {
+        again.apply(&entry);
+    }
+    assert_eq!(again.state().digest(None), bench.machine.state().digest(None));
+    let bytes = |machine: &Machine| {
+        let mut out = Vec::new();
+        machine.put(&mut out);
+        out
+    };
+    assert_eq!(bytes(&again), bytes(&bench.machine));
+    let loaded = Machine::load(Settings::default(), &bytes(&again)).expect("the snapshot");
+    assert_eq!(bytes(&loaded), bytes(&again));
+}
+
+#[test]
+fn a_refused_batch_leaves_no_trace() {
+    let mut bench = Bench::new();
+    bench.run(&["ACCOUNT.OPEN a EUR"]);
+    bench.run(&["ACCOUNT.CREDIT a 10"]);
+    bench.run(&["STOCK.CREATE s 3"]);
+    let before = bench.machine.state().digest(None);
+    let refused = bench.run(&["ACCOUNT.DEBIT a 4", "STOCK.TAKE s 2 o", "STOCK.TAKE s 2 o"]);
+    assert_eq!(refused, "BATCH_REFUSED 2 INSUFFICIENT_STOCK [1 2]");
+    assert_eq!(bench.machine.state().digest(None), before);
+    let applied = bench.run(&["ACCOUNT.DEBIT a 4", "STOCK.TAKE s 2 o", "STOCK.TAKE s 1 o"]);
+    assert_eq!(applied, "APPLIED [1 6 6] [1 1 1] [1 3 0]");
+}
+
+#[test]
+fn an_id_declared_absent_stays_absent() {
+    let mut bench = Bench::new();
+    bench.run(&["ACCOUNT.OPEN a EUR"]);
+    bench.check("OPERATION.RESOLVE late ON a", "APPLIED ABSENT -");
+    bench.check("ACCOUNT.CREDIT a 1 ID late", "RESOLVED_ABSENT late");
+    bench.check("OPERATION.RESOLVE late ON a", "APPLIED ABSENT -");
+    bench.check("ACCOUNT.CREDIT a 1 ID kept", "APPLIED 1 1");
+    bench.check("OPERATION.RESOLVE kept ON a", "APPLIED APPLIED [1 1 1]");
+}

@@ -1,0 +1,242 @@
+//! What a command is answered: applied with its figures, or refused with a code and the facts that
+//! the refusal rests on.
+
+pub mod codes;
+
+use compact_str::CompactString;
+use smallvec::SmallVec;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::types::{Id, TimeMs};
+
+pub use codes::Code;
+
+/// One figure or word of an outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing, as a deadline that was not set.
+    Absent,
+    /// An integer of magnitude up to 2^53 − 1.
+    Integer(i64),
+    /// A word, an id or a text.
+    Text(CompactString),
+    /// Several values in order.
+    List(Vec<Value>),
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Integer(crate::types::signed(value))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(CompactString::from(value))
+    }
+}
+
+impl From<&Id> for Value {
+    fn from(value: &Id) -> Self {
+        Self::Text(CompactString::from(value.as_str()))
+    }
+}
+
+impl From<CompactString> for Value {
+    fn from(value: CompactString) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(values: Vec<Value>) -> Self {
+        Self::List(values)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Into::into)
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Absent => f.write_str("-"),
+            Self::Integer(value) => value.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::List(values) => {
+                f.write_str("[")?;
+                for (at, value) in values.iter().enumerate() {
+                    if at > 0 {
+                        f.write_str(" ")?;
+                    }
+                    value.fmt(f)?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+impl Wire for Value {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Absent => out.push(0),
+            Self::Integer(value) => {
+                out.push(1);
+                value.put(out);
+            }
+            Self::Text(text) => {
+                out.push(2);
+                text.put(out);
+            }
+            Self::List(values) => {
+                out.push(3);
+                (values.len() as u64).put(out);
+                values.iter().for_each(|value| value.put(out));
+            }
+        }
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        value_at_depth(input, 0)
+    }
+}
+
+/// Answers nest a batch's lines, their facts and an order's fills; nothing nests deeper.
+const DEPTH_MAX: u8 = 8;
+
+fn value_at_depth(input: &mut Input<'_>, depth: u8) -> Result<Value, Malformed> {
+    if depth > DEPTH_MAX {
+        return Err(Malformed);
+    }
+    Ok(match input.byte()? {
+        0 => Value::Absent,
+        1 => Value::Integer(i64::get(input)?),
+        2 => Value::Text(CompactString::get(input)?),
+        3 => {
+            let count = input.count()?;
+            Value::List((0..count).map(|_| value_at_depth(input, depth + 1)).collect::<Result<_, _>>()?)
+        }
+        _ => return Err(Malformed),
+    })
+}
+
+/// The figures of an outcome, few enough to need no allocation in the common case.
+pub type Facts = SmallVec<[Value; 3]>;
+
+/// Collects values of different types into [`Facts`].
+#[macro_export]
+macro_rules! facts {
+    ($($value:expr),* $(,)?) => {{
+        #[allow(unused_mut, reason = "empty lists push nothing")]
+        let mut facts = $crate::outcome::Facts::new();
+        $(facts.push($crate::outcome::Value::from($value));)*
+        facts
+    }};
+}
+
+/// The one answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Applied, or why not.
+    pub code: Code,
+    /// Applied: the values that the command table names. Refused: the facts that the code names.
+    pub facts: Facts,
+}
+
+impl Outcome {
+    /// An applied command with its figures.
+    #[must_use]
+    pub fn applied(facts: Facts) -> Self {
+        Self { code: Code::Applied, facts }
+    }
+
+    /// Whether the command was applied.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        self.code == Code::Applied
+    }
+
+    /// The outcome as the values of an answer: 1 and the figures, or 0, the code's word and the facts.
+    #[must_use]
+    pub fn to_values(&self) -> Vec<Value> {
+        let head = if self.is_applied() {
+            vec![Value::Integer(1)]
+        } else {
+            vec![Value::Integer(0), Value::from(self.code.word())]
+        };
+        head.into_iter().chain(self.facts.iter().cloned()).collect()
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.code.word())?;
+        self.facts.iter().try_for_each(|fact| write!(f, " {fact}"))
+    }
+}
+
+impl Wire for Outcome {
+    fn put(&self, out: &mut Vec<u8>) {
+        u64::from(self.code.number()).put(out);
+        (self.facts.len() as u64).put(out);
+        self.facts.iter().for_each(|fact| fact.put(out));
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        let number = u16::try_from(u64::get(input)?).map_err(|_| Malformed)?;
+        let code = Code::from_number(number).ok_or(Malformed)?;
+        let count = input.count()?;
+        let facts = (0..count).map(|_| Value::get(input)).collect::<Result<Facts, _>>()?;
+        Ok(Self { code, facts })
+    }
+}
+
+/// Why a command is refused. Travels as `Err` inside a decision, so that checks read as a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub Box<Outcome>);
+
+impl Refusal {
+    /// A refusal with the facts that its code names.
+    #[must_use]
+    pub fn new(code: Code, facts: Facts) -> Self {
+        Self(Box::new(Outcome { code, facts }))
+    }
+
+    /// `INVALID`: a rule that only the state could show was broken by an argument.
+    #[must_use]
+    pub fn invalid(argument: &'static str, reason: &'static str) -> Self {
+        Self::new(Code::Invalid, facts![argument, reason])
+    }
+}
+
+/// What a decision comes to: the figures of an applied command, or a refusal.
+pub type Verdict = Result<Facts, Refusal>;
+
+/// An outcome and where in the log it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The answer itself.
+    pub outcome: Outcome,
+    /// The partition that decided.
+    pub partition: u32,
+    /// The partition's leadership at that time.
+    pub epoch: u64,
+    /// The first event of the command; of a refusal that made none, the last one it had seen.
+    pub sequence_first: u64,
+    /// The last event of the command.
+    pub sequence_last: u64,
+    /// The stamp by which the command was decided.
+    pub at: TimeMs,
+    /// Whether this is the first receipt again.
+    pub replayed: bool,
+}

@@ -1,0 +1,251 @@
+//! A partition's state: the resources, what is remembered of operations, and what ends by itself.
+
+use crate::accounts::Accounts;
+use crate::codec::{Input, Malformed, Wire};
+use crate::coupons::Coupons;
+use crate::deadlines::{Deadlines, Ended, RecordKind};
+use crate::digest::Sum;
+use crate::event::Event;
+use crate::machine::step::Unfinished;
+use crate::markets::Markets;
+use crate::operations::Operations;
+use crate::packets::Campaigns;
+use crate::reversible_fields;
+use crate::stock::StockItems;
+use crate::types::{Id, TimeMs};
+
+/// What may differ between deployments. Part of what outcomes depend on, so it is the same for
+/// every engine of a deployment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long operation ids are remembered.
+    pub window_ms: u64,
+    /// The least time for which they are remembered; new work is refused before that is broken.
+    pub window_ms_min: u64,
+    /// How many operation ids a partition remembers at most.
+    pub operations_max: usize,
+    /// How long ended records answer under their names.
+    pub retention_ms: u64,
+    /// How many makers, cancelled orders and the like one step touches.
+    pub step_max: usize,
+    /// How many packets are laid ready in one step.
+    pub packets_per_step_max: usize,
+    /// How many of a resource's deadlines a command ends before it is decided.
+    pub due_per_command_max: usize,
+    /// How many receipts one piece of an audit recounts.
+    pub receipts_per_audit_max: usize,
+    /// Whether ULIDs carry the time of an operation, beside UUIDs of version 7.
+    pub ulid_times: bool,
+    /// Keys the hashes of names and operation ids, so that callers cannot choose colliding ones.
+    pub hash_seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            window_ms: 24 * 3_600_000,
+            window_ms_min: 600_000,
+            operations_max: 16_000_000,
+            retention_ms: 24 * 3_600_000,
+            step_max: 128,
+            packets_per_step_max: 1_000,
+            due_per_command_max: 128,
+            receipts_per_audit_max: 1_000,
+            ulid_times: false,
+            hash_seed: 0,
+        }
+    }
+}
+
+/// How many ended records are dropped with each entry: more than an entry of the hot path makes,
+/// so that memory follows the window.
+const FORGOTTEN_PER_ENTRY_MAX: usize = 8;
+
+/// When an event happened, and by whose operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The stamp.
+    pub at: TimeMs,
+    /// The caller's operation id; empty where the caller gave none.
+    pub operation: &'a str,
+}
+
+/// Everything that a partition keeps.
+#[derive(Debug)]
+pub struct State {
+    /// What outcomes depend on beside the log.
+    pub settings: Settings,
+    /// The stamp of the last entry.
+    pub at: TimeMs,
+    /// Money.
+    pub accounts: Accounts,
+    /// Countable things.
+    pub stock: StockItems,
+    /// Red packets.
+    pub campaigns: Campaigns,
+    /// Quantity limits.
+    pub coupons: Coupons,
+    /// Order books.
+    pub markets: Markets,
+    /// Open holds and reservations by deadline.
+    pub deadlines: Deadlines,
+    /// Ended records by the time of their end.
+    pub ended: Ended,
+    /// What is remembered of operations.
+    pub operations: Operations,
+    /// The operation whose next step must come before anything else.
+    pub unfinished: Option<Unfinished>,
+}
+
+reversible_fields!(State { accounts, stock, campaigns, coupons, markets, deadlines, ended });
+
+impl State {
+    /// An empty partition.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let seed = settings.hash_seed;
+        Self {
+            settings,
+            at: 0,
+            accounts: Accounts::new(seed),
+            stock: StockItems::new(seed),
+            campaigns: Campaigns::new(seed),
+            coupons: Coupons::new(seed),
+            markets: Markets::new(seed),
+            deadlines: Deadlines::default(),
+            ended: Ended::default(),
+            operations: Operations::new(seed),
+            unfinished: None,
+        }
+    }
+
+    /// Whether a record that ended at `ended_at` still answers under its name.
+    #[must_use]
+    pub fn is_retained(&self, ended_at: TimeMs, now: TimeMs) -> bool {
+        ended_at.saturating_add(self.settings.retention_ms) > now
+    }
+
+    /// Changes the state as the event says. The only thing that does; it cannot fail.
+    pub fn evolve(&mut self, event: &Event, origin: Origin<'_>) {
+        use Event as E;
+        let at = origin.at;
+        match event {
+            E::AccountOpened(_)
+            | E::AccountCredited(_)
+            | E::AccountDebited(_)
+            | E::AccountTransferred(_)
+            | E::AccountFrozen(_)
+            | E::AccountUnfrozen(_)
+            | E::AccountClosed(_)
+            | E::AccountOverdraftSet(_)
+            | E::HoldPlaced(_)
+            | E::HoldCaptured(_)
+            | E::HoldVoided(_)
+            | E::HoldExpired(_)
+            | E::HoldExtended(_) => {
+                crate::accounts::evolve(self, event, at);
+            }
+            E::StockCreated(_)
+            | E::StockRestocked(_)
+            | E::StockAdjusted(_)
+            | E::StockTaken(_)
+            | E::StockReturned(_)
+            | E::StockClosed(_)
+            | E::StockSoldOut(_)
+            | E::StockAvailableAgain(_)
+            | E::StockAuditAdvanced(_)
+            | E::StockAudited(_)
+            | E::ReservationPlaced(_)
+            | E::ReservationConfirmed(_)
+            | E::ReservationReleased(_)
+            | E::ReservationExpired(_)
+            | E::ReservationExtended(_) => crate::stock::evolve(self, event, origin),
+            E::PacketsCreated(_)
+            | E::PacketsFilled(_)
+            | E::PacketsClaimed(_)
+            | E::PacketsExhausted(_)
+            | E::PacketsClosed(_) => crate::packets::evolve(self, event, at),
+            E::CouponCreated(_)
+            | E::CouponUpdated(_)
+            | E::CouponClaimed(_)
+            | E::CouponRedeemed(_)
+            | E::CouponRevoked(_)
+            | E::CouponPaused(_)
+            | E::CouponResumed(_) => {
+                crate::coupons::evolve(self, event, at);
+            }
+            E::MarketCreated(_)
+            | E::MarketHalted(_)
+            | E::MarketResumed(_)
+            | E::OrderPlaced(_)
+            | E::OrderTraded(_)
+            | E::OrderCancelled(_)
+            | E::OrderReduced(_)
+            | E::OrderRested(_)
+            | E::OrderReplaced(_) => {
+                crate::markets::evolve(self, event, at);
+            }
+            // These concern operations, which the entry as a whole settles.
+            E::OperationRefused(_) | E::OperationResolved(_) | E::OperationStepped(_) => {}
+        }
+    }
+
+    /// Drops ended records that no command can see any more.
+    pub(crate) fn forget(&mut self, now: TimeMs) {
+        let Some(ended_at) = now.checked_sub(self.settings.retention_ms) else { return };
+        for _ in 0..FORGOTTEN_PER_ENTRY_MAX {
+            match self.ended.pop(ended_at) {
+                None => break,
+                Some((RecordKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
+                Some((RecordKind::Reservation, slot, record)) => self.stock.forget(slot, &record),
+                Some((RecordKind::CouponClaim, slot, record)) => self.coupons.forget(slot, &record),
+                Some((RecordKind::Order, slot, record)) => self.markets.forget(slot, &record),
+            }
+        }
+        self.coupons.forget_windows(now, FORGOTTEN_PER_ENTRY_MAX);
+    }
+
+    /// The sum of the digests of a resource's entities, or of all, as they can be seen at the stamp
+    /// of the last entry.
+    #[must_use]
+    pub fn digest(&self, only: Option<&Id>) -> u128 {
+        let mut sum = Sum::new(only);
+        self.accounts.digest(self, &mut sum);
+        self.stock.digest(self, &mut sum);
+        self.campaigns.digest(&mut sum);
+        self.coupons.digest(self, &mut sum);
+        self.markets.digest(self, &mut sum);
+        sum.total()
+    }
+
+    /// Appends everything, for a snapshot.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        self.at.put(out);
+        self.accounts.put(out);
+        self.stock.put(out);
+        self.campaigns.put(out);
+        self.coupons.put(out);
+        self.markets.put(out);
+        self.ended.put(out);
+        self.operations.put(out);
+        self.unfinished.put(out);
+    }
+
+    /// Reads what [`State::put`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no such state.
+    pub fn load(settings: Settings, input: &mut Input<'_>) -> Result<Self, Malformed> {
+        let mut state = Self::new(settings);
+        state.at = Wire::get(input)?;
+        state.accounts.load(input, &mut state.deadlines)?;
+        state.stock.load(input, &mut state.deadlines)?;
+        state.campaigns.load(input)?;
+        state.coupons.load(input)?;
+        state.markets.load(input)?;
+        state.ended.load(input)?;
+        state.operations.load(input)?;
+        state.unfinished = Wire::get(input)?;
+        Ok(state)
+    }
+}

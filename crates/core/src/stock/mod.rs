@@ -1,0 +1,277 @@
+//! Stock: countable things. `total = available + reserved + sold` always. Units sold carry serials
+//! from a counter that only rises, and every sale leaves a receipt.
+
+pub mod audit;
+mod evolve;
+mod items;
+pub(crate) mod query;
+pub mod reservations;
+pub mod sales;
+
+pub use evolve::evolve;
+pub use items::{adjust, close, create, restock};
+pub use reservations::expire;
+
+use compact_str::CompactString;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::deadlines::{Deadlines, RecordKind};
+use crate::digest::{Kind, Sum};
+use crate::event::{Event, StockAvailableAgain, StockSoldOut};
+use crate::facts;
+use crate::limits::{CounterKey, Counters};
+use crate::outcome::{Code, Refusal};
+use crate::state::State;
+use crate::store::{Ordered, Slot, Table};
+use crate::types::{Id, TimeMs};
+use crate::{record_wire, reversible_fields, shown_word, words};
+
+/// A countable thing on sale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StockItem {
+    /// All units: available, reserved and sold.
+    pub total: u64,
+    /// Units that can be had.
+    pub available: u64,
+    /// Units set aside by reservations.
+    pub reserved: u64,
+    /// Units sold and not returned.
+    pub sold: u64,
+    /// Units that were sold and came back.
+    pub returned: u64,
+    /// The last serial given.
+    pub serial: u64,
+    /// How many units an owner may have reserved or bought.
+    pub per_owner_max: Option<u64>,
+    /// When sales begin.
+    pub starts_at: Option<TimeMs>,
+    /// When sales end.
+    pub ends_at: Option<TimeMs>,
+    /// Whether sales were ended for good.
+    pub closed: bool,
+    /// The recount under way.
+    pub audit: Option<Audit>,
+}
+
+record_wire!(StockItem {
+    total,
+    available,
+    reserved,
+    sold,
+    returned,
+    serial,
+    per_owner_max,
+    starts_at,
+    ends_at,
+    closed,
+    audit,
+});
+
+/// How far a recount of receipts has come. Sales after its start have serials beyond its horizon;
+/// returns are taken off both figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// The last serial that is recounted.
+    pub horizon_serial: u64,
+    /// The last serial that was recounted.
+    pub through_serial: u64,
+    /// Units found so far.
+    pub counted: u64,
+    /// Units that should be found in all.
+    pub expected: u64,
+}
+
+record_wire!(Audit { horizon_serial, through_serial, counted, expected });
+
+/// A sale: units `first` to `first + count − 1`, by the key that it is kept under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// How many units.
+    pub count: u64,
+    /// How many of them came back.
+    pub returned: u64,
+    /// Who bought them.
+    pub owner: Id,
+    /// The operation that sold them; empty where the caller gave no id.
+    pub operation: CompactString,
+    /// When.
+    pub at: TimeMs,
+}
+
+record_wire!(Receipt { count, returned, owner, operation, at });
+
+words! {
+    /// What became of a reservation.
+    ReservationStatus {
+        /// It holds units.
+        0 Open = "open",
+        /// Its units were sold.
+        1 Confirmed = "confirmed",
+        /// Its units went back.
+        2 Released = "released",
+        /// Its deadline passed and its units went back.
+        3 Expired = "expired",
+    }
+}
+shown_word!(ReservationStatus);
+
+/// Units set aside for an owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Whose.
+    pub owner: Id,
+    /// How many.
+    pub quantity: u64,
+    /// What became of it.
+    pub status: ReservationStatus,
+    /// When it ends by itself.
+    pub deadline: TimeMs,
+    /// The first serial sold, once confirmed; 0 before.
+    pub first_serial: u64,
+    /// When it ended; 0 while it is open.
+    pub ended_at: TimeMs,
+}
+
+record_wire!(Reservation { owner, quantity, status, deadline, first_serial, ended_at });
+
+/// The stock of a partition. Items are never removed.
+#[derive(Debug)]
+pub struct StockItems {
+    pub(crate) items: Table<Id, StockItem>,
+    pub(crate) reservations: Table<(Slot, Id), Reservation>,
+    pub(crate) receipts: Ordered<(Slot, u64), Receipt>,
+    /// Ranges of serials that came back, by their first, each within one receipt and none touching.
+    pub(crate) returned: Ordered<(Slot, u64), u64>,
+    pub(crate) owners: Counters,
+}
+
+reversible_fields!(StockItems { items, reservations, receipts, returned, owners });
+
+impl StockItems {
+    pub(crate) fn new(hash_seed: u64) -> Self {
+        Self {
+            items: Table::new(hash_seed),
+            reservations: Table::new(hash_seed),
+            receipts: Ordered::default(),
+            returned: Ordered::default(),
+            owners: Counters::new(hash_seed),
+        }
+    }
+
+    /// An item by name.
+    #[must_use]
+    pub fn get(&self, sku: &Id) -> Option<&StockItem> {
+        self.items.get(sku)
+    }
+
+    /// Every item with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &StockItem)> {
+        self.items.iter()
+    }
+
+    /// The receipts of an item by their first serial.
+    pub fn receipts(&self, sku: &Id) -> impl Iterator<Item = (u64, &Receipt)> {
+        let slot = self.items.find(sku);
+        slot.into_iter()
+            .flat_map(|slot| self.receipts.range((slot, 0)..=(slot, u64::MAX)))
+            .map(|((_, first), receipt)| (*first, receipt))
+    }
+
+    pub(crate) fn find_with_reservations(&self, sku: &Id) -> Option<Slot> {
+        let slot = self.items.find(sku)?;
+        self.items.at(slot).filter(|item| item.reserved > 0).map(|_| slot)
+    }
+
+    pub(crate) fn existing(&self, sku: &Id) -> Result<(Slot, &StockItem), Refusal> {
+        self.items
+            .find(sku)
+            .and_then(|slot| self.items.at(slot).map(|item| (slot, item)))
+            .ok_or_else(|| Refusal::new(Code::StockNotFound, facts![sku]))
+    }
+
+    pub(crate) fn not_closed(&self, sku: &Id) -> Result<(Slot, &StockItem), Refusal> {
+        let (slot, item) = self.existing(sku)?;
+        if item.closed { Err(Refusal::new(Code::StockClosed, facts![sku])) } else { Ok((slot, item)) }
+    }
+
+    pub(crate) fn forget(&mut self, slot: Slot, reservation: &Id) {
+        self.reservations.remove(&(slot, reservation.clone()));
+    }
+
+    pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
+        for (sku, item) in self.items.iter() {
+            sum.add(Kind::Stock, sku, |out| item.put(out));
+        }
+        for ((slot, name), reservation) in self.reservations.iter() {
+            let open = reservation.status == ReservationStatus::Open;
+            if !open && !state.is_retained(reservation.ended_at, state.at) {
+                continue;
+            }
+            self.add(sum, Kind::Reservation, *slot, |out| {
+                name.put(out);
+                reservation.put(out);
+            });
+        }
+        for ((slot, first), receipt) in self.receipts.iter() {
+            self.add(sum, Kind::StockReceipt, *slot, |out| {
+                first.put(out);
+                receipt.put(out);
+                self.returned_within(*slot, *first, receipt.count).put(out);
+            });
+        }
+        for (key, used) in self.owners.running(state.at) {
+            self.add(sum, Kind::StockOwner, key.resource, |out| {
+                key.subject.put(out);
+                used.put(out);
+            });
+        }
+    }
+
+    fn add(&self, sum: &mut Sum<'_>, kind: Kind, slot: Slot, put: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(sku) = self.items.key_at(slot) {
+            sum.add(kind, sku, put);
+        }
+    }
+
+    fn returned_within(&self, slot: Slot, first: u64, count: u64) -> Vec<(u64, u64)> {
+        let serials = (slot, first)..(slot, first.saturating_add(count));
+        self.returned.range(serials).map(|((_, first), count)| (*first, *count)).collect()
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.items.put(out);
+        self.reservations.put(out);
+        self.receipts.put(out);
+        self.returned.put(out);
+        self.owners.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>, deadlines: &mut Deadlines) -> Result<(), Malformed> {
+        self.items.load(input)?;
+        self.reservations.load(input)?;
+        self.receipts.load(input)?;
+        self.returned.load(input)?;
+        self.owners.load(input)?;
+        for ((slot, name), reservation) in self.reservations.iter() {
+            let sku = self.items.key_at(*slot).ok_or(Malformed)?;
+            if reservation.status == ReservationStatus::Open {
+                deadlines.add(reservation.deadline, RecordKind::Reservation, *slot, sku, name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The counter of what an owner has reserved and bought.
+pub(crate) fn owner_key(resource: Slot, owner: &Id) -> CounterKey {
+    CounterKey { resource, limit: 0, window: 0, subject: crate::limits::subject(std::iter::once(owner)) }
+}
+
+/// Adds the event that goes with `available` reaching nought or leaving it.
+pub(crate) fn note_availability(sku: &Id, item: &StockItem, available: u64, events: &mut Vec<Event>) {
+    if item.available > 0 && available == 0 {
+        events.push(StockSoldOut { sku: sku.clone() }.into());
+    } else if item.available == 0 && available > 0 && !item.closed {
+        events.push(StockAvailableAgain { sku: sku.clone(), available }.into());
+    }
+}

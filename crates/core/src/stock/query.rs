@@ -1,0 +1,47 @@
+//! What readers are told of stock.
+
+use super::reservations::{status_at, visible};
+use crate::facts;
+use crate::outcome::{Code, Refusal, Verdict};
+use crate::state::State;
+use crate::types::{Id, TimeMs};
+
+pub(crate) fn item(state: &State, sku: &Id, now: TimeMs) -> Verdict {
+    let (_, item) = state.stock.existing(sku)?;
+    let status = match () {
+        () if item.closed => "closed",
+        () if item.starts_at.is_some_and(|starts_at| now < starts_at) => "not_started",
+        () if item.ends_at.is_some_and(|ends_at| now >= ends_at) => "ended",
+        () => "open",
+    };
+    Ok(facts![
+        sku,
+        item.total,
+        item.available,
+        item.reserved,
+        item.sold,
+        item.returned,
+        item.per_owner_max,
+        item.starts_at,
+        item.ends_at,
+        status,
+    ])
+}
+
+pub(crate) fn reservation(state: &State, sku: &Id, reservation: &Id, now: TimeMs) -> Verdict {
+    let found = state
+        .stock
+        .items
+        .find(sku)
+        .and_then(|slot| visible(state, slot, reservation, now))
+        .ok_or_else(|| Refusal::new(Code::ReservationNotFound, facts![reservation]))?;
+    let serial = Some(found.first_serial).filter(|serial| *serial > 0);
+    Ok(facts![
+        reservation,
+        &found.owner,
+        found.quantity,
+        status_at(found, now).word(),
+        found.deadline,
+        serial,
+    ])
+}

@@ -1,0 +1,155 @@
+//! An ordered map, for what is asked for by range: deadlines, receipts, holds of an account.
+
+use std::collections::BTreeMap;
+use std::ops::RangeBounds;
+
+use super::Reversible;
+use crate::codec::{Input, Malformed, Wire};
+
+/// Rows in the order of their keys.
+#[derive(Debug)]
+pub struct Ordered<K, V> {
+    rows: BTreeMap<K, V>,
+    changes: Option<Vec<(K, Option<V>)>>,
+}
+
+impl<K, V> Default for Ordered<K, V> {
+    fn default() -> Self {
+        Self { rows: BTreeMap::new(), changes: None }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row of a key.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.rows.get(key)
+    }
+
+    /// The first row.
+    #[must_use]
+    pub fn first(&self) -> Option<(&K, &V)> {
+        self.rows.first_key_value()
+    }
+
+    /// The last row.
+    #[must_use]
+    pub fn last(&self) -> Option<(&K, &V)> {
+        self.rows.last_key_value()
+    }
+
+    /// The rows of a range of keys, in order.
+    pub fn range(&self, keys: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.rows.range(keys)
+    }
+
+    /// Every row, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+        self.rows.iter()
+    }
+
+    /// Puts a row in, in place of the one that the key had.
+    pub fn insert(&mut self, key: K, value: V) {
+        match &mut self.changes {
+            None => {
+                self.rows.insert(key, value);
+            }
+            Some(changes) => {
+                let before = self.rows.insert(key.clone(), value);
+                changes.push((key, before));
+            }
+        }
+    }
+
+    /// Changes the row of a key, where there is one.
+    pub fn update(&mut self, key: &K, change: impl FnOnce(&mut V)) {
+        if let Some(value) = self.rows.get_mut(key) {
+            if let Some(changes) = &mut self.changes {
+                changes.push((key.clone(), Some(value.clone())));
+            }
+            change(value);
+        }
+    }
+
+    /// Takes the row of a key out.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let value = self.rows.remove(key)?;
+        if let Some(changes) = &mut self.changes {
+            changes.push((key.clone(), Some(value.clone())));
+        }
+        Some(value)
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Reversible for Ordered<K, V> {
+    fn begin(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    fn commit(&mut self) {
+        self.changes = None;
+    }
+
+    fn rollback(&mut self) {
+        for (key, before) in self.changes.take().into_iter().flatten().rev() {
+            match before {
+                Some(value) => self.rows.insert(key, value),
+                None => self.rows.remove(&key),
+            };
+        }
+    }
+}
+
+impl<K: Wire + Ord + Clone, V: Wire + Clone> Ordered<K, V> {
+    /// Appends every row, for a snapshot.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        for (key, value) in self.iter() {
+            key.put(out);
+            value.put(out);
+        }
+    }
+
+    /// Reads what [`Ordered::put`] wrote into an empty map.
+    ///
+    /// # Errors
+    /// When the bytes are no such map.
+    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.count()? {
+            let (key, value) = (K::get(input)?, V::get(input)?);
+            self.insert(key, value);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rollback_leaves_no_trace() {
+        let mut map = Ordered::default();
+        map.insert(1, "one");
+        map.insert(2, "two");
+        map.begin();
+        map.remove(&1);
+        map.insert(1, "uno");
+        map.update(&2, |value| *value = "due");
+        map.insert(3, "tre");
+        map.rollback();
+        assert_eq!(map.iter().collect::<Vec<_>>(), [(&1, &"one"), (&2, &"two")]);
+    }
+}

@@ -1,0 +1,294 @@
+//! A hash table whose rows keep their place, so that one look-up serves a decision and the change
+//! that follows it.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::Reversible;
+use crate::codec::{Input, Malformed, Wire};
+
+/// The place of a row. Stays valid until the row is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+impl Wire for Slot {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        u32::get(input).map(Slot)
+    }
+}
+
+#[derive(Debug)]
+enum Change<K, V> {
+    /// In a place that was made for it.
+    Appended,
+    /// In a place that was free.
+    Inserted(Slot),
+    Updated(Slot, V),
+    Removed(Slot, K, V),
+}
+
+/// Rows by key. Never iterated in hash order, so the order of hashes reaches no state.
+#[derive(Debug)]
+pub struct Table<K, V> {
+    index: HashTable<u32>,
+    rows: Vec<Option<(K, V)>>,
+    free: Vec<u32>,
+    hasher: FixedState,
+    /// The row found last: a decision and the change after it ask for the same one.
+    found: Cell<u32>,
+    changes: Option<Vec<Change<K, V>>>,
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
+    /// An empty table; `hash_seed` keeps callers from choosing keys that collide.
+    #[must_use]
+    pub fn new(hash_seed: u64) -> Self {
+        Self {
+            index: HashTable::new(),
+            rows: Vec::new(),
+            free: Vec::new(),
+            hasher: FixedState::with_seed(hash_seed),
+            found: Cell::new(u32::MAX),
+            changes: None,
+        }
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Where the row of a key is.
+    #[must_use]
+    pub fn find(&self, key: &K) -> Option<Slot> {
+        let last = self.found.get();
+        if self.row(last).is_some_and(|(found, _)| found == key) {
+            return Some(Slot(last));
+        }
+        let slot = *self.index.find(self.hash(key), |slot| self.has(*slot, key))?;
+        self.found.set(slot);
+        Some(Slot(slot))
+    }
+
+    /// The row of a key.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.find(key).and_then(|slot| self.at(slot))
+    }
+
+    /// The row in a place.
+    #[must_use]
+    pub fn at(&self, slot: Slot) -> Option<&V> {
+        self.row(slot.0).map(|(_, value)| value)
+    }
+
+    /// The key of the row in a place.
+    #[must_use]
+    pub fn key_at(&self, slot: Slot) -> Option<&K> {
+        self.row(slot.0).map(|(key, _)| key)
+    }
+
+    /// Every row in the order of places.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.rows.iter().flatten().map(|(key, value)| (key, value))
+    }
+
+    /// Puts a row in, in place of the one that the key had.
+    pub fn insert(&mut self, key: K, value: V) -> Slot {
+        if let Some(slot) = self.find(&key) {
+            self.update(slot, |row| *row = value);
+            return slot;
+        }
+        let (slot, change) = match self.free.pop() {
+            Some(slot) => (slot, Change::Inserted(Slot(slot))),
+            None => (self.append_row(), Change::Appended),
+        };
+        self.place(slot, key, value);
+        if let Some(changes) = &mut self.changes {
+            changes.push(change);
+        }
+        Slot(slot)
+    }
+
+    /// Changes the row in a place.
+    pub fn update(&mut self, slot: Slot, change: impl FnOnce(&mut V)) {
+        if let Some(Some((_, value))) = self.rows.get_mut(slot.0 as usize) {
+            if let Some(changes) = &mut self.changes {
+                changes.push(Change::Updated(slot, value.clone()));
+            }
+            change(value);
+        }
+    }
+
+    /// Changes the row of a key, where there is one.
+    pub fn update_key(&mut self, key: &K, change: impl FnOnce(&mut V)) {
+        if let Some(slot) = self.find(key) {
+            self.update(slot, change);
+        }
+    }
+
+    /// Takes the row of a key out.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let slot = self.find(key)?;
+        let (key, value) = self.displace(slot.0)?;
+        self.free.push(slot.0);
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change::Removed(slot, key, value.clone()));
+        }
+        Some(value)
+    }
+
+    fn append_row(&mut self) -> u32 {
+        self.rows.push(None);
+        u32::try_from(self.rows.len() - 1).expect("a partition keeps fewer than 2^32 rows of a kind")
+    }
+
+    fn row(&self, slot: u32) -> Option<&(K, V)> {
+        self.rows.get(slot as usize).and_then(Option::as_ref)
+    }
+
+    fn has(&self, slot: u32, key: &K) -> bool {
+        self.row(slot).is_some_and(|(found, _)| found == key)
+    }
+
+    fn hash(&self, key: &K) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    fn place(&mut self, slot: u32, key: K, value: V) {
+        let hash = self.hash(&key);
+        self.rows[slot as usize] = Some((key, value));
+        let (rows, hasher) = (&self.rows, &self.hasher);
+        self.index.insert_unique(hash, slot, |slot| {
+            rows[*slot as usize].as_ref().map_or(0, |(key, _)| hasher.hash_one(key))
+        });
+        self.found.set(slot);
+    }
+
+    fn displace(&mut self, slot: u32) -> Option<(K, V)> {
+        let (key, value) = self.rows.get_mut(slot as usize)?.take()?;
+        let hash = self.hasher.hash_one(&key);
+        if let Ok(entry) = self.index.find_entry(hash, |found| *found == slot) {
+            entry.remove();
+        }
+        Some((key, value))
+    }
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Reversible for Table<K, V> {
+    fn begin(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    fn commit(&mut self) {
+        self.changes = None;
+    }
+
+    fn rollback(&mut self) {
+        for change in self.changes.take().into_iter().flatten().rev() {
+            match change {
+                Change::Appended => {
+                    self.displace(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX));
+                    self.rows.pop();
+                }
+                Change::Inserted(slot) => {
+                    self.displace(slot.0);
+                    self.free.push(slot.0);
+                }
+                Change::Updated(slot, before) => {
+                    if let Some(Some((_, value))) = self.rows.get_mut(slot.0 as usize) {
+                        *value = before;
+                    }
+                }
+                Change::Removed(slot, key, value) => {
+                    self.free.pop();
+                    self.place(slot.0, key, value);
+                }
+            }
+        }
+    }
+}
+
+impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
+    /// Appends every row, for a snapshot.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).put(out);
+        for (key, value) in self.iter() {
+            key.put(out);
+            value.put(out);
+        }
+    }
+
+    /// Reads what [`Table::put`] wrote into an empty table. Rows that were never removed keep their place.
+    ///
+    /// # Errors
+    /// When the bytes are no such table.
+    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.count()? {
+            let (key, value) = (K::get(input)?, V::get(input)?);
+            self.insert(key, value);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table<u64, u64> {
+        let mut table = Table::new(7);
+        for key in 0..10 {
+            table.insert(key, key * 10);
+        }
+        table
+    }
+
+    fn rows(table: &Table<u64, u64>) -> Vec<(u64, u64)> {
+        table.iter().map(|(key, value)| (*key, *value)).collect()
+    }
+
+    #[test]
+    fn a_rollback_leaves_no_trace() {
+        let mut table = table();
+        table.remove(&3);
+        let before = (rows(&table), table.free.clone(), table.rows.len());
+        table.begin();
+        table.remove(&5);
+        table.insert(3, 1);
+        table.insert(5, 2);
+        table.insert(11, 3);
+        table.update_key(&0, |value| *value = 99);
+        table.remove(&11);
+        table.insert(12, 4);
+        table.rollback();
+        assert_eq!((rows(&table), table.free.clone(), table.rows.len()), before);
+        assert_eq!(table.get(&5), Some(&50));
+        assert_eq!(table.get(&12), None);
+    }
+
+    #[test]
+    fn places_outlive_growth() {
+        let mut table = table();
+        let slot = table.find(&4).expect("the row");
+        for key in 100..10_000 {
+            table.insert(key, key);
+        }
+        assert_eq!(table.at(slot), Some(&40));
+        assert_eq!(table.find(&4), Some(slot));
+    }
+}

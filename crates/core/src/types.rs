@@ -1,0 +1,339 @@
+//! Integers, ids and times: the only shapes in which numbers and names enter the state machine.
+
+use std::fmt;
+
+use compact_str::CompactString;
+
+use crate::command::argument::Invalid;
+
+/// The largest magnitude of any amount, quantity, price, counter or balance: 2^53 − 1, exact in
+/// JSON, in JavaScript, in Lua and in a sorted-set score.
+pub const INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// [`INTEGER_MAX`] with a sign, for balances.
+pub const BALANCE_MAX: i64 = (1 << 53) - 1;
+
+/// Unix milliseconds, at most [`INTEGER_MAX`].
+pub type TimeMs = u64;
+
+/// The longest id, in bytes.
+pub const ID_BYTES_MAX: usize = 64;
+
+/// The longest operation id, in bytes.
+pub const OPERATION_ID_BYTES_MAX: usize = 128;
+
+/// The stamp at which something of `ttl_ms` started now ends, kept within the range of integers.
+#[must_use]
+pub fn deadline_after(now: TimeMs, ttl_ms: Positive) -> TimeMs {
+    now.saturating_add(ttl_ms.get()).min(INTEGER_MAX)
+}
+
+/// A signed view of a quantity that is known to be at most [`INTEGER_MAX`].
+#[must_use]
+pub fn signed(quantity: u64) -> i64 {
+    i64::try_from(quantity).unwrap_or(i64::MAX)
+}
+
+macro_rules! integer {
+    ($(#[$doc:meta])* $name:ident($inner:ty), $min:expr, $max:expr, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name($inner);
+
+        impl $name {
+            /// The number as such, or `None` where it is out of range.
+            #[must_use]
+            pub const fn new(value: $inner) -> Option<Self> {
+                let range: ($inner, $inner) = ($min, $max);
+                if value < range.0 || value > range.1 { None } else { Some(Self(value)) }
+            }
+
+            /// The number.
+            #[must_use]
+            pub const fn get(self) -> $inner {
+                self.0
+            }
+
+            /// Reads a decimal integer without sign, point, exponent or leading blanks where none belong.
+            ///
+            /// # Errors
+            /// When the text is no such number or lies outside the range.
+            pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
+                parse_integer(text)
+                    .and_then(|wide| <$inner>::try_from(wide).ok())
+                    .and_then(Self::new)
+                    .ok_or_else(|| Invalid::new(argument, concat!("must be ", $what)))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+integer!(
+    /// An integer from 1 to 2^53 − 1.
+    Positive(u64), 1, INTEGER_MAX, "an integer from 1 to 9007199254740991"
+);
+integer!(
+    /// An integer from 0 to 2^53 − 1.
+    Natural(u64), 0, INTEGER_MAX, "an integer from 0 to 9007199254740991"
+);
+integer!(
+    /// An integer of magnitude up to 2^53 − 1.
+    Delta(i64), -BALANCE_MAX, BALANCE_MAX, "an integer from -9007199254740991 to 9007199254740991"
+);
+
+impl Natural {
+    /// Nought.
+    pub const ZERO: Self = Self(0);
+}
+
+impl Positive {
+    /// One.
+    pub const ONE: Self = Self(1);
+}
+
+/// Plain decimal digits with an optional minus; anything else is no integer. Leading zeros are
+/// refused, because a number has one spelling only.
+fn parse_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    if digits.is_empty() || digits.len() > 16 || (digits[0] == b'0' && (digits.len() > 1 || negative)) {
+        return None;
+    }
+    let mut value: i64 = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value * 10 + i64::from(digit - b'0');
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// The name of a resource or of a record within one: 1 to 64 bytes of `A-Z a-z 0-9 _ . : @ / + = -`
+/// and at most one hash tag `{…}`. Compared as bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id(CompactString);
+
+impl Id {
+    /// Reads an id.
+    ///
+    /// # Errors
+    /// When it is empty, too long, or has a byte or a second hash tag that no id has.
+    pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
+        check_id(text).map_err(|reason| Invalid::new(argument, reason))?;
+        Ok(Self(CompactString::from_utf8_lossy(text)))
+    }
+
+    /// The account from and to which money of `asset` enters and leaves a partition.
+    #[must_use]
+    pub fn world(asset: &Id) -> Self {
+        Self(compact_str::format_compact!("$world:{}", asset.0))
+    }
+
+    /// Takes text that was checked when it first came in, such as what the log holds.
+    pub(crate) fn trusted(text: CompactString) -> Self {
+        Self(text)
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn check_id(text: &[u8]) -> Result<(), &'static str> {
+    if text.is_empty() || text.len() > ID_BYTES_MAX {
+        return Err("must be 1 to 64 bytes long");
+    }
+    let mut braces = text.iter().filter(|byte| matches!(byte, b'{' | b'}'));
+    let tagged = match (braces.next(), braces.next(), braces.next()) {
+        (None, _, _) => true,
+        (Some(b'{'), Some(b'}'), None) => true,
+        _ => false,
+    };
+    if !tagged {
+        return Err("may have one hash tag {…} at most");
+    }
+    let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:@/+=-{}".contains(byte);
+    if text.iter().all(legal) {
+        Ok(())
+    } else {
+        Err("may hold A-Z a-z 0-9 _ . : @ / + = - and one {tag} only")
+    }
+}
+
+/// The id under which a caller's operation is applied once: 1 to 128 printable ASCII bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationId(CompactString);
+
+impl OperationId {
+    /// Reads an operation id.
+    ///
+    /// # Errors
+    /// When it is empty, longer than 128 bytes, or has a byte that is not printable ASCII.
+    pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
+        if text.is_empty() || text.len() > OPERATION_ID_BYTES_MAX {
+            return Err(Invalid::new(argument, "must be 1 to 128 bytes long"));
+        }
+        if !text.iter().all(u8::is_ascii_graphic) {
+            return Err(Invalid::new(argument, "may hold printable ASCII without blanks only"));
+        }
+        Ok(Self(CompactString::from_utf8_lossy(text)))
+    }
+
+    pub(crate) fn trusted(text: CompactString) -> Self {
+        Self(text)
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The time in a `UUIDv7`, or `None` where the id is not one.
+    #[must_use]
+    pub fn uuid_v7_ms(&self) -> Option<TimeMs> {
+        let text = self.0.as_bytes();
+        let dashes = [8, 13, 18, 23];
+        if text.len() != 36
+            || text[14] != b'7'
+            || !matches!(text[19], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
+        {
+            return None;
+        }
+        let shaped = text
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if dashes.contains(&at) { *byte == b'-' } else { byte.is_ascii_hexdigit() });
+        if !shaped {
+            return None;
+        }
+        let high = u64::from_str_radix(self.0.get(0..8)?, 16).ok()?;
+        let low = u64::from_str_radix(self.0.get(9..13)?, 16).ok()?;
+        Some((high << 16) | low)
+    }
+
+    /// The time in a ULID, or `None` where the id is not one.
+    #[must_use]
+    pub fn ulid_ms(&self) -> Option<TimeMs> {
+        const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+        let text = self.0.as_bytes();
+        if text.len() != 26 || text[0] > b'7' {
+            return None;
+        }
+        let mut time: u64 = 0;
+        for (at, byte) in text.iter().enumerate() {
+            let value = ALPHABET.iter().position(|letter| *letter == byte.to_ascii_uppercase())?;
+            if at < 10 {
+                time = (time << 5) | value as u64;
+            }
+        }
+        Some(time)
+    }
+}
+
+impl fmt::Display for OperationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Free text of a caller, such as the reason of an adjustment: 1 to 256 bytes of UTF-8 without
+/// control characters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(CompactString);
+
+impl Text {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// When it is empty, too long, no UTF-8, or has control characters.
+    pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
+        let refused = || Invalid::new(argument, "must be 1 to 256 bytes of UTF-8 without control characters");
+        let text = std::str::from_utf8(text).map_err(|_| refused())?;
+        if text.is_empty() || text.len() > 256 || text.chars().any(char::is_control) {
+            return Err(refused());
+        }
+        Ok(Self(CompactString::from(text)))
+    }
+
+    pub(crate) fn trusted(text: CompactString) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_have_one_spelling_and_a_range() {
+        for good in ["1", "9007199254740991", "10"] {
+            assert!(Positive::parse(good.as_bytes(), "n").is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "0",
+            "-1",
+            "+1",
+            "01",
+            " 1",
+            "1 ",
+            "1.0",
+            "1e3",
+            "NaN",
+            "9007199254740992",
+            "99999999999999999999",
+        ] {
+            assert!(Positive::parse(bad.as_bytes(), "n").is_err(), "{bad}");
+        }
+        assert!(Natural::parse(b"0", "n").is_ok());
+        assert!(Natural::parse(b"-0", "n").is_err());
+        assert_eq!(Delta::parse(b"-9007199254740991", "n").map(Delta::get), Ok(-BALANCE_MAX));
+        assert!(Delta::parse(b"-9007199254740992", "n").is_err());
+    }
+
+    #[test]
+    fn ids_are_bounded_and_carry_one_tag_at_most() {
+        let long = "x".repeat(64);
+        for good in ["a", "{shop}:1", "a{}", "A-Z_.:@/+=-", long.as_str()] {
+            assert!(Id::parse(good.as_bytes(), "id").is_ok(), "{good}");
+        }
+        let longer = "x".repeat(65);
+        for bad in ["", "a b", "$world", "{a}{b}", "}a{", "{a", "a}", "ü", longer.as_str()] {
+            assert!(Id::parse(bad.as_bytes(), "id").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_from_ids_that_carry_one() {
+        let uuid = OperationId::parse(b"01890a5d-ac96-774b-bcce-b302099a8057", "id").expect("an id");
+        assert_eq!(uuid.uuid_v7_ms(), Some(0x0189_0a5d_ac96));
+        let random = OperationId::parse(b"f47ac10b-58cc-4372-a567-0e02b2c3d479", "id").expect("an id");
+        assert_eq!(random.uuid_v7_ms(), None);
+        let ulid = OperationId::parse(b"01ARZ3NDEKTSV4RRFFQ69G5FAV", "id").expect("an id");
+        assert_eq!(ulid.ulid_ms(), Some(1_469_922_850_259));
+    }
+}
