@@ -1,1 +1,3 @@
 //! Engines that sequence, log and apply commands.
+
+pub mod storage;
