@@ -1,3 +1,4 @@
 //! Engines that sequence, log and apply commands.
 
+pub mod journal;
 pub mod storage;
