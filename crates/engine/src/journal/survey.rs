@@ -184,8 +184,11 @@ impl Survey<'_, '_> {
         payload: &[u8],
     ) -> Result<(), JournalError> {
         let offset = self.end.offset;
-        let wanted = header.last_sequence >= self.task.from_sequence
-            || (header.first_sequence >= self.task.from_sequence && !payload.is_empty());
+        let wanted = if header.covers_any() {
+            header.last_sequence >= self.task.from_sequence
+        } else {
+            header.first_sequence >= self.task.from_sequence && !payload.is_empty()
+        };
         if wanted {
             let frame = Frame {
                 segment: segment.header.segment,
