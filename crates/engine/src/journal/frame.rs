@@ -149,3 +149,59 @@ fn frame_crc(seed: u32, bytes: &[u8]) -> u32 {
     let crc = crc32c::crc32c_append(seed, &bytes[..52]);
     crc32c::crc32c_append(crc, &bytes[FRAME_HEADER_BYTES..])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::segment::SegmentHeader;
+    use super::*;
+
+    fn header() -> FrameHeader {
+        FrameHeader {
+            payload_bytes: 5,
+            previous_crc: 1,
+            epoch: 2,
+            first_sequence: 3,
+            last_sequence: 4,
+            synced_through: 2,
+            crc: 0,
+        }
+    }
+
+    #[test]
+    fn a_frame_belongs_to_one_segment_only() {
+        let segment = SegmentHeader {
+            partition: 0,
+            deployment_id: [1; 16],
+            segment: 1,
+            first_sequence: 3,
+            segment_bytes: 8192,
+            previous_crc: 0,
+        };
+        let mut bytes = Vec::new();
+        let crc = header().encode(b"bytes", segment.seed(), &mut bytes);
+        let decoded = FrameHeader::decode(&bytes, segment.seed()).unwrap();
+        assert_eq!(decoded, FrameHeader { crc, ..header() });
+        decoded.check(&bytes, segment.seed()).unwrap();
+        let others = [
+            SegmentHeader { segment: 2, ..segment },
+            SegmentHeader { first_sequence: 4, ..segment },
+            SegmentHeader { deployment_id: [2; 16], ..segment },
+        ];
+        for other in others {
+            assert_eq!(FrameHeader::decode(&bytes, other.seed()), Err(Flaw::Header), "{other:?}");
+            assert_eq!(decoded.check(&bytes, other.seed()), Err(Flaw::Payload), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_is_not_believed() {
+        let mut bytes = Vec::new();
+        header().encode(b"bytes", 9, &mut bytes);
+        for payload_bytes in [field(index(PAYLOAD_BYTES_MAX)) + 1, u32::MAX] {
+            put(&mut bytes, 8, &payload_bytes.to_le_bytes());
+            let crc = crc32c::crc32c_append(9, &bytes[..48]);
+            put(&mut bytes, 48, &crc.to_le_bytes());
+            assert_eq!(FrameHeader::decode(&bytes, 9), Err(Flaw::Length));
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::storage::{Storage, StorageFile};
 
 use super::JournalError;
+use super::bytes::index;
 use super::catalog::{Catalog, Mark};
 use super::frame::{Flaw, FrameHeader};
 use super::listing::{Listing, SegmentFile};
@@ -141,7 +142,7 @@ fn start_segment(task: &Task<'_>) -> Result<usize, JournalError> {
 impl Survey<'_, '_> {
     fn walk(&mut self, segment: &SegmentFile, next: Option<&SegmentFile>) -> Result<(), JournalError> {
         let file = self.task.storage.open(&segment.header.name())?;
-        let mut window = Window::new(SCAN_BYTES);
+        let mut window = Window::new(SCAN_BYTES.min(index(segment.header.segment_bytes)));
         let seed = segment.header.seed();
         let base = self.progress.bytes_done;
         self.end.offset = SEGMENT_HEADER_BYTES;

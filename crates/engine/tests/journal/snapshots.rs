@@ -112,10 +112,7 @@ fn a_full_disk_gives_the_room_back() {
     let disk = FaultyDisk::new();
     save(&disk, 1, 3000).unwrap();
     disk.set_capacity(Some(5000));
-    match save(&disk, 2, 3000) {
-        Err(SnapshotError::Storage(error)) => assert!(error.is_full()),
-        other => panic!("{other:?}"),
-    }
+    assert!(save(&disk, 2, 3000).unwrap_err().is_full());
     assert_eq!(disk.list().unwrap().len(), 1);
 }
 

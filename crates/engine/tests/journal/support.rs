@@ -67,7 +67,7 @@ pub(crate) fn fill(disk: &FaultyDisk, count: usize, unsynced: usize) -> (Writer,
     let mut truth = Vec::new();
     for at in 0..count {
         append_next(&mut writer, &mut truth, 0).expect("appends");
-        if at + 1 <= count - unsynced {
+        if at < count - unsynced {
             writer.sync().expect("syncs");
         }
     }

@@ -64,3 +64,10 @@ pub enum SnapshotError {
         source: Box<SnapshotError>,
     },
 }
+
+impl SnapshotError {
+    /// Whether the disk is full: nothing is broken, and room cures it.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Storage(error) if error.is_full())
+    }
+}
