@@ -12,7 +12,9 @@ use crate::command::shapes::Resource;
 use crate::command::table::OperationResolve;
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
-use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved, OperationUnchanged};
+use crate::event::{
+    Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved, OperationUnchanged,
+};
 use crate::facts;
 use crate::operations::Known;
 use crate::outcome::codes::Kind;
