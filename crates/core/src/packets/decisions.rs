@@ -1,7 +1,7 @@
 //! Decisions on campaigns: creating and filling them, claims, the end.
 
+use super::cut::Plan;
 use super::{Ahead, Campaign, Prepared, hex, prepared};
-use crate::command::shapes::Cut;
 use crate::command::table::{PacketClaim, PacketCreate};
 use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
 use crate::facts;
@@ -52,14 +52,7 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
 
 /// Notes the whole cut for the steps that follow.
 fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
-    if let (Cut::Plan { total, count, method }, Some(seed)) = (&command.cut, prepared.seed) {
-        let plan = super::cut::Plan {
-            total: total.get(),
-            count: count.get(),
-            method: *method,
-            min: command.min.map_or(1, Positive::get),
-            max: command.max.map(Positive::get),
-        };
+    if let Some((plan, seed)) = Plan::of(command).zip(prepared.seed) {
         *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts: prepared.amounts.clone() });
     }
 }
