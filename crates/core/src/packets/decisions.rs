@@ -128,13 +128,21 @@ fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
 /// Ends a campaign and reveals its seed. Closing again changes nothing.
 pub(crate) fn close(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.campaigns.existing(campaign)?;
-    let Campaign { claimed_count, claimed_amount, seed, .. } = *found;
+    let Campaign { claimed_count, claimed_amount, seed, method, min, max, .. } = *found;
     let (left_count, left_amount) = (found.count - claimed_count, found.total - claimed_amount);
     if found.closed_at.is_none() {
-        let campaign = campaign.clone();
-        events.push(
-            PacketsClosed { campaign, claimed_count, claimed_amount, left_count, left_amount, seed }.into(),
-        );
+        let event = PacketsClosed {
+            campaign: campaign.clone(),
+            claimed_count,
+            claimed_amount,
+            left_count,
+            left_amount,
+            seed,
+            method,
+            min,
+            max,
+        };
+        events.push(event.into());
     }
     Ok(facts![claimed_count, left_count, left_amount, seed.map(hex)])
 }
