@@ -24,7 +24,7 @@ pub(super) struct Model {
     halted: bool,
     time: u64,
     trades: u64,
-    pub(super) retention_ms: u64,
+    retention_ms: u64,
 }
 
 pub(super) const TICK: u64 = 2;
@@ -33,6 +33,10 @@ pub(super) const MIN: u64 = 6;
 pub(super) const MAX: u64 = 60;
 
 impl Model {
+    pub(super) fn new(retention_ms: u64) -> Self {
+        Self { retention_ms, ..Self::default() }
+    }
+
     /// What a command must be answered.
     pub(super) fn run(&mut self, line: &str, now: TimeMs) -> String {
         let words: Vec<&str> = line.split(' ').collect();
@@ -147,10 +151,10 @@ impl Model {
     }
 
     fn check_figures(price: Option<u64>, quantity: u64) -> Result<(), String> {
-        if let Some(price) = price.filter(|price| price % TICK != 0) {
+        if let Some(price) = price.filter(|price| !price.is_multiple_of(TICK)) {
             return Err(format!("PRICE_INVALID {price} {TICK}"));
         }
-        if quantity % LOT != 0 || !(MIN..=MAX).contains(&quantity) {
+        if !quantity.is_multiple_of(LOT) || !(MIN..=MAX).contains(&quantity) {
             return Err(format!("QUANTITY_INVALID {quantity} {LOT} {MIN} {MAX}"));
         }
         Ok(())
@@ -224,7 +228,7 @@ impl Model {
         let at = self.live(id, owner, now)?;
         if by >= self.orders[at].remaining {
             self.end(at, "cancelled", now);
-        } else if by % LOT == 0 {
+        } else if by.is_multiple_of(LOT) {
             self.orders[at].remaining -= by;
         } else {
             return Err(format!("QUANTITY_INVALID {by} {LOT} {MIN} {MAX}"));
