@@ -2,8 +2,8 @@
 
 use super::book::Book;
 use super::sweep::{self, Taker};
-use super::{Order, visible};
-use crate::command::shapes::{OrderPricing, StpMode, Tif};
+use super::visible;
+use crate::command::shapes::{OrderPricing, Tif};
 use crate::command::table::{MarketCreate, OrderPlace};
 use crate::event::{Event, MarketCreated, MarketHalted, MarketResumed, OrderPlaced};
 use crate::facts;
@@ -127,22 +127,4 @@ fn placed(taker: &Taker<'_>) -> Event {
         stp: taker.stp,
     }
     .into()
-}
-
-impl<'a> Taker<'a> {
-    /// A recorded order on its way through the book.
-    pub(super) fn of((slot, market): (crate::store::Slot, &'a Id), order: &'a Id, record: &'a Order) -> Self {
-        let Order { side, price, tif, stp, filled, remaining, .. } = *record;
-        Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
-    }
-
-    /// Whether a rest goes on the book.
-    pub(super) fn may_rest(&self) -> bool {
-        matches!(self.tif, Tif::Gtc | Tif::Post)
-    }
-
-    /// Whether it stops where it meets an order of its owner.
-    pub(super) fn stops_at_own(&self) -> bool {
-        matches!(self.stp, StpMode::CancelTaker | StpMode::CancelBoth | StpMode::Decrement)
-    }
 }

@@ -79,6 +79,24 @@ pub(super) struct Taker<'a> {
     pub(super) remaining: u64,
 }
 
+impl<'a> Taker<'a> {
+    /// A recorded order on its way through the book.
+    pub(super) fn of((slot, market): (Slot, &'a Id), order: &'a Id, record: &'a Order) -> Self {
+        let Order { side, price, tif, stp, filled, remaining, .. } = *record;
+        Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
+    }
+
+    /// Whether a rest goes on the book.
+    pub(super) fn may_rest(&self) -> bool {
+        matches!(self.tif, Tif::Gtc | Tif::Post)
+    }
+
+    /// Whether it stops where it meets an order of its owner.
+    pub(super) fn stops_at_own(&self) -> bool {
+        matches!(self.stp, StpMode::CancelTaker | StpMode::CancelBoth | StpMode::Decrement)
+    }
+}
+
 /// Takes the next step of an order on its way.
 pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec<Event>) -> Step {
     let markets = &state.markets;
