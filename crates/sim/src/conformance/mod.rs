@@ -135,7 +135,7 @@ impl Suite {
             match std::fs::read_to_string(&path) {
                 Err(error) => failures.push(failure(&file, 0, error)),
                 Ok(text) if file == IMPOSSIBLE => {
-                    impossible::parse(&file, &text, &mut suite.impossible, &mut failures)
+                    impossible::parse(&file, &text, &mut suite.impossible, &mut failures);
                 }
                 Ok(text) => parse::parse(&file, &text, &mut suite.scenarios, &mut failures),
             }
