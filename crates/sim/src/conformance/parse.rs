@@ -179,7 +179,7 @@ fn add(scenario: &mut Scenario, place: Place, text: &str, body: &[&str]) -> Resu
             _ => return Err("must be digest, digest same or digest changed".to_owned()),
         }),
         "batch" => StepKind::Submit(batch(rest, body)?),
-        _ if first.starts_with(|c: char| c.is_ascii_lowercase()) => {
+        _ if first.starts_with(|c: char| c.is_ascii_lowercase()) && !first.contains('.') => {
             return Err("is no line that a table has".to_owned());
         }
         _ => StepKind::Submit(row(text)?),

@@ -1,5 +1,7 @@
 //! Playing scenarios against a target.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::parse::{Comparison, Row, Scenario, Step, StepKind};
 use super::{Failure, Place, Target};
 
@@ -79,10 +81,19 @@ impl<'a> Play<'a> {
         }
         self.target.set_clock(self.clock);
         self.digest = self.target.digest();
-        for step in &scenario.steps {
-            self.step(step);
+        let all = scenario.steps.iter().all(|step| self.guarded(&step.place, |play| play.step(step)));
+        if all {
+            self.guarded(&scenario.place, |play| play.restart(&scenario.place));
         }
-        self.restart(&scenario.place);
+    }
+
+    /// A panic is a failure of its row; the target starts over with the next scenario.
+    fn guarded(&mut self, place: &Place, act: impl FnOnce(&mut Self)) -> bool {
+        let Err(cause) = catch_unwind(AssertUnwindSafe(|| act(self))) else { return true };
+        let text = cause.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no text");
+        self.fail(place, &format!("panicked: {text}"));
+        false
     }
 
     fn step(&mut self, step: &Step) {
