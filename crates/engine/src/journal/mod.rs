@@ -1,0 +1,74 @@
+//! The write-ahead journal of one partition: what is appended and synced here survives.
+//!
+//! - [`recover`] opens the directory: it hands out the frames after a snapshot, cuts a torn tail or refuses a
+//!   corrupt one, and yields the [`Writer`].
+//! - [`Writer`] appends frames to preallocated segments, and syncs.
+//! - [`Journal`] is what other threads share: it makes [`Reader`]s, prepares spare segments, drops old ones.
+//! - [`inspect`] and [`verify`] look without changing anything.
+//!
+//! Payloads are opaque here. `docs/journal-format.md` describes the bytes.
+
+pub(crate) mod bytes;
+mod catalog;
+mod error;
+mod frame;
+mod handle;
+mod inspect;
+mod listing;
+mod reader;
+mod recovery;
+mod repair;
+mod scan;
+mod segment;
+mod spare;
+mod survey;
+mod writer;
+
+pub use error::JournalError;
+pub use frame::PAYLOAD_BYTES_MAX;
+pub use handle::{Journal, Retired};
+pub use inspect::{SegmentState, SegmentSummary, Verification, inspect, verify};
+pub use reader::{OwnedFrame, Reader};
+pub use recovery::{Recovered, RecoveryStart, recover};
+pub use segment::FORMAT_VERSION;
+pub use survey::{Cut, Frame, OnFrame, OnProgress, Progress, Refusal};
+pub use writer::{Appended, Writer};
+
+/// What a journal needs to know about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The deployment that owns the files; others are refused.
+    pub deployment_id: [u8; 16],
+    /// The partition that owns the files; others are refused.
+    pub partition: u32,
+    /// Bytes of each new segment, a multiple of 4096.
+    pub segment_bytes: u64,
+    /// One entry of the index in memory is kept for each so many bytes of frames.
+    pub index_bytes: u64,
+}
+
+impl Settings {
+    /// Segments of 64 MiB, an index entry for each 64 KiB.
+    pub fn new(deployment_id: [u8; 16], partition: u32) -> Self {
+        Self { deployment_id, partition, segment_bytes: 64 << 20, index_bytes: 64 << 10 }
+    }
+
+    /// Largest payload of one frame under these settings.
+    pub fn payload_bytes_max(&self) -> u64 {
+        let room = self.segment_bytes - segment::SEGMENT_HEADER_BYTES - frame::frame_bytes(0);
+        room.min(PAYLOAD_BYTES_MAX)
+    }
+
+    fn check(&self) -> Result<(), JournalError> {
+        let reason = if self.segment_bytes < 2 * segment::SEGMENT_HEADER_BYTES {
+            "a segment needs at least 8192 bytes"
+        } else if !self.segment_bytes.is_multiple_of(segment::SEGMENT_HEADER_BYTES) {
+            "the bytes of a segment must be a multiple of 4096"
+        } else if self.index_bytes == 0 {
+            "the index needs a distance of at least one byte"
+        } else {
+            return Ok(());
+        };
+        Err(JournalError::Settings { reason: reason.to_owned() })
+    }
+}

@@ -1,0 +1,77 @@
+//! One process per data directory.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
+const FILE_NAME: &str = "lock";
+
+/// Why the data directory could not be locked.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process has it.
+    #[error("{path} is in use by {}; stop that process, or use another data directory", holder(*.pid))]
+    Held {
+        /// The lock file.
+        path: String,
+        /// The other process, if it has written its number already.
+        pid: Option<u32>,
+    },
+    /// The lock file cannot be used.
+    #[error("cannot lock {path}; check that the directory exists and that this user may write to it")]
+    Unusable {
+        /// The lock file.
+        path: String,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+/// The lock on a data directory, held until dropped. The kernel gives it back if the process dies.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    _file: File,
+    path: PathBuf,
+}
+
+impl DirectoryLock {
+    /// Locks `directory`, or fails at once with the process that has it.
+    pub fn acquire(directory: impl AsRef<Path>) -> Result<Self, LockError> {
+        let path = directory.as_ref().join(FILE_NAME);
+        let unusable = |source| LockError::Unusable { path: path.display().to_string(), source };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(unusable)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                return Err(LockError::Held { path: path.display().to_string(), pid: read_pid(&mut file) });
+            }
+            Err(error) => return Err(unusable(error.into())),
+        }
+        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        written.map_err(unusable)?;
+        // The file stays for good: removing it would let two processes lock two files of the same name.
+        Ok(Self { _file: file, path })
+    }
+
+    /// The lock file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn read_pid(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
