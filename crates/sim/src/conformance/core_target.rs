@@ -130,31 +130,22 @@ impl Lane {
     }
 
     fn ask(&mut self, request: &Request, clock: u64) -> String {
-        let (answer, id) = match request {
-            Request::Read(command) => (self.machine.query("", command, clock), asked_id(command)),
-            Request::Write(envelope) => {
-                let resolved = envelope.commands().first().and_then(asked_id);
-                let id = envelope.common.operation.clone().or(resolved);
-                (self.machine.submit(envelope, clock, &mut self.log), id)
-            }
+        let answer = match request {
+            Request::Read(command) => self.machine.query("", command, clock),
+            Request::Write(envelope) => self.machine.submit(envelope, clock, &mut self.log),
         };
         match answer {
             Answer::Receipt(receipt) => receipt.outcome.to_string(),
-            Answer::Replay(replay) => self.read_back(replay, id.as_ref()),
+            Answer::Replay(replay) => self.read_back(replay),
         }
     }
 
-    /// The first receipt from the log. Entries without events end where the one before them does, so
-    /// the operation's id tells them apart.
-    fn read_back(&self, replay: Replay, id: Option<&OperationId>) -> String {
+    /// The first receipt, from the entry of the log that ends where the replay says.
+    fn read_back(&self, replay: Replay) -> String {
         let entries = self.entries().unwrap_or_default();
-        let found = entries.iter().find(|entry| {
-            let its = entry.head.operation.as_ref().map(|mark| &mark.id);
-            entry.sequence_last() == replay.sequence_last && entry.outcome.is_some() && its == id
-        });
-        match found {
+        match entries.iter().find(|entry| entry.sequence_last() == replay.sequence_last) {
             Some(entry) => self.machine.replayed(replay, entry).outcome.to_string(),
-            None => format!("no entry of the operation ends at {}", replay.sequence_last),
+            None => format!("no entry of the log ends at {}", replay.sequence_last),
         }
     }
 
@@ -198,14 +189,6 @@ fn fold(settings: &Settings, entries: &[Entry]) -> Machine {
     let mut machine = Machine::new(settings.clone(), 0);
     entries.iter().for_each(|entry| machine.apply(entry));
     machine
-}
-
-fn asked_id(command: &Command) -> Option<OperationId> {
-    match command {
-        Command::OperationGet(get) => Some(get.operation.clone()),
-        Command::OperationResolve(resolve) => Some(resolve.operation.clone()),
-        _ => None,
-    }
 }
 
 fn read(words: &[&str]) -> Result<(Command, Common), Invalid> {
