@@ -92,22 +92,22 @@ impl Target for CoreTarget {
     }
 
     fn restart(&mut self) -> Result<(), String> {
-        let before = self.loaded.bytes();
+        let (loaded, folded) = (self.loaded.bytes(), self.folded.bytes());
         if self.loaded.log != self.folded.log {
             return Err("the logs differ".to_owned());
         }
         let settings = self.loaded.machine.state().settings.clone();
         self.folded.check_crashes(&settings)?;
         self.loaded.machine =
-            Machine::load(settings.clone(), &before).map_err(|_| "the snapshot cannot be read".to_owned())?;
+            Machine::load(settings.clone(), &loaded).map_err(|_| "the snapshot cannot be read".to_owned())?;
         self.folded.machine = fold(&settings, &self.folded.entries()?);
-        if self.loaded.bytes() != before {
+        if self.loaded.bytes() != loaded {
             return Err("the machine from the snapshot is another".to_owned());
         }
         if self.folded.machine.state().digest(None) != self.loaded.machine.state().digest(None) {
             return Err("the digest of the machine folded from the log is another".to_owned());
         }
-        if self.folded.bytes() != before {
+        if self.folded.bytes() != folded {
             return Err("the machine folded from the log is another, though the digest is not".to_owned());
         }
         Ok(())
