@@ -13,6 +13,8 @@ mod expected;
 mod impossible;
 mod parse;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
