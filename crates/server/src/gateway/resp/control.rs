@@ -242,6 +242,7 @@ impl Session {
             Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
             Ok(now) => {
                 clock.set(now.get());
+                turn.owner.begin_turn();
                 self.say(turn, |replies| replies.simple("OK"));
             }
         }

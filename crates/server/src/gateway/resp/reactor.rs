@@ -184,6 +184,7 @@ impl Port for Reactor {
     fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = if self.has_pending(owner) { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)?;
+        owner.begin_turn();
         self.deliver();
         self.flush(owner.durable());
         self.serve(owner);
