@@ -1,1 +1,3 @@
 //! Seeded workloads, a naive reference model and an auditor.
+
+pub mod model;
