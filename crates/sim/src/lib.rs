@@ -1,3 +1,5 @@
 //! Seeded workloads, a naive reference model and an auditor.
 
+pub mod compare;
 pub mod model;
+pub mod random;

@@ -40,7 +40,10 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub struct Model {
     settings: Settings,
+    /// The stamp of the last entry that would have been logged.
     at: TimeMs,
+    /// The last stamp.
+    stamp: TimeMs,
     accounts: BTreeMap<Id, accounts::Account>,
     holds: Vec<accounts::Hold>,
     items: BTreeMap<Id, stock::Item>,
@@ -96,6 +99,7 @@ impl Model {
         Self {
             settings,
             at: 0,
+            stamp: 0,
             accounts: BTreeMap::new(),
             holds: Vec::new(),
             items: BTreeMap::new(),
@@ -110,15 +114,19 @@ impl Model {
         }
     }
 
-    /// The stamp of the last entry that would have been logged.
-    #[must_use]
-    pub fn at(&self) -> TimeMs {
-        self.at
+    /// What a restart forgets: the stamps of commands that left nothing in the log.
+    pub fn restart(&mut self) {
+        self.stamp = self.at;
+    }
+
+    fn stamp(&mut self, clock: TimeMs) -> TimeMs {
+        self.stamp = self.stamp.max(clock);
+        self.stamp
     }
 
     /// Decides what is asked for and carries it out.
     pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Reply {
-        let now = clock.max(self.at);
+        let now = self.stamp(clock);
         self.events.clear();
         if let Body::Single(Command::OperationResolve(resolve)) = &envelope.body {
             return self.resolve(&envelope.namespace, &resolve.operation, now);
@@ -134,7 +142,7 @@ impl Model {
 
     /// Ends up to `limit` holds and reservations whose deadlines have passed; gives how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs) -> (usize, Vec<&'static str>) {
-        let now = clock.max(self.at);
+        let now = self.stamp(clock);
         self.events.clear();
         let holds = self.holds.iter().filter(|hold| hold.is_due(now));
         let mut due: Vec<_> =
@@ -271,7 +279,7 @@ impl Model {
     #[must_use]
     pub fn query(&self, namespace: &str, command: &Command, clock: TimeMs) -> Outcome {
         use Command as C;
-        let now = clock.max(self.at);
+        let now = clock.max(self.stamp);
         let verdict = match command {
             C::AccountGet(c) => self.show_account(&c.account),
             C::AccountHolds(c) => self.show_holds(&c.account, now),
