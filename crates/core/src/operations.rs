@@ -84,6 +84,13 @@ impl Operations {
         self.records.is_empty()
     }
 
+    /// The earliest sequence whose entry may still be read back for a receipt.
+    #[must_use]
+    pub fn sequence_first(&self) -> Option<u64> {
+        let in_log = |record: &&Record| record.length == IN_LOG;
+        self.records.iter().find(in_log).map(|record| record.sequence_last)
+    }
+
     /// The stamp up to which ids may have been forgotten.
     #[must_use]
     pub fn horizon(&self, settings: &Settings, now: TimeMs) -> TimeMs {

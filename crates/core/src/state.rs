@@ -186,7 +186,10 @@ impl State {
                 crate::markets::evolve(self, event, at);
             }
             // These concern operations, which the entry as a whole settles.
-            E::OperationRefused(_) | E::OperationResolved(_) | E::OperationStepped(_) => {}
+            E::OperationRefused(_)
+            | E::OperationResolved(_)
+            | E::OperationStepped(_)
+            | E::OperationUnchanged(_) => {}
         }
     }
 

@@ -1,7 +1,15 @@
 //! Engines that sequence, log and apply commands.
+//!
+//! [`Engine`] is what gateways and outflow know; [`embedded`] is the engine that keeps its state and
+//! journal in this process.
 
+pub mod clock;
 pub mod deployment;
+pub mod embedded;
+pub mod engine;
 pub mod journal;
 pub mod lock;
 pub mod snapshot;
 pub mod storage;
+
+pub use engine::{Engine, Failure, Reply, Request};

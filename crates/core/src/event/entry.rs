@@ -56,7 +56,7 @@ impl Wire for OperationMark {
 pub struct EntryHead {
     /// The partition's leadership.
     pub epoch: u64,
-    /// The sequence of the first event; of an entry without events, the one that the next event will have.
+    /// The sequence of the first event.
     pub sequence_first: u64,
     /// The stamp.
     pub at: TimeMs,
@@ -78,7 +78,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The sequence of the last event; without events, the one before the next.
+    /// The sequence of the last event; every entry has one at least.
     #[must_use]
     pub fn sequence_last(&self) -> u64 {
         self.head.sequence_first + self.events.len() as u64 - 1
@@ -128,8 +128,8 @@ impl Entry {
         let operation = if flags & HAS_OPERATION == 0 { None } else { Some(OperationMark::get(&mut body)?) };
         let outcome = if flags & HAS_OUTCOME == 0 { None } else { Some(Outcome::get(&mut body)?) };
         let count = body.count()?;
-        let events = (0..count).map(|_| Event::get(&mut body)).collect::<Result<_, _>>()?;
-        if !body.is_empty() || sequence_first == 0 {
+        let events: Vec<Event> = (0..count).map(|_| Event::get(&mut body)).collect::<Result<_, _>>()?;
+        if !body.is_empty() || sequence_first == 0 || events.is_empty() {
             return Err(Malformed);
         }
         let head = EntryHead { epoch, sequence_first, at, operation, more: flags & HAS_MORE != 0 };

@@ -107,4 +107,6 @@ events! {
         { operation: OperationId } secret {};
     122 "operation.stepped" OperationStepped "A command is not finished; its next step follows before anything else."
         {} secret { progress: Progress };
+    123 "operation.unchanged" OperationUnchanged "A command was applied and found nothing to change; its receipt is remembered under its id."
+        {} secret {};
 }

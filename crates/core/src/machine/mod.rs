@@ -12,7 +12,9 @@ use crate::command::shapes::Resource;
 use crate::command::table::OperationResolve;
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
-use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved};
+use crate::event::{
+    Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved, OperationUnchanged,
+};
 use crate::facts;
 use crate::operations::Known;
 use crate::outcome::codes::Kind;
@@ -439,7 +441,10 @@ impl Machine {
         outcome: Option<Outcome>,
         log: &mut Vec<u8>,
     ) -> Receipt {
-        let nothing = self.events.is_empty() && operation.is_none();
+        if self.events.is_empty() && operation.is_some() {
+            self.events.push(OperationUnchanged {}.into());
+        }
+        let nothing = self.events.is_empty();
         let sequence_before = self.sequence;
         self.sequence += self.events.len() as u64;
         if !nothing {

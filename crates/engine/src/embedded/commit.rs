@@ -1,0 +1,243 @@
+//! The committer: the thread that only writes and syncs, while the owner decides the next batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use scarce_core::codec::Input;
+use scarce_core::event::Entry;
+
+use crate::journal::{Journal, JournalError, Writer};
+
+use super::run::Waker;
+
+/// A batch on its way to the disk.
+pub(super) struct Commit {
+    pub(super) number: u64,
+    pub(super) epoch: u64,
+    pub(super) first_sequence: u64,
+    pub(super) last_sequence: u64,
+    pub(super) bytes: Arc<Vec<u8>>,
+}
+
+/// What the owner and others may see of the committer.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The last batch that is durable.
+    commit: AtomicU64,
+    /// The last sequence that is durable.
+    sequence: AtomicU64,
+    /// Bytes written since the start, for whoever plans snapshots.
+    bytes: AtomicU64,
+    /// Whether the current segment is nearly used up.
+    tight: AtomicBool,
+    /// Whether the disk had no room for the next one.
+    full: AtomicBool,
+    failure: Mutex<Option<String>>,
+}
+
+impl Progress {
+    pub(super) fn commit(&self) -> u64 {
+        self.commit.load(Ordering::Acquire)
+    }
+
+    pub(super) fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::Acquire)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether writes must be refused, lest one is decided that finds no room.
+    pub(super) fn is_cramped(&self) -> bool {
+        self.tight.load(Ordering::Relaxed) && self.full.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::Relaxed);
+    }
+
+    /// Why the journal takes nothing more, for ever.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn fail(&self, reason: String) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+    }
+}
+
+/// The owner's end of the committer.
+pub(super) struct Committer {
+    sender: Option<Sender<Commit>>,
+    pub(super) progress: Arc<Progress>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// Room that must be left in a segment while no spare one is ready: more than any batch takes.
+const ROOM_BYTES_MIN: u64 = 16 << 20;
+
+impl Committer {
+    pub(super) fn start(
+        writer: Writer,
+        name: String,
+        waker: Arc<Mutex<Option<Waker>>>,
+    ) -> std::io::Result<Self> {
+        let (sender, receiver) = bounded(1);
+        let progress = Arc::new(Progress::default());
+        progress.sequence.store(writer.synced_through(), Ordering::Release);
+        let shared = progress.clone();
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || Loop { writer, receiver, progress: shared, waker }.run())?;
+        Ok(Self { sender: Some(sender), progress, thread: Some(thread) })
+    }
+
+    /// Hands a batch over. The owner does so only when the one before is durable.
+    pub(super) fn hand_over(&self, commit: Commit) {
+        let sent = self.sender.as_ref().is_some_and(|sender| sender.send(commit).is_ok());
+        if !sent {
+            self.progress.fail("the committer has ended".to_owned());
+        }
+    }
+
+    /// Waits until everything handed over is written, and ends the thread.
+    pub(super) fn finish(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            self.progress.fail("the committer ended by a panic".to_owned());
+        }
+    }
+}
+
+struct Loop {
+    writer: Writer,
+    receiver: Receiver<Commit>,
+    progress: Arc<Progress>,
+    waker: Arc<Mutex<Option<Waker>>>,
+}
+
+/// How long a batch waits before it is tried again on a full disk.
+const FULL_RETRY: Duration = Duration::from_millis(50);
+
+impl Loop {
+    fn run(mut self) {
+        let result = self.serve();
+        if let Err(error) = result {
+            self.progress.fail(explain(&error));
+        }
+        self.wake();
+    }
+
+    fn serve(&mut self) -> Result<(), JournalError> {
+        while let Ok(commit) = self.receiver.recv() {
+            self.write(&commit)?;
+            let through = self.writer.sync()?;
+            self.progress.sequence.store(through, Ordering::Release);
+            self.progress.bytes.fetch_add(commit.bytes.len() as u64, Ordering::Relaxed);
+            let room = self.writer.segment_bytes_left();
+            let segment_bytes = self.journal().settings().segment_bytes;
+            self.progress.tight.store(room < ROOM_BYTES_MIN.min(segment_bytes / 2), Ordering::Relaxed);
+            // Gives the buffer back before the owner can learn that the batch is durable.
+            let number = commit.number;
+            drop(commit);
+            self.progress.commit.store(number, Ordering::Release);
+            self.wake();
+        }
+        match self.writer.record_synced() {
+            Ok(_) => self.writer.sync().map(drop),
+            Err(error) if error.is_full() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&mut self, commit: &Commit) -> Result<(), JournalError> {
+        let payload_bytes_max = self.journal().settings().payload_bytes_max();
+        if commit.bytes.len() as u64 <= payload_bytes_max {
+            return self.append(commit.epoch, commit.first_sequence, commit.last_sequence, &commit.bytes);
+        }
+        for (first, last, piece) in pieces(&commit.bytes, payload_bytes_max) {
+            self.append(commit.epoch, first, last, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a frame; on a full disk it tries again until there is room, while the owner refuses new
+    /// work.
+    fn append(&mut self, epoch: u64, first: u64, last: u64, payload: &[u8]) -> Result<(), JournalError> {
+        loop {
+            match self.writer.append(epoch, first, last, payload) {
+                Err(error) if error.is_full() => {
+                    self.progress.tight.store(true, Ordering::Relaxed);
+                    self.progress.set_full(true);
+                    std::thread::park_timeout(FULL_RETRY);
+                }
+                result => return result.map(drop),
+            }
+        }
+    }
+
+    fn journal(&self) -> &Journal {
+        self.writer.journal()
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            waker();
+        }
+    }
+}
+
+/// An error with everything that caused it.
+pub(super) fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Cuts a large batch between entries into frames, with the sequences that each covers.
+fn pieces(bytes: &[u8], payload_bytes_max: u64) -> Vec<(u64, u64, &[u8])> {
+    let limit = usize::try_from(payload_bytes_max).unwrap_or(usize::MAX);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut covered: Option<(u64, u64)> = None;
+    let mut input = Input::new(bytes);
+    let mut end = 0;
+    while let Ok(entry) = Entry::read(&mut input) {
+        let next = bytes.len() - input.len();
+        if let Some((first, last)) = covered.filter(|_| next - start > limit) {
+            pieces.push((first, last, &bytes[start..end]));
+            start = end;
+            covered = None;
+        }
+        let first = covered.map_or(entry.head.sequence_first, |(first, _)| first);
+        covered = Some((first, entry.sequence_last()));
+        end = next;
+    }
+    if let Some((first, last)) = covered {
+        pieces.push((first, last, &bytes[start..end]));
+    }
+    pieces
+}
+
+/// The entry in `bytes` that ends at a sequence.
+pub(super) fn find_entry(bytes: &[u8], sequence_last: u64) -> Option<Entry> {
+    let mut input = Input::new(bytes);
+    while !input.is_empty() {
+        let entry = Entry::read(&mut input).ok()?;
+        if entry.sequence_last() == sequence_last {
+            return Some(entry);
+        }
+    }
+    None
+}

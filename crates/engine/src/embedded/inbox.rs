@@ -1,0 +1,142 @@
+//! How other threads reach a partition: bounded mail to its owner, its durable log to read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use scarce_core::event::Entry;
+
+use super::commit::{Progress, explain};
+use super::keeper::{SnapshotDone, Task};
+use super::run::Waker;
+use crate::engine::{Failure, Reply, Request};
+use crate::journal::{Journal, JournalError};
+
+/// A batch from another thread, and who waits for its answers.
+pub struct Mail {
+    requests: Vec<Request>,
+    reply: Option<Reply>,
+}
+
+impl Mail {
+    /// What is asked.
+    #[must_use]
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// Gives the answers.
+    pub fn answer(mut self, answers: Vec<Result<scarce_core::outcome::Receipt, Failure>>) {
+        if let Some(reply) = self.reply.take() {
+            reply(answers);
+        }
+    }
+
+    fn fail(mut self, failure: &Failure) {
+        if let Some(reply) = self.reply.take() {
+            reply(vec![Err(failure.clone()); self.requests.len()]);
+        }
+    }
+}
+
+/// Whoever waits learns it when the mail is lost.
+impl Drop for Mail {
+    fn drop(&mut self) {
+        if let Some(reply) = self.reply.take() {
+            let failure = Failure::Unknown { reason: "the engine has stopped".to_owned() };
+            reply(vec![Err(failure); self.requests.len()]);
+        }
+    }
+}
+
+struct Shared {
+    sender: Sender<Mail>,
+    receiver: Receiver<Mail>,
+    waker: Arc<Mutex<Option<Waker>>>,
+    journal: Journal,
+    progress: Arc<Progress>,
+    keeper: Sender<Task>,
+}
+
+/// A partition as other threads see it. Clones are the same inbox.
+#[derive(Clone)]
+pub struct Inbox {
+    shared: Arc<Shared>,
+}
+
+impl Inbox {
+    pub(super) fn new(
+        batches_max: usize,
+        waker: Arc<Mutex<Option<Waker>>>,
+        journal: Journal,
+        progress: Arc<Progress>,
+        keeper: Sender<Task>,
+    ) -> Self {
+        let (sender, receiver) = bounded(batches_max.max(1));
+        Self { shared: Arc::new(Shared { sender, receiver, waker, journal, progress, keeper }) }
+    }
+
+    pub(super) fn set_waker(&self, waker: Waker) {
+        *self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
+    }
+
+    /// Leaves a batch for the owner, or answers `OVERLOADED` at once.
+    pub fn post(&self, requests: Vec<Request>, reply: Reply) {
+        let mail = Mail { requests, reply: Some(reply) };
+        match self.shared.sender.try_send(mail) {
+            Ok(()) => self.wake(),
+            Err(TrySendError::Full(mail)) => mail.fail(&Failure::Overloaded { queue: "inbox" }),
+            Err(TrySendError::Disconnected(mail)) => drop(mail),
+        }
+    }
+
+    /// How many batches wait.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.shared.receiver.len()
+    }
+
+    pub(super) fn take(&self) -> Option<Mail> {
+        self.shared.receiver.try_recv().ok()
+    }
+
+    /// The last sequence that is durable.
+    #[must_use]
+    pub fn durable_through(&self) -> u64 {
+        self.shared.progress.sequence()
+    }
+
+    pub(super) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
+        let through = self.durable_through();
+        let frames = self
+            .shared
+            .journal
+            .reader()
+            .read_from(sequence.max(1), through, bytes_max)
+            .map_err(|error| unreadable(&error))?;
+        let mut entries = Vec::new();
+        for frame in frames {
+            let read = Entry::read_all(&frame.payload);
+            entries.extend(read.map_err(|error| Failure::Unavailable { reason: error.to_string() })?);
+        }
+        entries.retain(|entry| entry.sequence_last() >= sequence);
+        Ok(entries)
+    }
+
+    pub(super) fn request_snapshot(&self) -> Result<SnapshotDone, Failure> {
+        let (sender, receiver) = bounded(1);
+        let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
+        self.shared.keeper.send(Task::Snapshot(sender)).map_err(|_| stopped())?;
+        let done = receiver.recv().map_err(|_| stopped())?;
+        done.map_err(|reason| Failure::Unavailable { reason })
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            waker();
+        }
+    }
+}
+
+fn unreadable(error: &JournalError) -> Failure {
+    Failure::Unavailable { reason: explain(error) }
+}

@@ -1,0 +1,173 @@
+//! Starting a partition: the newest good snapshot, then the tail of the journal.
+
+use std::io::Read;
+
+use scarce_core::machine::Machine;
+use scarce_core::state;
+
+use super::fold::{FoldError, fold};
+use super::owner::Parts;
+use super::{EmbeddedError, Owner, Place, Settings};
+use crate::deployment::Deployment;
+use crate::journal::{self, RecoveryStart};
+use crate::snapshot::{self, SnapshotError, SnapshotInfo};
+use crate::storage::Storage;
+
+/// How far a recovery has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryProgress {
+    /// Which partition.
+    pub partition: u32,
+    /// Bytes of journal that were read.
+    pub bytes_done: u64,
+    /// Bytes of journal in all.
+    pub bytes_total: u64,
+}
+
+/// In the partition's directory once its journal exists: without segments it was lost, and is not new.
+const BEGUN_MARK: &str = "journal-begun";
+
+/// The settings of a deployment's machines: names are hashed under its secret.
+#[must_use]
+pub fn machine_settings(settings: &state::Settings, deployment: &Deployment) -> state::Settings {
+    let mut seed = [0; 8];
+    seed.copy_from_slice(&deployment.secret[..8]);
+    state::Settings { hash_seed: u64::from_le_bytes(seed), ..settings.clone() }
+}
+
+pub(super) fn recover_owner(
+    place: &Place,
+    deployment: &Deployment,
+    settings: &Settings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Owner, EmbeddedError> {
+    let state_settings = machine_settings(&settings.state, deployment);
+    let (mut machine, durable_through) = newest_machine_at(place, &state_settings)?;
+    let begun = place.storage.list()?.iter().any(|name| name == BEGUN_MARK);
+    let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
+    let partition = place.partition;
+    let recovered = journal::recover(
+        place.storage.clone(),
+        place.journal_settings(),
+        start,
+        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
+        &mut |journal::Progress { bytes_done, bytes_total }| {
+            progress(RecoveryProgress { partition, bytes_done, bytes_total });
+        },
+    )?;
+    if !begun {
+        place.storage.create(BEGUN_MARK)?.sync_data()?;
+        place.storage.sync_directory()?;
+    }
+    machine.set_epoch(machine.epoch().max(recovered.last_epoch) + 1);
+    Owner::start(Parts { machine, writer: recovered.writer, place: place.clone(), state_settings, settings })
+}
+
+/// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.
+pub(super) fn newest_machine_at(
+    place: &Place,
+    settings: &state::Settings,
+) -> Result<(Machine, u64), EmbeddedError> {
+    let newest = snapshot::newest_good(&*place.storage, &place.snapshot_owner())?;
+    let durable_through = newest.durable_through();
+    let machine = match &newest.snapshot {
+        None => Machine::new(settings.clone(), place.partition),
+        Some((listed, _)) => load_machine(place, &listed.name, settings)?.0,
+    };
+    Ok((machine, durable_through))
+}
+
+/// The machine of the newest good snapshot of a partition's files, read without changing anything.
+///
+/// # Errors
+/// When a snapshot cannot be read or its digest is not that of its state.
+pub fn newest_machine(
+    storage: &std::sync::Arc<dyn Storage>,
+    deployment: &Deployment,
+    partition: u32,
+    settings: &state::Settings,
+) -> Result<Machine, EmbeddedError> {
+    let settings = machine_settings(settings, deployment);
+    newest_machine_at(&look_at(storage, deployment, partition), &settings).map(|(machine, _)| machine)
+}
+
+fn look_at(storage: &std::sync::Arc<dyn Storage>, deployment: &Deployment, partition: u32) -> Place {
+    let segment_bytes = Settings::default().segment_bytes;
+    Place { storage: storage.clone(), deployment_id: deployment.deployment_id, partition, segment_bytes }
+}
+
+pub(super) fn load_machine(
+    place: &Place,
+    name: &str,
+    settings: &state::Settings,
+) -> Result<(Machine, SnapshotInfo), EmbeddedError> {
+    let mut reader = snapshot::load(&*place.storage, name, &place.snapshot_owner())?;
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).map_err(|source| read_failed(place, name, source))?;
+    let info = reader.finish()?;
+    let sequence = info.sequence;
+    let machine = Machine::load(settings.clone(), &bytes)
+        .map_err(|source| FoldError::Malformed { sequence, source })?;
+    if machine.state().digest(None) != info.digest || machine.sequence() != sequence {
+        return Err(FoldError::Digest { sequence, since: sequence }.into());
+    }
+    Ok((machine, info))
+}
+
+fn read_failed(place: &Place, name: &str, source: std::io::Error) -> EmbeddedError {
+    let path = place.storage.locate(name);
+    let error = crate::storage::StorageError { operation: "read", path, offset: None, source };
+    EmbeddedError::Snapshot(SnapshotError::from(error))
+}
+
+/// Reads a partition's whole journal and folds it, comparing with every snapshot on the way. Gives the
+/// machine at its end and what the journal said of itself. Changes nothing.
+///
+/// # Errors
+/// When the journal is corrupt, does not fold, or says something else than a snapshot.
+pub fn verify_partition(
+    storage: &std::sync::Arc<dyn Storage>,
+    deployment: &Deployment,
+    partition: u32,
+    settings: &state::Settings,
+    on_progress: &mut dyn FnMut(journal::Progress),
+) -> Result<(Machine, journal::Verification), EmbeddedError> {
+    let settings = machine_settings(settings, deployment);
+    let place = look_at(storage, deployment, partition);
+    let owner = place.snapshot_owner();
+    let mut digests = Vec::new();
+    for listed in snapshot::list(&*place.storage)? {
+        let info = snapshot::load(&*place.storage, &listed.name, &owner)?.info().clone();
+        digests.push((info.sequence, info.digest, listed.name));
+    }
+    digests.sort();
+    let first = journal::inspect(&*place.storage)?.first().map_or(1, |segment| segment.first_sequence);
+    let mut since = 0;
+    let mut machine = Machine::new(settings.clone(), partition);
+    if first > 1 {
+        let base = digests.iter().find(|(sequence, ..)| *sequence + 1 >= first);
+        let (_, _, name) = base.ok_or(FoldError::Gap { sequence: 0, found: first })?;
+        machine = load_machine(&place, name, &settings)?.0;
+        since = machine.sequence();
+    }
+    let durable_through = digests.last().map_or(0, |(sequence, ..)| *sequence);
+    let verification = journal::verify(
+        &*place.storage,
+        &place.journal_settings(),
+        durable_through,
+        &mut |frame| {
+            fold(&mut machine, frame.payload)?;
+            let sequence = machine.sequence();
+            let known = digests.iter().find(|(at, ..)| *at == sequence && *at > since);
+            if let Some((_, digest, _)) = known {
+                if *digest != machine.state().digest(None) {
+                    return Err(FoldError::Digest { sequence, since }.into());
+                }
+                since = sequence;
+            }
+            Ok(())
+        },
+        on_progress,
+    )?;
+    Ok((machine, verification))
+}

@@ -1,0 +1,113 @@
+//! An owner's thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::EmbeddedError;
+use super::owner::Owner;
+
+/// Wakes a port that waits, from any thread.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
+
+/// What an owner serves from its own thread beside its inbox: sockets.
+pub trait Port: Send {
+    /// Waits for up to `timeout` (for ever without one), serves what came, and sends the answers whose
+    /// batch is durable.
+    ///
+    /// # Errors
+    /// When the port as a whole cannot go on.
+    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()>;
+
+    /// Sends what is left to send, where that can be done at once, and takes nothing more.
+    fn close(&mut self, owner: &mut Owner);
+
+    /// What wakes it.
+    fn waker(&self) -> Waker;
+}
+
+/// No sockets: the owner waits for its inbox.
+pub struct SilentPort {
+    signal: (crossbeam_channel::Sender<()>, crossbeam_channel::Receiver<()>),
+}
+
+impl Default for SilentPort {
+    fn default() -> Self {
+        Self { signal: crossbeam_channel::bounded(1) }
+    }
+}
+
+impl Port for SilentPort {
+    fn turn(&mut self, _owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()> {
+        let receiver = &self.signal.1;
+        // Both ends are held here, so only a signal or the time ends the wait.
+        let _ = match timeout {
+            Some(timeout) => receiver.recv_timeout(timeout).is_ok(),
+            None => receiver.recv().is_ok(),
+        };
+        Ok(())
+    }
+
+    fn close(&mut self, _owner: &mut Owner) {}
+
+    fn waker(&self) -> Waker {
+        let sender = self.signal.0.clone();
+        Arc::new(move || {
+            // A signal that waits already serves for both.
+            let _ = sender.try_send(());
+        })
+    }
+}
+
+/// Asks all owners to end.
+#[derive(Clone, Default)]
+pub struct Stop {
+    shared: Arc<StopShared>,
+}
+
+#[derive(Default)]
+struct StopShared {
+    requested: AtomicBool,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Stop {
+    /// Asks for the end: what was taken is finished, nothing more is.
+    pub fn request(&self) {
+        self.shared.requested.store(true, Ordering::Release);
+        for waker in self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            waker();
+        }
+    }
+
+    /// Whether the end was asked for.
+    #[must_use]
+    pub fn is_requested(&self) -> bool {
+        self.shared.requested.load(Ordering::Acquire)
+    }
+
+    pub(super) fn add(&self, waker: Waker) {
+        self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
+    }
+}
+
+/// Serves a partition until the end is asked for or the disk fails.
+pub(super) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
+    let partition = owner.partition();
+    let failed = |source| EmbeddedError::Port { partition, source };
+    while !stop.is_requested() && owner.failure().is_none() {
+        let timeout = if owner.is_busy() { Some(Duration::ZERO) } else { owner.patience() };
+        port.turn(&mut owner, timeout).map_err(failed)?;
+        owner.serve_inbox();
+        owner.sweep();
+        owner.seal();
+        owner.answer_inbox();
+    }
+    owner.finish();
+    port.close(&mut owner);
+    owner.answer_inbox();
+    match owner.failure() {
+        None => Ok(()),
+        Some(reason) => Err(EmbeddedError::Thread { name: format!("committer-{partition}"), what: reason }),
+    }
+}

@@ -1,0 +1,127 @@
+//! What every engine does. The boundary lies above sequencing, because an engine may fuse sequence,
+//! log and change into one step.
+
+use std::sync::mpsc;
+
+use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::event::Entry;
+use scarce_core::outcome::{Code, Outcome, Receipt};
+use scarce_core::types::Id;
+use scarce_core::{facts, placement};
+
+/// One request to a partition.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// A command or an atomic batch.
+    Write(Envelope),
+    /// A command that only reads, and in whose namespace operation ids are looked up.
+    Read(String, Command),
+    /// End up to so many holds and reservations whose deadline has passed.
+    Expire(usize),
+}
+
+/// The engine could not decide. What was asked may be asked again with the same id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A bounded queue is full; nothing was done.
+    #[error("the queue '{queue}' is full; wait a moment and send the command again with the same id")]
+    Overloaded {
+        /// Which queue.
+        queue: &'static str,
+    },
+    /// The engine takes no commands; nothing was done.
+    #[error("{reason}")]
+    Unavailable {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// What was asked may or may not have been done.
+    #[error(
+        "the outcome was not learned: {reason}; ask OPERATION.GET, or send the command again with the same id"
+    )]
+    Unknown {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Failure {
+    /// The failure as an outcome, for gateways that show both alike.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Overloaded { queue } => Outcome { code: Code::Overloaded, facts: facts![*queue] },
+            Self::Unavailable { reason } => {
+                Outcome { code: Code::Unavailable, facts: facts![reason.as_str()] }
+            }
+            Self::Unknown { reason } => Outcome { code: Code::Unknown, facts: facts![reason.as_str()] },
+        }
+    }
+}
+
+/// What is called with the answers to a batch, in the order of its requests, once they are durable.
+pub type Reply = Box<dyn FnOnce(Vec<Result<Receipt, Failure>>) + Send>;
+
+/// An engine: whatever sequences, logs and applies commands.
+pub trait Engine: Send + Sync {
+    /// How many partitions there are.
+    fn partitions(&self) -> u32;
+
+    /// The deployment's secret, which keys the cuts of red packets.
+    fn secret(&self) -> &[u8; 32];
+
+    /// Hands a batch to a partition. `reply` is called exactly once, from a thread of the engine; it
+    /// must not block.
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply);
+
+    /// Entries of a partition's log from the one that holds `sequence` on, as far as they are
+    /// durable, until they make up `bytes_max`. One comes in any case where there is one.
+    ///
+    /// # Errors
+    /// When the log no longer reaches so far back, or cannot be read.
+    fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure>;
+
+    /// Hands a batch to a partition and waits for the answers.
+    fn call(&self, partition: u32, batch: Vec<Request>) -> Vec<Result<Receipt, Failure>> {
+        let count = batch.len();
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.submit(partition, batch, Box::new(move |answers| drop(sender.send(answers))));
+        receiver.recv().unwrap_or_else(|_| {
+            let failure = Failure::Unknown { reason: "the engine has stopped".to_owned() };
+            vec![Err(failure); count]
+        })
+    }
+}
+
+/// The partition of a request, or the outcome that it has none.
+///
+/// # Errors
+/// `CROSS_PARTITION` when what it touches does not live in one.
+pub fn partition_of(body: &Body, partitions: u32) -> Result<u32, Box<Outcome>> {
+    let mut first: Option<(Id, u32)> = None;
+    let mut crossing = None;
+    let commands = match body {
+        Body::Single(command) => std::slice::from_ref(command),
+        Body::Atomic(commands) => commands.as_slice(),
+    };
+    if partitions <= 1 {
+        return Ok(0);
+    }
+    for command in commands {
+        command.route(&mut |id| {
+            let partition = placement::partition(id, partitions);
+            match &first {
+                None => first = Some((id.clone(), partition)),
+                Some((known, its)) if *its != partition && crossing.is_none() => {
+                    let facts = facts![known, id];
+                    crossing = Some(Box::new(Outcome { code: Code::CrossPartition, facts }));
+                }
+                Some(_) => {}
+            }
+        });
+    }
+    match crossing {
+        Some(outcome) => Err(outcome),
+        None => Ok(first.map_or(0, |(_, partition)| partition)),
+    }
+}
