@@ -108,8 +108,9 @@ impl Model {
         owners.sort();
         owners.dedup();
         for (sku, owner) in owners {
+            let counted = self.items.get(sku).is_some_and(|item| item.per_owner_max.is_some());
             let used = self.used_by(sku, owner);
-            if used > 0 {
+            if counted && used > 0 {
                 sum.add(Kind::StockOwner, sku, |out| {
                     owner.put(out);
                     number(used).put(out);

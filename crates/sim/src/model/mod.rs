@@ -92,6 +92,16 @@ fn within(starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs) -> Result<(
     }
 }
 
+/// The word for where something stands between its start and its end.
+fn phase(closed: bool, starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs) -> &'static str {
+    match (closed, within(starts_at, ends_at, now)) {
+        (true, _) => "closed",
+        (false, Err(refusal)) if refusal.0.code == Code::NotStarted => "not_started",
+        (false, Err(_)) => "ended",
+        (false, Ok(())) => "open",
+    }
+}
+
 impl Model {
     /// An empty partition.
     #[must_use]
@@ -135,8 +145,9 @@ impl Model {
             return reply;
         }
         self.end_due_of(envelope.commands(), now);
+        let ended = self.events.len();
         let outcome = self.decide_whole(envelope, now);
-        self.remember(envelope, &outcome, now);
+        self.remember(envelope, &outcome, ended, now);
         self.reply(outcome, now)
     }
 
@@ -284,7 +295,7 @@ impl Model {
             C::AccountGet(c) => self.show_account(&c.account),
             C::AccountHolds(c) => self.show_holds(&c.account, now),
             C::AccountWorld(c) => self.show_world(&c.asset),
-            C::StockGet(c) => self.show_stock(&c.sku),
+            C::StockGet(c) => self.show_stock(&c.sku, now),
             C::StockReservation(c) => self.show_reservation(&c.sku, &c.reservation, now),
             C::PacketGet(c) => self.show_campaign(&c.campaign, now),
             C::PacketClaimed(c) => self.show_packet(&c.campaign, &c.user),

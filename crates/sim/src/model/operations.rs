@@ -71,13 +71,16 @@ impl Model {
         self.operations = running;
     }
 
-    /// Remembers the outcome where it is to be, and notes when the last entry was logged.
-    pub(super) fn remember(&mut self, envelope: &Envelope, outcome: &Outcome, now: TimeMs) {
+    /// Remembers the outcome where it is to be, and notes when the last entry was logged; the first
+    /// events, `ended` in number, are those of deadlines.
+    pub(super) fn remember(&mut self, envelope: &Envelope, outcome: &Outcome, ended: usize, now: TimeMs) {
         if let Some(id) = envelope.common.operation.as_ref().filter(|_| is_remembered(envelope, outcome)) {
             let done = Some((envelope.body.clone(), outcome.clone()));
             self.keep(&envelope.namespace, id, done, now);
             if !outcome.is_applied() {
                 self.note("operation.refused");
+            } else if self.events.len() == ended {
+                self.note("operation.unchanged");
             }
             self.at = now;
         }
@@ -107,12 +110,12 @@ impl Model {
 
     /// Operation, nothing for the sequence that a model does not count, stamp and outcome.
     pub(super) fn show_operation(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Verdict {
-        match self.known(namespace, id, now).map(|known| (known.at, &known.done)) {
-            Some((at, Some((_, outcome)))) => {
-                Ok(facts![id.as_str(), Value::Absent, at, outcome.to_values()])
-            }
-            _ => refuse(Code::OperationNotFound, facts![id.as_str()]),
-        }
+        let Some(known) = self.known(namespace, id, now) else {
+            return refuse(Code::OperationNotFound, facts![id.as_str()]);
+        };
+        let absent = Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] };
+        let outcome = known.done.as_ref().map_or(&absent, |(_, outcome)| outcome);
+        Ok(facts![id.as_str(), Value::Absent, known.at, outcome.to_values()])
     }
 }
 

@@ -7,7 +7,7 @@ use scarce_core::facts;
 use scarce_core::outcome::{Code, Refusal, Verdict};
 use scarce_core::types::{Id, TimeMs};
 
-use super::{Asked, MAX, Model, deadline_after, figure, refuse, within};
+use super::{Asked, MAX, Model, deadline_after, figure, phase, refuse, within};
 
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -322,11 +322,11 @@ impl Model {
         self.receipts_of(sku).map(Receipt::returned_count).sum()
     }
 
-    pub(super) fn show_stock(&self, sku: &Id) -> Verdict {
+    pub(super) fn show_stock(&self, sku: &Id, now: TimeMs) -> Verdict {
         let item = self.item(sku)?;
         let (available, reserved) = (self.units_available(sku), self.reserved(sku));
         let figures = [item.total, available, reserved, self.sold(sku), self.returned(sku)].map(figure);
-        let status = if item.closed { "closed" } else { "open" };
+        let status = phase(item.closed, item.starts_at, item.ends_at, now);
         let mut shown = facts![sku];
         shown.extend(figures);
         shown.extend(facts![item.per_owner_max, item.starts_at, item.ends_at, status]);
