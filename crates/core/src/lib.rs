@@ -26,3 +26,4 @@ pub mod state;
 pub mod stock;
 pub mod store;
 pub mod types;
+pub mod windows;

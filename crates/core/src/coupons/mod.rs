@@ -1,72 +1,202 @@
-//! Coupons.
+//! Coupons: claims that are counted in any number of quantity limits, each by its own dimensions
+//! and in its own stretches of time.
 
+pub mod claims;
+mod decisions;
+mod evolve;
 pub(crate) mod query;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod window_tests;
 
-use crate::codec::{Input, Malformed};
-use crate::command::table::{CouponClaim, CouponCreate, CouponRedeem, CouponRevoke, CouponUpdate};
-use crate::digest::Sum;
-use crate::event::Event;
-use crate::outcome::{Refusal, Verdict};
+pub use claims::{redeem, revoke};
+pub use decisions::{claim, create, pause, resume, update};
+pub use evolve::evolve;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::{Limit, LimitShape, Subject};
+use crate::digest::{Kind, Sum};
+use crate::facts;
+use crate::limits::{self, CounterKey, Counters};
+use crate::outcome::{Code, Refusal};
 use crate::state::State;
-use crate::store::{Slot, Table};
-use crate::types::{Id, TimeMs};
+use crate::store::{Ordered, Slot, Table};
+use crate::types::{Id, Positive, TimeMs};
+use crate::{record_wire, reversible_fields, shown_word, words};
 
-/// The coupons of a partition.
-#[derive(Debug)]
-pub struct Coupons {
-    coupons: Table<Id, u64>,
+/// Something that may be claimed as long as its limits allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coupon {
+    /// The limits in the order in which they are checked. A limit keeps its place, by which its
+    /// counters know it; further ones are added at the end.
+    pub limits: Vec<Limit>,
+    /// When claims begin.
+    pub starts_at: Option<TimeMs>,
+    /// When claims end.
+    pub ends_at: Option<TimeMs>,
+    /// How long a claim can be used.
+    pub claim_ttl_ms: Option<Positive>,
+    /// Whether claims are stopped for a while.
+    pub paused: bool,
+    /// The last serial given.
+    pub serial: u64,
 }
 
-crate::reversible_fields!(Coupons { coupons });
+record_wire!(Coupon { limits, starts_at, ends_at, claim_ttl_ms, paused, serial });
+
+words! {
+    /// What became of a claim.
+    ClaimStatus {
+        /// It can be used.
+        0 Open = "open",
+        /// It was used.
+        1 Redeemed = "redeemed",
+        /// It was voided.
+        2 Revoked = "revoked",
+        /// Its deadline passed. Never kept: it follows from the stamp.
+        3 Expired = "expired",
+    }
+}
+shown_word!(ClaimStatus);
+
+/// What a subject was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Who has it, and by what it was counted.
+    pub subject: Subject,
+    /// The window of each limit that it was counted in; limits that were added later have none.
+    pub windows: Vec<i64>,
+    /// When it was given.
+    pub at: TimeMs,
+    /// From when on it cannot be used any more.
+    pub deadline: Option<TimeMs>,
+    /// What became of it, as far as that does not follow from the stamp.
+    pub status: ClaimStatus,
+    /// When it was used or voided; 0 before.
+    pub ended_at: TimeMs,
+}
+
+record_wire!(Claim { subject, windows, at, deadline, status, ended_at });
+
+impl Claim {
+    /// The status as it is at `now`: past its deadline a claim has ended.
+    #[must_use]
+    pub fn status_at(&self, now: TimeMs) -> ClaimStatus {
+        let due = self.deadline.is_some_and(|deadline| now >= deadline);
+        if self.status == ClaimStatus::Open && due { ClaimStatus::Expired } else { self.status }
+    }
+
+    /// When it ended, if it has by `now`.
+    fn ended_by(&self, now: TimeMs) -> Option<TimeMs> {
+        match self.status_at(now) {
+            ClaimStatus::Open => None,
+            ClaimStatus::Redeemed | ClaimStatus::Revoked => Some(self.ended_at),
+            ClaimStatus::Expired => self.deadline,
+        }
+    }
+}
+
+/// The coupons of a partition with their claims and counters. Coupons are never removed.
+#[derive(Debug)]
+pub struct Coupons {
+    coupons: Table<Id, Coupon>,
+    claims: Ordered<(Slot, u64), Claim>,
+    counters: Counters,
+}
+
+reversible_fields!(Coupons { coupons, claims, counters });
 
 impl Coupons {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { coupons: Table::new(hash_seed) }
+        Self {
+            coupons: Table::new(hash_seed),
+            claims: Ordered::default(),
+            counters: Counters::new(hash_seed),
+        }
     }
 
-    pub(crate) fn digest(&self, _state: &State, _sum: &mut Sum<'_>) {}
-
-    pub(crate) fn put(&self, _out: &mut Vec<u8>) {}
-
-    pub(crate) fn load(&mut self, _input: &mut Input<'_>) -> Result<(), Malformed> {
-        Ok(())
+    /// A coupon by name.
+    #[must_use]
+    pub fn get(&self, coupon: &Id) -> Option<&Coupon> {
+        self.coupons.get(coupon)
     }
 
-    pub(crate) fn forget(&mut self, _slot: Slot, _serial: &Id) {}
+    /// Every coupon with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &Coupon)> {
+        self.coupons.iter()
+    }
 
-    pub(crate) fn forget_windows(&mut self, _now: TimeMs, _count_max: usize) {}
+    fn existing(&self, coupon: &Id) -> Result<(Slot, &Coupon), Refusal> {
+        self.coupons
+            .find(coupon)
+            .and_then(|slot| self.coupons.at(slot).map(|found| (slot, found)))
+            .ok_or_else(|| Refusal::new(Code::CouponNotFound, facts![coupon]))
+    }
+
+    pub(crate) fn forget(&mut self, slot: Slot, serial: &Id) {
+        if let Ok(serial) = serial.as_str().parse() {
+            self.claims.remove(&(slot, serial));
+        }
+    }
+
+    pub(crate) fn forget_windows(&mut self, now: TimeMs, count_max: usize) {
+        self.counters.forget(now, count_max);
+    }
+
+    pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
+        for (id, coupon) in self.coupons.iter() {
+            sum.add(Kind::Coupon, id, |out| coupon.put(out));
+        }
+        for (key, used) in self.counters.running(state.at) {
+            let Some((id, coupon)) = self.at(key.resource) else { continue };
+            let limit = usize::try_from(key.limit).ok().and_then(|limit| coupon.limits.get(limit));
+            sum.add(Kind::CouponCounter, id, |out| {
+                limit.map(|limit| limit.name.clone()).put(out);
+                key.window.put(out);
+                key.subject.put(out);
+                used.put(out);
+            });
+        }
+        for ((slot, serial), claim) in self.claims.iter() {
+            let Some((id, _)) = self.at(*slot).filter(|_| claims::is_visible(state, claim, state.at)) else {
+                continue;
+            };
+            sum.add(Kind::CouponClaim, id, |out| {
+                serial.put(out);
+                claim.subject.put(out);
+                claim.status_at(state.at).put(out);
+                claim.windows.put(out);
+                claim.at.put(out);
+                claim.deadline.put(out);
+                claim.ended_at.put(out);
+            });
+        }
+    }
+
+    fn at(&self, slot: Slot) -> Option<(&Id, &Coupon)> {
+        self.coupons.key_at(slot).zip(self.coupons.at(slot))
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.coupons.put(out);
+        self.claims.put(out);
+        self.counters.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        self.coupons.load(input)?;
+        self.claims.load(input)?;
+        self.counters.load(input)
+    }
 }
 
-fn not_available() -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+/// The counter of a subject in one window of the limit in the `place`.
+fn counter_key(coupon: Slot, place: usize, shape: &LimitShape, window: i64, subject: &Subject) -> CounterKey {
+    CounterKey {
+        resource: coupon,
+        limit: u32::try_from(place).unwrap_or(u32::MAX),
+        window,
+        subject: limits::subject(shape.per.iter().filter_map(|dimension| subject.get(dimension))),
+    }
 }
-
-pub(crate) fn create(_: &State, _: &CouponCreate, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn update(_: &State, _: &CouponUpdate, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn claim(_: &State, _: &CouponClaim, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn redeem(_: &State, _: &CouponRedeem, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn revoke(_: &State, _: &CouponRevoke, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn pause(_: &State, _: &Id, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn resume(_: &State, _: &Id, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn evolve(_: &mut State, _: &Event, _: TimeMs) {}

@@ -1,82 +1,245 @@
-//! Red packets.
+//! Red packets: a total cut into packets before anybody claims one. The cut follows from a seed
+//! whose hash is published when the campaign is created and which is revealed when it is closed.
 
+#[cfg(test)]
+pub(crate) mod bench;
+pub mod cut;
+mod decisions;
+mod evolve;
+mod prepared;
 pub(crate) mod query;
+#[cfg(test)]
+mod tests;
 
-use crate::codec::{Input, Malformed};
-use crate::command::Invalid;
-use crate::command::table::{PacketClaim, PacketCreate};
-use crate::digest::Sum;
-use crate::event::Event;
-use crate::machine::Context;
-use crate::machine::step::Step;
-use crate::outcome::{Refusal, Verdict};
-use crate::state::State;
-use crate::store::Table;
-use crate::types::{Id, OperationId, TimeMs};
+pub(crate) use decisions::{claim, close, create, go_on};
+pub(crate) use evolve::evolve;
+pub use prepared::{AMOUNTS_MAX, Prepared};
 
-/// Packets cut outside the writer's turn.
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use compact_str::CompactString;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::Method;
+use crate::digest::{Kind, Sum};
+use crate::facts;
+use crate::outcome::{Code, Refusal};
+use crate::store::{Ordered, Slot, Table};
+use crate::types::{Id, TimeMs};
+use crate::{record_wire, reversible_fields};
+use cut::Plan;
+
+/// A total that is given away in packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prepared {
+pub struct Campaign {
+    /// What the packets hold.
+    pub asset: Id,
+    /// How many packets there are.
+    pub count: u64,
+    /// What they sum to.
+    pub total: u64,
+    /// How they were cut; absent where they were given one by one.
+    pub method: Option<Method>,
+    /// The least in a packet.
+    pub min: u64,
+    /// The most in a packet.
+    pub max: Option<u64>,
+    /// When claims begin.
+    pub starts_at: Option<TimeMs>,
+    /// When claims end.
+    pub ends_at: Option<TimeMs>,
+    /// What the cut follows from; a secret until the campaign is closed.
     pub(crate) seed: Option<[u8; 32]>,
-    pub(crate) amounts: Vec<u64>,
+    /// The seed's hash.
+    pub commitment: Option<[u8; 32]>,
+    /// How many packets are laid ready; claims begin when all are.
+    pub laid_count: u64,
+    /// How many packets were claimed: those in front.
+    pub claimed_count: u64,
+    /// What they sum to.
+    pub claimed_amount: u64,
+    /// When the campaign was closed.
+    pub closed_at: Option<TimeMs>,
 }
 
-impl Prepared {
-    /// Cuts the packets of a campaign.
-    ///
-    /// # Errors
-    /// When the plan cannot be cut.
-    pub fn new(
-        create: &PacketCreate,
-        operation: Option<&OperationId>,
-        secret: &[u8; 32],
-    ) -> Result<Self, Invalid> {
-        let _ = (create, operation, secret);
-        Err(Invalid::new("cut", "is not available"))
+record_wire!(Campaign {
+    asset,
+    count,
+    total,
+    method,
+    min,
+    max,
+    starts_at,
+    ends_at,
+    seed,
+    commitment,
+    laid_count,
+    claimed_count,
+    claimed_amount,
+    closed_at,
+});
+
+impl Campaign {
+    /// The plan and the seed by which the packets were cut.
+    fn plan(&self) -> Option<(Plan, [u8; 32])> {
+        let Self { total, count, min, max, .. } = *self;
+        self.method.zip(self.seed).map(|(method, seed)| (Plan { total, count, method, min, max }, seed))
     }
 }
 
-/// The campaigns of a partition.
-#[derive(Debug)]
-pub struct Campaigns {
-    campaigns: Table<Id, u64>,
+/// A user's packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Which, counted from 1.
+    pub packet: u64,
+    /// When it became the user's.
+    pub at: TimeMs,
 }
 
-crate::reversible_fields!(Campaigns { campaigns });
+record_wire!(Claim { packet, at });
+
+/// Amounts in order, such as one event laid ready. They never change, so that noting and taking back
+/// changes copies none of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece(Arc<[u64]>);
+
+impl Wire for Piece {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.0.len() as u64).put(out);
+        self.0.iter().for_each(|amount| amount.put(out));
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        Vec::get(input).map(|amounts| Self(amounts.into()))
+    }
+}
+
+/// The whole cut of the campaign that is being filled, so that each further step need not make it
+/// anew. A memo of [`Plan::cut`] and no part of the state: where it is missing, as after a restart
+/// between two steps, the cut is made again.
+#[derive(Debug)]
+struct Ahead {
+    plan: Plan,
+    seed: [u8; 32],
+    amounts: Arc<[u64]>,
+}
+
+/// The campaigns of a partition with their packets and claims; none are ever removed.
+#[derive(Debug)]
+pub struct Campaigns {
+    campaigns: Table<Id, Campaign>,
+    /// Packets by the number of the first. What claims give is what was laid ready here by
+    /// `packets.filled`, whatever a cut would come to today.
+    pieces: Ordered<(Slot, u64), Piece>,
+    claims: Table<(Slot, Id), Claim>,
+    /// The given amounts of campaigns that are not wholly laid ready.
+    listed: Ordered<Slot, Piece>,
+    ahead: RefCell<Option<Ahead>>,
+}
+
+reversible_fields!(Campaigns { campaigns, pieces, claims, listed });
 
 impl Campaigns {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { campaigns: Table::new(hash_seed) }
+        Self {
+            campaigns: Table::new(hash_seed),
+            pieces: Ordered::default(),
+            claims: Table::new(hash_seed),
+            listed: Ordered::default(),
+            ahead: RefCell::new(None),
+        }
     }
 
-    pub(crate) fn digest(&self, _sum: &mut Sum<'_>) {}
+    /// A campaign by name.
+    #[must_use]
+    pub fn get(&self, campaign: &Id) -> Option<&Campaign> {
+        self.campaigns.get(campaign)
+    }
 
-    pub(crate) fn put(&self, _out: &mut Vec<u8>) {}
+    /// Every campaign with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &Campaign)> {
+        self.campaigns.iter()
+    }
 
-    pub(crate) fn load(&mut self, _input: &mut Input<'_>) -> Result<(), Malformed> {
-        Ok(())
+    /// The packet that a user has of a campaign, and its amount.
+    #[must_use]
+    pub fn claimed(&self, campaign: &Id, user: &Id) -> Option<(&Claim, u64)> {
+        self.claimed_at(self.campaigns.find(campaign)?, user)
+    }
+
+    fn claimed_at(&self, slot: Slot, user: &Id) -> Option<(&Claim, u64)> {
+        let claim = self.claims.get(&(slot, user.clone()))?;
+        Some((claim, self.amount(slot, claim.packet)?))
+    }
+
+    /// What a packet holds.
+    fn amount(&self, slot: Slot, packet: u64) -> Option<u64> {
+        let ((_, first), piece) = self.pieces.range((slot, 0)..=(slot, packet)).next_back()?;
+        piece.0.get(usize::try_from(packet - first).ok()?).copied()
+    }
+
+    fn existing(&self, campaign: &Id) -> Result<(Slot, &Campaign), Refusal> {
+        self.campaigns
+            .find(campaign)
+            .and_then(|slot| self.campaigns.at(slot).map(|found| (slot, found)))
+            .ok_or_else(|| Refusal::new(Code::CampaignNotFound, facts![campaign]))
+    }
+
+    /// All amounts by a plan, from the memo where it holds them.
+    fn cut_by(&self, plan: Plan, seed: [u8; 32]) -> Arc<[u64]> {
+        let mut ahead = self.ahead.borrow_mut();
+        if let Some(ahead) = ahead.as_ref().filter(|ahead| ahead.plan == plan && ahead.seed == seed) {
+            return Arc::clone(&ahead.amounts);
+        }
+        // It was cut when the campaign was created, so it can be.
+        let amounts: Arc<[u64]> = plan.cut(&seed).unwrap_or_default().into();
+        *ahead = Some(Ahead { plan, seed, amounts: Arc::clone(&amounts) });
+        amounts
+    }
+
+    pub(crate) fn digest(&self, sum: &mut Sum<'_>) {
+        for (id, campaign) in self.campaigns.iter() {
+            sum.add(Kind::Campaign, id, |out| campaign.put(out));
+        }
+        for ((slot, first), piece) in self.pieces.iter() {
+            for (packet, amount) in (*first..).zip(piece.0.iter()) {
+                self.add(sum, Kind::Packet, *slot, |out| {
+                    packet.put(out);
+                    amount.put(out);
+                });
+            }
+        }
+        for ((slot, user), claim) in self.claims.iter() {
+            self.add(sum, Kind::PacketClaim, *slot, |out| {
+                user.put(out);
+                claim.put(out);
+            });
+        }
+    }
+
+    fn add(&self, sum: &mut Sum<'_>, kind: Kind, slot: Slot, put: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(campaign) = self.campaigns.key_at(slot) {
+            sum.add(kind, campaign, put);
+        }
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.campaigns.put(out);
+        self.pieces.put(out);
+        self.claims.put(out);
+        self.listed.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        self.campaigns.load(input)?;
+        self.pieces.load(input)?;
+        self.claims.load(input)?;
+        self.listed.load(input)
     }
 }
 
-pub(crate) fn create(
-    _: &State,
-    _: &PacketCreate,
-    _: &Context<'_>,
-    _: &mut Vec<Event>,
-) -> Result<Step, Refusal> {
-    Err(Refusal::invalid("command", "is not available"))
+/// Bytes as hexadecimal digits, as seeds and commitments are shown.
+fn hex(bytes: [u8; 32]) -> CompactString {
+    bytes.iter().map(|byte| compact_str::format_compact!("{byte:02x}")).collect()
 }
-
-pub(crate) fn claim(_: &State, _: &PacketClaim, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
-}
-
-pub(crate) fn close(_: &State, _: &Id, _: &mut Vec<Event>) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
-}
-
-pub(crate) fn go_on(_: &State, _: &Id, _: &mut Vec<Event>) -> Step {
-    Step::Done(crate::facts![])
-}
-
-pub(crate) fn evolve(_: &mut State, _: &Event, _: TimeMs) {}

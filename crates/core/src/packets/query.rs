@@ -1,11 +1,45 @@
-use crate::outcome::{Refusal, Verdict};
+//! What readers are told of campaigns: never what comes next, nor the seed before the end.
+
+use super::{Campaign, hex};
+use crate::facts;
+use crate::outcome::{Code, Refusal, Verdict};
 use crate::state::State;
 use crate::types::{Id, TimeMs};
 
-pub(crate) fn campaign(_: &State, _: &Id, _: TimeMs) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+pub(crate) fn campaign(state: &State, id: &Id, now: TimeMs) -> Verdict {
+    let (_, campaign) = state.campaigns.existing(id)?;
+    let seed = campaign.seed.filter(|_| campaign.closed_at.is_some());
+    Ok(facts![
+        id,
+        &campaign.asset,
+        campaign.count,
+        campaign.total,
+        campaign.claimed_count,
+        campaign.claimed_amount,
+        campaign.starts_at,
+        campaign.ends_at,
+        status(campaign, now),
+        campaign.commitment.map(hex),
+        seed.map(hex),
+    ])
 }
 
-pub(crate) fn claim(_: &State, _: &Id, _: &Id) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+fn status(campaign: &Campaign, now: TimeMs) -> &'static str {
+    let laid = campaign.laid_count == campaign.count;
+    match () {
+        () if campaign.closed_at.is_some() => "closed",
+        () if !laid || campaign.starts_at.is_some_and(|starts_at| now < starts_at) => "not_started",
+        () if campaign.ends_at.is_some_and(|ends_at| now >= ends_at) => "ended",
+        () if campaign.claimed_count == campaign.count => "exhausted",
+        () => "open",
+    }
+}
+
+pub(crate) fn claim(state: &State, campaign: &Id, user: &Id) -> Verdict {
+    let (slot, _) = state.campaigns.existing(campaign)?;
+    let (claim, amount) = state
+        .campaigns
+        .claimed_at(slot, user)
+        .ok_or_else(|| Refusal::new(Code::ClaimNotFound, facts![user]))?;
+    Ok(facts![user, claim.packet, amount, claim.at])
 }

@@ -9,6 +9,7 @@ use crate::outcome::{Code, Refusal, Verdict};
 use crate::state::State;
 use crate::store::Slot;
 use crate::types::{INTEGER_MAX, Id, TimeMs};
+use crate::windows::check_times;
 
 /// Sells units at once.
 pub fn take(state: &State, command: &StockTake, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
@@ -69,21 +70,6 @@ pub(super) fn on_sale<'a>(state: &'a State, sku: &Id, now: TimeMs) -> Result<(Sl
     let (slot, item) = state.stock.not_closed(sku)?;
     check_times(item.starts_at, item.ends_at, now)?;
     Ok((slot, item))
-}
-
-/// Whether `now` lies within a sale or campaign: from its start up to, not at, its end.
-pub(crate) fn check_times(
-    starts_at: Option<TimeMs>,
-    ends_at: Option<TimeMs>,
-    now: TimeMs,
-) -> Result<(), Refusal> {
-    if let Some(starts_at) = starts_at.filter(|starts_at| now < *starts_at) {
-        return Err(Refusal::new(Code::NotStarted, facts![starts_at, now]));
-    }
-    if let Some(ends_at) = ends_at.filter(|ends_at| now >= *ends_at) {
-        return Err(Refusal::new(Code::Ended, facts![ends_at, now]));
-    }
-    Ok(())
 }
 
 /// Whether the owner may have `quantity` more, as many are left, and serials enough.

@@ -1,0 +1,89 @@
+//! A machine that is spoken to in the words of the RESP port, for tests.
+
+use crate::command::table::find;
+use crate::command::{Body, Command, Common, Effect, Envelope};
+use crate::event::Entry;
+use crate::machine::{Answer, Machine};
+use crate::state::Settings;
+
+/// A machine with its log and its clock.
+pub(crate) struct Bench {
+    pub(crate) machine: Machine,
+    pub(crate) log: Vec<u8>,
+    pub(crate) clock: u64,
+    settings: Settings,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
+        Self { machine: Machine::new(settings.clone(), 0), log: Vec::new(), clock: 1_000, settings }
+    }
+
+    fn parse(line: &str) -> (Command, Common) {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let spec = find(words[0]).expect("a command");
+        Command::parse(spec, &words[1..]).expect("well-formed")
+    }
+
+    pub(crate) fn envelope(lines: &[&str]) -> Result<Envelope, crate::command::Invalid> {
+        let mut parsed: Vec<_> = lines.iter().map(|line| Self::parse(line)).collect();
+        let common = parsed.last().expect("a line").1.clone();
+        let body = match parsed.len() {
+            1 => Body::Single(parsed.remove(0).0),
+            _ => Body::Atomic(parsed.into_iter().map(|(command, _)| command).collect()),
+        };
+        Envelope::new("", common, body, &[0; 32])
+    }
+
+    /// Submits lines, several of them as an atomic batch, or asks a line that only reads.
+    pub(crate) fn run(&mut self, lines: &[&str]) -> String {
+        let envelope = Self::envelope(lines).expect("a cut");
+        let answer = match envelope.commands() {
+            [command] if command.spec().effect == Effect::Read => self.machine.query("", command, self.clock),
+            _ => self.machine.submit(&envelope, self.clock, &mut self.log),
+        };
+        match answer {
+            Answer::Receipt(receipt) => receipt.outcome.to_string(),
+            Answer::Replay(_) => "REPLAY".to_owned(),
+        }
+    }
+
+    pub(crate) fn check(&mut self, line: &str, expected: &str) {
+        assert_eq!(self.run(&[line]), expected, "{line} at {}", self.clock);
+    }
+
+    pub(crate) fn digest(&self) -> u128 {
+        self.machine.state().digest(None)
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        Entry::read_all(&self.log).expect("the log")
+    }
+
+    /// A machine that folded entries of this one's log.
+    pub(crate) fn fold(&self, entries: &[Entry]) -> Machine {
+        let mut machine = Machine::new(self.settings.clone(), 0);
+        entries.iter().for_each(|entry| machine.apply(entry));
+        machine
+    }
+
+    /// Checks that the log folds to this machine and that a snapshot of it is read back.
+    pub(crate) fn check_fold(&self) {
+        let again = self.fold(&self.entries());
+        assert_eq!(again.state().digest(None), self.digest());
+        assert_eq!(snapshot(&again), snapshot(&self.machine));
+        let loaded = Machine::load(self.settings.clone(), &snapshot(&again)).expect("the snapshot");
+        assert_eq!(snapshot(&loaded), snapshot(&again));
+        assert_eq!(loaded.state().digest(None), self.digest());
+    }
+}
+
+pub(crate) fn snapshot(machine: &Machine) -> Vec<u8> {
+    let mut out = Vec::new();
+    machine.put(&mut out);
+    out
+}

@@ -1,0 +1,147 @@
+//! Decisions on campaigns: creating and filling them, claims, the end.
+
+use super::{Ahead, Campaign, Prepared, hex, prepared};
+use crate::command::shapes::Cut;
+use crate::command::table::{PacketClaim, PacketCreate};
+use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
+use crate::facts;
+use crate::machine::Context;
+use crate::machine::step::{Progress, Step};
+use crate::outcome::{Code, Facts, Refusal, Verdict};
+use crate::state::State;
+use crate::types::{Id, Natural, Positive, TimeMs};
+use crate::windows::check_times;
+
+/// Creates a campaign and lays the first of its packets ready.
+pub(crate) fn create(
+    state: &State,
+    command: &PacketCreate,
+    context: &Context<'_>,
+    events: &mut Vec<Event>,
+) -> Result<Step, Refusal> {
+    if state.campaigns.get(&command.campaign).is_some() {
+        return Err(Refusal::new(Code::CampaignExists, facts![&command.campaign]));
+    }
+    let prepared = context.prepared.ok_or_else(|| Refusal::invalid("cut", "was not made"))?;
+    let created = created(command, prepared);
+    let figures = figures(created.count, created.total, created.commitment);
+    events.push(created.into());
+    if fill(state, &command.campaign, 0, &prepared.amounts, events) {
+        return Ok(Step::Done(figures));
+    }
+    remember_cut(state, command, prepared);
+    Ok(Step::More(Progress::Packets { campaign: command.campaign.clone() }))
+}
+
+fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
+    let PacketCreate { campaign, asset, cut, min, max, starts_at, ends_at } = command;
+    PacketsCreated {
+        campaign: campaign.clone(),
+        asset: asset.clone(),
+        count: prepared.amounts.len() as u64,
+        total: prepared.amounts.iter().sum(),
+        starts_at: starts_at.map(Natural::get),
+        ends_at: ends_at.map(Natural::get),
+        commitment: prepared.seed.as_ref().map(prepared::commitment),
+        cut: cut.clone(),
+        min: min.map_or(1, Positive::get),
+        max: max.map(Positive::get),
+        seed: prepared.seed,
+    }
+}
+
+/// Notes the whole cut for the steps that follow.
+fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
+    if let (Cut::Plan { total, count, method }, Some(seed)) = (&command.cut, prepared.seed) {
+        let plan = super::cut::Plan {
+            total: total.get(),
+            count: count.get(),
+            method: *method,
+            min: command.min.map_or(1, Positive::get),
+            max: command.max.map(Positive::get),
+        };
+        *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts: prepared.amounts.clone() });
+    }
+}
+
+/// Lays the next packets ready. Whether all are.
+fn fill(state: &State, campaign: &Id, laid: usize, amounts: &[u64], events: &mut Vec<Event>) -> bool {
+    let end = laid.saturating_add(state.settings.packets_per_step_max.max(1)).min(amounts.len());
+    if let Some(piece) = amounts.get(laid..end).filter(|piece| !piece.is_empty()) {
+        let event = PacketsFilled {
+            campaign: campaign.clone(),
+            first_packet: laid as u64 + 1,
+            count: piece.len() as u64,
+            amounts: piece.to_vec(),
+        };
+        events.push(event.into());
+    }
+    end == amounts.len()
+}
+
+/// Lays further packets of a campaign ready.
+pub(crate) fn go_on(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Step {
+    let campaigns = &state.campaigns;
+    let Ok((slot, found)) = campaigns.existing(campaign) else { return Step::Done(facts![]) };
+    let laid = usize::try_from(found.laid_count).unwrap_or(usize::MAX);
+    let filled = match (found.plan(), campaigns.listed.get(&slot)) {
+        (Some((plan, seed)), _) => fill(state, campaign, laid, &campaigns.cut_by(plan, seed), events),
+        (None, Some(amounts)) => fill(state, campaign, laid, &amounts.0, events),
+        (None, None) => true,
+    };
+    if !filled {
+        return Step::More(Progress::Packets { campaign: campaign.clone() });
+    }
+    campaigns.ahead.take();
+    Step::Done(figures(found.count, found.total, found.commitment))
+}
+
+fn figures(count: u64, total: u64, commitment: Option<[u8; 32]>) -> Facts {
+    facts![count, total, commitment.map(hex)]
+}
+
+/// Gives the next packet to a user.
+pub(crate) fn claim(state: &State, command: &PacketClaim, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
+    let PacketClaim { campaign, user } = command;
+    let (slot, found) = state.campaigns.existing(campaign)?;
+    check_open(found, now)?;
+    if let Some((claim, amount)) = state.campaigns.claimed_at(slot, user) {
+        return Err(Refusal::new(Code::AlreadyClaimed, facts![claim.packet, amount]));
+    }
+    let packet = found.claimed_count + 1;
+    let amount = Some(packet)
+        .filter(|packet| *packet <= found.count)
+        .and_then(|packet| state.campaigns.amount(slot, packet))
+        .ok_or_else(|| Refusal::new(Code::Exhausted, facts![found.count]))?;
+    let left_count = found.count - packet;
+    events.push(
+        PacketsClaimed { campaign: campaign.clone(), user: user.clone(), packet, amount, left_count }.into(),
+    );
+    if left_count == 0 {
+        events.push(PacketsExhausted { campaign: campaign.clone() }.into());
+    }
+    Ok(facts![packet, amount])
+}
+
+/// Whether packets can be had now. A campaign that was closed ended then.
+fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
+    check_times(campaign.starts_at, campaign.closed_at.or(campaign.ends_at), now)?;
+    if campaign.laid_count < campaign.count {
+        return Err(Refusal::new(Code::NotStarted, facts![campaign.starts_at, now]));
+    }
+    Ok(())
+}
+
+/// Ends a campaign and reveals its seed. Closing again changes nothing.
+pub(crate) fn close(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Verdict {
+    let (_, found) = state.campaigns.existing(campaign)?;
+    let Campaign { claimed_count, claimed_amount, seed, .. } = *found;
+    let (left_count, left_amount) = (found.count - claimed_count, found.total - claimed_amount);
+    if found.closed_at.is_none() {
+        let campaign = campaign.clone();
+        events.push(
+            PacketsClosed { campaign, claimed_count, claimed_amount, left_count, left_amount, seed }.into(),
+        );
+    }
+    Ok(facts![claimed_count, left_count, left_amount, seed.map(hex)])
+}

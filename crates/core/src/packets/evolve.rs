@@ -1,0 +1,75 @@
+//! What events change in campaigns.
+
+use super::{Campaign, Campaigns, Claim, Piece};
+use crate::command::shapes::Cut;
+use crate::event::{Event, PacketsClaimed, PacketsCreated, PacketsFilled};
+use crate::state::State;
+use crate::types::{Id, TimeMs};
+
+/// Applies an event of a campaign.
+pub(crate) fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+    let campaigns = &mut state.campaigns;
+    match event {
+        Event::PacketsCreated(created) => campaigns.create(created),
+        Event::PacketsFilled(filled) => campaigns.fill(filled),
+        Event::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
+        Event::PacketsClosed(closed) => {
+            campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
+        }
+        // What this announces was changed by the event before it.
+        Event::PacketsExhausted(_) => {}
+        _ => {}
+    }
+}
+
+impl Campaigns {
+    fn create(&mut self, created: &PacketsCreated) {
+        let method = match &created.cut {
+            Cut::Plan { method, .. } => Some(*method),
+            Cut::Amounts(_) => None,
+        };
+        let campaign = Campaign {
+            asset: created.asset.clone(),
+            count: created.count,
+            total: created.total,
+            method,
+            min: created.min,
+            max: created.max,
+            starts_at: created.starts_at,
+            ends_at: created.ends_at,
+            seed: created.seed,
+            commitment: created.commitment,
+            laid_count: 0,
+            claimed_count: 0,
+            claimed_amount: 0,
+            closed_at: None,
+        };
+        let slot = self.campaigns.insert(created.campaign.clone(), campaign);
+        if let Cut::Amounts(amounts) = &created.cut {
+            let amounts = amounts.iter().map(|amount| amount.get()).collect();
+            self.listed.insert(slot, Piece(amounts));
+        }
+    }
+
+    fn fill(&mut self, filled: &PacketsFilled) {
+        let Some(slot) = self.campaigns.find(&filled.campaign) else { return };
+        self.pieces.insert((slot, filled.first_packet), Piece(filled.amounts.as_slice().into()));
+        self.campaigns.update(slot, |campaign| campaign.laid_count += filled.count);
+        if self.campaigns.at(slot).is_some_and(|campaign| campaign.laid_count >= campaign.count) {
+            self.listed.remove(&slot);
+        }
+    }
+
+    fn claim(&mut self, claimed: &PacketsClaimed, at: TimeMs) {
+        let Some(slot) = self.campaigns.find(&claimed.campaign) else { return };
+        self.campaigns.update(slot, |campaign| {
+            campaign.claimed_count = claimed.packet;
+            campaign.claimed_amount += claimed.amount;
+        });
+        self.claims.insert((slot, claimed.user.clone()), Claim { packet: claimed.packet, at });
+    }
+
+    fn change(&mut self, campaign: &Id, change: impl FnOnce(&mut Campaign)) {
+        self.campaigns.update_key(campaign, change);
+    }
+}

@@ -1,0 +1,82 @@
+//! Cutting outside the writer's turn, when the envelope is made.
+
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use super::cut::Plan;
+use crate::command::Invalid;
+use crate::command::shapes::Cut;
+use crate::command::table::PacketCreate;
+use crate::types::{Id, OperationId, Positive};
+
+/// The most amounts that a campaign is given one by one: they stand in one event, which stays far
+/// below the largest entry of the log.
+pub const AMOUNTS_MAX: usize = 250_000;
+
+/// Packets cut outside the writer's turn.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Prepared {
+    pub(crate) seed: Option<[u8; 32]>,
+    pub(crate) amounts: Arc<[u64]>,
+}
+
+/// Shows nothing of what is still to be drawn.
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("count", &self.amounts.len()).finish_non_exhaustive()
+    }
+}
+
+impl Prepared {
+    /// Cuts the packets of a campaign.
+    ///
+    /// # Errors
+    /// When the plan cannot be cut, or more amounts are given than a campaign takes.
+    pub fn new(
+        create: &PacketCreate,
+        operation: Option<&OperationId>,
+        secret: &[u8; 32],
+    ) -> Result<Self, Invalid> {
+        match &create.cut {
+            Cut::Amounts(amounts) if amounts.is_empty() || amounts.len() > AMOUNTS_MAX => {
+                Err(Invalid::new("amounts", "must be 1 to 250000; use PLAN for more packets"))
+            }
+            Cut::Amounts(amounts) => {
+                let amounts = amounts.iter().map(|amount| amount.get()).collect();
+                Ok(Self { seed: None, amounts })
+            }
+            Cut::Plan { total, count, method } => {
+                let plan = Plan {
+                    total: total.get(),
+                    count: count.get(),
+                    method: *method,
+                    min: create.min.map_or(1, Positive::get),
+                    max: create.max.map(Positive::get),
+                };
+                let seed = seed(secret, &create.campaign, operation);
+                Ok(Self { seed: Some(seed), amounts: plan.cut(&seed)?.into() })
+            }
+        }
+    }
+}
+
+/// HMAC-SHA-256 by the deployment's secret over the campaign's id, a zero byte and the operation's
+/// id, which is empty where the caller gave none. No id has a zero byte in it.
+fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>) -> [u8; 32] {
+    let operation = operation.map_or("", OperationId::as_str);
+    // HMAC fills a key shorter than the hash's block of 64 bytes up with zeros.
+    let mut key = [0; 64];
+    key[..32].copy_from_slice(secret);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&key.into());
+    mac.update(campaign.as_str().as_bytes());
+    mac.update(&[0]);
+    mac.update(operation.as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+/// What is published of a seed when the campaign is created.
+pub(super) fn commitment(seed: &[u8; 32]) -> [u8; 32] {
+    Sha256::digest(seed).into()
+}

@@ -1,0 +1,216 @@
+use super::bench::{Bench, snapshot};
+use crate::event::{Entry, Event};
+use crate::machine::Machine;
+use crate::state::Settings;
+
+// By a secret of zeros, for campaign `c` without an operation id; made by another program.
+const SEED: &str = "af84377deba8d2edfc2616941b23413304da33ea3679bc865dc6057a56222709";
+const COMMITMENT: &str = "ce6154d0f296327cedd208a626e9a7f736216ba4bf9afc37196dd47796e6df6b";
+
+/// A machine that lays three packets ready in each step.
+fn small_steps() -> Bench {
+    Bench::with(Settings { packets_per_step_max: 3, ..Settings::default() })
+}
+
+fn filled(entries: &[Entry]) -> Vec<(u64, Vec<u64>)> {
+    let events = entries.iter().flat_map(|entry| &entry.events);
+    events
+        .filter_map(|event| match event {
+            Event::PacketsFilled(filled) => Some((filled.first_packet, filled.amounts.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn packets_go_to_users_in_order_and_the_seed_is_revealed_at_the_end() {
+    let mut bench = Bench::new();
+    bench.check("PACKET.CREATE c EUR PLAN 100 4 DOUBLE_MEAN", &format!("APPLIED 4 100 {COMMITMENT}"));
+    bench.check("PACKET.CREATE c EUR AMOUNTS 1 5", "CAMPAIGN_EXISTS c");
+    bench.check("PACKET.CLAIM c u1", "APPLIED 1 1");
+    bench.check("PACKET.CLAIM c u2", "APPLIED 2 13");
+    bench.check("PACKET.CLAIM c u1", "ALREADY_CLAIMED 1 1");
+    bench.check("PACKET.GET c", &format!("APPLIED c EUR 4 100 2 14 - - open {COMMITMENT} -"));
+    bench.clock = 2_000;
+    bench.check("PACKET.CLAIM c u3", "APPLIED 3 1");
+    bench.check("PACKET.CLAIMED c u3", "APPLIED u3 3 1 2000");
+    bench.check("PACKET.CLAIMED c u4", "CLAIM_NOT_FOUND u4");
+    bench.check("PACKET.CLOSE c", &format!("APPLIED 3 1 85 {SEED}"));
+    bench.clock = 2_500;
+    let before = bench.digest();
+    bench.check("PACKET.CLOSE c", &format!("APPLIED 3 1 85 {SEED}"));
+    assert_eq!(bench.digest(), before);
+    bench.check("PACKET.CLAIM c u4", "ENDED 2000 2500");
+    bench.check("PACKET.CLAIM c u1", "ENDED 2000 2500");
+    bench.check("PACKET.GET c", &format!("APPLIED c EUR 4 100 3 15 - - closed {COMMITMENT} {SEED}"));
+    bench.check_fold();
+}
+
+#[test]
+fn amounts_are_claimed_as_given_until_none_is_left() {
+    let mut bench = Bench::new();
+    bench.check("PACKET.CREATE c EUR AMOUNTS 2 7 5", "APPLIED 2 12 -");
+    bench.check("PACKET.CLAIM c u1", "APPLIED 1 7");
+    bench.check("PACKET.CLAIM c u2", "APPLIED 2 5");
+    let last = bench.entries().pop().expect("the claim");
+    assert!(matches!(last.events[..], [Event::PacketsClaimed(_), Event::PacketsExhausted(_)]));
+    bench.check("PACKET.CLAIM c u3", "EXHAUSTED 2");
+    bench.check("PACKET.CLAIM c u2", "ALREADY_CLAIMED 2 5");
+    bench.check("PACKET.GET c", "APPLIED c EUR 2 12 2 12 - - exhausted - -");
+    bench.check("PACKET.CLOSE c", "APPLIED 2 0 0 -");
+    bench.check_fold();
+}
+
+#[test]
+fn claims_are_refused_outside_the_campaigns_time() {
+    let mut bench = Bench::new();
+    bench.check("PACKET.CLAIM c u", "CAMPAIGN_NOT_FOUND c");
+    bench.check("PACKET.CLOSE c", "CAMPAIGN_NOT_FOUND c");
+    bench.check("PACKET.GET c", "CAMPAIGN_NOT_FOUND c");
+    bench.check("PACKET.CLAIMED c u", "CAMPAIGN_NOT_FOUND c");
+    bench.check("PACKET.CREATE c EUR AMOUNTS 2 7 5 START 2000 END 3000", "APPLIED 2 12 -");
+    bench.clock = 1_999;
+    bench.check("PACKET.CLAIM c u", "NOT_STARTED 2000 1999");
+    bench.check("PACKET.GET c", "APPLIED c EUR 2 12 0 0 2000 3000 not_started - -");
+    bench.clock = 2_000;
+    bench.check("PACKET.CLAIM c u", "APPLIED 1 7");
+    bench.clock = 3_000;
+    bench.check("PACKET.CLAIM c u", "ENDED 3000 3000");
+    bench.check("PACKET.GET c", "APPLIED c EUR 2 12 1 7 2000 3000 ended - -");
+    bench.check_fold();
+}
+
+#[test]
+fn nothing_public_tells_what_is_still_to_be_drawn() {
+    let mut bench = Bench::new();
+    bench.run(&["PACKET.CREATE c EUR PLAN 100 4 DOUBLE_MEAN MIN 2 MAX 90"]);
+    for entry in bench.entries() {
+        for event in &entry.events {
+            let names: Vec<_> = event.fields().into_iter().map(|(name, _)| name).collect();
+            for secret in ["seed", "cut", "amounts", "min", "max"] {
+                assert!(!names.contains(&secret), "{names:?}");
+            }
+        }
+    }
+    let envelope = Bench::envelope(&["PACKET.CREATE c EUR PLAN 100 4 DOUBLE_MEAN"]).expect("a cut");
+    assert!(!format!("{envelope:?}").contains("85"), "{envelope:?}");
+}
+
+#[test]
+fn cuts_follow_from_campaign_and_operation_id() {
+    let amounts = |campaign: &str, id: &str| {
+        let mut bench = Bench::new();
+        bench.run(&[&format!("PACKET.CREATE {campaign} EUR PLAN 1000000 5 LINE_CUT ID {id}")]);
+        filled(&bench.entries()).remove(0).1
+    };
+    assert_eq!(amounts("c1", "a"), amounts("c1", "a"));
+    assert_ne!(amounts("c1", "a"), amounts("c1", "b"));
+    assert_ne!(amounts("c1", "a"), amounts("c2", "a"));
+}
+
+#[test]
+fn a_long_campaign_is_laid_ready_in_steps() {
+    let whole = {
+        let mut bench = Bench::new();
+        bench.run(&["PACKET.CREATE c EUR PLAN 1000 10 LINE_CUT"]);
+        filled(&bench.entries()).remove(0).1
+    };
+    let mut bench = small_steps();
+    assert!(bench.run(&["PACKET.CREATE c EUR PLAN 1000 10 LINE_CUT ID op"]).starts_with("APPLIED 10 1000 "));
+    let entries = bench.entries();
+    assert_eq!(entries.iter().map(|entry| entry.head.more).collect::<Vec<_>>(), [true, true, true, false]);
+    let pieces = filled(&entries);
+    assert_eq!(pieces.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [1, 4, 7, 10]);
+    let mut bench = small_steps();
+    bench.run(&["PACKET.CREATE c EUR PLAN 1000 10 LINE_CUT"]);
+    let laid: Vec<u64> = filled(&bench.entries()).into_iter().flat_map(|(_, amounts)| amounts).collect();
+    assert_eq!(laid, whole);
+    for (at, amount) in laid.iter().enumerate() {
+        bench.check(&format!("PACKET.CLAIM c u{at}"), &format!("APPLIED {} {amount}", at + 1));
+    }
+    bench.check_fold();
+}
+
+/// Breaks off after each entry in turn and goes on from what the log holds.
+fn check_interruptions(line: &str) {
+    let mut bench = small_steps();
+    bench.run(&[line]);
+    let entries = bench.entries();
+    assert!(entries.len() > 2, "{line}");
+    for kept in 1..=entries.len() {
+        let mut log: Vec<u8> = Vec::new();
+        for entry in &entries[..kept] {
+            Entry::write(&mut log, &entry.head, entry.outcome.as_ref(), &entry.events);
+        }
+        let mut machine = bench.fold(&entries[..kept]);
+        let settings = machine.state().settings.clone();
+        let mut loaded = Machine::load(settings, &snapshot(&machine)).expect("the snapshot");
+        let mut log_of_loaded = log.clone();
+        machine.finish(&mut log);
+        loaded.finish(&mut log_of_loaded);
+        assert_eq!(log, bench.log, "{line} after {kept}");
+        assert_eq!(log_of_loaded, bench.log, "{line} after {kept}");
+        assert_eq!(machine.state().digest(None), bench.digest());
+        assert_eq!(snapshot(&machine), snapshot(&bench.machine));
+    }
+}
+
+#[test]
+fn an_interrupted_campaign_is_finished_as_it_began() {
+    check_interruptions("PACKET.CREATE c EUR PLAN 1000 11 DOUBLE_MEAN MIN 5 MAX 300 ID op");
+    check_interruptions("PACKET.CREATE c EUR PLAN 1000 12 LINE_CUT");
+    check_interruptions("PACKET.CREATE c EUR AMOUNTS 10 1 2 3 4 5 6 7 8 9 10 ID op");
+}
+
+#[test]
+fn a_campaign_begun_in_between_does_not_disturb_the_cut_of_another() {
+    let mut bench = small_steps();
+    let refused = bench.run(&["PACKET.CREATE c EUR PLAN 90 9 DOUBLE_MEAN", "PACKET.CLAIM c u"]);
+    assert_eq!(refused, "BATCH_REFUSED 0 STEP_LIMIT [128]");
+    assert!(bench.log.is_empty());
+    assert!(bench.run(&["PACKET.CREATE c EUR PLAN 100 9 DOUBLE_MEAN"]).starts_with("APPLIED 9 100 "));
+    let laid: Vec<u64> = filled(&bench.entries()).into_iter().flat_map(|(_, amounts)| amounts).collect();
+    assert_eq!((laid.len(), laid.iter().sum::<u64>()), (9, 100));
+    bench.check_fold();
+}
+
+#[test]
+fn a_refused_batch_gives_no_packet_away() {
+    let mut bench = Bench::new();
+    bench.run(&["PACKET.CREATE c EUR AMOUNTS 2 7 5"]);
+    let before = (bench.digest(), snapshot(&bench.machine));
+    let refused = bench.run(&[
+        "PACKET.CREATE d EUR AMOUNTS 1 3",
+        "PACKET.CLAIM d u1",
+        "PACKET.CLAIM c u1",
+        "PACKET.CLOSE d",
+        "PACKET.CLAIM c u1",
+    ]);
+    assert_eq!(refused, "BATCH_REFUSED 4 ALREADY_CLAIMED [1 7]");
+    assert_eq!((bench.digest(), snapshot(&bench.machine)), before);
+    let applied = bench.run(&["PACKET.CLAIM c u1", "PACKET.CLAIM c u2"]);
+    assert_eq!(applied, "APPLIED [1 1 7] [1 2 5]");
+    bench.check_fold();
+}
+
+#[test]
+fn what_was_laid_ready_counts_and_not_what_a_cut_comes_to() {
+    let mut bench = Bench::new();
+    bench.run(&["PACKET.CREATE c EUR PLAN 10 2 EVEN"]);
+    let mut entries = bench.entries();
+    for event in &mut entries[0].events {
+        if let Event::PacketsFilled(filled) = event {
+            filled.amounts = vec![9, 1];
+        }
+    }
+    let mut old = Bench::new();
+    old.machine = old.fold(&entries);
+    old.check("PACKET.CLAIM c u", "APPLIED 1 9");
+}
+
+#[test]
+fn amounts_beyond_one_event_are_refused() {
+    let many = super::AMOUNTS_MAX + 1;
+    let line = format!("PACKET.CREATE c EUR AMOUNTS {many}{}", " 1".repeat(many));
+    assert_eq!(Bench::envelope(&[&line]).map_err(|invalid| invalid.argument), Err("amounts"));
+}
