@@ -54,12 +54,9 @@ pub struct Comparison {
     pub without: &'static [&'static str],
 }
 
-/// What the core does not carry out yet.
-const MISSING: &[&str] = &["PACKET", "COUPON", "MARKET", "ORDER"];
-
 impl Default for Comparison {
     fn default() -> Self {
-        Self { model_settings: None, alter: |_| {}, without: MISSING }
+        Self { model_settings: None, alter: |_| {}, without: &[] }
     }
 }
 
@@ -207,7 +204,7 @@ impl Comparison {
         at: &mut usize,
     ) -> Result<(), Difference> {
         let mut core = Core::new(sequence.settings.clone());
-        let mut model = Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()));
+        let mut model = Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()), SECRET);
         for (step, what) in sequence.steps.iter().enumerate() {
             *at = step;
             let differs = |what: String| Difference { step, what };

@@ -7,7 +7,7 @@ use scarce_core::facts;
 use scarce_core::outcome::{Code, Refusal, Value, Verdict};
 use scarce_core::types::{Id, TimeMs};
 
-use super::{MAX, Model, deadline_after, figure, refuse, within};
+use super::{MAX, Model, deadline_after, figure, phase, refuse, within};
 
 #[derive(Clone, Debug)]
 pub(super) struct Coupon {
@@ -204,14 +204,14 @@ impl Model {
     pub(super) fn revoke(&mut self, c: &CouponRevoke, now: TimeMs) -> Verdict {
         let serial = c.serial.get();
         Self::check_open(self.found_claim(&c.coupon, serial, now)?, serial, now)?;
-        let mut given_back = Vec::new();
+        let mut given_back = 0_u64;
         self.change_claim(&c.coupon, serial, |limits, claim| {
             (claim.status, claim.ended_at) = ("revoked", now);
             for (place, counts) in claim.counts.iter_mut().enumerate() {
                 let runs = window_at(limits[place].shape.window, now).0 == claim.windows[place];
                 if c.give_back && runs {
                     *counts = false;
-                    given_back.push(Value::from(&limits[place].name));
+                    given_back += 1;
                 }
             }
         });
@@ -235,9 +235,12 @@ impl Model {
         Ok(facts![serial, claim.subject.user().map(|user| Value::from(user)), status, claim.at, claim.deadline])
     }
 
-    pub(super) fn show_coupon(&self, id: &Id, _now: TimeMs) -> Verdict {
+    pub(super) fn show_coupon(&self, id: &Id, now: TimeMs) -> Verdict {
         let coupon = self.coupon(id)?;
-        let status = if coupon.paused { "paused" } else { "open" };
+        let status = match coupon.paused {
+            true => "paused",
+            false => phase(false, coupon.starts_at, coupon.ends_at, now),
+        };
         let limits: Vec<Value> = coupon.limits.iter().map(Shown::shown).collect();
         let claimed = coupon.claims.len() as u64;
         Ok(facts![id, status, claimed, coupon.starts_at, coupon.ends_at, coupon.claim_ttl_ms, limits])

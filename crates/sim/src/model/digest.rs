@@ -1,11 +1,15 @@
 //! The digest, from the documented record layouts: kind, resource, fields.
 
+use std::collections::BTreeMap;
+
 use compact_str::CompactString;
 use scarce_core::codec::Wire;
 use scarce_core::digest::{Kind, Sum};
 use scarce_core::types::Id;
 
 use super::Model;
+use super::coupons::{Coupon, values, window_at};
+use super::packets::commitment;
 use super::stock::Receipt;
 
 /// The byte of a word among those that a record may have.
@@ -26,6 +30,9 @@ impl Model {
         self.digest_accounts(&mut sum);
         self.digest_items(&mut sum);
         self.digest_sales(&mut sum);
+        self.digest_campaigns(&mut sum);
+        self.digest_coupons(&mut sum);
+        self.digest_markets(&mut sum);
         sum.total()
     }
 
@@ -114,6 +121,117 @@ impl Model {
                 sum.add(Kind::StockOwner, sku, |out| {
                     owner.put(out);
                     number(used).put(out);
+                });
+            }
+        }
+    }
+
+    fn digest_campaigns(&self, sum: &mut Sum<'_>) {
+        for (id, its) in &self.campaigns {
+            sum.add(Kind::Campaign, id, |out| {
+                its.asset.put(out);
+                its.count().put(out);
+                its.total().put(out);
+                its.method.put(out);
+                its.min.put(out);
+                its.max.put(out);
+                its.starts_at.put(out);
+                its.ends_at.put(out);
+                its.seed.put(out);
+                commitment(its).put(out);
+                its.count().put(out);
+                its.claimed_count().put(out);
+                its.claimed_amount().put(out);
+                its.closed_at.put(out);
+            });
+            for (packet, amount) in (1_u64..).zip(&its.amounts) {
+                sum.add(Kind::Packet, id, |out| (packet, *amount).put(out));
+            }
+            for (packet, (user, at)) in (1_u64..).zip(&its.claims) {
+                sum.add(Kind::PacketClaim, id, |out| {
+                    user.put(out);
+                    (packet, *at).put(out);
+                });
+            }
+        }
+    }
+
+    fn digest_coupons(&self, sum: &mut Sum<'_>) {
+        for (id, coupon) in &self.coupons {
+            sum.add(Kind::Coupon, id, |out| {
+                coupon.limits.put(out);
+                coupon.starts_at.put(out);
+                coupon.ends_at.put(out);
+                coupon.claim_ttl_ms.put(out);
+                coupon.paused.put(out);
+                (coupon.claims.len() as u64).put(out);
+            });
+            self.digest_counters(id, coupon, sum);
+            for (serial, claim) in (1_u64..).zip(&coupon.claims) {
+                if self.visible_claim(id, serial, self.at).is_none() {
+                    continue;
+                }
+                let status = if claim.is_expired(self.at) { "expired" } else { claim.status };
+                sum.add(Kind::CouponClaim, id, |out| {
+                    serial.put(out);
+                    claim.subject.put(out);
+                    out.push(place(status, &["open", "redeemed", "revoked", "expired"]));
+                    claim.windows.put(out);
+                    claim.at.put(out);
+                    claim.deadline.put(out);
+                    claim.ended_at.put(out);
+                });
+            }
+        }
+    }
+
+    /// What every subject has used of every limit in the window that runs.
+    fn digest_counters(&self, id: &Id, coupon: &Coupon, sum: &mut Sum<'_>) {
+        for (place, limit) in coupon.limits.iter().enumerate() {
+            let (window, _) = window_at(limit.shape.window, self.at);
+            let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+            for claim in &coupon.claims {
+                let subject: Vec<String> =
+                    values(limit, &claim.subject).iter().flatten().map(Id::to_string).collect();
+                counted.insert(subject.join("|"), coupon.used(place, &claim.subject, window));
+            }
+            for (subject, used) in counted.into_iter().filter(|(_, used)| *used > 0) {
+                sum.add(Kind::CouponCounter, id, |out| {
+                    Some(limit.name.clone()).put(out);
+                    window.put(out);
+                    CompactString::from(subject.as_str()).put(out);
+                    used.put(out);
+                });
+            }
+        }
+    }
+
+    fn digest_markets(&self, sum: &mut Sum<'_>) {
+        for (id, market) in &self.markets {
+            sum.add(Kind::Market, id, |out| {
+                [market.tick, market.lot, market.min_quantity, market.max_quantity]
+                    .iter()
+                    .for_each(|figure| figure.put(out));
+                market.halted.put(out);
+                market.trades.put(out);
+            });
+            for order in &market.orders {
+                if order.ended_at.is_some_and(|end| !self.is_retained(end, self.at)) {
+                    continue;
+                }
+                sum.add(Kind::Order, id, |out| {
+                    order.name.put(out);
+                    order.owner.put(out);
+                    order.side.put(out);
+                    order.price.put(out);
+                    order.remaining.put(out);
+                    order.filled.put(out);
+                    order.tif.put(out);
+                    order.stp.put(out);
+                    out.push(place(order.status(), &["open", "partially_filled", "filled", "cancelled"]));
+                    order.cancelled.is_some().put(out);
+                    let reasons = ["", "requested", "unfilled", "self_trade"];
+                    order.cancelled.iter().for_each(|reason| out.push(place(reason, &reasons)));
                 });
             }
         }

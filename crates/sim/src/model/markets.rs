@@ -167,31 +167,18 @@ impl Market {
     /// Keeps an owner from trading with itself.
     fn prevent(&mut self, taker: &mut Order, at: usize, now: TimeMs, events: &mut Vec<&'static str>) {
         let maker = &mut self.orders[at];
-        let mut cancel = |order: &mut Order| {
-            order.cancel("self_trade", now);
-            events.push("order.cancelled");
-        };
         let smaller = taker.remaining.min(maker.remaining);
-        match taker.stp {
-            StpMode::None => {}
-            StpMode::CancelTaker => cancel(taker),
-            StpMode::CancelMaker => cancel(maker),
-            StpMode::CancelBoth => {
-                cancel(maker);
-                cancel(taker);
-            }
-            StpMode::Decrement => {
-                let (taker_ends, maker_ends) = (taker.remaining == smaller, maker.remaining == smaller);
-                for (order, ends) in [(maker, maker_ends), (taker, taker_ends)] {
-                    if ends {
-                        cancel(order);
-                    } else {
-                        order.remaining -= smaller;
-                    }
-                }
-                if !(taker_ends && maker_ends) {
-                    events.push("order.reduced");
-                }
+        let stp = taker.stp;
+        for (order, modes) in [(maker, [StpMode::CancelMaker, StpMode::CancelBoth]),
+            (taker, [StpMode::CancelTaker, StpMode::CancelBoth])]
+        {
+            let reduced = stp == StpMode::Decrement && order.remaining > smaller;
+            if reduced {
+                order.remaining -= smaller;
+                events.push("order.reduced");
+            } else if stp == StpMode::Decrement || modes.contains(&stp) {
+                order.cancel("self_trade", now);
+                events.push("order.cancelled");
             }
         }
     }
@@ -263,60 +250,39 @@ impl Model {
     }
 
     /// Lets an order meet the book, and rest where it may.
-    fn arrive(&mut self, id: &Id, mut order: Order, asked: Asked<'_>) -> Verdict {
-        let before = self.market(id)?;
-        let mut market = before.clone();
-        market.orders.retain(|its| its.name != order.name);
-        let swept = market.sweep(&mut order, asked.now);
-        let mut events = swept.events;
-        if order.is_open() && matches!(order.tif, Tif::Ioc | Tif::Fok) {
-            order.cancel("unfilled", asked.now);
-            events.push("order.cancelled");
-        } else if order.is_open() {
+    fn arrive(&mut self, id: &Id, order: Order, asked: Asked<'_>) -> Verdict {
+        let mut before = self.market(id)?.clone();
+        before.orders.retain(|its| its.name != order.name);
+        let (mut market, mut after) = (before.clone(), order.clone());
+        let swept = market.sweep(&mut after, asked.now);
+        self.events.extend(swept.events);
+        if after.is_open() && matches!(after.tif, Tif::Ioc | Tif::Fok) {
+            after.cancel("unfilled", asked.now);
+            self.note("order.cancelled");
+        } else if after.is_open() {
             market.place += 1;
-            order.place = market.place;
-            events.push("order.rested");
+            after.place = market.place;
+            self.note("order.rested");
         }
-        self.check_arrival(before, &order, &market, swept.touched, asked.atomic)?;
-        let shown = facts![order.status(), order.filled, order.remaining, swept.fills];
-        market.orders.push(order);
-        self.markets.insert(id.clone(), market);
-        self.events.extend(events);
-        Ok(shown)
-    }
-
-    /// The refusals that depend on the book, given what would become of the order.
-    fn check_arrival(
-        &self,
-        before: &Market,
-        after: &Order,
-        market: &Market,
-        touched: usize,
-        atomic: bool,
-    ) -> Result<(), Refusal> {
-        let arrived = before.orders.iter().find(|its| its.name == after.name && its.is_open());
-        let _ = arrived;
         let rest = if after.is_open() { i128::from(after.remaining) } else { 0 };
-        if market.side_total(after.side) + rest > MAX {
+        if market.side_total(order.side) + rest > MAX {
             return refuse(Code::Overflow, facts!["quantity"]);
         }
-        if after.tif == Tif::Post && touched > 0 {
-            return refuse(Code::WouldTake, facts![before.best(after.side.opposite())]);
+        if order.tif == Tif::Post && swept.touched > 0 {
+            return refuse(Code::WouldTake, facts![before.best(order.side.opposite())]);
         }
-        if after.tif == Tif::Fok {
-            let quantity = after.remaining + after.filled;
-            let mut asked = after.clone();
-            (asked.remaining, asked.filled) = (quantity, 0);
-            let fillable = before.fillable(&asked);
-            if fillable < quantity {
-                return refuse(Code::WouldNotFill, facts![fillable, quantity]);
-            }
+        let fillable = before.fillable(&order);
+        if order.tif == Tif::Fok && fillable < order.remaining {
+            return refuse(Code::WouldNotFill, facts![fillable, order.remaining]);
         }
         let step_max = self.settings.step_max;
-        if atomic && touched > step_max {
+        if asked.atomic && swept.touched > step_max {
             return refuse(Code::StepLimit, facts![step_max as u64]);
         }
-        Ok(())
+        let shown = facts![after.status(), after.filled, after.remaining, swept.fills];
+        market.orders.push(after);
+        self.markets.insert(id.clone(), market);
+        Ok(shown)
     }
 
     /// Where the owner's open order is, or why it is none.

@@ -40,6 +40,7 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub struct Model {
     settings: Settings,
+    secret: [u8; 32],
     /// The stamp of the last entry that would have been logged.
     at: TimeMs,
     /// The last stamp.
@@ -63,7 +64,6 @@ pub struct Model {
 struct Asked<'a> {
     now: TimeMs,
     operation: &'a str,
-    envelope: &'a Envelope,
     /// Whether it is a line of an atomic batch, which must do with one step.
     atomic: bool,
 }
@@ -105,9 +105,10 @@ fn phase(closed: bool, starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs
 impl Model {
     /// An empty partition.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, secret: [u8; 32]) -> Self {
         Self {
             settings,
+            secret,
             at: 0,
             stamp: 0,
             accounts: BTreeMap::new(),
@@ -221,7 +222,7 @@ impl Model {
     fn decide_whole(&mut self, envelope: &Envelope, now: TimeMs) -> Outcome {
         let operation = envelope.common.operation.as_ref().map_or("", |id| id.as_str());
         let atomic = matches!(envelope.body, Body::Atomic(_));
-        let asked = Asked { now, operation, envelope, atomic };
+        let asked = Asked { now, operation, atomic };
         let before = self.clone();
         let mut lines = Facts::new();
         for (index, command) in envelope.commands().iter().enumerate() {
