@@ -65,11 +65,13 @@ struct Core {
     settings: Settings,
     machine: Machine,
     entries: Vec<Entry>,
+    /// Where the receipts of operations said that their events are.
+    places: BTreeMap<(String, String), (u64, u64)>,
 }
 
 impl Core {
     fn new(settings: Settings) -> Self {
-        Self { machine: Machine::new(settings.clone(), 0), settings, entries: Vec::new() }
+        Self { machine: Machine::new(settings.clone(), 0), settings, entries: Vec::new(), places: BTreeMap::new() }
     }
 
     /// Takes in what was logged; gives the names of the events.
@@ -95,12 +97,38 @@ impl Core {
         }
     }
 
-    fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Reply {
+    fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Reply, String> {
         let mut log = Vec::new();
+        let before = self.machine.sequence();
         let answer = self.machine.submit(envelope, clock, &mut log);
         let events = self.keep(&log);
         let receipt = self.receipt(answer);
-        Reply { outcome: receipt.outcome, at: receipt.at, replayed: receipt.replayed, events }
+        self.check_place(envelope, &receipt, before)?;
+        Ok(Reply { outcome: receipt.outcome, at: receipt.at, replayed: receipt.replayed, events })
+    }
+
+    /// A receipt names the first and the last of its events; without any, the last one there was; a
+    /// copy says what the first said.
+    fn check_place(&mut self, envelope: &Envelope, receipt: &Receipt, before: u64) -> Result<(), String> {
+        let place = (receipt.sequence_first, receipt.sequence_last);
+        let operation = envelope.common.operation.as_ref();
+        let key = operation.map(|id| (envelope.namespace.to_string(), id.to_string()));
+        if receipt.replayed {
+            let first = key.and_then(|key| self.places.get(&key).copied());
+            return if first == Some(place) {
+                Ok(())
+            } else {
+                Err(format!("a copy of the receipt names events {place:?}, the first named {first:?}"))
+            };
+        }
+        let (now, last) = (self.machine.sequence(), place.1);
+        if last != now || (place.0 <= before && place.0 != last) {
+            return Err(format!("a receipt names events {place:?} where {before} to {now} were made"));
+        }
+        if let Some(key) = key.filter(|_| now > before) {
+            self.places.insert(key, place);
+        }
+        Ok(())
     }
 
     fn expire(&mut self, limit: usize, clock: TimeMs) -> (usize, Vec<&'static str>) {
@@ -161,16 +189,28 @@ pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Enve
     Envelope::new(namespace, common, body, &SECRET)
 }
 
-/// Blanks what only one side can know: sequences, and the words in which something is called invalid.
+/// Blanks the words in which something is called invalid.
 fn comparable(outcome: &Outcome) -> Outcome {
     let mut outcome = outcome.clone();
     if outcome.code == Code::Invalid {
         outcome.facts.clear();
     }
-    if outcome.code == Code::BatchRefused && outcome.facts.get(1) == Some(&Value::from(Code::Invalid.word())) {
-        outcome.facts.truncate(2);
-    }
+    let mut facts = outcome.facts.into_vec();
+    blank(&mut facts);
+    outcome.facts = facts.into();
     outcome
+}
+
+/// Drops what follows an `INVALID`.
+fn blank(values: &mut Vec<Value>) {
+    if let Some(at) = values.iter().position(|value| *value == Value::from(Code::Invalid.word())) {
+        values.truncate(at + 1);
+    }
+    for value in values {
+        if let Value::List(values) = value {
+            blank(values);
+        }
+    }
 }
 
 fn cover(coverage: &mut Coverage, outcome: &Outcome) {
@@ -248,7 +288,7 @@ impl Comparison {
                 if envelope.commands().iter().any(|command| self.without.contains(&command.spec().group())) {
                     return Ok(());
                 }
-                let (mut ours, theirs) = both(core, model, &envelope, *clock);
+                let (mut ours, theirs) = both(core, model, &envelope, *clock)?;
                 (self.alter)(&mut ours.outcome);
                 cover(coverage, &theirs.outcome);
                 same(&ours, &theirs)
@@ -258,14 +298,14 @@ impl Comparison {
 }
 
 /// What both answer.
-fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) -> (Reply, Reply) {
+fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) -> Result<(Reply, Reply), String> {
     let reading = match &envelope.body {
         Body::Single(command) if command.spec().effect == Effect::Read => Some(command),
         _ => None,
     };
     let Some(command) = reading else {
         let theirs = model.submit(envelope, clock);
-        return (core.submit(envelope, clock), theirs);
+        return Ok((core.submit(envelope, clock)?, theirs));
     };
     let answer = core.machine.query(&envelope.namespace, command, clock);
     let mut ours = core.receipt(answer).outcome;
@@ -274,7 +314,7 @@ fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) 
     }
     let theirs = model.query(&envelope.namespace, command, clock);
     let reply = |outcome| Reply { outcome, at: 0, replayed: false, events: Vec::new() };
-    (reply(ours), reply(theirs))
+    Ok((reply(ours), reply(theirs)))
 }
 
 fn same(ours: &Reply, theirs: &Reply) -> Result<(), String> {

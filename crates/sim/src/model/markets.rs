@@ -264,8 +264,11 @@ impl Model {
             after.place = market.place;
             self.note("order.rested");
         }
-        let rest = if after.is_open() { i128::from(after.remaining) } else { 0 };
-        if market.side_total(order.side) + rest > MAX {
+        // Decided before the first fill: as if an order that may rest did so whole.
+        let may_rest = matches!(order.tif, Tif::Gtc | Tif::Post);
+        let side = before.side_total(order.side) + i128::from(order.remaining);
+        let in_all = i128::from(order.filled) + i128::from(order.remaining);
+        if (may_rest && side > MAX) || in_all > MAX {
             return refuse(Code::Overflow, facts!["quantity"]);
         }
         if order.tif == Tif::Post && swept.touched > 0 {

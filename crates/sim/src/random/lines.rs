@@ -6,7 +6,7 @@ use scarce_core::types::{INTEGER_MAX, TimeMs};
 use super::{EPOCH_MS, Random, Step};
 
 const ACCOUNTS: &[&str] = &["a", "b", "c", "x", "{t}d"];
-const ASSETS: &[&str] = &["EUR", "EUR", "EUR", "EUR", "USD"];
+const ASSETS: &[&str] = &["EUR", "EUR", "USD"];
 const HOLDS: &[&str] = &["h1", "h2", "h3", "h4"];
 const SKUS: &[&str] = &["s", "t", "x"];
 const RESERVATIONS: &[&str] = &["r1", "r2", "r3", "r4"];
@@ -223,7 +223,7 @@ impl Writer {
     }
 
     fn ttl(&mut self) -> u64 {
-        let ttl = *self.random.pick(&[1, 2, 5, 5, 10, 10, 1_000, 60_000, DAY_MS, INTEGER_MAX]);
+        let ttl = *self.random.pick(&[1, 2, 5, 10, 10, 500, 1_000, 60_000, DAY_MS, 3 * DAY_MS, INTEGER_MAX]);
         self.deadlines.push(self.clock.saturating_add(ttl).min(INTEGER_MAX));
         ttl
     }
@@ -279,7 +279,7 @@ impl Writer {
             self.deadlines.push(start);
         }
         if self.random.percent(20) {
-            let end = start + *self.random.pick(&[1, 5, 5_000, DAY_MS]);
+            let end = start + *self.random.pick(&[1, 5_000, DAY_MS, 30 * DAY_MS]);
             options.push_str(&format!(" END {end}"));
             self.deadlines.push(end);
         }
@@ -400,13 +400,18 @@ impl Writer {
         match self.random.below(30) {
             0 => self.amount(),
             1 => 1,
-            2 => 10 * (1 + self.random.below(3)),
+            2..=4 => *self.random.pick(&[1, 100]),
+            5 => 10 * (1 + self.random.below(3)),
             _ => 8 + self.random.below(6),
         }
     }
 
     fn quantity(&mut self) -> u64 {
-        if self.random.percent(85) { 1 + self.random.below(10) } else { self.amount() }
+        match self.random.below(20) {
+            0..=15 => 1 + self.random.below(10),
+            16..=18 => 10 + self.random.below(60),
+            _ => self.amount(),
+        }
     }
 
     fn market_line(&mut self) -> String {
@@ -418,8 +423,8 @@ impl Writer {
                 format!("MARKET.CREATE {market}{rules}")
             }
             2 if self.random.percent(50) => format!("MARKET.HALT {market}"),
-            3 => format!("MARKET.RESUME {market}"),
-            4..=6 => format!("ORDER.CANCEL {market} {order} {owner}"),
+            3 | 4 => format!("MARKET.RESUME {market}"),
+            5 | 6 => format!("ORDER.CANCEL {market} {order} {owner}"),
             7..=9 => format!("ORDER.REDUCE {market} {order} {owner} {quantity}"),
             10..=14 => format!("ORDER.REPLACE {market} {order} {owner} {price} {quantity}"),
             15 => format!("ORDER.CANCELALL {market} {owner}"),
