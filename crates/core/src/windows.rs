@@ -145,9 +145,13 @@ mod tests {
         for (day, (month, monday)) in days.iter().enumerate() {
             week += i64::from(*monday);
             let at = day as u64 * DAY;
-            for at in [at, at + DAY - 1] {
-                assert_eq!(calendar(CalendarUnit::Week, 0, at).0, week, "day {day}");
-                assert_eq!(calendar(CalendarUnit::Month, 0, at).0, *month, "day {day}");
+            for (offset, instant) in [-1_080, 0, 345].iter().flat_map(|offset| {
+                [at, at + DAY - 1].map(|local| (*offset, local.checked_add_signed(-offset * MINUTE_MS)))
+            }) {
+                let Some(instant) = instant else { continue };
+                assert_eq!(calendar(CalendarUnit::Week, offset, instant).0, week, "day {day} {offset}");
+                assert_eq!(calendar(CalendarUnit::Month, offset, instant).0, *month, "day {day} {offset}");
+                assert_eq!(calendar(CalendarUnit::Day, offset, instant).0, signed(day as u64), "{offset}");
             }
             if day > 0 && days[day - 1].0 != *month {
                 for before in [first, first + DAY, at - 1] {

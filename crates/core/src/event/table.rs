@@ -3,7 +3,7 @@
 use super::Shown;
 use super::spec::{EventSpec, events};
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::shapes::{Cut, Limit, Side, StpMode, Subject, Tif};
+use crate::command::shapes::{Cut, Limit, Method, Side, StpMode, Subject, Tif};
 use crate::machine::step::Progress;
 use crate::markets::CancelReason;
 use crate::outcome::Value;
@@ -70,8 +70,8 @@ events! {
     62 "packets.claimed" PacketsClaimed "A packet became a user's."
         { campaign: Id, user: Id, packet: u64, amount: u64, left_count: u64 } secret {};
     63 "packets.exhausted" PacketsExhausted "The last packet was claimed." { campaign: Id } secret {};
-    64 "packets.closed" PacketsClosed "A campaign was ended and its seed revealed."
-        { campaign: Id, claimed_count: u64, claimed_amount: u64, left_count: u64, left_amount: u64, seed: Option<[u8; 32]> } secret {};
+    64 "packets.closed" PacketsClosed "A campaign was ended and its seed revealed, with what else it takes to recompute the cut."
+        { campaign: Id, claimed_count: u64, claimed_amount: u64, left_count: u64, left_amount: u64, seed: Option<[u8; 32]>, method: Option<Method>, min: u64, max: Option<u64> } secret {};
 
     70 "coupon.created" CouponCreated "A coupon was created."
         { coupon: Id, limits: Vec<Limit>, starts_at: Option<TimeMs>, ends_at: Option<TimeMs>, claim_ttl_ms: Option<u64> } secret {};

@@ -14,12 +14,15 @@ use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
 
 use crate::command::Invalid;
-use crate::command::shapes::{Method, PACKETS_MAX};
-use crate::record_wire;
-use crate::types::INTEGER_MAX;
+use crate::command::shapes::{Cut, Method, PACKETS_MAX};
+use crate::command::table::PacketCreate;
+use crate::types::{INTEGER_MAX, Positive};
 
-/// How often a line is cut anew because a packet was above the maximum.
-const LINE_CUTS_MAX: usize = 64;
+/// How often a line is cut at most, because a packet was above the maximum.
+const LINE_CUTS_MAX: u64 = 64;
+
+/// How many packets those cuts come to at most; the first is made in any case.
+const LINE_CUT_PACKETS_MAX: u64 = 4_000_000;
 
 /// What to cut, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +39,20 @@ pub struct Plan {
     pub max: Option<u64>,
 }
 
-record_wire!(Plan { total, count, method, min, max });
-
 impl Plan {
+    /// The plan that a campaign is created by; absent where its amounts are given one by one.
+    #[must_use]
+    pub fn of(create: &PacketCreate) -> Option<Self> {
+        let Cut::Plan { total, count, method } = create.cut else { return None };
+        Some(Self {
+            total: total.get(),
+            count: count.get(),
+            method,
+            min: create.min.map_or(1, Positive::get),
+            max: create.max.map(Positive::get),
+        })
+    }
+
     /// Cuts the packets, in the order in which they are claimed.
     ///
     /// # Errors
@@ -95,7 +109,7 @@ impl Plan {
     fn line_cut(&self, words: &mut Keystream) -> Result<Vec<u64>, Invalid> {
         let lift = self.min - 1;
         let line = self.total - lift * self.count;
-        for _ in 0..LINE_CUTS_MAX {
+        for _ in 0..(LINE_CUT_PACKETS_MAX / self.count).clamp(1, LINE_CUTS_MAX) {
             let mut points = distinct(self.count - 1, line - 1, words);
             points.push(line);
             let mut before = 0;
@@ -107,7 +121,7 @@ impl Plan {
                 return Ok(points);
             }
         }
-        Err(Invalid::new("max", "is so small that 64 cuts of the line did not keep to it; try DOUBLE_MEAN"))
+        Err(Invalid::new("max", "is so small that no cut of the line kept to it; try DOUBLE_MEAN"))
     }
 }
 
@@ -164,7 +178,7 @@ impl Keystream {
     fn word(&mut self) -> u64 {
         if self.used == BLOCK_BYTES {
             self.block = [0; BLOCK_BYTES];
-            // 256 GiB of keystream; 64 cuts of a million packets need less than 4.
+            // 256 GiB of keystream; four cuts of a million packets need a thousandth of that.
             self.cipher.apply_keystream(&mut self.block);
             self.used = 0;
         }

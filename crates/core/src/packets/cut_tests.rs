@@ -22,7 +22,8 @@ fn cut(plan: &Plan, seed: &[u8; 32]) -> Vec<u64> {
     plan.cut(seed).expect("a cut")
 }
 
-// The vectors were made by another program, written after the reference and not after this module.
+// The vectors were made by a separate program in another language, which shares no code with this one;
+// `docs/reference/red-packets.md` has the rule and some of them.
 #[test]
 fn golden_vectors_of_equal_cuts() {
     let plan = plan(Method::Even, 1_003, 10);
@@ -165,9 +166,11 @@ fn distinct_points_are_distinct() {
 }
 
 #[test]
-fn a_million_packets_are_cut() {
-    for (method, total) in [(Method::DoubleMean, 100_000_000), (Method::LineCut, 1_999_999)] {
-        let packets = cut(&plan(method, total, PACKETS_MAX), &[5; 32]);
+fn many_packets_are_cut() {
+    for (method, total) in
+        [(Method::DoubleMean, 100_000_000), (Method::LineCut, 199_999), (Method::LineCut, 100_000)]
+    {
+        let packets = cut(&plan(method, total, 100_000), &[5; 32]);
         assert_eq!(packets.iter().sum::<u64>(), total);
         assert!(packets.iter().all(|packet| *packet >= 1));
     }

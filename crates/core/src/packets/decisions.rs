@@ -1,7 +1,7 @@
 //! Decisions on campaigns: creating and filling them, claims, the end.
 
+use super::cut::Plan;
 use super::{Ahead, Campaign, Prepared, hex, prepared};
-use crate::command::shapes::Cut;
 use crate::command::table::{PacketClaim, PacketCreate};
 use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
 use crate::facts;
@@ -52,14 +52,7 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
 
 /// Notes the whole cut for the steps that follow.
 fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
-    if let (Cut::Plan { total, count, method }, Some(seed)) = (&command.cut, prepared.seed) {
-        let plan = super::cut::Plan {
-            total: total.get(),
-            count: count.get(),
-            method: *method,
-            min: command.min.map_or(1, Positive::get),
-            max: command.max.map(Positive::get),
-        };
+    if let Some((plan, seed)) = Plan::of(command).zip(prepared.seed) {
         *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts: prepared.amounts.clone() });
     }
 }
@@ -135,13 +128,21 @@ fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
 /// Ends a campaign and reveals its seed. Closing again changes nothing.
 pub(crate) fn close(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.campaigns.existing(campaign)?;
-    let Campaign { claimed_count, claimed_amount, seed, .. } = *found;
+    let Campaign { claimed_count, claimed_amount, seed, method, min, max, .. } = *found;
     let (left_count, left_amount) = (found.count - claimed_count, found.total - claimed_amount);
     if found.closed_at.is_none() {
-        let campaign = campaign.clone();
-        events.push(
-            PacketsClosed { campaign, claimed_count, claimed_amount, left_count, left_amount, seed }.into(),
-        );
+        let event = PacketsClosed {
+            campaign: campaign.clone(),
+            claimed_count,
+            claimed_amount,
+            left_count,
+            left_amount,
+            seed,
+            method,
+            min,
+            max,
+        };
+        events.push(event.into());
     }
     Ok(facts![claimed_count, left_count, left_amount, seed.map(hex)])
 }

@@ -9,7 +9,7 @@ use super::cut::Plan;
 use crate::command::Invalid;
 use crate::command::shapes::Cut;
 use crate::command::table::PacketCreate;
-use crate::types::{Id, OperationId, Positive};
+use crate::types::{INTEGER_MAX, Id, OperationId, Positive};
 
 /// The most amounts that a campaign is given one by one: they stand in one event, which stays far
 /// below the largest entry of the log.
@@ -39,27 +39,35 @@ impl Prepared {
         operation: Option<&OperationId>,
         secret: &[u8; 32],
     ) -> Result<Self, Invalid> {
-        match &create.cut {
-            Cut::Amounts(amounts) if amounts.is_empty() || amounts.len() > AMOUNTS_MAX => {
-                Err(Invalid::new("amounts", "must be 1 to 250000; use PLAN for more packets"))
-            }
-            Cut::Amounts(amounts) => {
-                let amounts = amounts.iter().map(|amount| amount.get()).collect();
-                Ok(Self { seed: None, amounts })
-            }
-            Cut::Plan { total, count, method } => {
-                let plan = Plan {
-                    total: total.get(),
-                    count: count.get(),
-                    method: *method,
-                    min: create.min.map_or(1, Positive::get),
-                    max: create.max.map(Positive::get),
-                };
+        match Plan::of(create) {
+            Some(plan) => {
                 let seed = seed(secret, &create.campaign, operation);
                 Ok(Self { seed: Some(seed), amounts: plan.cut(&seed)?.into() })
             }
+            None => Ok(Self { seed: None, amounts: listed(&create.cut)? }),
         }
     }
+}
+
+/// The amounts that are given one by one.
+fn listed(cut: &Cut) -> Result<Arc<[u64]>, Invalid> {
+    let amounts = match cut {
+        Cut::Amounts(amounts) => amounts.as_slice(),
+        Cut::Plan { .. } => &[],
+    };
+    check_amounts(amounts)?;
+    Ok(amounts.iter().map(|amount| amount.get()).collect())
+}
+
+fn check_amounts(amounts: &[Positive]) -> Result<(), Invalid> {
+    if amounts.is_empty() || amounts.len() > AMOUNTS_MAX {
+        return Err(Invalid::new("amounts", "must be 1 to 250000; use PLAN for more packets"));
+    }
+    let sum = amounts.iter().try_fold(0_u64, |sum, amount| sum.checked_add(amount.get()));
+    if sum.is_none_or(|sum| sum > INTEGER_MAX) {
+        return Err(Invalid::new("amounts", "sum to more than 9007199254740991"));
+    }
+    Ok(())
 }
 
 /// HMAC-SHA-256 by the deployment's secret over the campaign's id, a zero byte and the operation's

@@ -81,6 +81,40 @@ fn claims_are_refused_outside_the_campaigns_time() {
 }
 
 #[test]
+fn a_campaign_can_be_closed_before_it_starts() {
+    let mut bench = Bench::new();
+    bench.check("PACKET.CREATE c EUR AMOUNTS 2 7 5 START 2000 END 3000", "APPLIED 2 12 -");
+    bench.check("PACKET.CLOSE c", "APPLIED 0 2 12 -");
+    bench.check("PACKET.GET c", "APPLIED c EUR 2 12 0 0 2000 3000 closed - -");
+    bench.check("PACKET.CLAIM c u", "NOT_STARTED 2000 1000");
+    bench.clock = 2_000;
+    bench.check("PACKET.CLAIM c u", "ENDED 1000 2000");
+    bench.check_fold();
+}
+
+#[test]
+fn whoever_follows_the_public_stream_can_recompute_the_cut() {
+    let mut bench = Bench::new();
+    bench.run(&["PACKET.CREATE c EUR PLAN 1000 4 DOUBLE_MEAN MIN 20 MAX 600"]);
+    let given = filled(&bench.entries()).remove(0).1;
+    bench.run(&["PACKET.CLOSE c"]);
+    let entries = bench.entries();
+    let [Event::PacketsCreated(created), ..] = &entries[0].events[..] else { panic!("{entries:?}") };
+    let [Event::PacketsClosed(closed)] = &entries[1].events[..] else { panic!("{entries:?}") };
+    let names: Vec<_> = entries[1].events[0].fields().into_iter().map(|(name, _)| name).collect();
+    assert!(["seed", "method", "min", "max"].iter().all(|name| names.contains(name)), "{names:?}");
+    let plan = super::cut::Plan {
+        total: created.total,
+        count: created.count,
+        method: closed.method.expect("a method"),
+        min: closed.min,
+        max: closed.max,
+    };
+    assert_eq!(plan.cut(&closed.seed.expect("a seed")), Ok(given));
+    assert_eq!(created.commitment, closed.seed.as_ref().map(super::prepared::commitment));
+}
+
+#[test]
 fn nothing_public_tells_what_is_still_to_be_drawn() {
     let mut bench = Bench::new();
     bench.run(&["PACKET.CREATE c EUR PLAN 100 4 DOUBLE_MEAN MIN 2 MAX 90"]);
