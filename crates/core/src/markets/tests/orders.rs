@@ -206,6 +206,15 @@ fn a_replaced_order_counts_on_and_keeps_its_rules() {
 }
 
 #[test]
+fn what_an_order_fills_in_all_its_lives_stays_an_exact_integer() {
+    let mut bench = Bench::open();
+    bench.run(&["ORDER.PLACE m a x SELL LIMIT 5 9"]);
+    bench.run(&["ORDER.PLACE m t y BUY LIMIT 5 4"]);
+    bench.check("ORDER.REPLACE m a x 5 9007199254740988", "OVERFLOW quantity");
+    bench.check("ORDER.REPLACE m a x 5 9007199254740987", "APPLIED partially_filled 4 9007199254740987 []");
+}
+
+#[test]
 fn a_halted_market_lets_orders_go_and_shrink() {
     let mut bench = Bench::open();
     for order in ["a", "b", "c"] {
