@@ -61,6 +61,7 @@ pub struct Operations {
     /// The position of the first record; positions only rise.
     first: u64,
     seed: u64,
+    scratch: Vec<u8>,
     /// The stamp of the youngest record that was forgotten for lack of room.
     forgotten_at: TimeMs,
 }
@@ -69,7 +70,7 @@ impl Operations {
     /// Remembers nothing yet; `seed` keys the hash of ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { index: HashTable::new(), records: VecDeque::new(), first: 0, seed, forgotten_at: 0 }
+        Self { index: HashTable::new(), records: VecDeque::new(), first: 0, seed, scratch: Vec::new(), forgotten_at: 0 }
     }
 
     /// How many operations are remembered.
@@ -124,7 +125,10 @@ impl Operations {
         settings: &Settings,
     ) {
         let key = self.key(&operation.namespace, &operation.id);
-        self.insert(Record::new(key, operation.fingerprint, outcome, at, sequence_last, events));
+        self.scratch.clear();
+        outcome.put(&mut self.scratch);
+        let fingerprint = operation.fingerprint;
+        self.insert(Record::new(key, fingerprint, &self.scratch, at, sequence_last, events));
         self.forget(settings, at);
     }
 
@@ -239,12 +243,11 @@ impl Record {
     fn new(
         key: u128,
         fingerprint: u64,
-        outcome: &Outcome,
+        bytes: &[u8],
         at: TimeMs,
         sequence_last: u64,
         events: u32,
     ) -> Self {
-        let bytes = outcome.to_bytes();
         let mut record = Self {
             key,
             fingerprint,
@@ -256,7 +259,7 @@ impl Record {
         };
         if bytes.len() <= INLINE_BYTES_MAX {
             record.length = u8::try_from(bytes.len()).unwrap_or(IN_LOG);
-            record.outcome[..bytes.len()].copy_from_slice(&bytes);
+            record.outcome[..bytes.len()].copy_from_slice(bytes);
         }
         record
     }

@@ -1,5 +1,7 @@
 //! The command table.
 
+use std::sync::LazyLock;
+
 use super::argument::{Argument, Invalid, Words};
 use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
@@ -274,10 +276,25 @@ fn common_option(
     Err(Invalid::new("option", format!("'{shown}' is not one that the command takes")))
 }
 
+/// The longest name of a command.
+const NAME_BYTES_MAX: usize = 24;
+
+/// The rows by name, for looking up.
+static BY_NAME: LazyLock<Vec<(&'static [u8], &'static CommandSpec)>> = LazyLock::new(|| {
+    let mut rows: Vec<_> = COMMANDS.iter().map(|spec| (spec.name.as_bytes(), *spec)).collect();
+    rows.sort_unstable_by_key(|(name, _)| *name);
+    rows
+});
+
 /// The table's row of a command name, in any case.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static CommandSpec> {
-    COMMANDS.iter().copied().find(|spec| spec.name.as_bytes().eq_ignore_ascii_case(name))
+    let mut upper = [0; NAME_BYTES_MAX];
+    let upper = upper.get_mut(..name.len())?;
+    upper.copy_from_slice(name);
+    upper.make_ascii_uppercase();
+    let rows = &*BY_NAME;
+    rows.binary_search_by(|(known, _)| (*known).cmp(upper)).ok().map(|at| rows[at].1)
 }
 
 impl Command {

@@ -1,0 +1,90 @@
+//! What may be typed.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+/// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
+#[derive(Debug, Parser)]
+#[command(name = "scarce", version, about, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub subcommand: Subcommand,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
+    /// Run the server.
+    Serve(Serve),
+    /// Send one command to a server and print the answer.
+    Call(Call),
+    /// Say what an outcome code means and what to do about it.
+    Explain(Explain),
+}
+
+/// `scarce serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where the journal and snapshots are kept.
+    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// Where any Redis client connects; port 0 takes a free one.
+    #[arg(long, env = "SCARCE_RESP", default_value = "127.0.0.1:7379", value_name = "ADDR")]
+    pub resp: SocketAddr,
+    /// How many partitions; fixed when the data directory is first used.
+    #[arg(long, env = "SCARCE_PARTITIONS", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub partitions: u32,
+    /// A file with the password that callers must show; required off loopback.
+    #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Make a snapshot whenever so many MiB of journal were written.
+    #[arg(long, env = "SCARCE_SNAPSHOT_MIB", default_value_t = 512, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub snapshot_mib: u64,
+    /// How many operation ids each partition remembers at most.
+    #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N")]
+    pub operations_max: usize,
+    /// Believe the system's clock although it is far beyond the last stamp of the log.
+    #[arg(long)]
+    pub accept_clock: bool,
+    /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
+    #[arg(long, hide = true)]
+    pub manual_clock: bool,
+}
+
+/// Which server to talk to.
+#[derive(Clone, Debug, Args)]
+pub struct Target {
+    /// The server's RESP port.
+    #[arg(long, env = "SCARCE_RESP", default_value = "127.0.0.1:7379", value_name = "ADDR")]
+    pub resp: String,
+    /// A file with the server's password.
+    #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+}
+
+/// `scarce call`.
+#[derive(Debug, Args)]
+pub struct Call {
+    #[command(flatten)]
+    /// Which server.
+    pub target: Target,
+    /// Print the answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The command and its arguments, as in redis-cli.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub words: Vec<String>,
+}
+
+/// `scarce explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The code, such as SOLD_OUT; without one, all are listed.
+    pub code: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,95 @@
+//! The command line.
+
+mod args;
+mod call;
+mod explain;
+mod serve;
+
+pub use args::{Arguments, Subcommand};
+
+use std::process::ExitCode;
+
+/// How a subcommand ended; the process exits with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// Something failed.
+    Failed = 1,
+    /// The command line itself was wrong.
+    Usage = 2,
+    /// The engine refused.
+    Refused = 3,
+    /// Nobody answered.
+    Unreachable = 4,
+    /// An invariant is broken.
+    Broken = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A subcommand that could not do its work: what to print, and how to exit.
+#[derive(Debug)]
+pub struct Failed {
+    /// How the process exits.
+    pub exit: Exit,
+    /// What is printed on stderr.
+    pub message: String,
+}
+
+impl Failed {
+    /// A failure with everything that caused it.
+    pub fn new(exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message.push_str("\n  because: ");
+            message.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        Self { exit, message }
+    }
+
+    /// A failure that has only a text.
+    pub fn text(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Exit::Failed, &error)
+    }
+}
+
+impl From<crate::client::ClientError> for Failed {
+    fn from(error: crate::client::ClientError) -> Self {
+        Self::new(Exit::Unreachable, &error)
+    }
+}
+
+impl From<scarce_engine::embedded::EmbeddedError> for Failed {
+    fn from(error: scarce_engine::embedded::EmbeddedError) -> Self {
+        Self::new(Exit::Failed, &error)
+    }
+}
+
+/// How a subcommand ends.
+pub type Ended = Result<Exit, Failed>;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When it could not do its work.
+pub fn run(arguments: Arguments) -> Ended {
+    match arguments.subcommand {
+        Subcommand::Serve(options) => serve::run(&options),
+        Subcommand::Call(options) => call::run(&options),
+        Subcommand::Explain(options) => explain::run(&options),
+    }
+}

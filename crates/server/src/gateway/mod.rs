@@ -1,0 +1,3 @@
+//! Gateways: bytes in, commands to the engine, answers out.
+
+pub mod resp;

@@ -1,0 +1,206 @@
+//! One socket: bytes in, requests out of them, replies back.
+
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use smallvec::SmallVec;
+
+use super::Shared;
+use super::output::Output;
+use super::request::{LIMITS, LIMITS_BEFORE_AUTH, Parser, Progress, ProtocolError};
+use super::session::{Arrived, Flow, Mailbox, Session, Turn};
+use scarce_engine::embedded::Owner;
+
+/// How much is read from a socket at a time.
+const READ_BYTES: usize = 64 << 10;
+
+/// While so many bytes of replies wait, nothing more is read: whoever does not listen is not served.
+const OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// How long a caller may leave ready replies lying before it is dropped.
+const CLOGGED_MAX: Duration = Duration::from_mins(1);
+
+/// A caller's socket and what is known of it.
+pub(super) struct Connection {
+    socket: TcpStream,
+    session: Session,
+    output: Output,
+    input: Vec<u8>,
+    parser: Parser,
+    /// Where the next request begins.
+    at: usize,
+    is_readable: bool,
+    /// The bytes read so far hold no further complete request.
+    is_starved: bool,
+    /// No more requests are taken; what is owed is still sent.
+    is_closing: bool,
+    clogged_since: Option<Instant>,
+}
+
+impl Connection {
+    pub(super) fn new(socket: TcpStream, shared: &Shared) -> Self {
+        Self {
+            socket,
+            session: Session::new(shared),
+            output: Output::default(),
+            input: Vec::new(),
+            parser: Parser::default(),
+            at: 0,
+            is_readable: false,
+            is_starved: true,
+            is_closing: false,
+            clogged_since: None,
+        }
+    }
+
+    pub(super) fn socket(&mut self) -> &mut TcpStream {
+        &mut self.socket
+    }
+
+    pub(super) fn set_readable(&mut self) {
+        self.is_readable = true;
+    }
+
+    /// Whether a turn may find requests without the socket announcing anything new.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.is_closing
+            && (self.is_readable || self.has_buffered())
+            && self.output.bytes() < OUTPUT_BYTES_MAX
+    }
+
+    /// Whether bytes were read that the parser has not seen to be incomplete.
+    fn has_buffered(&self) -> bool {
+        self.at < self.input.len() && !self.is_starved
+    }
+
+    /// Serves requests while the owner has room and the caller listens.
+    ///
+    /// # Errors
+    /// When the socket is broken or the caller has gone.
+    pub(super) fn serve(
+        &mut self,
+        owner: &mut Owner,
+        shared: &Shared,
+        mailbox: &Mailbox,
+        token: usize,
+    ) -> io::Result<()> {
+        while self.is_pending() && owner.has_room() {
+            self.serve_buffered(owner, shared, mailbox, token)?;
+            if self.is_closing || !self.is_readable || self.has_buffered() {
+                break;
+            }
+            self.fill()?;
+        }
+        Ok(())
+    }
+
+    fn serve_buffered(
+        &mut self,
+        owner: &mut Owner,
+        shared: &Shared,
+        mailbox: &Mailbox,
+        token: usize,
+    ) -> io::Result<()> {
+        while !self.is_closing && owner.has_room() && self.output.bytes() < OUTPUT_BYTES_MAX {
+            let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
+            match self.parser.read(&self.input[self.at..], limits) {
+                Ok(Progress::Incomplete) => {
+                    self.compact();
+                    self.is_starved = true;
+                    return Ok(());
+                }
+                Ok(Progress::Complete(bytes)) => {
+                    let request = &self.input[self.at..self.at + bytes];
+                    let words: SmallVec<[&[u8]; 16]> =
+                        self.parser.words().iter().map(|word| &request[word.clone()]).collect();
+                    let mut turn = Turn { owner, shared, output: &mut self.output, mailbox, token };
+                    self.is_closing = self.session.handle(&words, &mut turn) == Flow::Close;
+                    self.parser.reset();
+                    self.at += bytes;
+                }
+                Err(ProtocolError::Foreign) => return Err(io::ErrorKind::InvalidData.into()),
+                Err(ProtocolError::Malformed(reason)) => {
+                    let text = format!("Protocol error: {reason}");
+                    self.output.reply(0, self.session.protocol, |replies| replies.error("ERR", &text));
+                    self.is_closing = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves an incomplete request to the front.
+    fn compact(&mut self) {
+        if self.at > 0 {
+            self.input.drain(..self.at);
+            self.at = 0;
+        }
+        if self.input.is_empty() && self.input.capacity() > 4 * READ_BYTES {
+            self.input.shrink_to(READ_BYTES);
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let length = self.input.len();
+        self.input.resize(length + READ_BYTES, 0);
+        let read = self.socket.read(&mut self.input[length..]);
+        self.input.truncate(length + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                self.is_starved = false;
+                // Less than was asked for: the socket is empty, and will announce what comes next.
+                self.is_readable = count == READ_BYTES;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.is_readable = false;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends what may be sent. Gives whether the connection is to be kept.
+    pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
+        match self.output.send(durable, &mut self.socket) {
+            Err(_) => return false,
+            Ok(true) => self.clogged_since = None,
+            Ok(false) => {}
+        }
+        if !self.output.is_clogged(durable) {
+            self.clogged_since = None;
+        } else if now - *self.clogged_since.get_or_insert(now) > CLOGGED_MAX {
+            return false;
+        }
+        !(self.is_closing && self.output.is_empty())
+    }
+
+    /// Whether replies wait for the batch or the socket.
+    pub(super) fn owes(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Whether nothing more is taken from the caller.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_closing
+    }
+
+    pub(super) fn is_clogged(&self) -> bool {
+        self.clogged_since.is_some()
+    }
+
+    pub(super) fn arrive(&mut self, arrived: &Arrived) {
+        if arrived.session == self.session.id {
+            self.session.arrive(arrived, &mut self.output);
+        }
+    }
+
+    /// Replaces what will never be durable by errors, and takes no more requests.
+    pub(super) fn fail(&mut self, durable: u64, reason: &str) {
+        self.output.fail(durable, self.session.protocol, reason);
+        self.is_closing = true;
+    }
+}

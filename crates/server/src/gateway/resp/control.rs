@@ -1,0 +1,329 @@
+//! What is not in the command table: the connection itself, what clients ask of any server, events.
+
+use std::fmt::Write as _;
+
+use scarce_core::outcome::Value;
+use scarce_core::types::Natural;
+use scarce_engine::{Engine, Request};
+
+use super::documents;
+use super::reply::{Protocol, Replies};
+use super::session::{Flow, Form, Session, Turn};
+
+/// The version of Redis whose replies clients may expect.
+const REDIS_VERSION: &str = "7.4.0";
+
+/// The most entries' bytes that `EVENTS` reads at once.
+const EVENTS_BYTES_MAX: u64 = 4 << 20;
+
+impl Session {
+    /// Handles what the command table does not have.
+    pub(super) fn control(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        let name = String::from_utf8_lossy(name).to_ascii_uppercase();
+        let free = matches!(name.as_str(), "AUTH" | "HELLO" | "QUIT" | "RESET");
+        if !self.is_authenticated && !free {
+            self.say(turn, |replies| replies.error("NOAUTH", "Authentication required."));
+            return Flow::Continue;
+        }
+        let batchable = matches!(
+            name.as_str(),
+            "EXEC" | "DISCARD" | "MULTI" | "BATCH.ID" | "QUIT" | "RESET" | "WATCH" | "AUTH" | "HELLO"
+        );
+        if self.transaction.is_some() && !batchable {
+            self.refuse_line(turn, &format!("{} cannot be part of an atomic batch", printable(&name)));
+            return Flow::Continue;
+        }
+        if name == "QUIT" {
+            self.say(turn, |replies| replies.simple("OK"));
+            return Flow::Close;
+        }
+        self.answer(&name, arguments, turn);
+        Flow::Continue
+    }
+
+    fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        match (name, arguments) {
+            ("PING", []) => self.say(turn, |replies| replies.simple("PONG")),
+            ("PING" | "ECHO", [text]) => self.say(turn, |replies| replies.bulk(text)),
+            ("HELLO", _) => self.hello(arguments, turn),
+            ("AUTH", [password] | [_, password]) => self.auth(password, turn),
+            ("SELECT", [b"0"]) => self.say(turn, |replies| replies.simple("OK")),
+            ("SELECT", _) => self.say(turn, |replies| replies.error("ERR", "DB index is out of range; there is only 0")),
+            ("RESET", []) => self.reset(turn),
+            ("MULTI", []) => self.multi(turn),
+            ("EXEC", []) => self.exec(turn),
+            ("DISCARD", []) => self.discard(turn),
+            ("BATCH.ID", _) => self.batch_id(arguments, turn),
+            ("WATCH" | "UNWATCH", _) => self.refuse_line(
+                turn,
+                "WATCH is not needed: put what belongs together into one atomic batch (MULTI … EXEC), or repeat a command under the same ID",
+            ),
+            ("INFO", _) => self.info(turn),
+            ("COMMAND", _) => self.say(turn, |replies| documents::command(replies, arguments)),
+            ("CLIENT", [subcommand, rest @ ..]) => self.client(subcommand, rest, turn),
+            ("CONFIG", [subcommand, rest @ ..]) if subcommand.eq_ignore_ascii_case(b"GET") => {
+                self.say(turn, |replies| config(replies, rest));
+            }
+            ("EVENTS", [partition, epoch, sequence, rest @ ..]) => {
+                self.events([partition, epoch, sequence], rest, turn);
+            }
+            ("DEBUG.CLOCK", [now]) => self.set_clock(now, turn),
+            ("DEBUG.EXPIRE", [limit]) => self.expire(limit, turn),
+            _ => self.unknown(name, turn),
+        }
+    }
+
+    fn unknown(&mut self, name: &str, turn: &mut Turn<'_>) {
+        if let Some(group) = name.strip_suffix(".HELP").filter(|group| documents::has_group(group)) {
+            return self.say(turn, |replies| documents::help(replies, group));
+        }
+        self.abort_transaction();
+        let text = match documents::usage_of_control(name) {
+            Some(usage) => format!("wrong number of arguments or unknown subcommand. Usage: {usage}"),
+            None => format!("unknown command '{}'; COMMAND LIST names all", printable(name)),
+        };
+        self.say(turn, |replies| replies.error("ERR", &text));
+    }
+
+    fn hello(&mut self, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let mut rest = arguments.iter();
+        let protocol = match rest.next() {
+            None => self.protocol,
+            Some(&b"2") => Protocol::Resp2,
+            Some(&b"3") => Protocol::Resp3,
+            Some(_) => {
+                return self.say(turn, |replies| {
+                    replies.error("NOPROTO", "unsupported protocol version; use 2 or 3")
+                });
+            }
+        };
+        while let Some(option) = rest.next() {
+            if option.eq_ignore_ascii_case(b"AUTH") {
+                let Some((_, password)) = rest.next().zip(rest.next()) else {
+                    return self.unknown("HELLO", turn);
+                };
+                if !self.log_in(password, turn) {
+                    return;
+                }
+            } else if option.eq_ignore_ascii_case(b"SETNAME") {
+                let Some(name) = rest.next() else { return self.unknown("HELLO", turn) };
+                self.name = printable(&String::from_utf8_lossy(name));
+            } else {
+                return self.unknown("HELLO", turn);
+            }
+        }
+        if !self.is_authenticated {
+            return self.say(turn, |replies| {
+                replies.error(
+                    "NOAUTH",
+                    "HELLO must be called with the client already authenticated, or with AUTH",
+                );
+            });
+        }
+        self.protocol = protocol;
+        let (id, version) = (self.id, if protocol == Protocol::Resp3 { 3 } else { 2 });
+        self.say(turn, |replies| {
+            replies.map(7);
+            for (name, value) in [("server", "scarce"), ("version", REDIS_VERSION)] {
+                replies.bulk(name.as_bytes());
+                replies.bulk(value.as_bytes());
+            }
+            replies.bulk(b"proto");
+            replies.integer(version);
+            replies.bulk(b"id");
+            replies.integer(i64::try_from(id).unwrap_or(i64::MAX));
+            for (name, value) in [("mode", "standalone"), ("role", "master")] {
+                replies.bulk(name.as_bytes());
+                replies.bulk(value.as_bytes());
+            }
+            replies.bulk(b"modules");
+            replies.array(0);
+        });
+    }
+
+    fn auth(&mut self, password: &[u8], turn: &mut Turn<'_>) {
+        if turn.shared.access.password.is_none() {
+            let text =
+                "AUTH called without any password configured; start the server with one, or leave AUTH out";
+            return self.say(turn, |replies| replies.error("ERR", text));
+        }
+        if self.log_in(password, turn) {
+            self.say(turn, |replies| replies.simple("OK"));
+        }
+    }
+
+    fn log_in(&mut self, password: &[u8], turn: &mut Turn<'_>) -> bool {
+        let admitted = turn.shared.access.admits(password);
+        if admitted {
+            self.is_authenticated = true;
+        } else {
+            self.say(turn, |replies| {
+                replies.error("WRONGPASS", "invalid username-password pair or user is disabled.")
+            });
+        }
+        admitted
+    }
+
+    fn reset(&mut self, turn: &mut Turn<'_>) {
+        self.transaction = None;
+        self.name.clear();
+        self.protocol = Protocol::Resp2;
+        self.is_authenticated = turn.shared.access.password.is_none();
+        self.say(turn, |replies| replies.simple("RESET"));
+    }
+
+    fn client(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        let subcommand = String::from_utf8_lossy(subcommand).to_ascii_uppercase();
+        match (subcommand.as_str(), rest) {
+            ("ID", []) => {
+                self.say(turn, |replies| replies.integer(i64::try_from(self.id).unwrap_or(i64::MAX)))
+            }
+            ("SETNAME", [name]) => {
+                self.name = printable(&String::from_utf8_lossy(name));
+                self.say(turn, |replies| replies.simple("OK"));
+            }
+            ("GETNAME", []) => self.say(turn, |replies| replies.bulk(self.name.as_bytes())),
+            ("SETINFO", [attribute, value]) => {
+                if attribute.eq_ignore_ascii_case(b"LIB-NAME") {
+                    self.library = printable(&String::from_utf8_lossy(value));
+                }
+                self.say(turn, |replies| replies.simple("OK"));
+            }
+            ("INFO" | "LIST", []) => {
+                let protocol = if self.protocol == Protocol::Resp3 { 3 } else { 2 };
+                let line =
+                    format!("id={} name={} lib-name={} resp={protocol}\n", self.id, self.name, self.library);
+                self.say(turn, |replies| replies.bulk(line.as_bytes()));
+            }
+            _ => self.unknown("CLIENT", turn),
+        }
+    }
+
+    fn info(&mut self, turn: &mut Turn<'_>) {
+        let mut text = String::new();
+        let engine = &turn.shared.engine;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "# Server\r\nredis_version:{REDIS_VERSION}\r\nscarce_version:{}\r\nredis_mode:standalone\r\nprocess_id:{}\r\nuptime_in_seconds:{}\r\nloading:0\r\n",
+            env!("CARGO_PKG_VERSION"),
+            std::process::id(),
+            turn.shared.started_at.elapsed().as_secs(),
+        );
+        let _ = write!(
+            text,
+            "# Replication\r\nrole:master\r\n# Partitions\r\npartitions:{}\r\n",
+            engine.partitions()
+        );
+        for partition in 0..engine.partitions() {
+            if let Some(inbox) = engine.inbox(partition) {
+                let _ = write!(
+                    text,
+                    "partition_{partition}:durable_sequence={},inbox_batches={}\r\n",
+                    inbox.durable_through(),
+                    inbox.depth()
+                );
+            }
+        }
+        self.say(turn, |replies| replies.bulk(text.as_bytes()));
+    }
+
+    /// `EVENTS partition epoch sequence [COUNT n]`: what came after a cursor, as far as it is durable.
+    fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        match read_events(cursor, rest, turn) {
+            Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
+            Ok(events) => self.say(turn, |replies| replies.value(&Value::List(events))),
+        }
+    }
+
+    fn set_clock(&mut self, now: &[u8], turn: &mut Turn<'_>) {
+        let Some(clock) = &turn.shared.manual_clock else { return self.unknown("DEBUG.CLOCK", turn) };
+        match Natural::parse(now, "now") {
+            Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
+            Ok(now) => {
+                clock.set(now.get());
+                turn.owner.begin_turn();
+                self.say(turn, |replies| replies.simple("OK"));
+            }
+        }
+    }
+
+    fn expire(&mut self, limit: &[u8], turn: &mut Turn<'_>) {
+        if turn.shared.manual_clock.is_none() {
+            return self.unknown("DEBUG.EXPIRE", turn);
+        }
+        match Natural::parse(limit, "limit").map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)) {
+            Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
+            Ok(limit) => self.ask_all(&Request::Expire(limit), Form::Count, turn),
+        }
+    }
+}
+
+fn read_events(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
+    let number = |text: &[u8], name| {
+        Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
+    };
+    let (partition, epoch, after) =
+        (number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?);
+    let count_max = match rest {
+        [] => 1_000,
+        [word, count] if word.eq_ignore_ascii_case(b"COUNT") => number(count, "count")?.min(10_000),
+        _ => return Err("usage: EVENTS partition epoch sequence [COUNT n]".to_owned()),
+    };
+    let partition = u32::try_from(partition).unwrap_or(u32::MAX);
+    let entries = turn
+        .shared
+        .engine
+        .entries(partition, after.max(1), EVENTS_BYTES_MAX)
+        .map_err(|failure| failure.to_string())?;
+    let mut events = Vec::new();
+    for entry in &entries {
+        let head = &entry.head;
+        if entry.sequence_last() >= after && head.sequence_first <= after && epoch != 0 && head.epoch != epoch
+        {
+            return Err(format!(
+                "sequence {after} belongs to epoch {}, not to {epoch}; begin anew",
+                head.epoch
+            ));
+        }
+        let operation =
+            head.operation.as_ref().map(|mark| compact_str::CompactString::from(mark.id.as_str()));
+        for (sequence, event) in (head.sequence_first..).zip(&entry.events) {
+            if sequence > after && (events.len() as u64) < count_max {
+                let fields = event.fields().into_iter().flat_map(|(name, value)| [Value::from(name), value]);
+                events.push(Value::List(vec![
+                    Value::from(u64::from(partition)),
+                    Value::from(head.epoch),
+                    Value::from(sequence),
+                    Value::from(head.at),
+                    Value::from(operation.clone()),
+                    Value::from(event.spec().name),
+                    Value::List(fields.collect()),
+                ]));
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// The few settings that tools of Redis look at.
+fn config(replies: &mut Replies<'_>, patterns: &[&[u8]]) {
+    let known =
+        [("save", ""), ("appendonly", "yes"), ("appendfsync", "always"), ("maxmemory-policy", "noeviction")];
+    let asked: Vec<_> = known
+        .into_iter()
+        .filter(|(name, _)| {
+            patterns.iter().any(|pattern| *pattern == b"*" || pattern.eq_ignore_ascii_case(name.as_bytes()))
+        })
+        .collect();
+    replies.map(asked.len());
+    for (name, value) in asked {
+        replies.bulk(name.as_bytes());
+        replies.bulk(value.as_bytes());
+    }
+}
+
+/// A caller's word as it may stand in a message: short, and without controls.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && *c != ' ').take(64).collect()
+}

@@ -1,0 +1,32 @@
+//! The RESP port: any Redis client speaks to it. A partition's owner serves its sockets itself, so
+//! that no command changes threads on its way to the state.
+
+mod connection;
+mod control;
+mod documents;
+mod output;
+mod reactor;
+mod reply;
+pub mod request;
+mod session;
+mod transaction;
+
+pub use reactor::{Reactor, bind};
+pub use session::Access;
+
+/// What every connection of the port knows.
+pub struct Shared {
+    /// What callers must show before they may do anything.
+    pub access: Access,
+    /// The engine, for what lives in other partitions.
+    pub engine: std::sync::Arc<scarce_engine::embedded::Embedded>,
+    /// The clock that tests set, where there is one.
+    pub manual_clock: Option<scarce_engine::clock::ManualClock>,
+    /// Connections by id, for `CLIENT LIST` and ids that are told apart.
+    pub connection_ids: std::sync::atomic::AtomicU64,
+    /// When the port was opened.
+    pub started_at: std::time::Instant,
+}
+
+/// The most connections that one owner serves.
+pub const CONNECTIONS_MAX: usize = 10_000;

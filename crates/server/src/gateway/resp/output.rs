@@ -1,0 +1,154 @@
+//! What a connection is still to be sent: replies in order, each kept back until the batch that it
+//! rests on is durable, or until another partition has answered.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use super::reply::{Protocol, Replies};
+
+#[derive(Debug, PartialEq, Eq)]
+enum Until {
+    /// The batch of this number is durable.
+    Durable(u64),
+    /// The answer to this ticket is here.
+    Answered(u64),
+}
+
+#[derive(Debug)]
+struct Segment {
+    until: Until,
+    bytes: Vec<u8>,
+    replies: usize,
+}
+
+/// A connection's replies.
+#[derive(Debug, Default)]
+pub struct Output {
+    segments: VecDeque<Segment>,
+    /// How much of the first segment is sent.
+    sent: usize,
+    spare: Vec<u8>,
+    bytes: usize,
+}
+
+impl Output {
+    /// How many bytes wait.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Appends a reply that may be sent once the batch `after` is durable.
+    pub fn reply(&mut self, after: u64, protocol: Protocol, write: impl FnOnce(&mut Replies<'_>)) {
+        let joins = matches!(self.segments.back(), Some(Segment { until: Until::Durable(last), .. }) if *last >= after);
+        if !joins {
+            let bytes = std::mem::take(&mut self.spare);
+            self.segments.push_back(Segment { until: Until::Durable(after), bytes, replies: 0 });
+        }
+        if let Some(segment) = self.segments.back_mut() {
+            let before = segment.bytes.len();
+            write(&mut Replies::new(&mut segment.bytes, protocol));
+            segment.replies += 1;
+            self.bytes += segment.bytes.len() - before;
+        }
+    }
+
+    /// Keeps the place of a reply that another partition gives.
+    pub fn expect(&mut self, ticket: u64) {
+        self.segments.push_back(Segment { until: Until::Answered(ticket), bytes: Vec::new(), replies: 1 });
+    }
+
+    /// Fills the place kept for `ticket`.
+    pub fn fulfil(&mut self, ticket: u64, protocol: Protocol, write: impl FnOnce(&mut Replies<'_>)) {
+        let place = self.segments.iter_mut().find(|segment| segment.until == Until::Answered(ticket));
+        if let Some(segment) = place {
+            write(&mut Replies::new(&mut segment.bytes, protocol));
+            segment.until = Until::Durable(0);
+            self.bytes += segment.bytes.len();
+        }
+    }
+
+    /// Puts an error in the place of every reply whose batch will not become durable.
+    pub fn fail(&mut self, durable: u64, protocol: Protocol, reason: &str) {
+        for segment in &mut self.segments {
+            let kept = matches!(segment.until, Until::Durable(after) if after <= durable);
+            if !kept {
+                segment.bytes.clear();
+                let mut replies = Replies::new(&mut segment.bytes, protocol);
+                (0..segment.replies).for_each(|_| replies.error("UNKNOWN", reason));
+                segment.until = Until::Durable(0);
+            }
+        }
+    }
+
+    /// Sends what may be sent; gives whether anything was.
+    ///
+    /// # Errors
+    /// When the connection is broken; `WouldBlock` is no error.
+    pub fn send(&mut self, durable: u64, socket: &mut impl Write) -> io::Result<bool> {
+        let mut any = false;
+        while let Some(segment) = self.segments.front() {
+            if !matches!(segment.until, Until::Durable(after) if after <= durable) {
+                break;
+            }
+            match socket.write(&segment.bytes[self.sent..]) {
+                Ok(0) if segment.bytes.len() > self.sent => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    any = true;
+                    self.sent += count;
+                    self.bytes -= count;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            self.drop_sent();
+        }
+        Ok(any)
+    }
+
+    /// Whether something may be sent that the socket did not take.
+    pub fn is_clogged(&self, durable: u64) -> bool {
+        matches!(self.segments.front(), Some(Segment { until: Until::Durable(after), .. }) if *after <= durable)
+    }
+
+    fn drop_sent(&mut self) {
+        if self.segments.front().is_some_and(|segment| segment.bytes.len() == self.sent) {
+            if let Some(mut segment) = self.segments.pop_front() {
+                segment.bytes.clear();
+                self.spare = segment.bytes;
+            }
+            self.sent = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_leave_in_order_and_not_before_their_batch() {
+        let mut output = Output::default();
+        output.reply(1, Protocol::Resp2, |replies| replies.integer(1));
+        output.expect(7);
+        output.reply(2, Protocol::Resp2, |replies| replies.integer(3));
+        let mut sent = Vec::new();
+        output.send(0, &mut sent).expect("sent");
+        assert_eq!(sent, b"");
+        output.send(2, &mut sent).expect("sent");
+        assert_eq!(sent, b":1\r\n");
+        output.fulfil(7, Protocol::Resp2, |replies| replies.integer(2));
+        output.send(1, &mut sent).expect("sent");
+        assert_eq!(sent, b":1\r\n:2\r\n");
+        output.fail(1, Protocol::Resp2, "lost");
+        output.send(1, &mut sent).expect("sent");
+        assert_eq!(sent, b":1\r\n:2\r\n-UNKNOWN lost\r\n");
+        assert!(output.is_empty());
+        assert_eq!(output.bytes(), 0);
+    }
+}

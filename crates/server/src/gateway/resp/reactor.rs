@@ -1,0 +1,207 @@
+//! The loop that serves an owner's sockets from the owner's own thread.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token};
+use scarce_engine::embedded::{Owner, Port, Waker};
+
+use super::connection::Connection;
+use super::session::{Arrived, Mailbox};
+use super::{CONNECTIONS_MAX, Shared};
+
+const LISTENER: Token = Token(usize::MAX - 1);
+const WAKER: Token = Token(usize::MAX);
+
+/// How often connections that do not listen are looked at.
+const CLOGGED_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Opens the port's socket.
+///
+/// # Errors
+/// When the address cannot be had.
+pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
+    let listener = StdListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// The RESP port of one owner.
+pub struct Reactor {
+    poll: Poll,
+    events: Events,
+    listener: TcpListener,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    open: usize,
+    shared: Arc<Shared>,
+    mailbox: Mailbox,
+    arrivals: Receiver<Arrived>,
+    waker: Waker,
+}
+
+impl Reactor {
+    /// Serves what connects to `listener`.
+    ///
+    /// # Errors
+    /// When the system gives no poll.
+    pub fn new(listener: StdListener, shared: Arc<Shared>) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let mut listener = TcpListener::from_std(listener);
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        let mio_waker = mio::Waker::new(poll.registry(), WAKER)?;
+        let waker: Waker = Arc::new(move || {
+            // It fails only when the poll is gone, and then nobody sleeps.
+            let _ = mio_waker.wake();
+        });
+        let (sender, arrivals) = crossbeam_channel::unbounded();
+        Ok(Self {
+            poll,
+            events: Events::with_capacity(1_024),
+            listener,
+            connections: Vec::new(),
+            free: Vec::new(),
+            open: 0,
+            shared,
+            mailbox: Mailbox { sender, wake: waker.clone() },
+            arrivals,
+            waker,
+        })
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        let clogged = self.connections.iter().flatten().any(Connection::is_clogged);
+        let timeout = match timeout {
+            Some(timeout) if clogged => Some(timeout.min(CLOGGED_INTERVAL)),
+            None if clogged => Some(CLOGGED_INTERVAL),
+            timeout => timeout,
+        };
+        match self.poll.poll(&mut self.events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => self.events.clear(),
+            result => result?,
+        }
+        let mut accepts = false;
+        for event in &self.events {
+            match event.token() {
+                LISTENER => accepts = true,
+                WAKER => {}
+                Token(at) => {
+                    if let Some(Some(connection)) = self.connections.get_mut(at)
+                        && (event.is_readable() || event.is_read_closed() || event.is_error())
+                    {
+                        connection.set_readable();
+                    }
+                }
+            }
+        }
+        if accepts {
+            self.accept();
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) {
+        loop {
+            match self.listener.accept() {
+                Ok((socket, _)) => self.adopt(socket),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Nobody else waits, or there are no more descriptors; the next one to connect shows.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn adopt(&mut self, mut socket: mio::net::TcpStream) {
+        if self.open >= CONNECTIONS_MAX {
+            let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
+            return;
+        }
+        // Without it, small replies wait for the client's acknowledgement of the last one.
+        let _ = socket.set_nodelay(true);
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        if self.poll.registry().register(&mut socket, Token(at), interest).is_err() {
+            self.free.push(at);
+            return;
+        }
+        self.connections[at] = Some(Connection::new(socket, &self.shared));
+        self.open += 1;
+    }
+
+    fn serve(&mut self, owner: &mut Owner) {
+        for at in 0..self.connections.len() {
+            let Some(connection) = self.connections[at].as_mut().filter(|connection| connection.is_pending())
+            else {
+                continue;
+            };
+            if connection.serve(owner, &self.shared, &self.mailbox, at).is_err() {
+                self.drop_connection(at);
+            }
+        }
+    }
+
+    fn deliver(&mut self) {
+        while let Ok(arrived) = self.arrivals.try_recv() {
+            if let Some(Some(connection)) = self.connections.get_mut(arrived.token) {
+                connection.arrive(&arrived);
+            }
+        }
+    }
+
+    fn flush(&mut self, durable: u64) {
+        let now = Instant::now();
+        for at in 0..self.connections.len() {
+            let Some(connection) = self.connections[at].as_mut() else { continue };
+            let idle = !connection.owes() && !connection.is_ended();
+            if !idle && !connection.flush(durable, now) {
+                self.drop_connection(at);
+            }
+        }
+    }
+
+    fn drop_connection(&mut self, at: usize) {
+        if let Some(mut connection) = self.connections[at].take() {
+            let _ = self.poll.registry().deregister(connection.socket());
+            self.free.push(at);
+            self.open -= 1;
+        }
+    }
+
+    /// Whether a connection has requests that nothing will announce again.
+    fn has_pending(&self, owner: &Owner) -> bool {
+        owner.has_room() && self.connections.iter().flatten().any(Connection::is_pending)
+    }
+}
+
+impl Port for Reactor {
+    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = if self.has_pending(owner) { Some(Duration::ZERO) } else { timeout };
+        self.wait(timeout)?;
+        owner.begin_turn();
+        self.deliver();
+        self.flush(owner.durable());
+        self.serve(owner);
+        // What rests on nothing, or on what is durable already, need not wait for another turn.
+        self.flush(owner.durable());
+        Ok(())
+    }
+
+    fn close(&mut self, owner: &mut Owner) {
+        let reason = owner.failure().unwrap_or_else(|| "the server is shutting down".to_owned());
+        for connection in self.connections.iter_mut().flatten() {
+            connection.fail(owner.durable(), &reason);
+        }
+        self.flush(owner.durable());
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+}

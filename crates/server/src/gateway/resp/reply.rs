@@ -1,0 +1,186 @@
+//! Writing replies, in RESP2 or RESP3. No caller's text gets into a frame but as a bulk string of
+//! counted bytes.
+
+use std::io::Write as _;
+
+use scarce_core::command::{Answer, CommandSpec};
+use scarce_core::outcome::{Code, Outcome, Value};
+use scarce_engine::Failure;
+
+/// Which protocol a connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// What every client speaks.
+    Resp2,
+    /// With maps and nulls of their own.
+    Resp3,
+}
+
+/// Appends replies to a connection's output.
+pub struct Replies<'a> {
+    out: &'a mut Vec<u8>,
+    protocol: Protocol,
+}
+
+impl<'a> Replies<'a> {
+    /// Writes to `out`.
+    pub fn new(out: &'a mut Vec<u8>, protocol: Protocol) -> Self {
+        Self { out, protocol }
+    }
+
+    /// A short fixed word, such as `OK`.
+    pub fn simple(&mut self, text: &'static str) {
+        self.line(b'+', text.as_bytes());
+    }
+
+    /// An error; line breaks and other controls in it become blanks.
+    pub fn error(&mut self, word: &'static str, text: &str) {
+        self.out.push(b'-');
+        self.out.extend_from_slice(word.as_bytes());
+        self.out.push(b' ');
+        self.out
+            .extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().bytes());
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// An integer.
+    pub fn integer(&mut self, value: i64) {
+        self.head(b':', value);
+    }
+
+    /// A text.
+    pub fn bulk(&mut self, text: &[u8]) {
+        self.head(b'$', i64::try_from(text.len()).unwrap_or(i64::MAX));
+        self.out.extend_from_slice(text);
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    /// Nothing.
+    pub fn null(&mut self) {
+        self.out.extend_from_slice(match self.protocol {
+            Protocol::Resp2 => b"$-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        });
+    }
+
+    /// The head of an array of `count` values, which follow.
+    pub fn array(&mut self, count: usize) {
+        self.head(b'*', i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// The head of a map of `count` pairs, which follow.
+    pub fn map(&mut self, count: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.array(2 * count),
+            Protocol::Resp3 => self.head(b'%', i64::try_from(count).unwrap_or(i64::MAX)),
+        }
+    }
+
+    /// A value of an outcome.
+    pub fn value(&mut self, value: &Value) {
+        match value {
+            Value::Absent => self.null(),
+            Value::Integer(value) => self.integer(*value),
+            Value::Text(text) => self.bulk(text.as_bytes()),
+            Value::List(values) => {
+                self.array(values.len());
+                values.iter().for_each(|value| self.value(value));
+            }
+        }
+    }
+
+    /// The answer to a command.
+    pub fn outcome(&mut self, spec: &CommandSpec, outcome: &Outcome) {
+        match outcome.code {
+            Code::Applied => self.applied(spec, outcome),
+            Code::Invalid => self.error("ERR", &format!("{}. Usage: {}", invalid(outcome), spec.usage())),
+            Code::Overloaded => self.error("OVERLOADED", Code::Overloaded.advice()),
+            _ => self.refused(outcome),
+        }
+    }
+
+    fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {
+        match spec.answer {
+            Answer::Array => {
+                self.array(1 + outcome.facts.len());
+                self.integer(1);
+            }
+            Answer::Map => {
+                self.map(outcome.facts.len());
+                for (name, value) in spec.reply.iter().zip(&outcome.facts) {
+                    self.bulk(name.as_bytes());
+                    self.value(value);
+                }
+                return;
+            }
+            Answer::Bare if outcome.facts.len() == 1 => {}
+            Answer::Bare => self.array(outcome.facts.len()),
+        }
+        outcome.facts.iter().for_each(|value| self.value(value));
+    }
+
+    /// A refusal is an answer, never an error, so that sold-out traffic raises no exception.
+    pub fn refused(&mut self, outcome: &Outcome) {
+        self.array(2 + outcome.facts.len());
+        self.integer(0);
+        self.bulk(outcome.code.word().as_bytes());
+        outcome.facts.iter().for_each(|value| self.value(value));
+    }
+
+    /// A failure of the engine.
+    pub fn failure(&mut self, failure: &Failure) {
+        let word = match failure {
+            Failure::Overloaded { .. } => "OVERLOADED",
+            Failure::Unavailable { .. } => "UNAVAILABLE",
+            Failure::Unknown { .. } => "UNKNOWN",
+        };
+        self.error(word, &failure.to_string());
+    }
+
+    fn line(&mut self, kind: u8, text: &[u8]) {
+        self.out.push(kind);
+        self.out.extend_from_slice(text);
+        self.out.extend_from_slice(b"\r\n");
+    }
+
+    fn head(&mut self, kind: u8, number: i64) {
+        if let Ok(digit @ 0..=9) = u8::try_from(number) {
+            self.out.extend_from_slice(&[kind, b'0' + digit, b'\r', b'\n']);
+            return;
+        }
+        self.out.push(kind);
+        // Writing to a vector cannot fail.
+        let _ = write!(self.out, "{number}\r\n");
+    }
+}
+
+/// What an `INVALID` outcome says, as in an error's text.
+pub fn invalid(outcome: &Outcome) -> String {
+    let facts: Vec<String> = outcome.facts.iter().map(ToString::to_string).collect();
+    format!("INVALID {}", facts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_caller_breaks_a_frame() {
+        let mut out = Vec::new();
+        let mut replies = Replies::new(&mut out, Protocol::Resp2);
+        replies.error("ERR", "a\r\n+OK\r\n");
+        replies.value(&Value::from("b\r\n:1\r\n"));
+        assert_eq!(out, b"-ERR a  +OK  \r\n$7\r\nb\r\n:1\r\n\r\n");
+    }
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        let mut out = Vec::new();
+        let mut replies = Replies::new(&mut out, Protocol::Resp3);
+        for number in [0, 9, 10, -1, 9_007_199_254_740_991] {
+            replies.integer(number);
+        }
+        replies.null();
+        assert_eq!(out, b":0\r\n:9\r\n:10\r\n:-1\r\n:9007199254740991\r\n_\r\n");
+    }
+}

@@ -1,0 +1,250 @@
+//! Reading requests: arrays of bulk strings, or a line of words. Iterative, resumable at any byte,
+//! with every length checked before it is believed.
+
+use std::ops::Range;
+
+/// What a request may measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Words in a request.
+    pub words_max: usize,
+    /// Bytes of a request.
+    pub bytes_max: usize,
+}
+
+/// Before a caller has shown who it is.
+pub const LIMITS_BEFORE_AUTH: Limits = Limits { words_max: 10, bytes_max: 16 << 10 };
+
+/// Afterwards.
+pub const LIMITS: Limits = Limits { words_max: 4_096, bytes_max: 1 << 20 };
+
+/// Why the bytes are no request. The connection is closed after the error is sent, because where the
+/// next request begins is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtocolError {
+    /// The text of the error.
+    Malformed(&'static str),
+    /// Another protocol; nothing is answered.
+    Foreign,
+}
+
+/// What the bytes so far come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A request is complete; its words are in [`Parser::words`], and it takes so many bytes.
+    Complete(usize),
+    /// More bytes are needed.
+    Incomplete,
+}
+
+/// Remembers how far an incomplete request was read, so that a slow sender costs no rereading.
+#[derive(Debug, Default)]
+pub struct Parser {
+    words: Vec<Range<usize>>,
+    /// Words still to come; `None` before the array's head was read.
+    missing: Option<usize>,
+    at: usize,
+}
+
+/// The longest line that is looked at: a head, or a request in words.
+const LINE_BYTES_MAX: usize = 16 << 10;
+
+impl Parser {
+    /// The words of the complete request, as places in the bytes.
+    #[must_use]
+    pub fn words(&self) -> &[Range<usize>] {
+        &self.words
+    }
+
+    /// Begins anew, after a request was taken out of the bytes.
+    pub fn reset(&mut self) {
+        self.words.clear();
+        self.missing = None;
+        self.at = 0;
+    }
+
+    /// Reads on. `bytes` begin where the request begins, and hold all that was seen before.
+    ///
+    /// # Errors
+    /// When the bytes are no request.
+    pub fn read(&mut self, bytes: &[u8], limits: Limits) -> Result<Progress, ProtocolError> {
+        let missing = match self.missing {
+            Some(missing) => missing,
+            None => match self.head(bytes, limits)? {
+                Head::Array(count) => count,
+                Head::Complete => return Ok(Progress::Complete(self.at)),
+                Head::Incomplete => return Ok(Progress::Incomplete),
+            },
+        };
+        self.missing = Some(missing);
+        while self.missing.is_some_and(|missing| missing > 0) {
+            if !self.word(bytes, limits)? {
+                return Ok(Progress::Incomplete);
+            }
+            self.missing = self.missing.map(|missing| missing - 1);
+        }
+        Ok(Progress::Complete(self.at))
+    }
+
+    fn head(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
+        if bytes.first().is_some_and(|first| *first != b'*') {
+            return self.line(bytes, limits);
+        }
+        let Some((line, next)) = take_line(bytes, 0)? else { return Ok(Head::Incomplete) };
+        let count = number(&line[1..]).ok_or(ProtocolError::Malformed("invalid multibulk length"))?;
+        if count > limits.words_max as i64 {
+            return Err(ProtocolError::Malformed("too many arguments"));
+        }
+        self.at = next;
+        // An empty or null array is no request; it is passed over as Redis does.
+        Ok(usize::try_from(count).ok().filter(|count| *count > 0).map_or(Head::Complete, Head::Array))
+    }
+
+    /// One bulk string; false where it is not complete.
+    fn word(&mut self, bytes: &[u8], limits: Limits) -> Result<bool, ProtocolError> {
+        let Some((line, start)) = take_line(bytes, self.at)? else { return Ok(false) };
+        if line.first() != Some(&b'$') {
+            let nested = line.first() == Some(&b'*');
+            let reason = if nested { "nested arrays are no request" } else { "expected '$'" };
+            return Err(ProtocolError::Malformed(reason));
+        }
+        let length = number(&line[1..]).and_then(|length| usize::try_from(length).ok());
+        let length = length.ok_or(ProtocolError::Malformed("invalid bulk length"))?;
+        if length > limits.bytes_max || start + length > limits.bytes_max {
+            return Err(ProtocolError::Malformed("request too large"));
+        }
+        let end = start + length;
+        match bytes.get(end..end + 2) {
+            None => Ok(false),
+            Some(b"\r\n") => {
+                self.words.push(start..end);
+                self.at = end + 2;
+                Ok(true)
+            }
+            Some(_) => Err(ProtocolError::Malformed("a bulk string is longer than it says")),
+        }
+    }
+
+    /// A request in words, as typed into a terminal.
+    fn line(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
+        let Some(end) = bytes.iter().take(LINE_BYTES_MAX).position(|byte| *byte == b'\n') else {
+            let long = bytes.len() >= LINE_BYTES_MAX;
+            return if long {
+                Err(ProtocolError::Malformed("too big inline request"))
+            } else {
+                Ok(Head::Incomplete)
+            };
+        };
+        let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
+        let mut start = 0;
+        for word in line.split(|byte| byte.is_ascii_whitespace()) {
+            if !word.is_empty() {
+                self.words.push(start..start + word.len());
+            }
+            start += word.len() + 1;
+        }
+        self.at = end + 1;
+        let first = self.words.first().map_or(&b""[..], |word| &bytes[word.clone()]);
+        // A browser that was made to post here must not have its body read as commands.
+        if first.eq_ignore_ascii_case(b"POST") || first.eq_ignore_ascii_case(b"Host:") {
+            return Err(ProtocolError::Foreign);
+        }
+        if self.words.len() > limits.words_max {
+            return Err(ProtocolError::Malformed("too many arguments"));
+        }
+        Ok(Head::Complete)
+    }
+}
+
+enum Head {
+    Array(usize),
+    Complete,
+    Incomplete,
+}
+
+/// The line from `start` to the next CR LF, and where the one after it begins.
+fn take_line(bytes: &[u8], start: usize) -> Result<Option<(&[u8], usize)>, ProtocolError> {
+    const HEAD_BYTES_MAX: usize = 32;
+    let rest = bytes.get(start..).unwrap_or_default();
+    let Some(end) = rest.iter().take(HEAD_BYTES_MAX).position(|byte| *byte == b'\n') else {
+        let long = rest.len() >= HEAD_BYTES_MAX;
+        return if long { Err(ProtocolError::Malformed("a length is too long")) } else { Ok(None) };
+    };
+    let line = rest[..end].strip_suffix(b"\r").ok_or(ProtocolError::Malformed("expected CR LF"))?;
+    Ok(Some((line, start + end + 1)))
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    if digits.len() > 18 {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(bytes: &[u8]) -> Result<Option<Vec<String>>, ProtocolError> {
+        let mut parser = Parser::default();
+        Ok(match parser.read(bytes, LIMITS)? {
+            Progress::Incomplete => None,
+            Progress::Complete(_) => Some(
+                parser
+                    .words()
+                    .iter()
+                    .map(|word| String::from_utf8_lossy(&bytes[word.clone()]).into_owned())
+                    .collect(),
+            ),
+        })
+    }
+
+    #[test]
+    fn requests_are_read_whole_wherever_they_are_cut() {
+        let bytes = b"*3\r\n$4\r\nECHO\r\n$0\r\n\r\n$5\r\na\r\nb\n\r\n";
+        let mut parser = Parser::default();
+        for cut in 0..bytes.len() {
+            assert_eq!(parser.read(&bytes[..cut], LIMITS), Ok(Progress::Incomplete), "{cut}");
+        }
+        assert_eq!(parser.read(bytes, LIMITS), Ok(Progress::Complete(bytes.len())));
+        assert_eq!(words(bytes), Ok(Some(vec!["ECHO".into(), String::new(), "a\r\nb\n".into()])));
+        assert_eq!(words(b"PING  x\r\n"), Ok(Some(vec!["PING".into(), "x".into()])));
+        assert_eq!(words(b"*0\r\n"), Ok(Some(vec![])));
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_before_it_is_believed() {
+        for bad in [
+            &b"*1\r\n*1\r\n$4\r\nPING\r\n"[..],
+            b"*99999999999\r\n",
+            b"*5000\r\n",
+            b"*1\r\n$99999999\r\n",
+            b"*1\r\n$-5\r\n",
+            b"*1\r\n$4\r\nPINGPONG\r\n",
+            b"*x\r\n",
+            b"*1\n$4\r\nPING\r\n",
+            b"*1\r\n:4\r\n",
+        ] {
+            assert!(words(bad).is_err(), "{}", String::from_utf8_lossy(bad));
+        }
+        assert_eq!(words(b"POST / HTTP/1.1\r\n"), Err(ProtocolError::Foreign));
+        assert_eq!(words(b"Host: x\r\n"), Err(ProtocolError::Foreign));
+        let mut parser = Parser::default();
+        assert!(parser.read(b"*11\r\n", LIMITS_BEFORE_AUTH).is_err());
+    }
+
+    #[test]
+    fn random_bytes_never_panic() {
+        let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+        for _ in 0..20_000 {
+            let mut bytes = Vec::new();
+            for _ in 0..24 {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                bytes.push(b"*$:-0123456789\r\nPI"[(seed % 18) as usize]);
+            }
+            let _ = words(&bytes);
+        }
+    }
+}

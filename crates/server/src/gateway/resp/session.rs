@@ -1,0 +1,257 @@
+//! One connection's conversation: who it is, which protocol, an open batch; and the way of its
+//! commands to the engine.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, table};
+use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_engine::embedded::Owner;
+use scarce_engine::engine::partition_of;
+use scarce_engine::{Engine, Failure, Request};
+
+use super::Shared;
+use super::output::Output;
+use super::reply::{Protocol, Replies};
+use super::transaction::{Line, Transaction, write_exec};
+
+/// What callers must show.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// The password, where one is asked for.
+    pub password: Option<String>,
+}
+
+impl Access {
+    /// Whether the password is right; takes as long for a wrong one.
+    pub(super) fn admits(&self, password: &[u8]) -> bool {
+        let Some(expected) = &self.password else { return true };
+        let expected = expected.as_bytes();
+        let differing = expected
+            .iter()
+            .zip(password.iter().chain(std::iter::repeat(&0)))
+            .fold(usize::from(expected.len() != password.len()), |sum, (a, b)| sum | usize::from(a ^ b));
+        differing == 0
+    }
+}
+
+/// What a session needs of its surroundings while it handles a request.
+pub(super) struct Turn<'a> {
+    pub(super) owner: &'a mut Owner,
+    pub(super) shared: &'a Shared,
+    pub(super) output: &'a mut Output,
+    pub(super) mailbox: &'a Mailbox,
+    pub(super) token: usize,
+}
+
+/// Where answers of other partitions arrive for the connections of this one.
+#[derive(Clone)]
+pub(super) struct Mailbox {
+    pub(super) sender: crossbeam_channel::Sender<Arrived>,
+    pub(super) wake: scarce_engine::embedded::Waker,
+}
+
+/// An answer of another partition.
+pub(super) struct Arrived {
+    pub(super) token: usize,
+    pub(super) session: u64,
+    pub(super) ticket: u64,
+    pub(super) answers: Vec<Result<Receipt, Failure>>,
+}
+
+/// How an answer is to be written.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    Command(&'static CommandSpec),
+    Exec(Vec<Line>),
+    Digests(&'static CommandSpec),
+    Count,
+}
+
+impl Form {
+    pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
+        let Some(first) = answers.first() else { return replies.null() };
+        match (self, first) {
+            (_, Err(failure)) => replies.failure(failure),
+            (Self::Command(spec), Ok(receipt)) => replies.outcome(spec, &receipt.outcome),
+            (Self::Exec(lines), Ok(receipt)) => write_exec(replies, lines, &receipt.outcome),
+            (Self::Count, Ok(receipt)) => receipt.outcome.facts.iter().for_each(|count| replies.value(count)),
+            (Self::Digests(spec), Ok(_)) => {
+                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                let rows = rows.flat_map(|fact| match fact {
+                    Value::List(rows) => rows.clone(),
+                    _ => Vec::new(),
+                });
+                let all: Vec<Value> = rows.collect();
+                replies.outcome(spec, &Outcome::applied(scarce_core::facts![all]));
+            }
+        }
+    }
+}
+
+/// Whether the conversation goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    Continue,
+    Close,
+}
+
+/// What is known of a caller.
+pub(super) struct Session {
+    pub(super) id: u64,
+    pub(super) protocol: Protocol,
+    pub(super) name: String,
+    pub(super) library: String,
+    pub(super) is_authenticated: bool,
+    pub(super) transaction: Option<Transaction>,
+    expected: Vec<(u64, Form)>,
+    tickets: u64,
+}
+
+impl Session {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self {
+            id: shared.connection_ids.fetch_add(1, Ordering::Relaxed),
+            protocol: Protocol::Resp2,
+            name: String::new(),
+            library: String::new(),
+            is_authenticated: shared.access.password.is_none(),
+            transaction: None,
+            expected: Vec::new(),
+            tickets: 0,
+        }
+    }
+
+    /// Handles one request.
+    pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
+        if let Some(spec) = table::find(name).filter(|_| self.is_authenticated) {
+            self.command(spec, arguments, turn);
+            return Flow::Continue;
+        }
+        self.control(name, arguments, turn)
+    }
+
+    /// Writes a reply that rests on nothing.
+    pub(super) fn say(&self, turn: &mut Turn<'_>, write: impl FnOnce(&mut Replies<'_>)) {
+        turn.output.reply(0, self.protocol, write);
+    }
+
+    fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let parsed = Command::parse(spec, arguments);
+        let (command, common) = match parsed {
+            Ok(parsed) => parsed,
+            Err(problem) => {
+                self.abort_transaction();
+                return self.say(turn, |replies| {
+                    replies.error("ERR", &format!("INVALID {problem}. Usage: {}", spec.usage()));
+                });
+            }
+        };
+        if self.transaction.is_some() {
+            return self.queue(spec, command, &common, turn);
+        }
+        match spec.effect {
+            Effect::Read => self.read(spec, command, turn),
+            Effect::Write => self.write(common, Body::Single(command), Form::Command(spec), turn),
+        }
+    }
+
+    pub(super) fn write(&mut self, common: Common, body: Body, form: Form, turn: &mut Turn<'_>) {
+        let partition = match partition_of(&body, turn.shared.engine.partitions()) {
+            Ok(partition) => partition,
+            Err(outcome) => return self.refuse(*outcome, &form, turn),
+        };
+        match Envelope::new("", common, body, turn.shared.engine.secret()) {
+            Ok(envelope) => self.submit(partition, Request::Write(envelope), form, turn),
+            Err(problem) => {
+                let facts = scarce_core::facts![problem.argument, problem.reason.as_str()];
+                self.refuse(Outcome { code: Code::Invalid, facts }, &form, turn);
+            }
+        }
+    }
+
+    fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
+        let body = Body::Single(command.clone());
+        let request = Request::Read(String::new(), command);
+        if matches!(&body, Body::Single(Command::Digest(digest)) if digest.resource.0.is_none()) {
+            return self.ask_all(&request, Form::Digests(spec), turn);
+        }
+        match partition_of(&body, turn.shared.engine.partitions()) {
+            Ok(partition) => self.submit(partition, request, Form::Command(spec), turn),
+            Err(outcome) => self.refuse(*outcome, &Form::Command(spec), turn),
+        }
+    }
+
+    /// A refusal that was made here, without the engine.
+    fn refuse(&self, outcome: Outcome, form: &Form, turn: &mut Turn<'_>) {
+        let receipt = Receipt {
+            outcome,
+            partition: 0,
+            epoch: 0,
+            sequence_first: 0,
+            sequence_last: 0,
+            at: 0,
+            replayed: false,
+        };
+        self.say(turn, |replies| form.write(replies, &[Ok(receipt)]));
+    }
+
+    pub(super) fn submit(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
+        if partition == turn.owner.partition() {
+            let held = turn.owner.serve(&request);
+            turn.output.reply(held.after, self.protocol, |replies| form.write(replies, &[held.result]));
+            return;
+        }
+        let (ticket, reply) = self.expect(form, turn);
+        turn.shared.engine.submit(partition, vec![request], Box::new(move |answers| reply(ticket, answers)));
+    }
+
+    /// Asks every partition, and answers when all have.
+    pub(super) fn ask_all(&mut self, request: &Request, form: Form, turn: &mut Turn<'_>) {
+        let partitions = turn.shared.engine.partitions();
+        if partitions == 1 {
+            return self.submit(0, request.clone(), form, turn);
+        }
+        let (ticket, reply) = self.expect(form, turn);
+        let gathered = Arc::new(Mutex::new((vec![Vec::new(); partitions as usize], partitions)));
+        let reply = Arc::new(reply);
+        for partition in 0..partitions {
+            let (gathered, reply) = (gathered.clone(), reply.clone());
+            let add = move |answers: Vec<Result<Receipt, Failure>>| {
+                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                gathered.0[partition as usize] = answers;
+                gathered.1 -= 1;
+                if gathered.1 == 0 {
+                    reply(ticket, std::mem::take(&mut gathered.0).concat());
+                }
+            };
+            turn.shared.engine.submit(partition, vec![request.clone()], Box::new(add));
+        }
+    }
+
+    /// Keeps a place in the output, and gives what fills it from any thread.
+    fn expect(
+        &mut self,
+        form: Form,
+        turn: &mut Turn<'_>,
+    ) -> (u64, impl Fn(u64, Vec<Result<Receipt, Failure>>) + Send + Sync + use<>) {
+        self.tickets += 1;
+        turn.output.expect(self.tickets);
+        self.expected.push((self.tickets, form));
+        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
+        let reply = move |ticket, answers| {
+            // The connection's owner may be gone; then nobody waits.
+            let _ = mailbox.sender.send(Arrived { token, session, ticket, answers });
+            (mailbox.wake)();
+        };
+        (self.tickets, reply)
+    }
+
+    /// Fills the place that was kept for an answer of another partition.
+    pub(super) fn arrive(&mut self, arrived: &Arrived, output: &mut Output) {
+        let Some(at) = self.expected.iter().position(|(ticket, _)| *ticket == arrived.ticket) else { return };
+        let (ticket, form) = self.expected.swap_remove(at);
+        output.fulfil(ticket, self.protocol, |replies| form.write(replies, &arrived.answers));
+    }
+}

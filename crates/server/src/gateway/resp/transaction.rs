@@ -1,0 +1,176 @@
+//! `MULTI … EXEC`: an atomic batch, applied whole or not at all.
+
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
+use scarce_core::outcome::{Code, Outcome, Value};
+use scarce_core::types::{Natural, OperationId};
+
+use super::reply::{Replies, invalid};
+use super::session::{Form, Session, Turn};
+
+/// The most lines of a batch.
+const LINES_MAX: usize = 1_000;
+
+/// What was queued since `MULTI`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Transaction {
+    common: Common,
+    lines: Vec<Line>,
+    commands: Vec<Command>,
+    is_aborted: bool,
+}
+
+/// A line of a batch, as it is answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line {
+    /// `BATCH.ID`.
+    Id,
+    /// A command.
+    Command,
+}
+
+impl Session {
+    pub(super) fn abort_transaction(&mut self) {
+        if let Some(transaction) = &mut self.transaction {
+            transaction.is_aborted = true;
+        }
+    }
+
+    /// Refuses a line; the whole batch will be.
+    pub(super) fn refuse_line(&mut self, turn: &mut Turn<'_>, text: &str) {
+        self.abort_transaction();
+        self.say(turn, |replies| replies.error("ERR", text));
+    }
+
+    pub(super) fn queue(
+        &mut self,
+        spec: &'static CommandSpec,
+        command: Command,
+        common: &Common,
+        turn: &mut Turn<'_>,
+    ) {
+        if spec.effect == Effect::Read || spec.name == "OPERATION.RESOLVE" {
+            let text = format!("{} cannot be part of an atomic batch; ask before or after it", spec.name);
+            return self.refuse_line(turn, &text);
+        }
+        if *common != Common::default() {
+            return self.refuse_line(
+                turn,
+                "lines of a batch carry no ID or DEADLINE; begin it with BATCH.ID id [DEADLINE ms]",
+            );
+        }
+        let Some(transaction) = &mut self.transaction else { return };
+        if transaction.commands.len() >= LINES_MAX {
+            return self.refuse_line(turn, "a batch has at most 1000 lines");
+        }
+        transaction.lines.push(Line::Command);
+        transaction.commands.push(command);
+        self.say(turn, |replies| replies.simple("QUEUED"));
+    }
+
+    pub(super) fn multi(&mut self, turn: &mut Turn<'_>) {
+        if self.transaction.is_some() {
+            return self.say(turn, |replies| replies.error("ERR", "MULTI calls can not be nested"));
+        }
+        self.transaction = Some(Transaction::default());
+        self.say(turn, |replies| replies.simple("OK"));
+    }
+
+    pub(super) fn discard(&mut self, turn: &mut Turn<'_>) {
+        match self.transaction.take() {
+            None => self.say(turn, |replies| replies.error("ERR", "DISCARD without MULTI")),
+            Some(_) => self.say(turn, |replies| replies.simple("OK")),
+        }
+    }
+
+    /// `BATCH.ID id [DEADLINE ms]`, as the first line.
+    pub(super) fn batch_id(&mut self, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let first = self.transaction.as_ref().is_some_and(|transaction| transaction.lines.is_empty());
+        if !first {
+            return self.refuse_line(turn, "BATCH.ID must be the first line after MULTI");
+        }
+        match parse_batch_id(arguments) {
+            Err(problem) => {
+                let text = format!("INVALID {problem}. Usage: BATCH.ID id [DEADLINE ms]");
+                self.refuse_line(turn, &text);
+            }
+            Ok(common) => {
+                if let Some(transaction) = &mut self.transaction {
+                    transaction.common = common;
+                    transaction.lines.push(Line::Id);
+                }
+                self.say(turn, |replies| replies.simple("QUEUED"));
+            }
+        }
+    }
+
+    pub(super) fn exec(&mut self, turn: &mut Turn<'_>) {
+        let Some(transaction) = self.transaction.take() else {
+            return self.say(turn, |replies| replies.error("ERR", "EXEC without MULTI"));
+        };
+        if transaction.is_aborted {
+            let text = "Transaction discarded because of previous errors.";
+            return self.say(turn, |replies| replies.error("EXECABORT", text));
+        }
+        if transaction.commands.is_empty() {
+            let count = transaction.lines.len();
+            return self.say(turn, |replies| {
+                replies.array(count);
+                (0..count).for_each(|_| replies.simple("OK"));
+            });
+        }
+        let Transaction { common, lines, commands, .. } = transaction;
+        self.write(common, Body::Atomic(commands), Form::Exec(lines), turn);
+    }
+}
+
+fn parse_batch_id(arguments: &[&[u8]]) -> Result<Common, scarce_core::command::Invalid> {
+    let invalid = scarce_core::command::Invalid::new;
+    let (id, deadline) = match arguments {
+        [id] => (id, None),
+        [id, word, deadline] if word.eq_ignore_ascii_case(b"DEADLINE") => (id, Some(deadline)),
+        _ => return Err(invalid("arguments", "must be an id, and DEADLINE ms where wanted")),
+    };
+    let operation = Some(OperationId::parse(id, "id")?);
+    let deadline = deadline.map(|text| Natural::parse(text, "deadline")).transpose()?.map(Natural::get);
+    Ok(Common { operation, deadline })
+}
+
+/// One reply per line: each its own where the batch was applied; where it was refused, the culprit its
+/// refusal and the others what the batch failed of. Never nil, which clients take for a failed `WATCH`.
+pub(super) fn write_exec(replies: &mut Replies<'_>, lines: &[Line], outcome: &Outcome) {
+    if outcome.code == Code::Invalid {
+        return replies.error("ERR", &invalid(outcome));
+    }
+    if outcome.code == Code::Overloaded {
+        return replies.error("OVERLOADED", Code::Overloaded.advice());
+    }
+    replies.array(lines.len());
+    let mut index = 0;
+    for line in lines {
+        match line {
+            Line::Id => replies.simple("OK"),
+            Line::Command => {
+                write_line(replies, outcome, index);
+                index += 1;
+            }
+        }
+    }
+}
+
+fn write_line(replies: &mut Replies<'_>, outcome: &Outcome, index: usize) {
+    match (outcome.code, outcome.facts.as_slice()) {
+        (Code::Applied, answers) => answers.get(index).into_iter().for_each(|answer| replies.value(answer)),
+        (Code::BatchRefused, [Value::Integer(culprit), code, facts]) => {
+            let is_culprit = i64::try_from(index) == Ok(*culprit);
+            let zero = Value::Integer(0);
+            let values = match facts {
+                Value::List(facts) if is_culprit => [&[zero, code.clone()], facts.as_slice()].concat(),
+                _ => {
+                    vec![zero, Value::from(Code::BatchRefused.word()), Value::Integer(*culprit), code.clone()]
+                }
+            };
+            replies.value(&Value::List(values));
+        }
+        _ => replies.refused(outcome),
+    }
+}

@@ -1,0 +1,5 @@
+//! The `scarce` binary's parts: gateways in front of an engine, and the command line.
+
+pub mod cli;
+pub mod client;
+pub mod gateway;
