@@ -71,7 +71,12 @@ struct Core {
 
 impl Core {
     fn new(settings: Settings) -> Self {
-        Self { machine: Machine::new(settings.clone(), 0), settings, entries: Vec::new(), places: BTreeMap::new() }
+        Self {
+            machine: Machine::new(settings.clone(), 0),
+            settings,
+            entries: Vec::new(),
+            places: BTreeMap::new(),
+        }
     }
 
     /// Takes in what was logged; gives the names of the events.
@@ -88,10 +93,10 @@ impl Core {
         match answer {
             Answer::Receipt(receipt) => receipt,
             Answer::Replay(replay) => {
-                let holds = |entry: &&Entry| {
-                    entry.sequence_last() == replay.sequence_last && entry.outcome.is_some()
-                };
-                let entry = self.entries.iter().rev().find(holds).expect("the log holds what it is asked for");
+                let holds =
+                    |entry: &&Entry| entry.sequence_last() == replay.sequence_last && entry.outcome.is_some();
+                let entry =
+                    self.entries.iter().rev().find(holds).expect("the log holds what it is asked for");
                 self.machine.replayed(replay, entry)
             }
         }
@@ -178,7 +183,8 @@ pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Enve
     for line in lines {
         let whole = if commands.is_empty() { format!("{line} {options}") } else { line.clone() };
         let words: Vec<&[u8]> = whole.split_whitespace().map(str::as_bytes).collect();
-        let spec = words.first().and_then(|name| find(name)).ok_or_else(|| Invalid::new("command", "is unknown"))?;
+        let spec =
+            words.first().and_then(|name| find(name)).ok_or_else(|| Invalid::new("command", "is unknown"))?;
         let (command, its) = Command::parse(spec, &words[1..])?;
         if commands.is_empty() {
             common = its;
@@ -244,7 +250,8 @@ impl Comparison {
         at: &mut usize,
     ) -> Result<(), Difference> {
         let mut core = Core::new(sequence.settings.clone());
-        let mut model = Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()), SECRET);
+        let mut model =
+            Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()), SECRET);
         for (step, what) in sequence.steps.iter().enumerate() {
             *at = step;
             let differs = |what: String| Difference { step, what };
@@ -298,7 +305,12 @@ impl Comparison {
 }
 
 /// What both answer.
-fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) -> Result<(Reply, Reply), String> {
+fn both(
+    core: &mut Core,
+    model: &mut Model,
+    envelope: &Envelope,
+    clock: TimeMs,
+) -> Result<(Reply, Reply), String> {
     let reading = match &envelope.body {
         Body::Single(command) if command.spec().effect == Effect::Read => Some(command),
         _ => None,

@@ -105,7 +105,11 @@ impl Market {
     }
 
     fn check_price(&self, price: u64) -> Result<(), Refusal> {
-        if price.is_multiple_of(self.tick) { Ok(()) } else { refuse(Code::PriceInvalid, facts![price, self.tick]) }
+        if price.is_multiple_of(self.tick) {
+            Ok(())
+        } else {
+            refuse(Code::PriceInvalid, facts![price, self.tick])
+        }
     }
 
     fn check_quantity(&self, quantity: u64) -> Result<(), Refusal> {
@@ -169,9 +173,10 @@ impl Market {
         let maker = &mut self.orders[at];
         let smaller = taker.remaining.min(maker.remaining);
         let stp = taker.stp;
-        for (order, modes) in [(maker, [StpMode::CancelMaker, StpMode::CancelBoth]),
-            (taker, [StpMode::CancelTaker, StpMode::CancelBoth])]
-        {
+        for (order, modes) in [
+            (maker, [StpMode::CancelMaker, StpMode::CancelBoth]),
+            (taker, [StpMode::CancelTaker, StpMode::CancelBoth]),
+        ] {
             let reduced = stp == StpMode::Decrement && order.remaining > smaller;
             if reduced {
                 order.remaining -= smaller;
@@ -407,7 +412,13 @@ impl Model {
         };
         let order = &self.market(market)?.orders[at];
         let mut shown = facts![name, &order.owner, order.side.word(), order.price, order.remaining];
-        shown.extend(facts![order.filled, order.tif.word(), order.stp.word(), order.status(), order.cancelled]);
+        shown.extend(facts![
+            order.filled,
+            order.tif.word(),
+            order.stp.word(),
+            order.status(),
+            order.cancelled
+        ]);
         Ok(shown)
     }
 }
