@@ -9,7 +9,7 @@ use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Common, Effect, Envelope, Invalid};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine};
-use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_core::outcome::{Code, Facts, Outcome, Receipt, Value};
 use scarce_core::state::Settings;
 use scarce_core::types::TimeMs;
 
@@ -71,7 +71,12 @@ struct Core {
 
 impl Core {
     fn new(settings: Settings) -> Self {
-        Self { machine: Machine::new(settings.clone(), 0), settings, entries: Vec::new(), places: BTreeMap::new() }
+        Self {
+            machine: Machine::new(settings.clone(), 0),
+            settings,
+            entries: Vec::new(),
+            places: BTreeMap::new(),
+        }
     }
 
     /// Takes in what was logged; gives the names of the events.
@@ -88,10 +93,10 @@ impl Core {
         match answer {
             Answer::Receipt(receipt) => receipt,
             Answer::Replay(replay) => {
-                let holds = |entry: &&Entry| {
-                    entry.sequence_last() == replay.sequence_last && entry.outcome.is_some()
-                };
-                let entry = self.entries.iter().rev().find(holds).expect("the log holds what it is asked for");
+                let holds =
+                    |entry: &&Entry| entry.sequence_last() == replay.sequence_last && entry.outcome.is_some();
+                let entry =
+                    self.entries.iter().rev().find(holds).expect("the log holds what it is asked for");
                 self.machine.replayed(replay, entry)
             }
         }
@@ -99,19 +104,56 @@ impl Core {
 
     fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Reply, String> {
         let mut log = Vec::new();
-        let before = self.machine.sequence();
+        let (before, logged) = (self.machine.sequence(), self.entries.len());
         let answer = self.machine.submit(envelope, clock, &mut log);
         let events = self.keep(&log);
         let receipt = self.receipt(answer);
         self.check_place(envelope, &receipt, before)?;
+        for cut in logged..self.entries.len() {
+            if self.entries[cut].head.more {
+                self.check_interrupted(envelope, &receipt, cut, clock)?;
+            }
+        }
         Ok(Reply { outcome: receipt.outcome, at: receipt.at, replayed: receipt.replayed, events })
+    }
+
+    /// What is interrupted after the entry in the place `cut` goes on as if it had not been, by itself
+    /// or because a copy arrives.
+    fn check_interrupted(
+        &self,
+        envelope: &Envelope,
+        first: &Receipt,
+        cut: usize,
+        clock: TimeMs,
+    ) -> Result<(), String> {
+        let mut machine = Machine::new(self.settings.clone(), 0);
+        self.entries[..=cut].iter().for_each(|entry| machine.apply(entry));
+        let mut log = Vec::new();
+        let mut answer = None;
+        if envelope.common.operation.is_some() {
+            answer = Some(machine.submit(envelope, clock, &mut log));
+        } else {
+            machine.finish(&mut log);
+        }
+        let rest = Entry::read_all(&log).map_err(|error| error.to_string())?;
+        if rest != self.entries[cut + 1..]
+            || machine.state().digest(None) != self.machine.state().digest(None)
+        {
+            return Err(format!("what is interrupted after {} entries is finished otherwise", cut + 1));
+        }
+        let copy = answer.map(|answer| self.receipt(answer));
+        let agrees = copy.as_ref().is_none_or(|copy| *copy == Receipt { replayed: true, ..first.clone() });
+        if agrees { Ok(()) } else { Err(format!("a helping copy is answered {copy:?} and not {first:?}")) }
     }
 
     /// A receipt names the first and the last of its events; without any, the last one there was; a
     /// copy says what the first said.
     fn check_place(&mut self, envelope: &Envelope, receipt: &Receipt, before: u64) -> Result<(), String> {
         let place = (receipt.sequence_first, receipt.sequence_last);
-        let operation = envelope.common.operation.as_ref();
+        let operation = match &envelope.body {
+            Body::Single(Command::OperationResolve(resolve)) => Some(&resolve.operation),
+            _ => envelope.common.operation.as_ref(),
+        };
         let key = operation.map(|id| (envelope.namespace.to_string(), id.to_string()));
         if receipt.replayed {
             let first = key.and_then(|key| self.places.get(&key).copied());
@@ -146,20 +188,11 @@ impl Core {
         if bytes == again { Ok(()) } else { Err("a loaded snapshot is not what was saved".to_owned()) }
     }
 
-    /// Folds the log, up to the first step of what was done last; what then is finished must be what
-    /// the log says.
+    /// Folds the log, which must give the state.
     fn fold(&mut self) -> Result<(), String> {
         let before = self.machine.state().digest(None);
-        let open = self.entries.iter().rev().skip(1).take_while(|entry| entry.head.more).count();
-        let folded = if open == 0 { self.entries.len() } else { self.entries.len() - open };
         self.machine = Machine::new(self.settings.clone(), 0);
-        self.entries[..folded].iter().for_each(|entry| self.machine.apply(entry));
-        let mut log = Vec::new();
-        self.machine.finish(&mut log);
-        let rest = Entry::read_all(&log).map_err(|error| error.to_string())?;
-        if rest != self.entries[folded..] {
-            return Err("an interrupted operation is finished otherwise than it was".to_owned());
-        }
+        self.entries.iter().for_each(|entry| self.machine.apply(entry));
         if self.machine.state().digest(None) == before {
             Ok(())
         } else {
@@ -175,17 +208,18 @@ impl Core {
 pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Envelope, Invalid> {
     let mut commands = Vec::new();
     let mut common = Common::default();
-    for line in lines {
+    for line in lines.iter().filter(|line| !line.is_empty()) {
         let whole = if commands.is_empty() { format!("{line} {options}") } else { line.clone() };
         let words: Vec<&[u8]> = whole.split_whitespace().map(str::as_bytes).collect();
-        let spec = words.first().and_then(|name| find(name)).ok_or_else(|| Invalid::new("command", "is unknown"))?;
+        let spec =
+            words.first().and_then(|name| find(name)).ok_or_else(|| Invalid::new("command", "is unknown"))?;
         let (command, its) = Command::parse(spec, &words[1..])?;
         if commands.is_empty() {
             common = its;
         }
         commands.push(command);
     }
-    let body = if commands.len() == 1 { Body::Single(commands.remove(0)) } else { Body::Atomic(commands) };
+    let body = if lines.len() == 1 { Body::Single(commands.remove(0)) } else { Body::Atomic(commands) };
     Envelope::new(namespace, common, body, &SECRET)
 }
 
@@ -244,14 +278,15 @@ impl Comparison {
         at: &mut usize,
     ) -> Result<(), Difference> {
         let mut core = Core::new(sequence.settings.clone());
-        let mut model = Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()), SECRET);
+        let mut model =
+            Model::new(self.model_settings.clone().unwrap_or_else(|| sequence.settings.clone()), SECRET);
         for (step, what) in sequence.steps.iter().enumerate() {
             *at = step;
             let differs = |what: String| Difference { step, what };
             self.step(&mut core, &mut model, what, coverage).map_err(differs)?;
             let last = step + 1 == sequence.steps.len();
             if last || step % DIGEST_EVERY == 0 {
-                let (ours, theirs) = (core.machine.state().digest(None), model.digest());
+                let (ours, theirs) = (core.machine.state().digest(None), model.digest(None));
                 if ours != theirs {
                     return Err(differs(format!("digest: core {ours:032x}, model {theirs:032x}")));
                 }
@@ -298,7 +333,12 @@ impl Comparison {
 }
 
 /// What both answer.
-fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) -> Result<(Reply, Reply), String> {
+fn both(
+    core: &mut Core,
+    model: &mut Model,
+    envelope: &Envelope,
+    clock: TimeMs,
+) -> Result<(Reply, Reply), String> {
     let reading = match &envelope.body {
         Body::Single(command) if command.spec().effect == Effect::Read => Some(command),
         _ => None,
@@ -309,12 +349,30 @@ fn both(core: &mut Core, model: &mut Model, envelope: &Envelope, clock: TimeMs) 
     };
     let answer = core.machine.query(&envelope.namespace, command, clock);
     let mut ours = core.receipt(answer).outcome;
-    if let (Command::OperationGet(_), true) = (command, ours.is_applied()) {
-        ours.facts[1] = Value::Absent;
+    if let (Command::OperationGet(get), true) = (command, ours.is_applied()) {
+        let sequence = std::mem::replace(&mut ours.facts[1], Value::Absent);
+        let place = core.places.get(&(envelope.namespace.to_string(), get.operation.to_string()));
+        if place.is_some_and(|place| sequence != Value::from(place.1)) {
+            return Err(format!("OPERATION.GET names {sequence}, the receipt named {place:?}"));
+        }
+    }
+    if let Command::Digest(_) = command {
+        ours.facts = digest_alone(&ours);
     }
     let theirs = model.query(&envelope.namespace, command, clock);
     let reply = |outcome| Reply { outcome, at: 0, replayed: false, events: Vec::new() };
     Ok((reply(ours), reply(theirs)))
+}
+
+/// The digest without partition and sequence, which a model does not know.
+fn digest_alone(outcome: &Outcome) -> Facts {
+    match outcome.facts.first() {
+        Some(Value::List(rows)) => match rows.first() {
+            Some(Value::List(row)) => row.last().cloned().into_iter().collect(),
+            _ => Facts::new(),
+        },
+        _ => Facts::new(),
+    }
 }
 
 fn same(ours: &Reply, theirs: &Reply) -> Result<(), String> {

@@ -1,9 +1,10 @@
 //! The core against the model: random sequences, sequences that once differed, and whether the
 //! comparison would notice.
+#![allow(clippy::print_stdout, reason = "a failed run says from which seed it began")]
 
-use scarce_sim::compare::{Comparison, Coverage, report};
 use scarce_core::outcome::{Code, Outcome};
 use scarce_core::state::Settings;
+use scarce_sim::compare::{Comparison, Coverage, report};
 use scarce_sim::random::Sequence;
 
 /// How long the random sequences are.
@@ -77,9 +78,9 @@ fn a_planted_difference_is_found_and_shrunk() {
         }
     }
     let comparison = Comparison { alter, ..Comparison::default() };
-    let found = (1..50).map(|seed| Sequence::random(seed, STEPS)).find(|sequence| {
-        comparison.run(sequence, &mut Coverage::new()).is_err()
-    });
+    let found = (1..50)
+        .map(|seed| Sequence::random(seed, STEPS))
+        .find(|sequence| comparison.run(sequence, &mut Coverage::new()).is_err());
     let (shortest, difference) = scarce_sim::compare::shrink(&comparison, &found.expect("a difference"));
     assert!(shortest.steps.len() < 30, "{shortest}");
     assert_eq!(difference.map(|difference| difference.step + 1), Some(shortest.steps.len()));

@@ -177,7 +177,11 @@ impl Model {
             "voided" => refuse(Code::HoldVoided, facts![name]),
             "expired" => refuse(Code::HoldExpired, facts![name, hold.deadline]),
             _ if hold.is_due(now) => refuse(Code::HoldExpired, facts![name, hold.deadline]),
-            _ => Ok(self.holds.iter().position(|its| its.account == *account && its.name == *name).unwrap_or(0)),
+            _ => Ok(self
+                .holds
+                .iter()
+                .position(|its| its.account == *account && its.name == *name)
+                .unwrap_or(0)),
         }
     }
 
@@ -222,7 +226,8 @@ impl Model {
     }
 
     pub(super) fn end_hold(&mut self, account: &Id, name: &Id) {
-        if let Some(hold) = self.holds.iter_mut().find(|hold| hold.account == *account && hold.name == *name) {
+        if let Some(hold) = self.holds.iter_mut().find(|hold| hold.account == *account && hold.name == *name)
+        {
             hold.end("expired", hold.deadline.unwrap_or(0));
         }
         self.note("hold.expired");
@@ -286,8 +291,7 @@ impl Model {
     /// Name, amount left, status and deadline of each hold that can be seen, by name.
     pub(super) fn show_holds(&self, account: &Id, now: TimeMs) -> Verdict {
         self.account(account)?;
-        let mut shown: Vec<&Hold> =
-            self.holds.iter().filter(|hold| hold.account == *account).collect();
+        let mut shown: Vec<&Hold> = self.holds.iter().filter(|hold| hold.account == *account).collect();
         shown.retain(|hold| self.visible_hold(account, &hold.name, now).is_some());
         shown.sort_by_key(|hold| &hold.name);
         let line = |hold: &&Hold| {

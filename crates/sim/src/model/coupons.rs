@@ -1,6 +1,6 @@
 //! Coupons: every counter is recounted from the claims that counted in it.
 
-use scarce_core::command::shapes::{CalendarUnit, Limit, LIMITS_MAX, Subject, Window};
+use scarce_core::command::shapes::{CalendarUnit, LIMITS_MAX, Limit, Subject, Window};
 use scarce_core::command::table::{CouponClaim, CouponCreate, CouponRedeem, CouponRevoke, CouponUpdate};
 use scarce_core::event::Shown;
 use scarce_core::facts;
@@ -147,7 +147,8 @@ impl Model {
         let windows = self.check_claim(&c.coupon, &c.subject, now)?;
         let deadline = self.coupon(&c.coupon)?.claim_ttl_ms.map(|ttl| deadline_after(now, ttl));
         let (status, counts) = ("open", vec![true; windows.len()]);
-        let claim = Claim { subject: c.subject.clone(), at: now, deadline, status, ended_at: 0, windows, counts };
+        let claim =
+            Claim { subject: c.subject.clone(), at: now, deadline, status, ended_at: 0, windows, counts };
         let mut serial = 0;
         if let Some(coupon) = self.coupons.get_mut(&c.coupon) {
             coupon.claims.push(claim);
@@ -232,7 +233,7 @@ impl Model {
     pub(super) fn show_claim(&self, coupon: &Id, serial: u64, now: TimeMs) -> Verdict {
         let claim = self.found_claim(coupon, serial, now)?;
         let status = if claim.is_expired(now) { "expired" } else { claim.status };
-        Ok(facts![serial, claim.subject.user().map(|user| Value::from(user)), status, claim.at, claim.deadline])
+        Ok(facts![serial, claim.subject.user().map(Value::from), status, claim.at, claim.deadline])
     }
 
     pub(super) fn show_coupon(&self, id: &Id, now: TimeMs) -> Verdict {

@@ -105,7 +105,11 @@ impl Market {
     }
 
     fn check_price(&self, price: u64) -> Result<(), Refusal> {
-        if price.is_multiple_of(self.tick) { Ok(()) } else { refuse(Code::PriceInvalid, facts![price, self.tick]) }
+        if price.is_multiple_of(self.tick) {
+            Ok(())
+        } else {
+            refuse(Code::PriceInvalid, facts![price, self.tick])
+        }
     }
 
     fn check_quantity(&self, quantity: u64) -> Result<(), Refusal> {
@@ -169,9 +173,10 @@ impl Market {
         let maker = &mut self.orders[at];
         let smaller = taker.remaining.min(maker.remaining);
         let stp = taker.stp;
-        for (order, modes) in [(maker, [StpMode::CancelMaker, StpMode::CancelBoth]),
-            (taker, [StpMode::CancelTaker, StpMode::CancelBoth])]
-        {
+        for (order, modes) in [
+            (maker, [StpMode::CancelMaker, StpMode::CancelBoth]),
+            (taker, [StpMode::CancelTaker, StpMode::CancelBoth]),
+        ] {
             let reduced = stp == StpMode::Decrement && order.remaining > smaller;
             if reduced {
                 order.remaining -= smaller;
@@ -246,11 +251,11 @@ impl Model {
             ended_at: None,
         };
         self.note("order.placed");
-        self.arrive(&c.market, order, asked)
+        self.arrive(&c.market, &order, asked)
     }
 
     /// Lets an order meet the book, and rest where it may.
-    fn arrive(&mut self, id: &Id, order: Order, asked: Asked<'_>) -> Verdict {
+    fn arrive(&mut self, id: &Id, order: &Order, asked: Asked<'_>) -> Verdict {
         let mut before = self.market(id)?.clone();
         before.orders.retain(|its| its.name != order.name);
         let (mut market, mut after) = (before.clone(), order.clone());
@@ -274,7 +279,7 @@ impl Model {
         if order.tif == Tif::Post && swept.touched > 0 {
             return refuse(Code::WouldTake, facts![before.best(order.side.opposite())]);
         }
-        let fillable = before.fillable(&order);
+        let fillable = before.fillable(order);
         if order.tif == Tif::Fok && fillable < order.remaining {
             return refuse(Code::WouldNotFill, facts![fillable, order.remaining]);
         }
@@ -352,7 +357,7 @@ impl Model {
             self.change_order(&c.market, at, |its| *its = order);
             return Ok(shown);
         }
-        self.arrive(&c.market, order, asked)
+        self.arrive(&c.market, &order, asked)
     }
 
     pub(super) fn cancel_all(&mut self, c: &OrderCancelAll, asked: Asked<'_>) -> Verdict {
@@ -407,7 +412,13 @@ impl Model {
         };
         let order = &self.market(market)?.orders[at];
         let mut shown = facts![name, &order.owner, order.side.word(), order.price, order.remaining];
-        shown.extend(facts![order.filled, order.tif.word(), order.stp.word(), order.status(), order.cancelled]);
+        shown.extend(facts![
+            order.filled,
+            order.tif.word(),
+            order.stp.word(),
+            order.status(),
+            order.cancelled
+        ]);
         Ok(shown)
     }
 }

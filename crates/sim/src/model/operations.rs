@@ -34,12 +34,17 @@ impl Model {
         if let Some(known) = id.and_then(|id| self.known(&envelope.namespace, id, now)) {
             return Some(copy_of(known, envelope, now));
         }
-        let refused = |code, facts| Some(Reply { outcome: Outcome { code, facts }, at: now, replayed: false, events: Vec::new() });
+        let refused = |code, facts| {
+            Some(Reply { outcome: Outcome { code, facts }, at: now, replayed: false, events: Vec::new() })
+        };
         if let Some(id) = id {
             let window = i128::from(now) - i128::from(self.settings.window_ms);
             let horizon = window.max(i128::from(self.crowded_out));
             if time_of(id, self.settings.ulid_times).is_some_and(|time| i128::from(time) <= horizon) {
-                return refused(Code::IdExpired, facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))]);
+                return refused(
+                    Code::IdExpired,
+                    facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))],
+                );
             }
         }
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| now >= *deadline) {
@@ -126,7 +131,12 @@ fn shown(outcome: &Outcome) -> scarce_core::outcome::Facts {
 
 fn copy_of(known: &Remembered, envelope: &Envelope, now: TimeMs) -> Reply {
     let id = known.id.as_str();
-    let fresh = |code| Reply { outcome: Outcome { code, facts: facts![id] }, at: now, replayed: false, events: Vec::new() };
+    let fresh = |code| Reply {
+        outcome: Outcome { code, facts: facts![id] },
+        at: now,
+        replayed: false,
+        events: Vec::new(),
+    };
     match &known.done {
         None => fresh(Code::ResolvedAbsent),
         Some((body, _)) if *body != envelope.body => fresh(Code::IdReused),

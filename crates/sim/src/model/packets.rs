@@ -156,7 +156,11 @@ impl Model {
 }
 
 /// Seed and amounts: listed ones as they are, a plan's from the core's cut, which golden vectors pin.
-fn cut(c: &PacketCreate, operation: &str, secret: &[u8; 32]) -> Result<(Option<[u8; 32]>, Vec<u64>), Refusal> {
+fn cut(
+    c: &PacketCreate,
+    operation: &str,
+    secret: &[u8; 32],
+) -> Result<(Option<[u8; 32]>, Vec<u64>), Refusal> {
     match &c.cut {
         Cut::Amounts(amounts) => Ok((None, amounts.iter().map(|amount| amount.get()).collect())),
         Cut::Plan { total, count, method } => {

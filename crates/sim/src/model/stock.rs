@@ -158,7 +158,14 @@ impl Model {
     }
 
     /// The checks that take and reserve share; `taken` says whether the reservation's name is.
-    fn check_sale(&self, sku: &Id, quantity: i128, owner: &Id, now: TimeMs, taken: Option<&Id>) -> Result<(), Refusal> {
+    fn check_sale(
+        &self,
+        sku: &Id,
+        quantity: i128,
+        owner: &Id,
+        now: TimeMs,
+        taken: Option<&Id>,
+    ) -> Result<(), Refusal> {
         let item = self.item_not_closed(sku)?;
         within(item.starts_at, item.ends_at, now)?;
         if let Some(reservation) = taken {
@@ -184,7 +191,15 @@ impl Model {
         let first = self.items.get(sku).map_or(0, |item| item.serial) + 1;
         self.change_item(sku, |item| item.serial += count);
         let (sku, owner, operation) = (sku.clone(), owner.clone(), asked.operation.to_owned());
-        self.receipts.push(Receipt { sku, first, count, owner, operation, at: asked.now, returned: Vec::new() });
+        self.receipts.push(Receipt {
+            sku,
+            first,
+            count,
+            owner,
+            operation,
+            at: asked.now,
+            returned: Vec::new(),
+        });
         first
     }
 
@@ -215,7 +230,14 @@ impl Model {
         self.reservations.retain(|its| its.sku != sku || its.name != name);
         let (status, first_serial, ended_at) = ("open", 0, 0);
         self.reservations.push(Reservation {
-            sku, name, owner, quantity, status, deadline, first_serial, ended_at,
+            sku,
+            name,
+            owner,
+            quantity,
+            status,
+            deadline,
+            first_serial,
+            ended_at,
         });
         self.note("reservation.placed");
         self.note_availability(&c.sku, before);
@@ -232,7 +254,9 @@ impl Model {
             "released" => refuse(Code::ReservationReleased, facts![name]),
             "expired" => refuse(Code::ReservationExpired, facts![name, its.deadline]),
             _ if its.is_due(now) => refuse(Code::ReservationExpired, facts![name, its.deadline]),
-            _ => Ok(self.reservations.iter().position(|its| its.sku == *sku && its.name == *name).unwrap_or(0)),
+            _ => {
+                Ok(self.reservations.iter().position(|its| its.sku == *sku && its.name == *name).unwrap_or(0))
+            }
         }
     }
 
@@ -307,7 +331,8 @@ impl Model {
     pub(super) fn audit(&mut self, sku: &Id) -> Verdict {
         let item = self.item(sku)?;
         let (horizon, before) = item.audit.unwrap_or((item.serial, 0));
-        let piece = self.receipts_of(sku).filter(|receipt| receipt.first > before && receipt.first <= horizon);
+        let piece =
+            self.receipts_of(sku).filter(|receipt| receipt.first > before && receipt.first <= horizon);
         let last = piece.take(self.settings.receipts_per_audit_max).last();
         let through = last.map_or(before, |receipt| receipt.first + receipt.count - 1);
         let counted = self.kept_through(sku, through);

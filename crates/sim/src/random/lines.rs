@@ -38,7 +38,17 @@ impl Writer {
         let spans = vec![settings.window_ms, settings.retention_ms, settings.window_ms_min];
         let (deadlines, written) = (Vec::new(), Vec::new());
         let batches = random.percent(60);
-        Self { random, clock: EPOCH_MS, spans, deadlines, written, operations: 0, orders: 0, weights, batches }
+        Self {
+            random,
+            clock: EPOCH_MS,
+            spans,
+            deadlines,
+            written,
+            operations: 0,
+            orders: 0,
+            weights,
+            batches,
+        }
     }
 
     pub(super) fn write(mut self, length: usize) -> Vec<Step> {
@@ -66,7 +76,8 @@ impl Writer {
             lines.push(format!("PACKET.CREATE g1 EUR {}", self.cut()));
         }
         if self.weights[3] > 0 {
-            lines.push(format!("COUPON.CREATE k1 LIMIT {}", self.limit("l1", true)));
+            let ttl = *self.random.pick(&["", " CLAIMTTL 10", " CLAIMTTL 1000", " CLAIMTTL 60000"]);
+            lines.push(format!("COUPON.CREATE k1 LIMIT {}{ttl}", self.limit("l1", true)));
         }
         if self.weights[4] > 0 {
             lines.push("MARKET.CREATE m".to_owned());
@@ -77,14 +88,16 @@ impl Writer {
     /// Lets time pass, or stand, or go back.
     fn tick(&mut self) {
         let random = &mut self.random;
-        let deadline = self.deadlines.get(usize::try_from(random.below(self.deadlines.len() as u64)).unwrap_or(0));
-        let span = *random.pick(&self.spans);
         let clock = self.clock;
+        self.deadlines.retain(|deadline| (clock + 1..clock + 40 * DAY_MS).contains(deadline));
+        let deadline =
+            self.deadlines.get(usize::try_from(random.below(self.deadlines.len() as u64)).unwrap_or(0));
+        let span = *random.pick(&self.spans);
         self.clock = match random.below(100) {
             0..=54 => clock,
             55..=69 => clock + 1,
-            70..=79 => deadline.copied().filter(|deadline| *deadline < clock + 40 * DAY_MS).unwrap_or(clock),
-            80..=82 => deadline.map_or(clock, |deadline| deadline - 1).min(clock + DAY_MS),
+            70..=79 => deadline.copied().unwrap_or(clock),
+            80..=82 => deadline.map_or(clock, |deadline| deadline - 1),
             83..=88 => clock + random.below(2_000),
             89..=90 => clock + 3_600_000,
             91 => clock + DAY_MS,
@@ -129,6 +142,11 @@ impl Writer {
         let mut lines: Vec<String> = (0..2 + self.random.below(3)).map(|_| self.line()).collect();
         if self.random.percent(30) {
             lines.push(lines[0].clone());
+        }
+        if self.random.percent(5) {
+            // One line or none, and yet a batch: what is left empty is no line.
+            lines.truncate(usize::try_from(self.random.below(2)).unwrap_or(0));
+            lines.resize(2, String::new());
         }
         let options = self.options();
         self.submit(lines, options)
@@ -233,14 +251,16 @@ impl Writer {
         let (hold, amount) = (self.name(HOLDS), self.amount());
         match self.random.below(30) {
             0 | 1 => {
-                let overdraft = *self.random.pick(&["", " OVERDRAFT 5", " OVERDRAFT 100", " OVERDRAFT 9007199254740991"]);
+                let overdraft =
+                    *self.random.pick(&["", " OVERDRAFT 5", " OVERDRAFT 100", " OVERDRAFT 9007199254740991"]);
                 format!("ACCOUNT.OPEN {account} {}{overdraft}", self.name(ASSETS))
             }
             2..=5 => format!("ACCOUNT.CREDIT {account} {amount}"),
             6..=8 => format!("ACCOUNT.DEBIT {account} {amount}"),
             9..=12 => format!("ACCOUNT.TRANSFER {account} {other} {amount}"),
             13..=16 => {
-                let ttl = if self.random.percent(75) { format!(" TTL {}", self.ttl()) } else { String::new() };
+                let ttl =
+                    if self.random.percent(75) { format!(" TTL {}", self.ttl()) } else { String::new() };
                 format!("ACCOUNT.HOLD {account} {hold} {amount}{ttl}")
             }
             17..=20 => self.capture_line(account, hold, other, amount),
@@ -323,7 +343,8 @@ impl Writer {
         let count = 1 + self.random.below(8);
         let total = count * 3 + self.random.below(100);
         let method = *self.random.pick(&["EVEN", "DOUBLE_MEAN", "LINE_CUT"]);
-        let bounds = *self.random.pick(&["", "", " MIN 2", " MIN 3", " MIN 1 MAX 200", " MAX 9007199254740991"]);
+        let bounds =
+            *self.random.pick(&["", "", " MIN 2", " MIN 3", " MIN 1 MAX 200", " MAX 9007199254740991"]);
         format!("PLAN {total} {count} {method}{bounds}")
     }
 
@@ -346,8 +367,21 @@ impl Writer {
         }
         let per = *self.random.pick(&["-", "user", "user", "device", "user+store", "store,device"]);
         let window = *self.random.pick(&[
-            "none", "none", "hour", "day", "week", "month", "1000", "5", "3600000", "9007199254740991",
-            "day OFFSET 330", "day OFFSET -1080", "hour OFFSET 45", "week OFFSET 1080", "month OFFSET -600",
+            "none",
+            "none",
+            "hour",
+            "day",
+            "week",
+            "month",
+            "1000",
+            "5",
+            "3600000",
+            "9007199254740991",
+            "day OFFSET 330",
+            "day OFFSET -1080",
+            "hour OFFSET 45",
+            "week OFFSET 1080",
+            "month OFFSET -600",
         ]);
         format!("{name} {max} PER {per} WINDOW {window}")
     }
@@ -355,11 +389,20 @@ impl Writer {
     fn limits(&mut self, shaped_percent: u64) -> String {
         let mut text = String::new();
         let from = self.random.below(2);
-        for name in LIMITS.iter().skip(usize::try_from(from).unwrap_or(0)).take(1 + usize::from(self.random.percent(50))) {
+        for name in LIMITS
+            .iter()
+            .skip(usize::try_from(from).unwrap_or(0))
+            .take(1 + usize::from(self.random.percent(50)))
+        {
             let shaped = self.random.percent(shaped_percent);
             text.push_str(&format!(" LIMIT {}", self.limit(name, shaped)));
         }
         text
+    }
+
+    fn serial(&mut self) -> u64 {
+        let bound = *self.random.pick(&[2, 4, 12]);
+        1 + self.random.below(bound)
     }
 
     fn subject(&mut self) -> String {
@@ -374,14 +417,19 @@ impl Writer {
     }
 
     fn coupon_line(&mut self) -> String {
-        let (coupon, serial) = (self.name(COUPONS), 1 + self.random.below(12));
+        let (coupon, serial) = (self.name(COUPONS), self.serial());
         match self.random.below(30) {
             0..=2 => {
-                let ttl = if self.random.percent(60) { format!(" CLAIMTTL {}", self.ttl()) } else { String::new() };
+                let ttl =
+                    if self.random.percent(60) { format!(" CLAIMTTL {}", self.ttl()) } else { String::new() };
                 format!("COUPON.CREATE {coupon}{}{}{ttl}", self.limits(100), self.times())
             }
             3 | 4 => format!("COUPON.UPDATE {coupon}{}", self.limits(40)),
-            5..=18 => format!("COUPON.CLAIM {coupon} {}", self.subject()),
+            5..=18 => {
+                // Perhaps the stretch for which its claims can be used.
+                self.ttl();
+                format!("COUPON.CLAIM {coupon} {}", self.subject())
+            }
             19..=22 => format!("COUPON.REDEEM {coupon} {serial} {}", self.name(OWNERS)),
             23..=26 => {
                 let back = *self.random.pick(&["", " GIVEBACK", " GIVEBACK"]);
@@ -419,10 +467,15 @@ impl Writer {
         let (price, quantity) = (self.price(), self.quantity());
         match self.random.below(40) {
             0 | 1 => {
-                let rules = *self.random.pick(&["", " TICK 2 LOT 2", " MINQTY 2 MAXQTY 12", " LOT 5 MINQTY 5 TICK 10"]);
+                let rules = *self.random.pick(&[
+                    "",
+                    " TICK 2 LOT 2",
+                    " MINQTY 2 MAXQTY 12",
+                    " LOT 5 MINQTY 5 TICK 10",
+                ]);
                 format!("MARKET.CREATE {market}{rules}")
             }
-            2 if self.random.percent(50) => format!("MARKET.HALT {market}"),
+            2 if self.random.percent(25) => format!("MARKET.HALT {market}"),
             3 | 4 => format!("MARKET.RESUME {market}"),
             5 | 6 => format!("ORDER.CANCEL {market} {order} {owner}"),
             7..=9 => format!("ORDER.REDUCE {market} {order} {owner} {quantity}"),
@@ -443,12 +496,23 @@ impl Writer {
         };
         let tif = *self.random.pick(tifs);
         let stp = *self.random.pick(&[
-            "", "", "", " STP CANCEL_TAKER", " STP CANCEL_MAKER", " STP CANCEL_BOTH", " STP DECREMENT",
+            "",
+            "",
+            "",
+            " STP CANCEL_TAKER",
+            " STP CANCEL_MAKER",
+            " STP CANCEL_BOTH",
+            " STP DECREMENT",
         ]);
         format!("ORDER.PLACE {market} w{order} {owner} {side} {pricing} {quantity}{tif}{stp}")
     }
 
     fn read(&mut self) -> String {
+        if self.random.percent(8) {
+            let all = [ACCOUNTS, SKUS, CAMPAIGNS, COUPONS, MARKETS, &["", "$world:EUR"]];
+            let of = *self.random.pick(&all);
+            return format!("DIGEST {}", self.random.pick(of)).trim_end().to_owned();
+        }
         let mut at = self.random.below(self.weights.iter().sum());
         for (domain, weight) in self.weights.into_iter().enumerate() {
             if at < weight {
@@ -460,7 +524,7 @@ impl Writer {
     }
 
     fn read_of(&mut self, domain: usize) -> String {
-        let serial = 1 + self.random.below(12);
+        let serial = self.serial();
         let choice = self.random.below(3);
         match (domain, choice) {
             (0, 0) => format!("ACCOUNT.GET {}", self.name(ACCOUNTS)),
@@ -483,9 +547,8 @@ impl Writer {
 /// A ULID of that time.
 fn ulid(time: TimeMs, number: u64) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    let figure = |value: u64, shift: u64| {
-        char::from(ALPHABET[usize::try_from((value >> shift) & 31).unwrap_or(0)])
-    };
+    let figure =
+        |value: u64, shift: u64| char::from(ALPHABET[usize::try_from((value >> shift) & 31).unwrap_or(0)]);
     let time = (0..10).rev().map(|at| figure(time, at * 5));
     time.chain((0..16).rev().map(|at| figure(number, (at * 5).min(60)))).collect()
 }
