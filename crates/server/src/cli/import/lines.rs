@@ -28,8 +28,11 @@ pub(super) struct Lines<R> {
     pub(super) bytes: u64,
 }
 
+/// Lines of a file or of standard input.
+type AnyLines = Lines<Box<dyn Read>>;
+
 /// Opens a file, or standard input for `-`; gives its length where that is known.
-pub(super) fn open(path: &Path) -> Result<(Lines<Box<dyn Read>>, Option<u64>), Failed> {
+pub(super) fn open(path: &Path) -> Result<(AnyLines, Option<u64>), Failed> {
     if path == Path::new("-") {
         return Ok((Lines::new(Box::new(io::stdin())), None));
     }
