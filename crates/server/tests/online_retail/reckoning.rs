@@ -57,9 +57,9 @@ pub fn reckon(csv: &str) -> Day {
         let length = rows[start..].iter().take_while(|row| row.invoice == rows[start].invoice).count();
         let invoice = &rows[start..start + length];
         if invoice[0].invoice.starts_with('C') {
-            cancel(&mut day, invoice)
+            cancel(&mut day, invoice);
         } else {
-            order(&mut day, invoice)
+            order(&mut day, invoice);
         }
         start += length;
     }
