@@ -73,7 +73,7 @@ pub fn go(log: &mut Log, tests: &Path) -> Result<Command, Box<dyn Error>> {
     let place = place::work("go")?;
     let command = || {
         let mut command = Command::new("go");
-        command.current_dir(tests).env("GOFLAGS", "-modcacherw");
+        command.current_dir(tests).env("GOFLAGS", "-modcacherw").env("CGO_ENABLED", "0");
         command.env("GOMODCACHE", place.join("modules")).env("GOCACHE", place.join("cache"));
         command
     };
