@@ -3,7 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "shared by tests that each use a part of it")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -152,14 +152,9 @@ impl Socket {
         self.stream.get_mut().write_all(bytes).unwrap();
     }
 
-    /// Sends bytes as far as the other end takes them; gives how many it took.
-    pub fn send_some(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.stream.get_mut().write(bytes)
-    }
-
-    /// Whether sends wait for room.
-    pub fn set_write_timeout(&self, timeout: Duration) {
-        self.stream.get_ref().set_write_timeout(Some(timeout)).unwrap();
+    /// Says that nothing more will be sent.
+    pub fn end(&mut self) {
+        self.stream.get_ref().shutdown(Shutdown::Write).unwrap();
     }
 
     /// Sends a request as an array and reads its reply.
