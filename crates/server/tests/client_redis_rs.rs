@@ -6,7 +6,7 @@ use redis::{Connection, ErrorKind, RedisResult, Value, cmd, pipe};
 use support::Server;
 
 fn connect(server: &Server, protocol: u8) -> Connection {
-    let url = format!("redis://{}/?protocol=resp{protocol}", server.address());
+    let url = format!("redis://{}/?protocol=resp{protocol}", server.address);
     redis::Client::open(url).unwrap().get_connection().unwrap()
 }
 
@@ -25,7 +25,7 @@ fn text(text: &str) -> Value {
 
 #[test]
 fn connects_and_answers_commands() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 2);
     assert_eq!(call::<String>(&mut connection, "PING").unwrap(), "PONG");
     assert_eq!(call::<Vec<i64>>(&mut connection, "STOCK.CREATE sku 1").unwrap(), [1, 1]);
@@ -36,7 +36,7 @@ fn connects_and_answers_commands() {
 
 #[test]
 fn an_error_is_an_error_and_the_connection_stays_usable() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 2);
     let error = call::<Value>(&mut connection, "STOCK.TAKE sku 1.5 u1").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Server(redis::ServerErrorKind::ResponseError));
@@ -46,7 +46,7 @@ fn an_error_is_an_error_and_the_connection_stays_usable() {
 
 #[test]
 fn a_pipeline_of_1000_is_answered_in_order() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 2);
     call::<Value>(&mut connection, "STOCK.CREATE sku 1000").unwrap();
     let mut pipeline = pipe();
@@ -59,7 +59,7 @@ fn a_pipeline_of_1000_is_answered_in_order() {
 
 #[test]
 fn a_transaction_is_applied_or_refused_whole() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 2);
     call::<Value>(&mut connection, "STOCK.CREATE sku 10").unwrap();
     let mut take = |quantities: &[&str]| -> Vec<Value> {
@@ -74,19 +74,22 @@ fn a_transaction_is_applied_or_refused_whole() {
     assert_eq!(take(&["1", "2"]), [array(&[1, 1, 9]), array(&[1, 2, 7])]);
     let others =
         Value::Array(vec![Value::Int(0), text("BATCH_REFUSED"), Value::Int(1), text("INSUFFICIENT_STOCK")]);
-    let culprit = Value::Array(vec![Value::Int(0), text("INSUFFICIENT_STOCK"), Value::Int(6), Value::Int(50)]);
+    let culprit =
+        Value::Array(vec![Value::Int(0), text("INSUFFICIENT_STOCK"), Value::Int(6), Value::Int(50)]);
     assert_eq!(take(&["1", "50", "1"]), [others.clone(), culprit, others]);
     assert_eq!(take(&["1"]), [array(&[1, 4, 6])]);
 }
 
 #[test]
 fn the_same_id_gets_the_same_answer_also_after_a_kill() {
-    let server = Server::start();
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start(data.path(), &[]);
     let mut connection = connect(&server, 2);
     call::<Value>(&mut connection, "ACCOUNT.OPEN a USD").unwrap();
     let first: Vec<i64> = call(&mut connection, "ACCOUNT.CREDIT a 100 ID op-1").unwrap();
     call::<Value>(&mut connection, "ACCOUNT.CREDIT a 7").unwrap();
-    let server = Server::on(server.kill(), &[]);
+    server.kill();
+    let server = Server::start(data.path(), &[]);
     let mut connection = connect(&server, 2);
     assert_eq!(call::<Vec<i64>>(&mut connection, "ACCOUNT.CREDIT a 100 ID op-1").unwrap(), first);
     let reused: Value = call(&mut connection, "ACCOUNT.CREDIT a 101 ID op-1").unwrap();
@@ -95,7 +98,7 @@ fn the_same_id_gets_the_same_answer_also_after_a_kill() {
 
 #[test]
 fn reads_are_maps_in_resp3() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 3);
     call::<Value>(&mut connection, "STOCK.CREATE sku 3").unwrap();
     let Value::Map(pairs) = call(&mut connection, "STOCK.GET sku").unwrap() else { panic!("not a map") };
@@ -105,7 +108,7 @@ fn reads_are_maps_in_resp3() {
 
 #[test]
 fn events_are_read_page_by_page_without_gaps() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut connection = connect(&server, 3);
     call::<Value>(&mut connection, "STOCK.CREATE sku 30").unwrap();
     for _ in 0..30 {

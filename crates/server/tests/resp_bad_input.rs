@@ -52,7 +52,7 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 fn stocked() -> (Server, Socket) {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let mut socket = server.socket();
     assert_eq!(socket.call(&["STOCK.CREATE", "sku", "10"]), "[1 10]");
     (server, socket)
@@ -122,7 +122,10 @@ fn what_is_no_request_is_answered_by_an_error_and_the_end() {
         socket.send(bytes);
         let reply = socket.rest();
         let shown = String::from_utf8_lossy(bytes);
-        assert!(reply.starts_with("-ERR Protocol error: ") && reply.ends_with("\r\n"), "{shown:?}: {reply:?}");
+        assert!(
+            reply.starts_with("-ERR Protocol error: ") && reply.ends_with("\r\n"),
+            "{shown:?}: {reply:?}"
+        );
         assert_eq!(reply.lines().count(), 1, "{shown:?}: {reply:?}");
         assert_eq!(other.call(&["PING"]), "PONG");
     }
@@ -151,6 +154,15 @@ fn a_request_that_is_cut_off_anywhere_changes_nothing() {
     }
     assert_eq!(other.call(&["DIGEST"]), before);
     assert_eq!(other.call(&["STOCK.TAKE", "sku", "1", "u1"]), "[1 1 9]");
+}
+
+#[test]
+fn who_stops_sending_still_gets_every_answer() {
+    let (server, _other) = stocked();
+    let mut socket = server.socket();
+    socket.send(&frame(&["STOCK.TAKE", "sku", "1", "u1"]).repeat(3));
+    socket.end();
+    assert_eq!(socket.rest(), "*3\r\n:1\r\n:1\r\n:9\r\n*3\r\n:1\r\n:2\r\n:8\r\n*3\r\n:1\r\n:3\r\n:7\r\n");
 }
 
 #[test]
@@ -209,7 +221,7 @@ fn before_the_password_little_is_taken() {
     let secret = TempDir::new().unwrap();
     let file = secret.path().join("password");
     std::fs::write(&file, "correct horse\n").unwrap();
-    let server = Server::with(&["--password-file", file.to_str().unwrap()]);
+    let server = Server::fresh(&["--password-file", file.to_str().unwrap()]);
     for bytes in [&b"*11\r\n"[..], b"*1\r\n$16385\r\n", &vec![b'x'; 17 << 10]] {
         let mut socket = server.socket();
         socket.send(bytes);

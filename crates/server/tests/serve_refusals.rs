@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 #[test]
 fn a_second_server_on_the_same_data_is_refused_with_the_first_ones_pid() {
-    let server = Server::start();
-    let (code, message) = refused_start(&mut serve(server.data(), &[]));
+    let data = TempDir::new().unwrap();
+    let server = Server::start(data.path(), &[]);
+    let (code, message) = refused_start(&mut serve(data.path(), &[]));
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains(&format!("process {}", server.pid())), "{message}");
     assert_eq!(server.socket().call(&["PING"]), "PONG");
@@ -18,9 +19,10 @@ fn a_second_server_on_the_same_data_is_refused_with_the_first_ones_pid() {
 
 #[test]
 fn a_journal_of_a_newer_version_is_refused_with_the_version_found() {
-    let server = Server::start();
+    let data = TempDir::new().unwrap();
+    let server = Server::start(data.path(), &[]);
     server.socket().call(&["STOCK.CREATE", "sku", "10"]);
-    let data = server.stop();
+    server.stop();
     let path = first_segment(data.path());
     // Bytes 8 to 11 of a segment are its version, in every version.
     let mut segment = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -48,12 +50,12 @@ fn off_loopback_a_password_is_needed() {
 
 #[test]
 fn an_address_that_is_taken_is_named() {
-    let server = Server::start();
+    let server = Server::fresh(&[]);
     let data = TempDir::new().unwrap();
     let (code, message) =
-        refused_start(scarce().args(["serve", "--resp", server.address(), "--data"]).arg(data.path()));
+        refused_start(scarce().args(["serve", "--resp", &server.address, "--data"]).arg(data.path()));
     assert_eq!(code, Some(1), "{message}");
-    assert!(message.contains(server.address()) && message.contains("--resp"), "{message}");
+    assert!(message.contains(&server.address) && message.contains("--resp"), "{message}");
 }
 
 #[test]
@@ -67,15 +69,18 @@ fn a_wrong_command_line_is_refused_with_the_usage() {
 
 #[test]
 fn a_clean_end_and_a_kill_leave_the_same_state() {
-    let server = Server::start();
+    let data = TempDir::new().unwrap();
+    let server = Server::start(data.path(), &[]);
     let mut socket = server.socket();
     socket.call(&["STOCK.CREATE", "sku", "10"]);
     socket.call(&["STOCK.TAKE", "sku", "3", "u1"]);
     let shown = socket.call(&["STOCK.GET", "sku"]);
     let digest = socket.call(&["DIGEST", "sku"]);
-    let server = Server::on(server.stop(), &[]);
+    server.stop();
+    let mut server = Server::start(data.path(), &[]);
     assert_eq!(server.socket().call(&["STOCK.GET", "sku"]), shown);
-    let server = Server::on(server.kill(), &[]);
+    server.kill();
+    let server = Server::start(data.path(), &[]);
     assert_eq!(server.socket().call(&["STOCK.GET", "sku"]), shown);
     assert_eq!(server.socket().call(&["DIGEST", "sku"]), digest);
 }

@@ -1,20 +1,32 @@
-//! Markets.
+//! Markets: limit order books with price priority, then time priority by a counter of the market.
+//! Trades happen at the maker's price. An order that is filled or cancelled is never on the book.
 
+mod book;
+mod cancel;
+mod evolve;
+mod fillable;
+mod place;
 pub(crate) mod query;
+mod replace;
 pub mod sweep;
+#[cfg(test)]
+mod tests;
 
-use crate::codec::{Input, Malformed};
-use crate::command::table::{
-    MarketCreate, OrderCancel, OrderCancelAll, OrderPlace, OrderReduce, OrderReplace,
-};
-use crate::digest::Sum;
-use crate::event::Event;
-use crate::machine::step::Step;
-use crate::outcome::{Refusal, Verdict};
+pub(crate) use cancel::{cancel, cancel_all, go_on_cancelling, reduce};
+pub(crate) use evolve::evolve;
+pub(crate) use place::{create, halt, place, resume};
+pub(crate) use replace::replace;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::{Side, StpMode, Tif};
+use crate::digest::{Kind, Sum};
+use crate::facts;
+use crate::outcome::{Code, Refusal};
 use crate::state::State;
 use crate::store::{Slot, Table};
-use crate::types::{Id, TimeMs};
-use crate::{shown_word, words};
+use crate::types::{INTEGER_MAX, Id, TimeMs};
+use crate::{record_wire, reversible_fields, shown_word, words};
+use book::{Books, NIL, Resting};
 
 words! {
     /// Why an order ended with a rest unfilled.
@@ -29,68 +41,268 @@ words! {
 }
 shown_word!(CancelReason);
 
-/// The markets of a partition.
-#[derive(Debug)]
-pub struct Markets {
-    markets: Table<Id, u64>,
+words! {
+    /// What became of an order.
+    OrderStatus {
+        /// Nothing of it was filled yet.
+        0 Open = "open",
+        /// A part was filled; the rest lives on.
+        1 PartiallyFilled = "partially_filled",
+        /// All of it was filled.
+        2 Filled = "filled",
+        /// It ended with a rest unfilled.
+        3 Cancelled = "cancelled",
+    }
+}
+shown_word!(OrderStatus);
+
+impl OrderStatus {
+    /// Whether the order still lives.
+    #[must_use]
+    pub const fn is_live(self) -> bool {
+        matches!(self, Self::Open | Self::PartiallyFilled)
+    }
+
+    /// The status of a live order that has traded `filled` units.
+    pub(crate) const fn live(filled: u64) -> Self {
+        if filled == 0 { Self::Open } else { Self::PartiallyFilled }
+    }
 }
 
-crate::reversible_fields!(Markets { markets });
+/// A market's rules and counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Market {
+    /// Prices are multiples of this.
+    pub tick: u64,
+    /// Quantities are multiples of this.
+    pub lot: u64,
+    /// The least quantity of an order.
+    pub min_quantity: u64,
+    /// The largest quantity of an order.
+    pub max_quantity: u64,
+    /// Whether trading is stopped.
+    pub halted: bool,
+    /// How many trades there were; the number of the last one.
+    pub trades: u64,
+    /// The last place in time that an order was given.
+    pub(crate) priority: u64,
+}
+
+record_wire!(Market { tick, lot, min_quantity, max_quantity, halted, trades, priority });
+
+/// Where a resting order stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Its place in time among all that ever rested in the market.
+    pub(crate) priority: u64,
+    /// Its entry in the book.
+    pub(crate) node: u32,
+}
+
+/// Snapshots hold the place in time only; the book is built from those.
+impl Wire for Place {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.priority.put(out);
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        Ok(Self { priority: Wire::get(input)?, node: NIL })
+    }
+}
+
+/// An order. Until it ends, what it asked for in all is `filled + remaining`, less what was taken off
+/// by reductions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Whose.
+    pub owner: Id,
+    /// Which side.
+    pub side: Side,
+    /// Its limit; absent for a market order.
+    pub price: Option<u64>,
+    /// Units not filled; of a cancelled order those that never will be.
+    pub remaining: u64,
+    /// Units filled.
+    pub filled: u64,
+    /// How long it stands.
+    pub tif: Tif,
+    /// What happens where it would trade with its owner's own order.
+    pub stp: StpMode,
+    /// What became of it.
+    pub status: OrderStatus,
+    /// Why it was cancelled.
+    pub reason: Option<CancelReason>,
+    /// When it ended; 0 while it lives.
+    pub ended_at: TimeMs,
+    /// Where it rests; absent once it ended, and while it is on its way through the book.
+    pub(crate) place: Option<Place>,
+}
+
+record_wire!(Order { owner, side, price, remaining, filled, tif, stp, status, reason, ended_at, place });
+
+/// The markets of a partition. Markets are never removed.
+#[derive(Debug)]
+pub struct Markets {
+    pub(crate) markets: Table<Id, Market>,
+    pub(crate) orders: Table<(Slot, Id), Order>,
+    books: Books,
+}
+
+reversible_fields!(Markets { markets, orders, books });
 
 impl Markets {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { markets: Table::new(hash_seed) }
+        Self { markets: Table::new(hash_seed), orders: Table::new(hash_seed), books: Books::new(hash_seed) }
     }
 
-    pub(crate) fn digest(&self, _state: &State, _sum: &mut Sum<'_>) {}
+    /// A market by name.
+    #[must_use]
+    pub fn get(&self, market: &Id) -> Option<&Market> {
+        self.markets.get(market)
+    }
 
-    pub(crate) fn put(&self, _out: &mut Vec<u8>) {}
+    /// An order by the names of market and order, also when it ended long ago and was not dropped yet.
+    #[must_use]
+    pub fn order(&self, market: &Id, order: &Id) -> Option<&Order> {
+        self.orders.get(&(self.markets.find(market)?, order.clone()))
+    }
 
-    pub(crate) fn load(&mut self, _input: &mut Input<'_>) -> Result<(), Malformed> {
+    /// The market, or the refusal that it does not exist.
+    fn existing(&self, market: &Id) -> Result<(Slot, &Market), Refusal> {
+        self.markets
+            .find(market)
+            .and_then(|slot| self.markets.at(slot).map(|found| (slot, found)))
+            .ok_or_else(|| Refusal::new(Code::MarketNotFound, facts![market]))
+    }
+
+    pub(crate) fn forget(&mut self, slot: Slot, order: &Id) {
+        self.orders.remove(&(slot, order.clone()));
+    }
+
+    pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
+        for (id, market) in self.markets.iter() {
+            sum.add(Kind::Market, id, |out| {
+                market.tick.put(out);
+                market.lot.put(out);
+                market.min_quantity.put(out);
+                market.max_quantity.put(out);
+                market.halted.put(out);
+                market.trades.put(out);
+            });
+        }
+        for ((slot, name), order) in self.orders.iter() {
+            let seen = order.status.is_live() || state.is_retained(order.ended_at, state.at);
+            if let Some(market) = self.markets.key_at(*slot).filter(|_| seen) {
+                sum.add(Kind::Order, market, |out| {
+                    name.put(out);
+                    order.put_figures(out);
+                });
+            }
+        }
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        self.markets.put(out);
+        self.orders.put(out);
+    }
+
+    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        self.markets.load(input)?;
+        self.orders.load(input)?;
+        for _ in self.markets.iter() {
+            self.books.open();
+        }
+        self.rebuild_books()
+    }
+
+    /// Puts the resting orders on the empty books again, oldest first.
+    fn rebuild_books(&mut self) -> Result<(), Malformed> {
+        let mut resting = Vec::new();
+        for (key, order) in self.orders.iter() {
+            if let Some(place) = order.place {
+                let row = self.orders.find(key).ok_or(Malformed)?;
+                self.markets.at(key.0).ok_or(Malformed)?;
+                resting.push((key.0, place.priority, row));
+            }
+        }
+        resting.sort_unstable();
+        for (market, priority, row) in resting {
+            let order = self.orders.at(row).ok_or(Malformed)?;
+            let price = order.price.filter(|price| *price <= INTEGER_MAX).ok_or(Malformed)?;
+            let quantity = order.remaining;
+            if self.books.get(market).total(order.side).saturating_add(quantity) > INTEGER_MAX {
+                return Err(Malformed);
+            }
+            let entry = Resting { row, side: order.side, price, quantity };
+            let node = self.books.rest(market, &order.owner, entry);
+            self.orders.update(row, |order| order.place = Some(Place { priority, node }));
+        }
         Ok(())
     }
-
-    pub(crate) fn forget(&mut self, _slot: Slot, _order: &Id) {}
 }
 
-fn not_available() -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+impl Order {
+    /// What the digest holds of an order: not its place in the queue, nor when it ended.
+    fn put_figures(&self, out: &mut Vec<u8>) {
+        self.owner.put(out);
+        self.side.put(out);
+        self.price.put(out);
+        self.remaining.put(out);
+        self.filled.put(out);
+        self.tif.put(out);
+        self.stp.put(out);
+        self.status.put(out);
+        self.reason.put(out);
+    }
 }
 
-pub(crate) fn create(_: &State, _: &MarketCreate, _: &mut Vec<Event>) -> Verdict {
-    not_available()
+impl Market {
+    /// Whether a price is a multiple of the tick.
+    fn check_price(&self, price: u64) -> Result<(), Refusal> {
+        if price.is_multiple_of(self.tick) {
+            Ok(())
+        } else {
+            Err(Refusal::new(Code::PriceInvalid, facts![price, self.tick]))
+        }
+    }
+
+    /// Whether a quantity is a multiple of the lot and within the market's bounds.
+    fn check_quantity(&self, quantity: u64) -> Result<(), Refusal> {
+        let within = (self.min_quantity..=self.max_quantity).contains(&quantity);
+        if within && quantity.is_multiple_of(self.lot) { Ok(()) } else { Err(self.wrong_quantity(quantity)) }
+    }
+
+    fn wrong_quantity(&self, quantity: u64) -> Refusal {
+        let facts = facts![quantity, self.lot, self.min_quantity, self.max_quantity];
+        Refusal::new(Code::QuantityInvalid, facts)
+    }
+
+    fn check_trading(&self, market: &Id) -> Result<(), Refusal> {
+        if self.halted { Err(Refusal::new(Code::MarketHalted, facts![market])) } else { Ok(()) }
+    }
 }
 
-pub(crate) fn halt(_: &State, _: &Id, _: &mut Vec<Event>) -> Verdict {
-    not_available()
+/// The order, unless it ended so long ago that its name is free again.
+fn visible<'a>(state: &'a State, market: Slot, order: &Id, now: TimeMs) -> Option<&'a Order> {
+    let found = state.markets.orders.get(&(market, order.clone()))?;
+    (found.status.is_live() || state.is_retained(found.ended_at, now)).then_some(found)
 }
 
-pub(crate) fn resume(_: &State, _: &Id, _: &mut Vec<Event>) -> Verdict {
-    not_available()
+/// The owner's live order, or the refusal that there is none.
+fn own_live<'a>(
+    state: &'a State,
+    market: Slot,
+    order: &Id,
+    owner: &Id,
+    now: TimeMs,
+) -> Result<&'a Order, Refusal> {
+    let found =
+        visible(state, market, order, now).ok_or_else(|| Refusal::new(Code::OrderNotFound, facts![order]))?;
+    if found.owner != *owner {
+        return Err(Refusal::new(Code::NotOwner, facts![]));
+    }
+    if !found.status.is_live() {
+        return Err(Refusal::new(Code::OrderClosed, facts![order, found.status.word()]));
+    }
+    Ok(found)
 }
-
-pub(crate) fn place(_: &State, _: &OrderPlace, _: TimeMs, _: &mut Vec<Event>) -> Result<Step, Refusal> {
-    not_available().map(Step::Done)
-}
-
-pub(crate) fn cancel(_: &State, _: &OrderCancel, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn reduce(_: &State, _: &OrderReduce, _: TimeMs, _: &mut Vec<Event>) -> Verdict {
-    not_available()
-}
-
-pub(crate) fn replace(_: &State, _: &OrderReplace, _: TimeMs, _: &mut Vec<Event>) -> Result<Step, Refusal> {
-    not_available().map(Step::Done)
-}
-
-pub(crate) fn cancel_all(_: &State, _: &OrderCancelAll, _: &mut Vec<Event>) -> Result<Step, Refusal> {
-    not_available().map(Step::Done)
-}
-
-pub(crate) fn go_on_cancelling(_: &State, _: &Id, _: &Id, _: (u64, u64), _: &mut Vec<Event>) -> Step {
-    Step::Done(crate::facts![])
-}
-
-pub(crate) fn evolve(_: &mut State, _: &Event, _: TimeMs) {}

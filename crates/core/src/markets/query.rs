@@ -1,15 +1,56 @@
-use crate::outcome::{Refusal, Verdict};
+//! What readers are told of markets.
+
+use super::place::{HALTED, OPEN};
+use super::visible;
+use crate::command::shapes::Side;
+use crate::facts;
+use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
 use crate::types::{Id, Positive, TimeMs};
 
-pub(crate) fn market(_: &State, _: &Id) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+pub(crate) fn market(state: &State, id: &Id) -> Verdict {
+    let (slot, market) = state.markets.existing(id)?;
+    let book = state.markets.books.get(slot);
+    Ok(facts![
+        id,
+        if market.halted { HALTED } else { OPEN },
+        market.tick,
+        market.lot,
+        market.min_quantity,
+        market.max_quantity,
+        book.best(Side::Buy),
+        book.best(Side::Sell),
+        book.orders(),
+        market.trades,
+    ])
 }
 
-pub(crate) fn depth(_: &State, _: &Id, _: Positive) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+/// Bids and asks, best first, each level as price, quantity, orders.
+pub(crate) fn depth(state: &State, id: &Id, levels: Positive) -> Verdict {
+    let (slot, _) = state.markets.existing(id)?;
+    let count = usize::try_from(levels.get()).unwrap_or(usize::MAX);
+    let rows = |side| {
+        let levels = state.markets.books.get(slot).crossing(side, None).take(count);
+        let rows =
+            levels.map(|(price, level)| Value::List(facts![price, level.quantity, level.orders].into_vec()));
+        rows.collect::<Vec<_>>()
+    };
+    Ok(facts![rows(Side::Buy), rows(Side::Sell)])
 }
 
-pub(crate) fn order(_: &State, _: &Id, _: &Id, _: TimeMs) -> Verdict {
-    Err(Refusal::invalid("command", "is not available"))
+pub(crate) fn order(state: &State, market: &Id, id: &Id, now: TimeMs) -> Verdict {
+    let (slot, _) = state.markets.existing(market)?;
+    let found = visible(state, slot, id, now).ok_or_else(|| Refusal::new(Code::OrderNotFound, facts![id]))?;
+    Ok(facts![
+        id,
+        &found.owner,
+        found.side.word(),
+        found.price,
+        found.remaining,
+        found.filled,
+        found.tif.word(),
+        found.stp.word(),
+        found.status.word(),
+        found.reason.map(super::CancelReason::word),
+    ])
 }

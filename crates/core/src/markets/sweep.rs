@@ -1,26 +1,281 @@
 //! An order on its way through the book.
+//!
+//! A step reads the book as it stands and lists what happens in events; the book changes when they
+//! are applied. That needs no memory of what the step has done to the book, because an order that
+//! goes on has left nothing of the makers behind it: the next one is the next in the queue.
 
-use crate::event::Event;
-use crate::machine::step::Step;
-use crate::record_wire;
+use super::book::Node;
+use super::{CancelReason, Order, OrderStatus};
+use crate::command::shapes::{Side, StpMode, Tif};
+use crate::event::{Event, OrderCancelled, OrderReduced, OrderRested, OrderTraded};
+use crate::machine::step::{Progress, Step};
+use crate::outcome::{Facts, Value};
 use crate::state::State;
+use crate::store::Slot;
 use crate::types::{Id, TimeMs};
+use crate::{facts, record_wire};
 
 /// How far an order has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     /// The market.
     pub market: Id,
+    /// The order that is on its way; its record says what remains of it.
+    pub order: Id,
+    /// Its trades: those of one step in the log, all so far in the state.
+    pub fills: Vec<Fill>,
 }
 
-record_wire!(Sweep { market });
+record_wire!(Sweep { market, order, fills });
 
-impl Sweep {
-    pub(crate) fn after(self, _before: Self) -> Self {
-        self
+/// A trade as it is reported to the one who took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// The number of the trade in its market.
+    pub trade: u64,
+    /// The order that rested.
+    pub maker_order: Id,
+    /// The maker's price.
+    pub price: u64,
+    /// How many units.
+    pub quantity: u64,
+    /// What remains of the maker.
+    pub maker_remaining: u64,
+}
+
+record_wire!(Fill { trade, maker_order, price, quantity, maker_remaining });
+
+impl Fill {
+    /// As trade, maker's order, price, quantity, maker's remaining.
+    fn shown(&self) -> Value {
+        let Self { trade, maker_order, price, quantity, maker_remaining } = self;
+        Value::List(facts![*trade, maker_order, *price, *quantity, *maker_remaining].into_vec())
     }
 }
 
-pub(crate) fn go_on(_: &State, _: &Sweep, _: TimeMs, _: &mut Vec<Event>) -> Step {
-    Step::Done(crate::facts![])
+impl Sweep {
+    /// Joins the trades of a further step to those `before` it.
+    pub(crate) fn after(self, before: Self) -> Self {
+        let mut fills = before.fills;
+        fills.extend(self.fills);
+        Self { fills, ..self }
+    }
+}
+
+/// The order on its way, as it stands within a step.
+#[derive(Clone, Debug)]
+pub(super) struct Taker<'a> {
+    pub(super) market: &'a Id,
+    pub(super) slot: Slot,
+    pub(super) order: &'a Id,
+    pub(super) owner: &'a Id,
+    pub(super) side: Side,
+    /// Its limit; absent: any price.
+    pub(super) price: Option<u64>,
+    pub(super) tif: Tif,
+    pub(super) stp: StpMode,
+    /// Units filled, earlier lives of a replaced order included.
+    pub(super) filled: u64,
+    pub(super) remaining: u64,
+}
+
+impl<'a> Taker<'a> {
+    /// A recorded order on its way through the book.
+    pub(super) fn of((slot, market): (Slot, &'a Id), order: &'a Id, record: &'a Order) -> Self {
+        let Order { side, price, tif, stp, filled, remaining, .. } = *record;
+        Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
+    }
+
+    /// Whether a rest goes on the book.
+    pub(super) fn may_rest(&self) -> bool {
+        matches!(self.tif, Tif::Gtc | Tif::Post)
+    }
+
+    /// Whether it stops where it meets an order of its owner.
+    pub(super) fn stops_at_own(&self) -> bool {
+        matches!(self.stp, StpMode::CancelTaker | StpMode::CancelBoth | StpMode::Decrement)
+    }
+}
+
+/// Takes the next step of an order on its way.
+pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec<Event>) -> Step {
+    let markets = &state.markets;
+    let found = markets
+        .markets
+        .find(&sweep.market)
+        .and_then(|slot| Some((slot, markets.orders.get(&(slot, sweep.order.clone()))?)));
+    match found {
+        Some((slot, record)) => {
+            let taker = Taker::of((slot, &sweep.market), &sweep.order, record);
+            step(state, taker, &sweep.fills, events)
+        }
+        None => Step::Done(facts![]),
+    }
+}
+
+/// Lets an order meet as many makers as one step may touch, and ends it where it meets no more.
+/// `before` are the trades of its earlier steps.
+pub(super) fn step(state: &State, taker: Taker<'_>, before: &[Fill], events: &mut Vec<Event>) -> Step {
+    let markets = &state.markets;
+    let (against, limit, slot) = (taker.side.opposite(), taker.price, taker.slot);
+    let own = markets.books.owner(slot, taker.owner).filter(|_| taker.stp != StpMode::None);
+    let trade = markets.markets.at(slot).map_or(0, |market| market.trades);
+    let mut walk = Walk { taker, own, trade, cancelled: false, fills: Vec::new(), events };
+    for (touched, (price, node)) in markets.books.get(slot).makers(against, limit).enumerate() {
+        if walk.cancelled || walk.taker.remaining == 0 {
+            break;
+        }
+        // A step that could touch nothing would never end.
+        if touched >= state.settings.step_max.max(1) {
+            return walk.more();
+        }
+        let (Some((_, id)), Some(order)) = (markets.orders.key_at(node.row), markets.orders.at(node.row))
+        else {
+            break;
+        };
+        walk.meet(&Maker { id, order, price, node });
+    }
+    Step::Done(walk.end(before))
+}
+
+struct Maker<'a> {
+    id: &'a Id,
+    order: &'a Order,
+    price: u64,
+    node: &'a Node,
+}
+
+/// A step in the making.
+struct Walk<'a, 'b> {
+    taker: Taker<'a>,
+    /// Where the taker's owner is, where its own orders are not to be traded with.
+    own: Option<Slot>,
+    /// The number of the last trade.
+    trade: u64,
+    /// Whether the taker was cancelled by an own order.
+    cancelled: bool,
+    fills: Vec<Fill>,
+    events: &'b mut Vec<Event>,
+}
+
+impl Walk<'_, '_> {
+    fn meet(&mut self, maker: &Maker<'_>) {
+        if self.own != Some(maker.node.owner) {
+            return self.trade(maker);
+        }
+        match self.taker.stp {
+            StpMode::None => self.trade(maker),
+            StpMode::CancelTaker => self.cancel_taker(CancelReason::SelfTrade),
+            StpMode::CancelMaker => self.cancel_maker(maker),
+            StpMode::CancelBoth => {
+                self.cancel_maker(maker);
+                self.cancel_taker(CancelReason::SelfTrade);
+            }
+            StpMode::Decrement => self.decrement(maker),
+        }
+    }
+
+    fn trade(&mut self, maker: &Maker<'_>) {
+        let quantity = self.taker.remaining.min(maker.order.remaining);
+        let maker_remaining = maker.order.remaining - quantity;
+        self.trade += 1;
+        self.taker.remaining -= quantity;
+        self.taker.filled += quantity;
+        let traded = OrderTraded {
+            market: self.taker.market.clone(),
+            trade: self.trade,
+            price: maker.price,
+            quantity,
+            taker_side: self.taker.side,
+            maker_order: maker.id.clone(),
+            maker_owner: maker.order.owner.clone(),
+            maker_remaining,
+            taker_order: self.taker.order.clone(),
+            taker_owner: self.taker.owner.clone(),
+            taker_remaining: self.taker.remaining,
+        };
+        self.events.push(traded.into());
+        let (trade, price) = (self.trade, maker.price);
+        self.fills.push(Fill { trade, maker_order: maker.id.clone(), price, quantity, maker_remaining });
+    }
+
+    fn cancel_taker(&mut self, reason: CancelReason) {
+        self.cancelled = true;
+        let Taker { market, order, owner, remaining, .. } = self.taker;
+        self.events.push(cancelled(market, order, owner, remaining, reason));
+    }
+
+    fn cancel_maker(&mut self, maker: &Maker<'_>) {
+        let Order { owner, remaining, .. } = maker.order;
+        let reason = CancelReason::SelfTrade;
+        self.events.push(cancelled(self.taker.market, maker.id, owner, *remaining, reason));
+    }
+
+    /// The smaller of the two is cancelled and the larger reduced by it; of equals, both are cancelled.
+    fn decrement(&mut self, maker: &Maker<'_>) {
+        let (taker, resting) = (self.taker.remaining, maker.order.remaining);
+        if taker < resting {
+            self.reduce(maker.id, taker, resting - taker);
+        } else {
+            self.cancel_maker(maker);
+        }
+        if taker > resting {
+            self.taker.remaining = taker - resting;
+            self.reduce(self.taker.order, resting, taker - resting);
+        } else {
+            self.cancel_taker(CancelReason::SelfTrade);
+        }
+    }
+
+    /// Reduces an own order, whichever of the two it is.
+    fn reduce(&mut self, order: &Id, by: u64, remaining: u64) {
+        let reduced = OrderReduced {
+            market: self.taker.market.clone(),
+            order: order.clone(),
+            owner: self.taker.owner.clone(),
+            by,
+            remaining,
+            by_self_trade: true,
+        };
+        self.events.push(reduced.into());
+    }
+
+    fn more(self) -> Step {
+        let (market, order) = (self.taker.market.clone(), self.taker.order.clone());
+        Step::More(Progress::Sweep(Sweep { market, order, fills: self.fills }))
+    }
+
+    /// Ends the sweep: what is left rests, where the order may. Gives status, filled, remaining, fills.
+    fn end(mut self, before: &[Fill]) -> Facts {
+        let status = self.rest();
+        let fills: Vec<Value> = before.iter().chain(&self.fills).map(Fill::shown).collect();
+        facts![status.word(), self.taker.filled, self.taker.remaining, fills]
+    }
+
+    fn rest(&mut self) -> OrderStatus {
+        if self.cancelled {
+            return OrderStatus::Cancelled;
+        }
+        let Taker { market, order, price, filled, remaining, .. } = self.taker;
+        if remaining == 0 {
+            return OrderStatus::Filled;
+        }
+        match price.filter(|_| self.taker.may_rest()) {
+            Some(price) => {
+                let (market, order) = (market.clone(), order.clone());
+                self.events.push(OrderRested { market, order, price, remaining }.into());
+                OrderStatus::live(filled)
+            }
+            None => {
+                self.cancel_taker(CancelReason::Unfilled);
+                OrderStatus::Cancelled
+            }
+        }
+    }
+}
+
+/// The event of an order that ends with a rest.
+pub(super) fn cancelled(market: &Id, order: &Id, owner: &Id, remaining: u64, reason: CancelReason) -> Event {
+    let (market, order, owner) = (market.clone(), order.clone(), owner.clone());
+    OrderCancelled { market, order, owner, remaining, reason }.into()
 }

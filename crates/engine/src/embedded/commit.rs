@@ -35,6 +35,7 @@ pub(super) struct Progress {
     tight: AtomicBool,
     /// Whether the disk had no room for the next one.
     full: AtomicBool,
+    has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
 }
 
@@ -62,11 +63,15 @@ impl Progress {
 
     /// Why the journal takes nothing more, for ever.
     pub(super) fn failure(&self) -> Option<String> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return None;
+        }
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn fail(&self, reason: String) {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        self.has_failed.store(true, Ordering::Release);
     }
 }
 

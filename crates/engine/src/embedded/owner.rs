@@ -16,7 +16,7 @@ use super::commit::{Commit, Committer, explain, find_entry};
 use super::inbox::{Inbox, Mail};
 use super::keeper::{Keeper, Task};
 use super::{ClockChoice, EmbeddedError, Place, Settings};
-use crate::clock::Clock;
+use crate::clock::{Clock, Leap};
 use crate::engine::{Failure, Request};
 use crate::journal::{Reader, Writer};
 
@@ -41,6 +41,8 @@ pub(super) struct Parts<'a> {
 pub struct Owner {
     machine: Machine,
     clock: Box<dyn Clock>,
+    /// The time of this turn: one look at the clock serves all that came together.
+    turn_at: Option<Result<TimeMs, Leap>>,
     /// Whether deadlines are swept as time goes by; a clock that tests set is swept by request.
     sweeps: bool,
     swept_at: TimeMs,
@@ -100,6 +102,7 @@ impl Owner {
         );
         let mut owner = Self {
             clock: settings.clock.clock(machine.state().at),
+            turn_at: None,
             sweeps: matches!(settings.clock, ClockChoice::System { .. }),
             swept_at: 0,
             inbox,
@@ -198,7 +201,7 @@ impl Owner {
 
     fn read(&mut self, namespace: &str, command: &Command) -> Result<Receipt, Failure> {
         // A clock that leapt stops writes; reads go on by the last stamp.
-        let now = self.clock.now().unwrap_or_else(|_| self.machine.now());
+        let now = self.time().unwrap_or_else(|_| self.machine.now());
         match self.machine.query(namespace, command, now) {
             Answer::Receipt(receipt) => Ok(receipt),
             Answer::Replay(replay) => self.read_back(replay),
@@ -222,7 +225,17 @@ impl Owner {
     }
 
     fn now(&mut self) -> Result<TimeMs, Failure> {
-        self.clock.now().map_err(|leap| Failure::Unavailable { reason: leap.to_string() })
+        self.time().map_err(|leap| Failure::Unavailable { reason: leap.to_string() })
+    }
+
+    fn time(&mut self) -> Result<TimeMs, Leap> {
+        let clock = &mut self.clock;
+        *self.turn_at.get_or_insert_with(|| clock.now())
+    }
+
+    /// Begins a turn: what is asked from now on is stamped anew.
+    pub fn begin_turn(&mut self) {
+        self.turn_at = None;
     }
 
     fn check_room(&self) -> Result<(), Failure> {
@@ -268,7 +281,7 @@ impl Owner {
     /// Ends what is due, if the last sweep is long enough ago.
     pub(super) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
-        let Ok(now) = self.clock.now() else { return };
+        let Ok(now) = self.time() else { return };
         if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.has_room() && self.failure().is_none() {
             self.begin_batch();
             self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
@@ -278,6 +291,7 @@ impl Owner {
 
     /// Takes mail as long as there is room.
     pub(super) fn serve_inbox(&mut self) {
+        self.begin_turn();
         for _ in 0..MAIL_PER_TURN_MAX {
             if !self.has_room() {
                 return;

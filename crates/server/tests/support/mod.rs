@@ -1,31 +1,28 @@
-//! Starting the real binary for a test, and stopping it again.
+//! Starting the real server for a test, and talking to it.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "shared by tests that each use a part of it")]
+#![allow(dead_code, reason = "shared by tests that each use a part of it")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpStream};
+mod socket;
+
+pub use socket::{Socket, frame};
+
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
+use scarce::client::Client;
 use tempfile::TempDir;
 
-/// No test waits longer for anything.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A running server with a data directory of its own; ended when dropped.
+/// A running `scarce serve`, killed when the test lets go of it.
 pub struct Server {
     child: Child,
-    address: String,
-    data: TempDir,
+    pub address: String,
+    data: Option<TempDir>,
 }
 
 /// The binary that cargo built for the tests.
 pub fn scarce() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scarce"));
-    for name in ["SCARCE_DATA", "SCARCE_RESP", "SCARCE_PASSWORD_FILE"] {
-        command.env_remove(name);
-    }
     command.stdin(Stdio::null());
     command
 }
@@ -38,34 +35,33 @@ pub fn serve(data: &Path, options: &[&str]) -> Command {
 }
 
 impl Server {
-    /// Starts on an empty data directory.
-    pub fn start() -> Self {
-        Self::with(&[])
-    }
-
-    /// Starts on an empty data directory with more options.
-    pub fn with(options: &[&str]) -> Self {
-        Self::on(TempDir::new().unwrap(), options)
-    }
-
-    /// Starts on a data directory that exists.
-    pub fn on(data: TempDir, options: &[&str]) -> Self {
-        let mut child = serve(data.path(), options).stdout(Stdio::piped()).spawn().unwrap();
+    /// Starts on a free port and waits for the line that says it is ready.
+    pub fn start(data: &Path, options: &[&str]) -> Self {
+        let mut child = serve(data, options).stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let rest = line.strip_prefix("scarce ready: resp ").unwrap_or_else(|| panic!("not ready: {line:?}"));
-        let address = rest.split([',', '\n']).next().unwrap().to_owned();
-        Self { child, address, data }
+        let stdout = child.stdout.take().expect("its output");
+        BufReader::new(stdout).read_line(&mut line).expect("its ready line");
+        let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
+        let address = address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned();
+        Self { child, address, data: None }
     }
 
-    /// Where the RESP port listens.
-    pub fn address(&self) -> &str {
-        &self.address
+    /// Starts on an empty data directory that goes with it.
+    pub fn fresh(options: &[&str]) -> Self {
+        let data = TempDir::new().expect("a temporary folder");
+        let mut server = Self::start(data.path(), options);
+        server.data = Some(data);
+        server
     }
 
-    /// Where its data is.
-    pub fn data(&self) -> &Path {
-        self.data.path()
+    /// A connection of its own.
+    pub fn connect(&self) -> Client {
+        Client::connect(&self.address, None).expect("a connection")
+    }
+
+    /// A connection without any library.
+    pub fn socket(&self) -> Socket {
+        Socket::connect(&self.address)
     }
 
     /// Its process id.
@@ -73,46 +69,36 @@ impl Server {
         self.child.id()
     }
 
-    /// A connection without any library.
-    pub fn socket(&self) -> Socket {
-        let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        Socket { stream: BufReader::new(stream) }
-    }
-
     /// How much memory the process has, in KiB.
     pub fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        let path = format!("/proc/{}/status", self.pid());
+        let status = std::fs::read_to_string(path).expect("the process's status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
     }
 
-    /// Ends it with SIGTERM, which must be clean, and gives its data directory.
-    pub fn stop(mut self) -> TempDir {
-        signal("TERM", self.pid());
-        assert!(self.child.wait().unwrap().success(), "SIGTERM ends the server with exit code 0");
-        std::mem::replace(&mut self.data, TempDir::new().unwrap())
+    /// SIGKILL, as a power switch would.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the server is killed");
+        self.child.wait().expect("the server has ended");
     }
 
-    /// Ends it as a power loss would, and gives its data directory.
-    pub fn kill(mut self) -> TempDir {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        std::mem::replace(&mut self.data, TempDir::new().unwrap())
+    /// SIGTERM, and waits for a clean end.
+    pub fn stop(mut self) {
+        let pid = self.child.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");
+        assert!(asked.success());
+        let status = self.child.wait().expect("the server has ended");
+        assert!(status.success(), "{status}");
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// Sends a signal to one process.
-pub fn signal(name: &str, pid: u32) {
-    assert!(Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status().unwrap().success());
 }
 
 /// Runs a server that must refuse to start.
@@ -139,69 +125,4 @@ pub fn first_segment(data: &Path) -> PathBuf {
     }
     found.sort();
     found.remove(0)
-}
-
-/// A connection on which bytes are sent as they are.
-pub struct Socket {
-    stream: BufReader<TcpStream>,
-}
-
-impl Socket {
-    /// Sends bytes.
-    pub fn send(&mut self, bytes: &[u8]) {
-        self.stream.get_mut().write_all(bytes).unwrap();
-    }
-
-    /// Says that nothing more will be sent.
-    pub fn end(&mut self) {
-        self.stream.get_ref().shutdown(Shutdown::Write).unwrap();
-    }
-
-    /// Sends a request as an array and reads its reply.
-    pub fn call(&mut self, words: &[&str]) -> String {
-        self.send(&frame(words));
-        self.reply()
-    }
-
-    /// Reads one reply, shown on one line: `[0 SOLD_OUT 0 1]`, `-ERR …`, `(nil)`.
-    pub fn reply(&mut self) -> String {
-        let mut line = String::new();
-        self.stream.read_line(&mut line).unwrap();
-        assert!(line.ends_with("\r\n"), "the connection ended instead of a reply: {line:?}");
-        let (kind, rest) = line.trim_end().split_at(1);
-        match (kind, rest) {
-            ("+" | ":", text) => text.to_owned(),
-            ("$" | "*", "-1") => "(nil)".to_owned(),
-            ("$", length) => {
-                let mut bytes = vec![0; length.parse::<usize>().unwrap() + 2];
-                self.stream.read_exact(&mut bytes).unwrap();
-                String::from_utf8(bytes).unwrap().trim_end_matches("\r\n").to_owned()
-            }
-            ("*", count) => {
-                let values: Vec<_> = (0..count.parse::<usize>().unwrap()).map(|_| self.reply()).collect();
-                format!("[{}]", values.join(" "))
-            }
-            _ => line.trim_end().to_owned(),
-        }
-    }
-
-    /// All that comes until the other end closes.
-    pub fn rest(&mut self) -> String {
-        let mut bytes = Vec::new();
-        match self.stream.read_to_end(&mut bytes) {
-            Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset => panic!("{error}"),
-            _ => String::from_utf8(bytes).unwrap(),
-        }
-    }
-}
-
-/// A request as clients send it.
-pub fn frame<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        bytes.extend_from_slice(format!("${}\r\n", word.as_ref().len()).as_bytes());
-        bytes.extend_from_slice(word.as_ref());
-        bytes.extend_from_slice(b"\r\n");
-    }
-    bytes
 }

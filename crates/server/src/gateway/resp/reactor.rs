@@ -94,6 +94,9 @@ impl Reactor {
                         && (event.is_readable() || event.is_read_closed() || event.is_error())
                     {
                         connection.set_readable();
+                        if event.is_read_closed() {
+                            connection.set_read_closed();
+                        }
                     }
                 }
             }
@@ -184,6 +187,7 @@ impl Port for Reactor {
     fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = if self.has_pending(owner) { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)?;
+        owner.begin_turn();
         self.deliver();
         self.flush(owner.durable());
         self.serve(owner);

@@ -1,0 +1,478 @@
+//! The books: per market and side the levels by price, per level a queue of resting orders, and per
+//! owner its resting orders, oldest first, with their quantity at each price.
+//!
+//! Queues run through one slab of entries per market, so that an order leaves the middle of a queue
+//! at the cost of its neighbours. Whatever a book is changed by goes through [`Pen`], which can note
+//! the cell that it overwrites; taking back is writing the noted cells again, last one first.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use crate::command::shapes::Side;
+use crate::store::{Ordered, Reversible, Slot, Table};
+use crate::types::{INTEGER_MAX, Id};
+
+/// No entry.
+pub(super) const NIL: u32 = u32::MAX;
+
+/// A price by how good it is for whoever trades against the side: the best has the least rank. Lets
+/// one order serve both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank(u64);
+
+impl Rank {
+    /// The rank of a price among the orders of `side`.
+    pub(super) fn of(side: Side, price: u64) -> Self {
+        match side {
+            Side::Buy => Self(INTEGER_MAX - price),
+            Side::Sell => Self(price),
+        }
+    }
+
+    fn price(self, side: Side) -> u64 {
+        match side {
+            Side::Buy => INTEGER_MAX - self.0,
+            Side::Sell => self.0,
+        }
+    }
+}
+
+/// What rests at one price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    /// Units in all.
+    pub(super) quantity: u64,
+    /// Orders in all.
+    pub(super) orders: u64,
+    head: u32,
+    tail: u32,
+}
+
+const NO_LEVEL: Level = Level { quantity: 0, orders: 0, head: NIL, tail: NIL };
+
+/// The entry of a resting order. What remains of the order stands in its record only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    /// Where the order's record is.
+    pub(super) row: Slot,
+    /// Where its owner is among the market's owners.
+    pub(super) owner: Slot,
+    side: Side,
+    rank: Rank,
+    prev: u32,
+    next: u32,
+    own_prev: u32,
+    own_next: u32,
+}
+
+/// An order that is to rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resting {
+    /// Where its record is.
+    pub(super) row: Slot,
+    /// Which side.
+    pub(super) side: Side,
+    /// At what price.
+    pub(super) price: u64,
+    /// What remains of it.
+    pub(super) quantity: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    /// The first free entry; they are chained by `next`.
+    free: u32,
+    orders: u64,
+    bids_total: u64,
+    asks_total: u64,
+}
+
+impl Header {
+    fn total(&mut self, side: Side) -> &mut u64 {
+        match side {
+            Side::Buy => &mut self.bids_total,
+            Side::Sell => &mut self.asks_total,
+        }
+    }
+}
+
+/// A market's book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Book {
+    bids: BTreeMap<Rank, Level>,
+    asks: BTreeMap<Rank, Level>,
+    nodes: Vec<Node>,
+    header: Header,
+}
+
+impl Book {
+    const fn new() -> Self {
+        let header = Header { free: NIL, orders: 0, bids_total: 0, asks_total: 0 };
+        Self { bids: BTreeMap::new(), asks: BTreeMap::new(), nodes: Vec::new(), header }
+    }
+
+    fn side(&self, side: Side) -> &BTreeMap<Rank, Level> {
+        match side {
+            Side::Buy => &self.bids,
+            Side::Sell => &self.asks,
+        }
+    }
+
+    fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize)
+    }
+
+    /// How many orders rest.
+    pub(super) fn orders(&self) -> u64 {
+        self.header.orders
+    }
+
+    /// All units that rest on a side.
+    pub(super) fn total(&self, side: Side) -> u64 {
+        match side {
+            Side::Buy => self.header.bids_total,
+            Side::Sell => self.header.asks_total,
+        }
+    }
+
+    /// The best price of a side.
+    pub(super) fn best(&self, side: Side) -> Option<u64> {
+        self.side(side).first_key_value().map(|(rank, _)| rank.price(side))
+    }
+
+    /// Whether whoever trades against `side` at `limit` (absent: at any price) would meet an order.
+    pub(super) fn crosses(&self, side: Side, limit: Option<u64>) -> bool {
+        self.crossing(side, limit).next().is_some()
+    }
+
+    /// The levels of a side, best first, down to a limit (absent: all).
+    pub(super) fn crossing(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Level)> {
+        let last = limit.map_or(Rank(u64::MAX), |limit| Rank::of(side, limit));
+        self.side(side).range(..=last).map(move |(rank, level)| (rank.price(side), level))
+    }
+
+    /// The entries of a level in the order of time.
+    pub(super) fn queue(&self, level: &Level) -> impl Iterator<Item = &Node> {
+        std::iter::successors(self.node(level.head), |node| self.node(node.next))
+    }
+
+    /// The entries of a side with their price, in the order in which they trade.
+    pub(super) fn makers(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Node)> {
+        self.crossing(side, limit).flat_map(|(price, level)| self.queue(level).map(move |node| (price, node)))
+    }
+}
+
+/// An owner's resting orders in a market.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Owner {
+    first: u32,
+    last: u32,
+}
+
+#[derive(Debug)]
+enum Change {
+    Opened,
+    Grown(Slot),
+    Header(Slot, Header),
+    Node(Slot, u32, Node),
+    Level(Slot, Side, Rank, Option<Level>),
+}
+
+/// The books of all markets, by the place of the market.
+#[derive(Debug)]
+pub(super) struct Books {
+    books: Vec<Book>,
+    /// Those who have resting orders.
+    owners: Table<(Slot, Id), Owner>,
+    /// What an owner has at a price, in units.
+    own_levels: Ordered<(Slot, Side, Rank), u64>,
+    changes: Option<Vec<Change>>,
+}
+
+impl Books {
+    pub(super) fn new(hash_seed: u64) -> Self {
+        Self {
+            books: Vec::new(),
+            owners: Table::new(hash_seed),
+            own_levels: Ordered::default(),
+            changes: None,
+        }
+    }
+
+    /// Makes the empty book of the next market. Markets are never removed, so they and their books
+    /// stand in the same order.
+    pub(super) fn open(&mut self) {
+        self.books.push(Book::new());
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change::Opened);
+        }
+    }
+
+    /// A market's book.
+    pub(super) fn get(&self, market: Slot) -> &Book {
+        static EMPTY: Book = Book::new();
+        self.books.get(market.0 as usize).unwrap_or(&EMPTY)
+    }
+
+    /// Where an owner is, where it has resting orders in the market.
+    pub(super) fn owner(&self, market: Slot, owner: &Id) -> Option<Slot> {
+        self.owners.find(&(market, owner.clone()))
+    }
+
+    /// The units that an owner has at a price.
+    pub(super) fn own_quantity(&self, owner: Slot, side: Side, price: u64) -> u64 {
+        self.own_levels.get(&(owner, side, Rank::of(side, price))).copied().unwrap_or(0)
+    }
+
+    /// Where the records of an owner's resting orders are, oldest first.
+    pub(super) fn orders_of(&self, market: Slot, owner: &Id) -> impl Iterator<Item = Slot> {
+        let book = self.get(market);
+        let found = self.owner(market, owner).and_then(|slot| self.owners.at(slot));
+        std::iter::successors(found.and_then(|owner| book.node(owner.first)), |node| book.node(node.own_next))
+            .map(|node| node.row)
+    }
+
+    /// Puts an order on the book, behind all others of its price. Gives its entry.
+    pub(super) fn rest(&mut self, market: Slot, owner: &Id, resting: Resting) -> u32 {
+        let key = (market, owner.clone());
+        let owner = self
+            .owners
+            .find(&key)
+            .unwrap_or_else(|| self.owners.insert(key, Owner { first: NIL, last: NIL }));
+        let Resting { row, side, price, quantity } = resting;
+        let rank = Rank::of(side, price);
+        let own_prev = self.owners.at(owner).map_or(NIL, |owner| owner.last);
+        let node = Node { row, owner, side, rank, prev: NIL, next: NIL, own_prev, own_next: NIL };
+        let Some(mut pen) = self.pen(market) else { return NIL };
+        let index = pen.add(node);
+        pen.link(index, node, quantity);
+        self.owners.update(owner, |owner| {
+            owner.last = index;
+            if owner.first == NIL {
+                owner.first = index;
+            }
+        });
+        let own = self.own_levels.get(&(owner, side, rank)).copied().unwrap_or(0);
+        self.own_levels.insert((owner, side, rank), own + quantity);
+        index
+    }
+
+    /// Takes an order with `remaining` units off the book.
+    pub(super) fn take_off(&mut self, market: Slot, index: u32, remaining: u64) {
+        let Some(node) = self.get(market).node(index).copied() else { return };
+        let Some(mut pen) = self.pen(market) else { return };
+        pen.unlink(node, remaining);
+        pen.free(index);
+        self.shrink_own(&node, remaining);
+        self.owners.update(node.owner, |owner| {
+            if node.own_prev == NIL {
+                owner.first = node.own_next;
+            }
+            if node.own_next == NIL {
+                owner.last = node.own_prev;
+            }
+        });
+        // Only those who have resting orders are kept, so that memory follows the book.
+        if node.own_prev == NIL
+            && node.own_next == NIL
+            && let Some(key) = self.owners.key_at(node.owner).cloned()
+        {
+            self.owners.remove(&key);
+        }
+    }
+
+    /// Makes a resting order smaller; it stays where it is.
+    pub(super) fn shrink(&mut self, market: Slot, index: u32, by: u64) {
+        let Some(node) = self.get(market).node(index).copied() else { return };
+        let Some(mut pen) = self.pen(market) else { return };
+        pen.level(node.side, node.rank, |level| level.quantity -= by);
+        pen.header(|header| *header.total(node.side) -= by);
+        self.shrink_own(&node, by);
+    }
+
+    fn shrink_own(&mut self, node: &Node, by: u64) {
+        let key = (node.owner, node.side, node.rank);
+        let own = self.own_levels.get(&key).copied().unwrap_or(0).saturating_sub(by);
+        if own == 0 {
+            self.own_levels.remove(&key);
+        } else {
+            self.own_levels.update(&key, |quantity| *quantity = own);
+        }
+    }
+
+    fn pen(&mut self, market: Slot) -> Option<Pen<'_>> {
+        let book = self.books.get_mut(market.0 as usize)?;
+        Some(Pen { book, market, changes: self.changes.as_mut() })
+    }
+}
+
+/// Writes in a book, cell by cell, and notes what it overwrites where that may have to be taken back.
+struct Pen<'a> {
+    book: &'a mut Book,
+    market: Slot,
+    changes: Option<&'a mut Vec<Change>>,
+}
+
+impl Pen<'_> {
+    fn note(&mut self, change: Change) {
+        if let Some(changes) = &mut self.changes {
+            changes.push(change);
+        }
+    }
+
+    fn header(&mut self, change: impl FnOnce(&mut Header)) {
+        self.note(Change::Header(self.market, self.book.header));
+        change(&mut self.book.header);
+    }
+
+    fn node(&mut self, index: u32, change: impl FnOnce(&mut Node)) {
+        if let Some(before) = self.book.node(index).copied() {
+            self.note(Change::Node(self.market, index, before));
+            change(&mut self.book.nodes[index as usize]);
+        }
+    }
+
+    /// Changes a level; it is there as long as it has orders.
+    fn level(&mut self, side: Side, rank: Rank, change: impl FnOnce(&mut Level)) {
+        let levels = match side {
+            Side::Buy => &mut self.book.bids,
+            Side::Sell => &mut self.book.asks,
+        };
+        let before = match levels.entry(rank) {
+            Entry::Vacant(vacant) => {
+                let mut level = NO_LEVEL;
+                change(&mut level);
+                vacant.insert(level);
+                None
+            }
+            Entry::Occupied(mut occupied) => {
+                let before = *occupied.get();
+                change(occupied.get_mut());
+                if occupied.get().orders == 0 {
+                    occupied.remove();
+                }
+                Some(before)
+            }
+        };
+        self.note(Change::Level(self.market, side, rank, before));
+    }
+
+    /// Finds a place for an entry.
+    fn add(&mut self, node: Node) -> u32 {
+        let index = self.book.header.free;
+        if let Some(next) = self.book.node(index).map(|free| free.next) {
+            self.header(|header| header.free = next);
+            self.node(index, |free| *free = node);
+            return index;
+        }
+        self.book.nodes.push(node);
+        self.note(Change::Grown(self.market));
+        u32::try_from(self.book.nodes.len() - 1).expect("a market keeps fewer than 2^32 resting orders")
+    }
+
+    fn free(&mut self, index: u32) {
+        let next = self.book.header.free;
+        self.node(index, |node| node.next = next);
+        self.header(|header| header.free = index);
+    }
+
+    /// Joins an entry to the tails of its level and of its owner's orders.
+    fn link(&mut self, index: u32, node: Node, quantity: u64) {
+        let mut prev = NIL;
+        self.level(node.side, node.rank, |level| {
+            prev = std::mem::replace(&mut level.tail, index);
+            if level.head == NIL {
+                level.head = index;
+            }
+            level.orders += 1;
+            level.quantity += quantity;
+        });
+        self.node(prev, |before| before.next = index);
+        self.node(index, |node| node.prev = prev);
+        self.node(node.own_prev, |before| before.own_next = index);
+        self.header(|header| {
+            header.orders += 1;
+            *header.total(node.side) += quantity;
+        });
+    }
+
+    /// Takes an entry out of its two queues.
+    fn unlink(&mut self, node: Node, quantity: u64) {
+        self.level(node.side, node.rank, |level| {
+            if node.prev == NIL {
+                level.head = node.next;
+            }
+            if node.next == NIL {
+                level.tail = node.prev;
+            }
+            level.orders -= 1;
+            level.quantity -= quantity;
+        });
+        self.node(node.prev, |before| before.next = node.next);
+        self.node(node.next, |after| after.prev = node.prev);
+        self.node(node.own_prev, |before| before.own_next = node.own_next);
+        self.node(node.own_next, |after| after.own_prev = node.own_prev);
+        self.header(|header| {
+            header.orders -= 1;
+            *header.total(node.side) -= quantity;
+        });
+    }
+}
+
+impl Change {
+    fn undo(self, books: &mut Vec<Book>) {
+        let (Self::Grown(market)
+        | Self::Header(market, _)
+        | Self::Node(market, ..)
+        | Self::Level(market, ..)) = self
+        else {
+            books.pop();
+            return;
+        };
+        let Some(book) = books.get_mut(market.0 as usize) else { return };
+        match self {
+            Self::Opened => {}
+            Self::Grown(_) => {
+                book.nodes.pop();
+            }
+            Self::Header(_, before) => book.header = before,
+            Self::Node(_, index, before) => book.nodes[index as usize] = before,
+            Self::Level(_, side, rank, before) => {
+                let levels = match side {
+                    Side::Buy => &mut book.bids,
+                    Side::Sell => &mut book.asks,
+                };
+                match before {
+                    Some(level) => levels.insert(rank, level),
+                    None => levels.remove(&rank),
+                };
+            }
+        }
+    }
+}
+
+impl Reversible for Books {
+    fn begin(&mut self) {
+        self.owners.begin();
+        self.own_levels.begin();
+        self.changes = Some(Vec::new());
+    }
+
+    fn commit(&mut self) {
+        self.owners.commit();
+        self.own_levels.commit();
+        self.changes = None;
+    }
+
+    fn rollback(&mut self) {
+        self.owners.rollback();
+        self.own_levels.rollback();
+        for change in self.changes.take().into_iter().flatten().rev() {
+            change.undo(&mut self.books);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/book.rs"]
+mod tests;

@@ -1,0 +1,177 @@
+//! What events change in markets.
+
+use super::book::Resting;
+use super::{CancelReason, Market, Markets, Order, OrderStatus, Place};
+use crate::deadlines::RecordKind;
+use crate::event::{
+    Event, MarketCreated, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded,
+};
+use crate::state::State;
+use crate::store::Slot;
+use crate::types::{Id, TimeMs};
+
+/// Applies an event of a market or an order.
+pub(crate) fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+    let markets = &mut state.markets;
+    match event {
+        Event::MarketCreated(created) => markets.create(created),
+        Event::MarketHalted(halted) => {
+            markets.markets.update_key(&halted.market, |market| market.halted = true);
+        }
+        Event::MarketResumed(resumed) => {
+            markets.markets.update_key(&resumed.market, |market| market.halted = false);
+        }
+        Event::OrderPlaced(placed) => place(state, placed),
+        Event::OrderTraded(traded) => trade(state, traded, at),
+        Event::OrderCancelled(cancelled) => cancel(state, cancelled, at),
+        Event::OrderReduced(reduced) => markets.reduce(reduced),
+        Event::OrderRested(rested) => markets.rest(rested),
+        Event::OrderReplaced(replaced) => markets.replace(replaced),
+        _ => {}
+    }
+}
+
+impl Markets {
+    fn create(&mut self, created: &MarketCreated) {
+        let MarketCreated { market, tick, lot, min_quantity, max_quantity } = created;
+        let row = Market {
+            tick: *tick,
+            lot: *lot,
+            min_quantity: *min_quantity,
+            max_quantity: *max_quantity,
+            halted: false,
+            trades: 0,
+            priority: 0,
+        };
+        self.markets.insert(market.clone(), row);
+        self.books.open();
+    }
+
+    /// Where an order is, and its market.
+    fn locate(&self, market: &Id, order: &Id) -> Option<(Slot, Slot)> {
+        let slot = self.markets.find(market)?;
+        Some((slot, self.orders.find(&(slot, order.clone()))?))
+    }
+
+    /// Sets what remains of a live order, also on the book where it rests.
+    fn shrink(&mut self, (slot, row): (Slot, Slot), remaining: u64) {
+        let Some(order) = self.orders.at(row) else { return };
+        let by = order.remaining - remaining;
+        if let Some(place) = order.place {
+            self.books.shrink(slot, place.node, by);
+        }
+        self.orders.update(row, |order| order.remaining = remaining);
+    }
+
+    /// Takes an order off the book, where it rests.
+    fn take_off(&mut self, (slot, row): (Slot, Slot)) {
+        let Some(order) = self.orders.at(row) else { return };
+        if let Some(place) = order.place {
+            self.books.take_off(slot, place.node, order.remaining);
+            self.orders.update(row, |order| order.place = None);
+        }
+    }
+
+    fn reduce(&mut self, reduced: &OrderReduced) {
+        if let Some(found) = self.locate(&reduced.market, &reduced.order) {
+            self.shrink(found, reduced.remaining);
+        }
+    }
+
+    fn rest(&mut self, rested: &OrderRested) {
+        let OrderRested { market, order, price, remaining } = rested;
+        let Some((slot, row)) = self.locate(market, order) else { return };
+        let mut priority = 0;
+        self.markets.update(slot, |market| {
+            market.priority += 1;
+            priority = market.priority;
+        });
+        let Some(order) = self.orders.at(row) else { return };
+        let entry = Resting { row, side: order.side, price: *price, quantity: *remaining };
+        let node = self.books.rest(slot, &order.owner, entry);
+        self.orders.update(row, |order| order.place = Some(Place { priority, node }));
+    }
+
+    fn replace(&mut self, replaced: &OrderReplaced) {
+        let OrderReplaced { market, order, price, quantity, keeps_priority, .. } = replaced;
+        let Some(found) = self.locate(market, order) else { return };
+        if *keeps_priority {
+            self.shrink(found, *quantity);
+            return;
+        }
+        self.take_off(found);
+        self.orders.update(found.1, |order| {
+            order.price = Some(*price);
+            order.remaining = *quantity;
+        });
+    }
+}
+
+fn place(state: &mut State, placed: &OrderPlaced) {
+    let OrderPlaced { market, order, owner, side, price, quantity, tif, stp } = placed;
+    let Some(slot) = state.markets.markets.find(market) else { return };
+    let key = (slot, order.clone());
+    if let Some(before) = state.markets.orders.get(&key) {
+        state.ended.remove(before.ended_at, RecordKind::Order, slot, order);
+    }
+    let record = Order {
+        owner: owner.clone(),
+        side: *side,
+        price: *price,
+        remaining: *quantity,
+        filled: 0,
+        tif: *tif,
+        stp: *stp,
+        status: OrderStatus::Open,
+        reason: None,
+        ended_at: 0,
+        place: None,
+    };
+    state.markets.orders.insert(key, record);
+}
+
+fn trade(state: &mut State, traded: &OrderTraded, at: TimeMs) {
+    let OrderTraded { market, trade, quantity, .. } = traded;
+    let Some(slot) = state.markets.markets.find(market) else { return };
+    state.markets.markets.update(slot, |market| market.trades = *trade);
+    fill(state, slot, &traded.maker_order, (*quantity, traded.maker_remaining), at);
+    fill(state, slot, &traded.taker_order, (*quantity, traded.taker_remaining), at);
+}
+
+fn fill(state: &mut State, slot: Slot, order: &Id, (quantity, remaining): (u64, u64), at: TimeMs) {
+    let Some(row) = state.markets.orders.find(&(slot, order.clone())) else { return };
+    if remaining == 0 {
+        state.markets.take_off((slot, row));
+    }
+    state.markets.shrink((slot, row), remaining);
+    state.markets.orders.update(row, |order| {
+        order.filled += quantity;
+        order.status = OrderStatus::PartiallyFilled;
+    });
+    if remaining == 0 {
+        end(state, (slot, row), order, (OrderStatus::Filled, None), at);
+    }
+}
+
+fn cancel(state: &mut State, cancelled: &OrderCancelled, at: TimeMs) {
+    let OrderCancelled { market, order, reason, .. } = cancelled;
+    let Some(found) = state.markets.locate(market, order) else { return };
+    state.markets.take_off(found);
+    end(state, found, order, (OrderStatus::Cancelled, Some(*reason)), at);
+}
+
+/// Marks an order as ended.
+fn end(
+    state: &mut State,
+    (slot, row): (Slot, Slot),
+    order: &Id,
+    (status, reason): (OrderStatus, Option<CancelReason>),
+    at: TimeMs,
+) {
+    state.markets.orders.update(row, |record| {
+        record.status = status;
+        record.reason = reason;
+        record.ended_at = at;
+    });
+    state.ended.add(at, RecordKind::Order, slot, order);
+}
