@@ -7,12 +7,12 @@ use support::Server;
 
 fn connect(server: &Server, protocol: u8) -> Connection {
     let url = format!("redis://{}/?protocol=resp{protocol}", server.address);
-    redis::Client::open(url).unwrap().get_connection().unwrap()
+    redis::Client::open(url).and_then(|client| client.get_connection()).expect("a connection")
 }
 
 fn call<T: redis::FromRedisValue>(connection: &mut Connection, line: &str) -> RedisResult<T> {
     let mut words = line.split(' ');
-    let mut command = cmd(words.next().unwrap());
+    let mut command = cmd(words.next().expect("a command"));
     words.for_each(|word| {
         command.arg(word);
     });

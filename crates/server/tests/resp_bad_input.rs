@@ -30,7 +30,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("STOCK.TAKE s\u{fc}u 1 u1", "sku may hold"),
     ("STOCK.TAKE s\r\nu 1 u1", "sku may hold"),
     ("STOCK.TAKE s\0u 1 u1", "sku may hold"),
-    ("STOCK.TAKE {a}{b} 1 u1", "sku may hold"),
+    ("STOCK.TAKE {a}{b} 1 u1", "sku may have one hash tag"),
     ("STOCK.TAKE sku 1 u1 ID", "ID is missing"),
     ("STOCK.TAKE sku 1 u1 ID _", "ID must be"),
     ("STOCK.TAKE sku 1 u1 ID a ID b", "ID is given twice"),

@@ -1,6 +1,6 @@
 //! Starting the real server for a test, and talking to it.
 
-#![allow(dead_code, reason = "shared by tests that each use a part of it")]
+#![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
 mod socket;
 
@@ -103,9 +103,9 @@ impl Drop for Server {
 
 /// Runs a server that must refuse to start.
 pub fn refused_start(command: &mut Command) -> (Option<i32>, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
+    let Output { status, stdout, stderr } = command.output().expect("the server runs");
     assert_eq!(String::from_utf8_lossy(&stdout), "", "nothing on stdout");
-    (status.code(), String::from_utf8(stderr).unwrap())
+    (status.code(), String::from_utf8_lossy(&stderr).into_owned())
 }
 
 /// A data directory's first journal segment.
@@ -113,9 +113,9 @@ pub fn first_segment(data: &Path) -> PathBuf {
     let mut found = Vec::new();
     let mut open = vec![data.to_path_buf()];
     while let Some(directory) = open.pop() {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        for entry in std::fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             if path.is_dir() {
                 open.push(path);
             } else if name.starts_with("journal-") {
