@@ -27,28 +27,27 @@ struct Record {
 
 /// What is known of an operation id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// The answer, from where it is kept in place.
-    Outcome {
-        /// The answer.
-        outcome: Outcome,
-        /// The content hash it was given with.
-        fingerprint: u64,
-        /// The last event of the operation.
-        sequence_last: u64,
-        /// How many events it made in its last step.
-        events: u32,
-        /// When it was decided.
-        at: TimeMs,
-    },
-    /// The answer is in the log, in the entry that ends at this sequence.
-    InLog {
-        /// The content hash it was given with.
-        fingerprint: u64,
-        /// The last event of the operation.
-        sequence_last: u64,
-    },
-    /// The id was declared absent.
+pub struct Known {
+    /// What it was answered.
+    pub answered: Answered,
+    /// The content hash it was given with.
+    pub fingerprint: u64,
+    /// The first event of the operation.
+    pub sequence_first: u64,
+    /// The last event of the operation.
+    pub sequence_last: u64,
+    /// When it was decided.
+    pub at: TimeMs,
+}
+
+/// What an operation was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// This.
+    Outcome(Outcome),
+    /// What stands in the log, in the entry that ends at the operation's last event.
+    InLog,
+    /// Nothing: the id was declared absent.
     Absent,
 }
 
@@ -267,20 +266,21 @@ impl Record {
     }
 
     fn known(&self) -> Known {
-        let in_log = Known::InLog { fingerprint: self.fingerprint, sequence_last: self.sequence_last };
-        if self.length == IN_LOG {
-            return in_log;
-        }
-        match Outcome::get(&mut Input::new(&self.outcome[..self.kept()])) {
-            Ok(outcome) if outcome.code == Code::ResolvedAbsent => Known::Absent,
-            Ok(outcome) => Known::Outcome {
-                outcome,
-                fingerprint: self.fingerprint,
-                sequence_last: self.sequence_last,
-                events: self.events,
-                at: self.at,
-            },
-            Err(_) => in_log,
+        let outcome = match usize::from(self.length) {
+            kept if kept <= INLINE_BYTES_MAX => Outcome::get(&mut Input::new(&self.outcome[..kept])).ok(),
+            _ => None,
+        };
+        let answered = match outcome {
+            None => Answered::InLog,
+            Some(outcome) if outcome.code == Code::ResolvedAbsent => Answered::Absent,
+            Some(outcome) => Answered::Outcome(outcome),
+        };
+        Known {
+            answered,
+            fingerprint: self.fingerprint,
+            sequence_first: (self.sequence_last + 1).saturating_sub(u64::from(self.events)),
+            sequence_last: self.sequence_last,
+            at: self.at,
         }
     }
 }

@@ -51,6 +51,30 @@ impl Client {
         self.connection.set_read_timeout(Some(timeout)).map_err(ClientError::Broken)
     }
 
+    /// How long the server may take to accept what is sent.
+    ///
+    /// # Errors
+    /// When the socket refuses.
+    pub fn set_send_timeout(&self, timeout: Duration) -> Result<(), ClientError> {
+        self.connection.set_write_timeout(Some(timeout)).map_err(ClientError::Broken)
+    }
+
+    /// Sends packed commands without waiting for their answers.
+    ///
+    /// # Errors
+    /// When the connection broke; some may be carried out.
+    pub fn send(&mut self, packed: &[u8]) -> Result<(), ClientError> {
+        self.connection.send_packed_command(packed).map_err(ClientError::Broken)
+    }
+
+    /// Reads the next answer to what was sent. Errors of the server are values.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub fn receive(&mut self) -> Result<Value, ClientError> {
+        self.connection.recv_response().map_err(ClientError::Broken)
+    }
+
     /// Sends one command and reads its answer. Errors of the server are values.
     ///
     /// # Errors
@@ -70,14 +94,19 @@ impl Client {
     ) -> Result<Vec<Value>, ClientError> {
         self.packed.clear();
         for words in commands {
-            let mut command = Cmd::new();
-            for word in words.as_ref() {
-                command.arg(word.as_ref());
-            }
-            command.write_packed_command(&mut self.packed);
+            pack(words.as_ref(), &mut self.packed);
         }
         self.connection.req_packed_commands(&self.packed, 0, commands.len()).map_err(ClientError::Broken)
     }
+}
+
+/// Appends a command as it goes over the wire.
+pub fn pack<W: AsRef<[u8]>>(words: &[W], out: &mut Vec<u8>) {
+    let mut command = Cmd::new();
+    for word in words {
+        command.arg(word.as_ref());
+    }
+    command.write_packed_command(out);
 }
 
 /// A text in an answer, where it is one.

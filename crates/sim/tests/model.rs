@@ -1,5 +1,6 @@
 //! The core against the model: random sequences, sequences that once differed, and whether the
 //! comparison would notice.
+#![allow(clippy::print_stdout, reason = "a failed run says from which seed it began")]
 
 use scarce_core::outcome::{Code, Outcome};
 use scarce_core::state::Settings;

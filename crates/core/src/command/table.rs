@@ -232,10 +232,10 @@ commands! {
 
     Read 120 "OPERATION.GET" OperationGet on [resource] "Shows the receipt that is remembered under an operation id."
         (operation: OperationId, resource: Resource) {}
-        Map ["operation", "sequence", "at", "outcome"] refuses [OperationNotFound] events [];
+        Map ["operation", "sequence", "at", "outcome"] refuses [IdExpired, OperationNotFound] events [];
     Write 121 "OPERATION.RESOLVE" OperationResolve on [resource] "Gives the receipt, or marks the id so that no copy arriving later is applied."
         (operation: OperationId, resource: Resource) {}
-        Array ["state", "outcome"] refuses [] events ["operation.resolved"];
+        Array ["state", "outcome"] refuses [IdExpired] events ["operation.resolved"];
     Read 122 "DIGEST" Digest on [resource] "Shows the digest of a resource, or of every partition."
         (resource: OptionalResource) {}
         Bare ["digests"] refuses [] events [];

@@ -1,6 +1,6 @@
 //! Atomic batches: every line applies, later ones seeing the effects of earlier ones, or none does.
 
-use super::step::{Step, remembers_refusals};
+use super::step::{Progress, Step, remembers_refusals};
 use super::{Context, Machine, decide};
 use crate::command::Command;
 use crate::event::OperationMark;
@@ -52,12 +52,19 @@ impl Machine {
             self.evolve_from(first, operation);
             match step {
                 Step::Done(facts) => answers.push(Value::List(Outcome::applied(facts).to_values())),
-                Step::More(_) => {
-                    let limit = self.state.settings.step_max as u64;
+                Step::More(progress) => {
+                    let limit = self.step_limit(&progress) as u64;
                     return Err((index, Refusal::new(Code::StepLimit, facts![limit])));
                 }
             }
         }
         Ok(answers)
+    }
+
+    fn step_limit(&self, progress: &Progress) -> usize {
+        match progress {
+            Progress::Packets { .. } => self.state.settings.packets_per_step_max,
+            Progress::Sweep(_) | Progress::CancelAll { .. } => self.state.settings.step_max,
+        }
     }
 }

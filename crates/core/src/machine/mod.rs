@@ -3,28 +3,25 @@
 mod atomic;
 mod decide;
 mod query;
+mod replay;
 pub mod step;
 #[cfg(test)]
 mod tests;
 
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::shapes::Resource;
-use crate::command::table::OperationResolve;
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
-use crate::event::{
-    Entry, EntryHead, Event, OperationMark, OperationRefused, OperationResolved, OperationUnchanged,
-};
+use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationUnchanged};
 use crate::facts;
-use crate::operations::Known;
 use crate::outcome::codes::Kind;
-use crate::outcome::{Code, Outcome, Receipt, Refusal, Value};
+use crate::outcome::{Code, Outcome, Receipt, Refusal};
 use crate::packets::Prepared;
 use crate::state::{Origin, Settings, State};
 use crate::store::Slot;
-use crate::types::{OperationId, TimeMs};
+use crate::types::TimeMs;
 
 pub use decide::Context;
+pub use replay::{Asked, Replay};
 use step::{Progress, Step, Unfinished, remembers_refusals};
 
 /// What an envelope is answered.
@@ -35,26 +32,6 @@ pub enum Answer {
     /// The first receipt again; it is large, and stands in the log in the entry that ends at this
     /// sequence.
     Replay(Replay),
-}
-
-/// Where a first receipt stands in the log, and what is to be made of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replay {
-    /// The last sequence of the entry that holds the outcome.
-    pub sequence_last: u64,
-    /// Which command asked for it.
-    pub asked: Asked,
-}
-
-/// Who asks for a remembered outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A copy of the operation itself.
-    ByCopy,
-    /// `OPERATION.RESOLVE`.
-    ByResolve,
-    /// `OPERATION.GET`.
-    ByLookup,
 }
 
 /// A partition's state with its place in the log.
@@ -184,27 +161,6 @@ impl Machine {
         }
     }
 
-    /// The receipt that an entry of the log holds, for who asked for it.
-    #[must_use]
-    pub fn replayed(&self, replay: Replay, entry: &Entry) -> Receipt {
-        let first = entry.outcome.clone().unwrap_or_else(|| Outcome::applied(facts![]));
-        let id = entry.head.operation.as_ref().map_or("", |mark| mark.id.as_str());
-        let outcome = match replay.asked {
-            Asked::ByCopy => first,
-            Asked::ByResolve => resolved(&first),
-            Asked::ByLookup => query::operation_found(id, entry.sequence_last(), entry.head.at, &first),
-        };
-        Receipt {
-            outcome,
-            partition: self.partition,
-            epoch: entry.head.epoch,
-            sequence_first: entry.head.sequence_first,
-            sequence_last: entry.sequence_last(),
-            at: entry.head.at,
-            replayed: replay.asked == Asked::ByCopy,
-        }
-    }
-
     /// Appends the machine for a snapshot.
     pub fn put(&self, out: &mut Vec<u8>) {
         self.partition.put(out);
@@ -233,44 +189,13 @@ impl Machine {
         self.now = self.now.max(clock);
     }
 
-    fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<Answer> {
-        let id = envelope.common.operation.as_ref()?;
-        let known = self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.now)?;
-        let reused =
-            || Answer::Receipt(self.unlogged(Outcome { code: Code::IdReused, facts: facts![id.as_str()] }));
-        Some(match known {
-            Known::Absent => Answer::Receipt(
-                self.unlogged(Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] }),
-            ),
-            Known::Outcome { fingerprint: first, .. } | Known::InLog { fingerprint: first, .. }
-                if first != fingerprint =>
-            {
-                reused()
-            }
-            Known::InLog { sequence_last, .. } => {
-                Answer::Replay(Replay { sequence_last, asked: Asked::ByCopy })
-            }
-            Known::Outcome { outcome, sequence_last, events, at, .. } => Answer::Receipt(Receipt {
-                outcome,
-                partition: self.partition,
-                epoch: self.epoch,
-                sequence_first: first_of(sequence_last, events),
-                sequence_last,
-                at,
-                replayed: true,
-            }),
-        })
-    }
-
     /// Checks what every command has in common.
     fn admit(&self, envelope: &Envelope) -> Result<(), Refusal> {
+        if envelope.commands().is_empty() {
+            return Err(Refusal::invalid("batch", "has no lines"));
+        }
         if let Some(id) = &envelope.common.operation {
-            let settings = &self.state.settings;
-            let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
-            let horizon = self.state.operations.horizon(settings, self.now);
-            if made_at.is_some_and(|made_at| made_at <= horizon) {
-                return Err(Refusal::new(Code::IdExpired, facts![id.as_str(), self.now - horizon]));
-            }
+            self.check_age(id, self.now)?;
         }
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| self.now >= *deadline) {
             return Err(Refusal::new(Code::DeadlinePassed, facts![deadline, self.now]));
@@ -355,35 +280,6 @@ impl Machine {
         }
         self.events.push(OperationRefused {}.into());
         self.log_events(operation, false, Some(outcome), log)
-    }
-
-    /// `OPERATION.RESOLVE`: the receipt, or a mark that any copy arriving later meets.
-    fn resolve(&mut self, namespace: &str, resolve: &OperationResolve, log: &mut Vec<u8>) -> Answer {
-        let OperationResolve { operation: id, resource: Resource(_) } = resolve;
-        let settings = &self.state.settings;
-        match self.state.operations.find(namespace, id, settings, self.now) {
-            Some(Known::InLog { sequence_last, .. }) => {
-                return Answer::Replay(Replay { sequence_last, asked: Asked::ByResolve });
-            }
-            Some(Known::Outcome { outcome, .. }) => {
-                return Answer::Receipt(self.unlogged(resolved(&outcome)));
-            }
-            Some(Known::Absent) => {}
-            None if self.state.operations.is_full(settings, self.now) => {
-                let outcome = Outcome { code: Code::Overloaded, facts: facts!["operations"] };
-                return Answer::Receipt(self.unlogged(outcome));
-            }
-            None => self.mark_absent(namespace, id, log),
-        }
-        Answer::Receipt(self.unlogged(Outcome::applied(facts!["ABSENT", Value::Absent])))
-    }
-
-    fn mark_absent(&mut self, namespace: &str, id: &OperationId, log: &mut Vec<u8>) {
-        self.events.clear();
-        self.events.push(OperationResolved { operation: id.clone() }.into());
-        let operation = OperationMark { namespace: namespace.into(), id: id.clone(), fingerprint: 0 };
-        let mark = Outcome { code: Code::ResolvedAbsent, facts: facts![] };
-        self.log_events(Some(operation), false, Some(mark), log);
     }
 
     /// Ends the due deadlines of the resources that the commands touch, each resource once, as an
@@ -515,15 +411,6 @@ impl Machine {
     }
 }
 
-fn resolved(outcome: &Outcome) -> Outcome {
-    let state = if outcome.is_applied() { "APPLIED" } else { "REFUSED" };
-    Outcome::applied(facts![state, outcome.to_values()])
-}
-
 fn origin(at: TimeMs, operation: Option<&OperationMark>) -> Origin<'_> {
     Origin { at, operation: operation.map_or("", |mark| mark.id.as_str()) }
-}
-
-fn first_of(sequence_last: u64, events: u32) -> u64 {
-    if events == 0 { sequence_last } else { sequence_last + 1 - u64::from(events) }
 }

@@ -3,7 +3,7 @@
 use super::{Asked, Machine, Replay};
 use crate::command::Command;
 use crate::facts;
-use crate::operations::Known;
+use crate::operations::Answered;
 use crate::outcome::{Code, Outcome, Refusal, Value, Verdict};
 use crate::types::{Id, OperationId, TimeMs};
 use crate::{accounts, coupons, markets, packets, stock};
@@ -51,18 +51,16 @@ fn digest_of(machine: &Machine, only: Option<&Id>) -> crate::outcome::Facts {
 }
 
 fn operation(machine: &Machine, namespace: &str, id: &OperationId, now: TimeMs) -> Result<Outcome, Replay> {
-    let settings = &machine.state.settings;
-    match machine.state.operations.find(namespace, id, settings, now) {
-        None => Ok(Outcome { code: Code::OperationNotFound, facts: facts![id.as_str()] }),
-        Some(Known::InLog { sequence_last, .. }) => Err(Replay { sequence_last, asked: Asked::ByLookup }),
-        Some(Known::Outcome { outcome, sequence_last, at, .. }) => {
-            Ok(operation_found(id.as_str(), sequence_last, at, &outcome))
-        }
-        Some(Known::Absent) => {
-            let absent = Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] };
-            Ok(operation_found(id.as_str(), machine.sequence, now, &absent))
-        }
-    }
+    let Some(known) = machine.state.operations.find(namespace, id, &machine.state.settings, now) else {
+        let not_found = Outcome { code: Code::OperationNotFound, facts: facts![id.as_str()] };
+        return Ok(machine.check_age(id, now).map_or_else(|refusal| *refusal.0, |()| not_found));
+    };
+    let outcome = match &known.answered {
+        Answered::InLog => return Err(Replay::of(&known, Asked::ByLookup)),
+        Answered::Outcome(outcome) => outcome.clone(),
+        Answered::Absent => Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] },
+    };
+    Ok(operation_found(id.as_str(), known.sequence_last, known.at, &outcome))
 }
 
 pub(super) fn operation_found(id: &str, sequence: u64, at: TimeMs, outcome: &Outcome) -> Outcome {

@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::store::Slot;
 use crate::types::TimeMs;
 
-/// Gives an order another price and another rest. At its price and with no more than it has it keeps
+/// Gives an order another price and another rest. At its price and with less than it has it keeps
 /// its place; otherwise it leaves the book and comes as if it were new, with what it has filled.
 pub(crate) fn replace(
     state: &State,
@@ -24,7 +24,7 @@ pub(crate) fn replace(
     let (slot, rules) = state.markets.existing(market)?;
     let found = own_live(state, slot, order, owner, now)?;
     let (price, quantity) = (price.get(), quantity.get());
-    let keeps_priority = found.price == Some(price) && quantity <= found.remaining;
+    let keeps_priority = found.price == Some(price) && quantity < found.remaining;
     if !keeps_priority {
         rules.check_trading(market)?;
     }

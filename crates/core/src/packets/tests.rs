@@ -200,7 +200,7 @@ fn an_interrupted_campaign_is_finished_as_it_began() {
 fn a_campaign_begun_in_between_does_not_disturb_the_cut_of_another() {
     let mut bench = small_steps();
     let refused = bench.run(&["PACKET.CREATE c EUR PLAN 90 9 DOUBLE_MEAN", "PACKET.CLAIM c u"]);
-    assert_eq!(refused, "BATCH_REFUSED 0 STEP_LIMIT [128]");
+    assert_eq!(refused, "BATCH_REFUSED 0 STEP_LIMIT [3]");
     assert!(bench.log.is_empty());
     assert!(bench.run(&["PACKET.CREATE c EUR PLAN 100 9 DOUBLE_MEAN"]).starts_with("APPLIED 9 100 "));
     let laid: Vec<u64> = filled(&bench.entries()).into_iter().flat_map(|(_, amounts)| amounts).collect();

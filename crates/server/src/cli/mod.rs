@@ -4,6 +4,7 @@ mod args;
 mod call;
 mod explain;
 mod files;
+mod import;
 mod serve;
 
 pub use args::{Arguments, Subcommand};
@@ -98,5 +99,6 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),
         Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
         Subcommand::Explain(options) => explain::run(&options),
+        Subcommand::Import(options) => import::run(&options),
     }
 }

@@ -233,13 +233,7 @@ impl Model {
     pub(super) fn show_claim(&self, coupon: &Id, serial: u64, now: TimeMs) -> Verdict {
         let claim = self.found_claim(coupon, serial, now)?;
         let status = if claim.is_expired(now) { "expired" } else { claim.status };
-        Ok(facts![
-            serial,
-            claim.subject.user().map(|user| Value::from(user)),
-            status,
-            claim.at,
-            claim.deadline
-        ])
+        Ok(facts![serial, claim.subject.user().map(Value::from), status, claim.at, claim.deadline])
     }
 
     pub(super) fn show_coupon(&self, id: &Id, now: TimeMs) -> Verdict {

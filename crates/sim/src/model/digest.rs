@@ -23,10 +23,10 @@ fn number(value: i128) -> u64 {
 }
 
 impl Model {
-    /// The digest of everything, as it can be seen at the stamp of the last entry.
+    /// The digest of a resource or of everything, as it can be seen at the stamp of the last entry.
     #[must_use]
-    pub fn digest(&self) -> u128 {
-        let mut sum = Sum::new(None);
+    pub fn digest(&self, only: Option<&Id>) -> u128 {
+        let mut sum = Sum::new(only);
         self.digest_accounts(&mut sum);
         self.digest_items(&mut sum);
         self.digest_sales(&mut sum);

@@ -251,11 +251,11 @@ impl Model {
             ended_at: None,
         };
         self.note("order.placed");
-        self.arrive(&c.market, order, asked)
+        self.arrive(&c.market, &order, asked)
     }
 
     /// Lets an order meet the book, and rest where it may.
-    fn arrive(&mut self, id: &Id, order: Order, asked: Asked<'_>) -> Verdict {
+    fn arrive(&mut self, id: &Id, order: &Order, asked: Asked<'_>) -> Verdict {
         let mut before = self.market(id)?.clone();
         before.orders.retain(|its| its.name != order.name);
         let (mut market, mut after) = (before.clone(), order.clone());
@@ -279,7 +279,7 @@ impl Model {
         if order.tif == Tif::Post && swept.touched > 0 {
             return refuse(Code::WouldTake, facts![before.best(order.side.opposite())]);
         }
-        let fillable = before.fillable(&order);
+        let fillable = before.fillable(order);
         if order.tif == Tif::Fok && fillable < order.remaining {
             return refuse(Code::WouldNotFill, facts![fillable, order.remaining]);
         }
@@ -357,7 +357,7 @@ impl Model {
             self.change_order(&c.market, at, |its| *its = order);
             return Ok(shown);
         }
-        self.arrive(&c.market, order, asked)
+        self.arrive(&c.market, &order, asked)
     }
 
     pub(super) fn cancel_all(&mut self, c: &OrderCancelAll, asked: Asked<'_>) -> Verdict {

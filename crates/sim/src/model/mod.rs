@@ -307,6 +307,7 @@ impl Model {
             C::MarketDepth(c) => self.show_depth(&c.market, c.levels.get()),
             C::OrderGet(c) => self.show_order(&c.market, &c.order, now),
             C::OperationGet(c) => self.show_operation(namespace, &c.operation, now),
+            C::Digest(c) => Ok(facts![format!("{:032x}", self.digest(c.resource.0.as_ref())).as_str()]),
             _ => Err(Refusal::invalid("command", "is not one that reads")),
         };
         verdict.map_or_else(|refusal| *refusal.0, Outcome::applied)

@@ -76,7 +76,8 @@ impl Writer {
             lines.push(format!("PACKET.CREATE g1 EUR {}", self.cut()));
         }
         if self.weights[3] > 0 {
-            lines.push(format!("COUPON.CREATE k1 LIMIT {}", self.limit("l1", true)));
+            let ttl = *self.random.pick(&["", " CLAIMTTL 10", " CLAIMTTL 1000", " CLAIMTTL 60000"]);
+            lines.push(format!("COUPON.CREATE k1 LIMIT {}{ttl}", self.limit("l1", true)));
         }
         if self.weights[4] > 0 {
             lines.push("MARKET.CREATE m".to_owned());
@@ -87,15 +88,16 @@ impl Writer {
     /// Lets time pass, or stand, or go back.
     fn tick(&mut self) {
         let random = &mut self.random;
+        let clock = self.clock;
+        self.deadlines.retain(|deadline| (clock + 1..clock + 40 * DAY_MS).contains(deadline));
         let deadline =
             self.deadlines.get(usize::try_from(random.below(self.deadlines.len() as u64)).unwrap_or(0));
         let span = *random.pick(&self.spans);
-        let clock = self.clock;
         self.clock = match random.below(100) {
             0..=54 => clock,
             55..=69 => clock + 1,
-            70..=79 => deadline.copied().filter(|deadline| *deadline < clock + 40 * DAY_MS).unwrap_or(clock),
-            80..=82 => deadline.map_or(clock, |deadline| deadline - 1).min(clock + DAY_MS),
+            70..=79 => deadline.copied().unwrap_or(clock),
+            80..=82 => deadline.map_or(clock, |deadline| deadline - 1),
             83..=88 => clock + random.below(2_000),
             89..=90 => clock + 3_600_000,
             91 => clock + DAY_MS,
@@ -140,6 +142,11 @@ impl Writer {
         let mut lines: Vec<String> = (0..2 + self.random.below(3)).map(|_| self.line()).collect();
         if self.random.percent(30) {
             lines.push(lines[0].clone());
+        }
+        if self.random.percent(5) {
+            // One line or none, and yet a batch: what is left empty is no line.
+            lines.truncate(usize::try_from(self.random.below(2)).unwrap_or(0));
+            lines.resize(2, String::new());
         }
         let options = self.options();
         self.submit(lines, options)
@@ -393,6 +400,11 @@ impl Writer {
         text
     }
 
+    fn serial(&mut self) -> u64 {
+        let bound = *self.random.pick(&[2, 4, 12]);
+        1 + self.random.below(bound)
+    }
+
     fn subject(&mut self) -> String {
         let mut text = format!("USER {}", self.name(OWNERS));
         if self.random.percent(70) {
@@ -405,7 +417,7 @@ impl Writer {
     }
 
     fn coupon_line(&mut self) -> String {
-        let (coupon, serial) = (self.name(COUPONS), 1 + self.random.below(12));
+        let (coupon, serial) = (self.name(COUPONS), self.serial());
         match self.random.below(30) {
             0..=2 => {
                 let ttl =
@@ -413,7 +425,11 @@ impl Writer {
                 format!("COUPON.CREATE {coupon}{}{}{ttl}", self.limits(100), self.times())
             }
             3 | 4 => format!("COUPON.UPDATE {coupon}{}", self.limits(40)),
-            5..=18 => format!("COUPON.CLAIM {coupon} {}", self.subject()),
+            5..=18 => {
+                // Perhaps the stretch for which its claims can be used.
+                self.ttl();
+                format!("COUPON.CLAIM {coupon} {}", self.subject())
+            }
             19..=22 => format!("COUPON.REDEEM {coupon} {serial} {}", self.name(OWNERS)),
             23..=26 => {
                 let back = *self.random.pick(&["", " GIVEBACK", " GIVEBACK"]);
@@ -459,7 +475,7 @@ impl Writer {
                 ]);
                 format!("MARKET.CREATE {market}{rules}")
             }
-            2 if self.random.percent(50) => format!("MARKET.HALT {market}"),
+            2 if self.random.percent(25) => format!("MARKET.HALT {market}"),
             3 | 4 => format!("MARKET.RESUME {market}"),
             5 | 6 => format!("ORDER.CANCEL {market} {order} {owner}"),
             7..=9 => format!("ORDER.REDUCE {market} {order} {owner} {quantity}"),
@@ -492,6 +508,11 @@ impl Writer {
     }
 
     fn read(&mut self) -> String {
+        if self.random.percent(8) {
+            let all = [ACCOUNTS, SKUS, CAMPAIGNS, COUPONS, MARKETS, &["", "$world:EUR"]];
+            let of = *self.random.pick(&all);
+            return format!("DIGEST {}", self.random.pick(of)).trim_end().to_owned();
+        }
         let mut at = self.random.below(self.weights.iter().sum());
         for (domain, weight) in self.weights.into_iter().enumerate() {
             if at < weight {
@@ -503,7 +524,7 @@ impl Writer {
     }
 
     fn read_of(&mut self, domain: usize) -> String {
-        let serial = 1 + self.random.below(12);
+        let serial = self.serial();
         let choice = self.random.below(3);
         match (domain, choice) {
             (0, 0) => format!("ACCOUNT.GET {}", self.name(ACCOUNTS)),

@@ -245,7 +245,7 @@ impl Model {
         now: TimeMs,
     ) -> Result<String, String> {
         let at = self.live(id, owner, now)?;
-        let stays = self.orders[at].price == Some(price) && quantity <= self.orders[at].remaining;
+        let stays = self.orders[at].price == Some(price) && quantity < self.orders[at].remaining;
         if self.halted && !stays {
             return Err("MARKET_HALTED m".to_owned());
         }

@@ -167,7 +167,7 @@ fn reducing_keeps_the_place_in_the_queue() {
 }
 
 #[test]
-fn replacing_keeps_the_place_only_at_its_price_and_with_no_more() {
+fn replacing_keeps_the_place_only_at_its_price_and_with_less() {
     let replaced = |figures: &str| {
         let mut bench = Bench::open();
         bench.run(&["ORDER.PLACE m a x SELL LIMIT 5 4"]);
@@ -179,7 +179,7 @@ fn replacing_keeps_the_place_only_at_its_price_and_with_no_more() {
         format!("{answer} | {after}")
     };
     assert_eq!(replaced("5 3"), "APPLIED open 0 3 [] | APPLIED filled 2 0 [[1 a 5 2 1]]");
-    assert_eq!(replaced("5 4"), "APPLIED open 0 4 [] | APPLIED filled 2 0 [[1 a 5 2 2]]");
+    assert_eq!(replaced("5 4"), "APPLIED open 0 4 [] | APPLIED filled 2 0 [[1 b 5 2 2]]");
     assert_eq!(replaced("5 5"), "APPLIED open 0 5 [] | APPLIED filled 2 0 [[1 b 5 2 2]]");
     assert_eq!(replaced("6 4"), "APPLIED open 0 4 [] | APPLIED filled 2 0 [[1 b 5 2 2]]");
     assert_eq!(replaced("4 1"), "APPLIED open 0 1 [] | APPLIED filled 2 0 [[1 a 4 1 0] [2 b 5 1 3]]");

@@ -1,0 +1,140 @@
+//! One id, one answer: what copies of an operation are told, and who asks after one.
+
+use super::{Answer, Machine, query};
+use crate::command::Envelope;
+use crate::command::table::OperationResolve;
+use crate::event::{Entry, OperationMark, OperationResolved};
+use crate::facts;
+use crate::operations::{Answered, Known};
+use crate::outcome::{Code, Outcome, Receipt, Refusal, Value};
+use crate::types::{OperationId, TimeMs};
+
+/// Where a first receipt stands in the log, and what is to be made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// The first event of the operation.
+    pub sequence_first: u64,
+    /// The last event of the operation; the entry that ends with it holds the outcome.
+    pub sequence_last: u64,
+    /// Which command asked for it.
+    pub asked: Asked,
+}
+
+/// Who asks for a remembered outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A copy of the operation itself.
+    ByCopy,
+    /// `OPERATION.RESOLVE`.
+    ByResolve,
+    /// `OPERATION.GET`.
+    ByLookup,
+}
+
+impl Replay {
+    pub(super) fn of(known: &Known, asked: Asked) -> Self {
+        Self { sequence_first: known.sequence_first, sequence_last: known.sequence_last, asked }
+    }
+}
+
+impl Machine {
+    /// The receipt that an entry of the log holds, for who asked for it.
+    #[must_use]
+    pub fn replayed(&self, replay: Replay, entry: &Entry) -> Receipt {
+        let first = entry.outcome.clone().unwrap_or_else(|| Outcome::applied(facts![]));
+        let id = entry.head.operation.as_ref().map_or("", |mark| mark.id.as_str());
+        match replay.asked {
+            Asked::ByResolve => self.unlogged(resolved(&first)),
+            Asked::ByLookup => {
+                self.unlogged(query::operation_found(id, replay.sequence_last, entry.head.at, &first))
+            }
+            Asked::ByCopy => Receipt {
+                outcome: first,
+                partition: self.partition,
+                epoch: entry.head.epoch,
+                sequence_first: replay.sequence_first,
+                sequence_last: replay.sequence_last,
+                at: entry.head.at,
+                replayed: true,
+            },
+        }
+    }
+
+    /// The answer to an operation whose id is known.
+    pub(super) fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<Answer> {
+        let id = envelope.common.operation.as_ref()?;
+        let known = self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.now)?;
+        let refused = |code| Answer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
+        Some(match known.answered {
+            Answered::Absent => refused(Code::ResolvedAbsent),
+            _ if known.fingerprint != fingerprint => refused(Code::IdReused),
+            Answered::InLog => Answer::Replay(Replay::of(&known, Asked::ByCopy)),
+            Answered::Outcome(outcome) => Answer::Receipt(Receipt {
+                outcome,
+                partition: self.partition,
+                epoch: self.epoch,
+                sequence_first: known.sequence_first,
+                sequence_last: known.sequence_last,
+                at: known.at,
+                replayed: true,
+            }),
+        })
+    }
+
+    /// An id that carries a time from before the window may have been used and forgotten.
+    pub(super) fn check_age(&self, id: &OperationId, now: TimeMs) -> Result<(), Refusal> {
+        let settings = &self.state.settings;
+        let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
+        let horizon = self.state.operations.horizon(settings, now);
+        if made_at.is_some_and(|made_at| made_at <= horizon) {
+            return Err(Refusal::new(Code::IdExpired, facts![id.as_str(), now - horizon]));
+        }
+        Ok(())
+    }
+
+    /// `OPERATION.RESOLVE`: the receipt, or a mark that any copy arriving later meets.
+    pub(super) fn resolve(
+        &mut self,
+        namespace: &str,
+        resolve: &OperationResolve,
+        log: &mut Vec<u8>,
+    ) -> Answer {
+        let id = &resolve.operation;
+        let settings = &self.state.settings;
+        let known = self.state.operations.find(namespace, id, settings, self.now);
+        let outcome = match &known {
+            Some(known) => match &known.answered {
+                Answered::InLog => return Answer::Replay(Replay::of(known, Asked::ByResolve)),
+                Answered::Outcome(outcome) => resolved(outcome),
+                Answered::Absent => absent(),
+            },
+            None if self.state.operations.is_full(settings, self.now) => {
+                Outcome { code: Code::Overloaded, facts: facts!["operations"] }
+            }
+            None => match self.check_age(id, self.now) {
+                // It may have been applied and forgotten; to call it absent would be a guess.
+                Err(refusal) => *refusal.0,
+                Ok(()) => return Answer::Receipt(self.mark_absent(namespace, id, log)),
+            },
+        };
+        Answer::Receipt(self.unlogged(outcome))
+    }
+
+    fn mark_absent(&mut self, namespace: &str, id: &OperationId, log: &mut Vec<u8>) -> Receipt {
+        self.events.clear();
+        self.events.push(OperationResolved { operation: id.clone() }.into());
+        let operation = OperationMark { namespace: namespace.into(), id: id.clone(), fingerprint: 0 };
+        let mark = Outcome { code: Code::ResolvedAbsent, facts: facts![] };
+        let receipt = self.log_events(Some(operation), false, Some(mark), log);
+        Receipt { outcome: absent(), ..receipt }
+    }
+}
+
+fn absent() -> Outcome {
+    Outcome::applied(facts!["ABSENT", Value::Absent])
+}
+
+fn resolved(outcome: &Outcome) -> Outcome {
+    let state = if outcome.is_applied() { "APPLIED" } else { "REFUSED" };
+    Outcome::applied(facts![state, outcome.to_values()])
+}

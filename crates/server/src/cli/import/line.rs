@@ -1,0 +1,179 @@
+//! What one line of a file of operations asks for.
+
+use scarce_core::command::{Command, Common, Effect, table};
+use scarce_core::types::{Natural, OperationId};
+use serde_json::{Map, Value};
+
+use crate::client::pack;
+
+/// The most lines of an atomic batch, as the server has it.
+const BATCH_MAX: usize = 1_000;
+
+/// The most words of a command, so that with `ID` and `DEADLINE` the server still takes it.
+const WORDS_MAX: usize = 4_092;
+
+/// An operation, ready to be sent, once or again.
+#[derive(Debug)]
+pub(super) struct Operation {
+    /// The line it stands on.
+    pub(super) line: u64,
+    /// Under which it is applied once.
+    pub(super) id: String,
+    /// As it goes over the wire.
+    pub(super) packed: Vec<u8>,
+    /// How many answers the server gives to it.
+    pub(super) answers: usize,
+    /// Whether it is a batch.
+    pub(super) is_atomic: bool,
+}
+
+/// Reads a line; `own_id` is the id of a line that has none, where such are allowed.
+pub(super) fn read(line: u64, text: &[u8], own_id: Option<String>) -> Result<Operation, String> {
+    let value: Value = serde_json::from_slice(text).map_err(|error| format!("is not JSON: {error}"))?;
+    let Value::Object(fields) = value else { return Err("is not a JSON object".to_owned()) };
+    if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(format!("has an unknown field '{}'; known are {}", shown(unknown), FIELDS.join(", ")));
+    }
+    let id = match read_id(&fields)? {
+        Some(id) => id.to_owned(),
+        None => own_id.ok_or("has no id; give one, or --allow-no-id")?,
+    };
+    let deadline = read_deadline(&fields)?;
+    let (packed, answers, is_atomic) = match (fields.get("command"), fields.get("atomic")) {
+        (Some(command), None) => (pack_single(&read_command(command, "command")?, &id, deadline), 1, false),
+        (None, Some(atomic)) => {
+            let commands = read_batch(atomic)?;
+            (pack_batch(&commands, &id, deadline), commands.len() + 3, true)
+        }
+        _ => return Err("needs either command or atomic".to_owned()),
+    };
+    Ok(Operation { line, id, packed, answers, is_atomic })
+}
+
+const FIELDS: [&str; 4] = ["id", "command", "atomic", "deadline"];
+
+fn read_id(fields: &Map<String, Value>) -> Result<Option<&str>, String> {
+    let Some(value) = fields.get("id") else { return Ok(None) };
+    let id = value.as_str().ok_or("id must be a string")?;
+    OperationId::parse(id.as_bytes(), "id").map_err(|problem| problem.to_string())?;
+    Ok(Some(id))
+}
+
+fn read_deadline(fields: &Map<String, Value>) -> Result<Option<u64>, String> {
+    let Some(value) = fields.get("deadline") else { return Ok(None) };
+    let deadline = value.as_u64().and_then(Natural::new);
+    deadline
+        .map(|deadline| Some(deadline.get()))
+        .ok_or_else(|| "deadline must be an integer of Unix milliseconds".to_owned())
+}
+
+fn read_batch(value: &Value) -> Result<Vec<Vec<&str>>, String> {
+    let lines = value.as_array().ok_or("atomic must be an array of commands")?;
+    if lines.is_empty() || lines.len() > BATCH_MAX {
+        return Err(format!("atomic must have 1 to {BATCH_MAX} commands"));
+    }
+    lines.iter().enumerate().map(|(at, line)| read_command(line, &format!("atomic[{at}]"))).collect()
+}
+
+/// The words of a command that the server will understand.
+fn read_command<'a>(value: &'a Value, place: &str) -> Result<Vec<&'a str>, String> {
+    let words = value.as_array().ok_or_else(|| format!("{place} must be an array of strings"))?;
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.as_str().ok_or_else(|| format!("{place} must hold strings only; quote numbers")))
+        .collect::<Result<_, _>>()?;
+    let (name, arguments) = words.split_first().ok_or_else(|| format!("{place} is empty"))?;
+    let spec = table::find(name.as_bytes())
+        .ok_or_else(|| format!("{place} names an unknown command '{}'", shown(name)))?;
+    if spec.effect == Effect::Read || spec.name == "OPERATION.RESOLVE" {
+        return Err(format!("{place}: {} changes nothing that could be imported", spec.name));
+    }
+    if words.len() > WORDS_MAX {
+        return Err(format!("{place} has more than {WORDS_MAX} words"));
+    }
+    let bytes: Vec<&[u8]> = arguments.iter().map(|word| word.as_bytes()).collect();
+    let (_, common) = Command::parse(spec, &bytes)
+        .map_err(|problem| format!("{place}: {problem}. Usage: {}", spec.usage()))?;
+    if common != Common::default() {
+        return Err(format!("{place} carries ID or DEADLINE; these are fields of the line"));
+    }
+    Ok(words)
+}
+
+fn pack_single(command: &[&str], id: &str, deadline: Option<u64>) -> Vec<u8> {
+    let deadline = deadline.map(|deadline| deadline.to_string());
+    let mut words = [command, &["ID", id]].concat();
+    words.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
+    let mut packed = Vec::new();
+    pack(&words, &mut packed);
+    packed
+}
+
+fn pack_batch(commands: &[Vec<&str>], id: &str, deadline: Option<u64>) -> Vec<u8> {
+    let deadline = deadline.map(|deadline| deadline.to_string());
+    let mut head = vec!["BATCH.ID", id];
+    head.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
+    let mut packed = Vec::new();
+    pack(&["MULTI"], &mut packed);
+    pack(&head, &mut packed);
+    commands.iter().for_each(|words| pack(words, &mut packed));
+    pack(&["EXEC"], &mut packed);
+    packed
+}
+
+/// A caller's text, short and without what a terminal would obey.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        read(1, text.as_bytes(), None).expect_err(text)
+    }
+
+    #[test]
+    fn a_command_goes_out_with_its_id_and_deadline() {
+        let text = r#"{"id":"a","command":["STOCK.TAKE","s","1","o"],"deadline":5}"#;
+        let operation = read(3, text.as_bytes(), None).unwrap();
+        let mut expected = Vec::new();
+        pack(&["STOCK.TAKE", "s", "1", "o", "ID", "a", "DEADLINE", "5"], &mut expected);
+        assert_eq!((operation.line, operation.packed, operation.answers), (3, expected, 1));
+    }
+
+    #[test]
+    fn a_batch_goes_out_whole() {
+        let text = r#"{"id":"a","atomic":[["ACCOUNT.DEBIT","u","5"],["STOCK.TAKE","s","1","u"]]}"#;
+        let operation = read(1, text.as_bytes(), None).unwrap();
+        let packed = String::from_utf8(operation.packed).unwrap();
+        assert!(packed.starts_with("*1\r\n$5\r\nMULTI\r\n*2\r\n$8\r\nBATCH.ID\r\n$1\r\na\r\n"));
+        assert!(packed.ends_with("*1\r\n$4\r\nEXEC\r\n"));
+        assert!(operation.is_atomic && operation.answers == 5);
+    }
+
+    #[test]
+    fn every_wrong_line_is_told_what_is_wrong() {
+        for (text, part) in [
+            ("nonsense", "is not JSON"),
+            ("[1]", "is not a JSON object"),
+            (r#"{"id":"a","comand":["X"]}"#, "unknown field 'comand'"),
+            (r#"{"id":1,"command":["STOCK.CLOSE","s"]}"#, "id must be a string"),
+            (r#"{"id":"a b","command":["STOCK.CLOSE","s"]}"#, "id may hold"),
+            (r#"{"id":"a","command":["STOCK.TAKE","s",1,"o"]}"#, "quote numbers"),
+            (r#"{"id":"a","command":["STOCK.TKE","s"]}"#, "unknown command 'STOCK.TKE'"),
+            (r#"{"id":"a","command":["STOCK.TAKE","s","0","o"]}"#, "quantity must be"),
+            (r#"{"id":"a","command":["STOCK.GET","s"]}"#, "changes nothing"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s","ID","b"]}"#, "fields of the line"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s"],"deadline":"5"}"#, "deadline must be"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s"],"atomic":[]}"#, "either command or atomic"),
+            (r#"{"id":"a","atomic":[]}"#, "1 to 1000"),
+            (r#"{"id":"a","atomic":[["STOCK.CLOSE","s"],["NO"]]}"#, "atomic[1] names"),
+            (r#"{"command":["STOCK.CLOSE","s"]}"#, "has no id"),
+        ] {
+            let problem = problem(text);
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+    }
+}

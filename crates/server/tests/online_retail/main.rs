@@ -1,0 +1,249 @@
+//! Days of a shop through the whole program: the example's operations through `scarce import` into a
+//! real server, compared with a separate reckoning of every invoice and every final figure.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../examples/online_retail.rs"]
+mod example;
+mod reckoning;
+#[path = "../support/serving.rs"]
+mod serving;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use reckoning::{Day, Fate, reckon};
+use scarce::client::Client;
+use serving::{Serving, figure, import, outcomes, summary, wait_until};
+
+/// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
+/// without enough money, cancellations of today's and of other days' purchases.
+const TINY: &str = "\
+InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country
+1,A,apple,10,2020-01-01 08:00:00,0.50,100.0,X
+1,b c,\"bowl, blue\",3,2020-01-01 08:00:00,1.999,100.0,X
+2,A,apple,5,2020-01-01 08:01:00,0.5,101.0,X
+2,a,ant,2,2020-01-01 08:01:00,2,101.0,X
+2,A,apple,5,2020-01-01 08:01:00,0.5,101.0,X
+3,B=20C,book,1,2020-01-01 08:02:00,0.005,,X
+3,zz,free,4,2020-01-01 08:02:00,0.0,,X
+C4,a,ant,-1,2020-01-01 08:03:00,2,101.0,X
+C4,b c,\"bowl, blue\",-9,2020-01-01 08:03:00,1.999,101.0,X
+C5,D,Discount,-1,2020-01-01 08:04:00,27.5,103.0,X
+6,zz,lost,-4,2020-01-01 08:05:00,0.0,,X
+7,a,ant,2,2020-01-01 08:06:00,2.0,102.0,X
+8,A,apple,4,2020-01-01 08:07:00,0.50,103.0,X
+9,A,apple,5,2020-01-01 08:08:00,0.50,101.0,X
+10,A,apple,30,2020-01-01 08:09:00,0.50,101.0,X
+";
+
+fn account(customer: &str) -> String {
+    format!("{{shop}}:customer:{customer}")
+}
+
+/// The ids of the made-up codes by hand; real ones are letters and digits.
+fn sku(code: &str) -> String {
+    let code = match code {
+        "b c" => "b=20c",
+        "B=20C" => "B=3D20C",
+        plain => plain,
+    };
+    format!("{{shop}}:sku:{code}")
+}
+
+/// The example's operations, in a file.
+fn operations(csv: &str, folder: &Path) -> PathBuf {
+    let path = folder.join("day.ndjson");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    example::write_operations(csv.as_bytes(), &mut file).unwrap();
+    file.flush().unwrap();
+    path
+}
+
+/// Runs a day through the program and compares everything; gives a line that tells of it.
+fn check(csv: &str) -> String {
+    let day = reckon(csv);
+    let folder = tempfile::tempdir().unwrap();
+    let file = operations(csv, folder.path());
+    let serving = Serving::start(&folder.path().join("data"));
+    let results = folder.path().join("outcomes.ndjson");
+    let started = Instant::now();
+    let output =
+        import(&serving.address, &file, &["--outcomes", results.to_str().unwrap()]).output().unwrap();
+    let seconds = started.elapsed().as_secs_f64();
+    let refused = day.fates.iter().any(|(_, fate)| *fate != Fate::Applied);
+    assert_eq!(output.status.code(), Some(if refused { 3 } else { 0 }), "{output:?}");
+    compare_invoices(&day, &results);
+    compare_figures(&day, &mut serving.client());
+    run_again(&day, &serving, &file, &results);
+    told(&day, seconds)
+}
+
+fn compare_invoices(day: &Day, results: &Path) {
+    let found: BTreeMap<String, serde_json::Value> = outcomes(results)
+        .into_iter()
+        .map(|outcome| (outcome["id"].as_str().unwrap().to_owned(), outcome))
+        .collect();
+    for (invoice, fate) in &day.fates {
+        let outcome = &found[invoice];
+        match fate {
+            Fate::Applied => assert_eq!(outcome["outcome"], "APPLIED", "{outcome}"),
+            Fate::Refused(index, code) => {
+                let told = (&outcome["outcome"], &outcome["values"][0], &outcome["values"][1]);
+                let expected = ("BATCH_REFUSED".into(), (*index).into(), (*code).into());
+                assert_eq!(told, (&expected.0, &expected.1, &expected.2), "{outcome}");
+            }
+        }
+    }
+    for cancellation in &day.credits {
+        assert_eq!(found[cancellation]["outcome"], "APPLIED", "{}", found[cancellation]);
+    }
+    let returns = found.iter().filter(|(id, _)| id.starts_with('C') && id.contains('-'));
+    let returns: Vec<_> = returns.map(|(_, outcome)| outcome["outcome"].clone()).collect();
+    assert_eq!(returns, vec!["APPLIED"; day.returns], "returns");
+    let setup = found.iter().filter(|(id, _)| id.contains(':'));
+    assert!(setup.clone().all(|(_, outcome)| outcome["outcome"] == "APPLIED"));
+    let known = day.fates.len() + day.credits.len() + day.returns;
+    assert_eq!(found.len(), setup.count() + known, "operations that nobody reckoned with");
+}
+
+fn compare_figures(day: &Day, client: &mut Client) {
+    for (customer, balance) in &day.balances {
+        let found = figure(client, &["ACCOUNT.GET", &account(customer)], "balance");
+        assert_eq!(found, Some(*balance), "balance of {customer}");
+    }
+    for (code, item) in &day.items {
+        let words = ["STOCK.GET", &sku(code)];
+        let found = ["available", "sold", "total"].map(|name| figure(client, &words, name));
+        let expected = [item.available, item.sold, item.available + item.sold].map(Some);
+        assert_eq!(found, expected, "available, sold and total of {code}");
+    }
+    let inside: i64 = day.balances.values().sum();
+    assert_eq!(inside, day.funded - day.revenue + day.refunds, "the reckoning's own money");
+    let world = figure(client, &["ACCOUNT.WORLD", "GBP", "ON", "{shop}"], "balance");
+    assert_eq!(world.unwrap_or(0), -inside, "money made or lost");
+}
+
+/// The same file again: the same answers, nothing changed.
+fn run_again(day: &Day, serving: &Serving, file: &Path, results: &Path) {
+    let again = results.with_extension("again");
+    let options = ["--refusals-ok", "--window", "7", "--outcomes", again.to_str().unwrap()];
+    let output = import(&serving.address, file, &options).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(outcomes(results), outcomes(&again));
+    compare_figures(day, &mut serving.client());
+}
+
+fn told(day: &Day, seconds: f64) -> String {
+    let mut refused: BTreeMap<&str, u64> = BTreeMap::new();
+    for (_, fate) in &day.fates {
+        if let Fate::Refused(_, code) = fate {
+            *refused.entry(code).or_default() += 1;
+        }
+    }
+    let applied = day.fates.len() as u64 - refused.values().sum::<u64>();
+    let mut text = format!("{} invoices, {applied} applied", day.fates.len());
+    refused.iter().for_each(|(code, count)| write!(text, ", {count} {code}").unwrap());
+    let (paid, back) = (day.revenue, day.refunds);
+    write!(
+        text,
+        "; {} cancellations with {} returns; revenue {}.{:02} GBP, refunds {}.{:02} GBP; {seconds:.2} s",
+        day.credits.len(),
+        day.returns,
+        paid / 100,
+        paid % 100,
+        back / 100,
+        back % 100
+    )
+    .unwrap();
+    text
+}
+
+/// Past the test runner, which hides what passing tests print with `eprintln!`.
+fn say(text: &str) {
+    let mut stderr = std::io::stderr();
+    writeln!(stderr, "{text}").unwrap();
+}
+
+#[test]
+fn the_real_days_come_to_what_they_must() {
+    let folder = std::env::var_os("SCARCE_RETAIL_DATA").map(PathBuf::from);
+    for name in ["2010-12-01.csv", "2011-12-05.csv"] {
+        match folder.as_ref().map(|folder| std::fs::read_to_string(folder.join(name))) {
+            Some(Ok(csv)) => say(&format!("{name}: {}", check(&csv))),
+            _ => say(&format!(
+                "WARNING: the retail day {name} was NOT CHECKED; set SCARCE_RETAIL_DATA to its folder"
+            )),
+        }
+    }
+}
+
+#[test]
+fn a_made_up_day_comes_to_what_it_must() {
+    let day = reckon(TINY);
+    let fates: Vec<(&str, &Fate)> =
+        day.fates.iter().map(|(invoice, fate)| (invoice.as_str(), fate)).collect();
+    let short = Fate::Refused(1, "INSUFFICIENT_STOCK");
+    // Customer 100 is the first and has 90 %; `B=20C` has a demand of one, of which 80 % is none.
+    let expected = [
+        ("1", &Fate::Refused(0, "INSUFFICIENT_FUNDS")),
+        ("2", &Fate::Applied),
+        ("3", &Fate::Refused(1, "SOLD_OUT")),
+        ("7", &Fate::Applied),
+        ("8", &Fate::Applied),
+        ("9", &Fate::Applied),
+        ("10", &short),
+    ];
+    assert_eq!(fates, expected);
+    // 90 % of 5.00 and three times 1.999; and the discount of 27.50.
+    assert_eq!((day.balances["100"], day.balances["103"]), (990, 2750));
+    say(&check(TINY));
+}
+
+/// Many invoices over few items and customers.
+fn busy_day(invoices: u64) -> String {
+    let mut csv = TINY.lines().next().unwrap().to_owned() + "\n";
+    let mut state = 1_u64;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for number in 0..invoices {
+        let (customer, cancels) = (draw(40), draw(12) == 0);
+        let (prefix, sign) = if cancels { ("C", "-") } else { ("", "") };
+        for _ in 0..=draw(4) {
+            let (code, quantity, pence) = (draw(60), 1 + draw(9), 1 + draw(500));
+            let price = format!("{}.{:02}", pence / 100, pence % 100);
+            writeln!(csv, "{prefix}{number},S{code},thing,{sign}{quantity},now,{price},{customer}.0,X")
+                .unwrap();
+        }
+    }
+    csv
+}
+
+#[test]
+fn a_server_killed_in_the_middle_changes_nothing_in_the_end() {
+    let csv = busy_day(20_000);
+    let day = reckon(&csv);
+    let folder = tempfile::tempdir().unwrap();
+    let (file, data) = (operations(&csv, folder.path()), folder.path().join("data"));
+    let results = folder.path().join("outcomes.ndjson");
+    let serving = Serving::start(&data);
+    let address = serving.address.clone();
+    let options = ["--window", "32", "--outcomes", results.to_str().unwrap()];
+    let mut importing = import(&address, &file, &options).spawn().unwrap();
+    let mut client = serving.client();
+    wait_until("some were sold", || {
+        figure(&mut client, &["STOCK.GET", "{shop}:sku:S1"], "sold").is_some_and(|sold| sold > 50)
+    });
+    serving.kill();
+    assert!(importing.try_wait().unwrap().is_none(), "the import had ended before the kill");
+    let serving = Serving::start_at(&data, &address);
+    let output = importing.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(summary(&output)["reconnects"].as_u64().unwrap() > 0, "{output:?}");
+    compare_invoices(&day, &results);
+    compare_figures(&day, &mut serving.client());
+}

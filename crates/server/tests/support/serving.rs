@@ -1,0 +1,95 @@
+//! A real server process on a port and a directory of its own, and the real `scarce import`.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use scarce::client::{Client, integer, text};
+
+/// How long any one thing may take.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `scarce serve`, ended with the value.
+pub struct Serving {
+    child: Child,
+    /// Where it listens.
+    pub address: String,
+}
+
+impl Serving {
+    /// Starts a server on a free port.
+    pub fn start(data: &Path) -> Self {
+        Self::start_at(data, "127.0.0.1:0")
+    }
+
+    /// Starts a server and waits for its ready line.
+    pub fn start_at(data: &Path, address: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_scarce"))
+            .args(["serve", "--resp", address, "--data"])
+            .arg(data)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line
+            .split_once("resp ")
+            .and_then(|(_, rest)| rest.split_once(','))
+            .unwrap_or_else(|| panic!("not a ready line: '{line}'"));
+        Self { child, address: address.0.to_owned() }
+    }
+
+    /// Ends the server as a crash would: SIGKILL.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(&self.address, None).unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `scarce import` of a file with options.
+pub fn import(address: &str, file: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scarce"));
+    command.args(["import", "--resp", address, "--json"]).args(options).arg(file);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The summary on an import's stdout.
+pub fn summary(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// The lines of an outcomes file.
+pub fn outcomes(path: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A number in the answer of a command that shows something; `None` where it is refused.
+pub fn figure(client: &mut Client, words: &[&str], name: &str) -> Option<i64> {
+    let redis::Value::Array(values) = client.call(words).unwrap() else { panic!("{words:?}") };
+    let mut pairs = values.chunks(2);
+    pairs.find(|pair| text(&pair[0]).as_deref() == Some(name)).and_then(|pair| integer(&pair[1]))
+}
+
+/// Asks again and again, until the answer is yes.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited too long until {what}");
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,157 @@
+//! The core with its log, restarted and interrupted at will.
+
+use std::collections::BTreeMap;
+
+use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::event::Entry;
+use scarce_core::machine::{Answer, Machine};
+use scarce_core::outcome::Receipt;
+use scarce_core::state::Settings;
+use scarce_core::types::TimeMs;
+
+use crate::model::Reply;
+
+/// The core with its whole log.
+pub(super) struct Core {
+    settings: Settings,
+    pub(super) machine: Machine,
+    entries: Vec<Entry>,
+    /// Where the receipts of operations said that their events are.
+    pub(super) places: BTreeMap<(String, String), (u64, u64)>,
+}
+
+impl Core {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            machine: Machine::new(settings.clone(), 0),
+            settings,
+            entries: Vec::new(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in what was logged; gives the names of the events.
+    fn keep(&mut self, log: &[u8]) -> Result<Vec<&'static str>, String> {
+        let entries = Entry::read_all(log).map_err(|error| error.to_string())?;
+        let events = entries.iter().flat_map(|entry| &entry.events).map(|event| event.spec().name);
+        // In how many steps something is done is no part of what it means.
+        let named = events.filter(|name| !["operation.stepped", "packets.filled"].contains(name)).collect();
+        self.entries.extend(entries);
+        Ok(named)
+    }
+
+    pub(super) fn receipt(&self, answer: Answer) -> Result<Receipt, String> {
+        match answer {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Replay(replay) => {
+                let holds =
+                    |entry: &&Entry| entry.sequence_last() == replay.sequence_last && entry.outcome.is_some();
+                let entry = self.entries.iter().rev().find(holds);
+                let entry = entry.ok_or("the log does not hold the receipt that it should")?;
+                Ok(self.machine.replayed(replay, entry))
+            }
+        }
+    }
+
+    pub(super) fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Reply, String> {
+        let mut log = Vec::new();
+        let (before, logged) = (self.machine.sequence(), self.entries.len());
+        let answer = self.machine.submit(envelope, clock, &mut log);
+        let events = self.keep(&log)?;
+        let receipt = self.receipt(answer)?;
+        self.check_place(envelope, &receipt, before)?;
+        for cut in logged..self.entries.len() {
+            if self.entries[cut].head.more {
+                self.check_interrupted(envelope, &receipt, cut, clock)?;
+            }
+        }
+        Ok(Reply { outcome: receipt.outcome, at: receipt.at, replayed: receipt.replayed, events })
+    }
+
+    /// What is interrupted after the entry in the place `cut` goes on as if it had not been, by itself
+    /// or because a copy arrives.
+    fn check_interrupted(
+        &self,
+        envelope: &Envelope,
+        first: &Receipt,
+        cut: usize,
+        clock: TimeMs,
+    ) -> Result<(), String> {
+        let mut machine = Machine::new(self.settings.clone(), 0);
+        self.entries[..=cut].iter().for_each(|entry| machine.apply(entry));
+        let mut log = Vec::new();
+        let mut answer = None;
+        if envelope.common.operation.is_some() {
+            answer = Some(machine.submit(envelope, clock, &mut log));
+        } else {
+            machine.finish(&mut log);
+        }
+        let rest = Entry::read_all(&log).map_err(|error| error.to_string())?;
+        if rest != self.entries[cut + 1..]
+            || machine.state().digest(None) != self.machine.state().digest(None)
+        {
+            return Err(format!("what is interrupted after {} entries is finished otherwise", cut + 1));
+        }
+        let copy = answer.map(|answer| self.receipt(answer)).transpose()?;
+        let agrees = copy.as_ref().is_none_or(|copy| *copy == Receipt { replayed: true, ..first.clone() });
+        if agrees { Ok(()) } else { Err(format!("a helping copy is answered {copy:?} and not {first:?}")) }
+    }
+
+    /// A receipt names the first and the last of its events; without any, the last one there was; a
+    /// copy says what the first said.
+    fn check_place(&mut self, envelope: &Envelope, receipt: &Receipt, before: u64) -> Result<(), String> {
+        let place = (receipt.sequence_first, receipt.sequence_last);
+        let operation = match &envelope.body {
+            Body::Single(Command::OperationResolve(resolve)) => Some(&resolve.operation),
+            _ => envelope.common.operation.as_ref(),
+        };
+        let key = operation.map(|id| (envelope.namespace.to_string(), id.to_string()));
+        if receipt.replayed {
+            let first = key.and_then(|key| self.places.get(&key).copied());
+            return if first == Some(place) {
+                Ok(())
+            } else {
+                Err(format!("a copy of the receipt names events {place:?}, the first named {first:?}"))
+            };
+        }
+        let (now, last) = (self.machine.sequence(), place.1);
+        if last != now || (place.0 <= before && place.0 != last) {
+            return Err(format!("a receipt names events {place:?} where {before} to {now} were made"));
+        }
+        if let Some(key) = key.filter(|_| now > before) {
+            self.places.insert(key, place);
+        }
+        Ok(())
+    }
+
+    pub(super) fn expire(
+        &mut self,
+        limit: usize,
+        clock: TimeMs,
+    ) -> Result<(usize, Vec<&'static str>), String> {
+        let mut log = Vec::new();
+        let count = self.machine.expire(limit, clock, &mut log);
+        Ok((count, self.keep(&log)?))
+    }
+
+    pub(super) fn reload(&mut self) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        self.machine.put(&mut bytes);
+        self.machine = Machine::load(self.settings.clone(), &bytes).map_err(|error| error.to_string())?;
+        let mut again = Vec::new();
+        self.machine.put(&mut again);
+        if bytes == again { Ok(()) } else { Err("a loaded snapshot is not what was saved".to_owned()) }
+    }
+
+    /// Folds the log, which must give the state.
+    pub(super) fn fold(&mut self) -> Result<(), String> {
+        let before = self.machine.state().digest(None);
+        self.machine = Machine::new(self.settings.clone(), 0);
+        self.entries.iter().for_each(|entry| self.machine.apply(entry));
+        if self.machine.state().digest(None) == before {
+            Ok(())
+        } else {
+            Err("the folded log is not the state".to_owned())
+        }
+    }
+}
