@@ -1,3 +1,54 @@
-//! Project tasks.
+//! Project tasks: `cargo xtask test`, `reference`, `soak`, `bench`.
 
-fn main() {}
+mod bench;
+mod place;
+mod process;
+mod reference;
+mod screen;
+mod soak;
+mod test;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Runs the tests, generates the reference, soaks and benchmarks.
+#[derive(Debug, Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Install what the tests need, and run all of them.
+    Test(test::Options),
+    /// Write docs/reference/{commands,codes,events}.md from the tables in the code.
+    Reference(reference::Options),
+    /// Run the seeded simulation and the kill loop for a while.
+    Soak(soak::Options),
+    /// Compare with Redis on this machine, in turn, by redis-benchmark.
+    Bench(bench::Options),
+}
+
+/// How a task ends: whether all went well, or why it could not go on.
+type Ended = Result<bool, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let ended = match Arguments::parse().task {
+        Task::Test(options) => test::run(&options),
+        Task::Reference(options) => reference::run(&options),
+        Task::Soak(options) => soak::run(&options),
+        Task::Bench(options) => bench::run(&options),
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            screen::warn(&format!("xtask: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

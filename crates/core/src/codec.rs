@@ -100,7 +100,7 @@ impl Wire for u64 {
             out.push((rest & 0x7f) as u8 | 0x80);
             rest >>= 7;
         }
-        out.push(rest as u8);
+        out.push((rest & 0x7f) as u8);
     }
 
     fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {

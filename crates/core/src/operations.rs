@@ -191,7 +191,7 @@ impl Operations {
             length = end;
         }
         let hash = xxh3_128_with_seed(&bytes[..length], self.seed);
-        [hash as u64, (hash >> 64) as u64]
+        [(hash << 64 >> 64) as u64, (hash >> 64) as u64]
     }
 
     /// Appends all, for a snapshot.

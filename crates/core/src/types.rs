@@ -161,11 +161,10 @@ fn check_id(text: &[u8]) -> Result<(), &'static str> {
         return Err("must be 1 to 64 bytes long");
     }
     let mut braces = text.iter().filter(|byte| matches!(byte, b'{' | b'}'));
-    let tagged = match (braces.next(), braces.next(), braces.next()) {
-        (None, _, _) => true,
-        (Some(b'{'), Some(b'}'), None) => true,
-        _ => false,
-    };
+    let tagged = matches!(
+        (braces.next(), braces.next(), braces.next()),
+        (None, _, _) | (Some(b'{'), Some(b'}'), None)
+    );
     if !tagged {
         return Err("may have one hash tag {…} at most");
     }

@@ -60,7 +60,10 @@ impl Failure {
 }
 
 /// What is called with the answers to a batch, in the order of its requests, once they are durable.
-pub type Reply = Box<dyn FnOnce(Vec<Result<Receipt, Failure>>) + Send>;
+pub type Reply = Box<dyn FnOnce(Answers) + Send>;
+
+/// One answer for each request of a batch, in their order.
+pub type Answers = Vec<Result<Receipt, Failure>>;
 
 /// An engine: whatever sequences, logs and applies commands.
 pub trait Engine: Send + Sync {

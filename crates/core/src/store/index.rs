@@ -26,6 +26,12 @@ impl Index {
         self.length
     }
 
+    /// Whether there is no place.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// The place with this hash that `is_it` says is the one.
     #[must_use]
     pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {

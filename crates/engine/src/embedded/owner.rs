@@ -47,7 +47,7 @@ pub struct Owner {
     sweeps: bool,
     swept_at: TimeMs,
     inbox: Inbox,
-    waiting: VecDeque<(u64, Mail, Vec<Result<Receipt, Failure>>)>,
+    waiting: VecDeque<(u64, Mail, crate::engine::Answers)>,
     committer: Committer,
     keeper: Option<(Sender<Task>, std::thread::JoinHandle<()>)>,
     reader: Reader,

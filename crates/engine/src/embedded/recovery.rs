@@ -137,7 +137,7 @@ pub fn verify_partition(
     let owner = place.snapshot_owner();
     let mut digests = Vec::new();
     for listed in snapshot::list(&*place.storage)? {
-        let info = snapshot::load(&*place.storage, &listed.name, &owner)?.info().clone();
+        let info = *snapshot::load(&*place.storage, &listed.name, &owner)?.info();
         digests.push((info.sequence, info.digest, listed.name));
     }
     digests.sort();

@@ -12,7 +12,7 @@ pub(super) fn run(options: &Explain) -> Ended {
     let mut out = std::io::stdout().lock();
     match &options.code {
         None if options.json => {
-            writeln!(out, "{}", serde_json::Value::from_iter(Code::ALL.iter().map(|code| json(*code))))?
+            writeln!(out, "{}", serde_json::Value::from_iter(Code::ALL.iter().map(|code| json(*code))))?;
         }
         None => list(&mut out)?,
         Some(word) => {

@@ -3,6 +3,8 @@
 //!
 //! `SCARCE_KILLS` sets how often (20 by default), `SCARCE_SEED` what is asked.
 
+#![allow(clippy::print_stdout, reason = "what repeats a run belongs to its output")]
+
 mod audit;
 mod load;
 #[path = "../support/mod.rs"]

@@ -1,38 +1,80 @@
-//! Starting the real server for a test.
+//! Starting the real server for a test, and talking to it.
+
+#![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
+
+mod socket;
+
+pub use socket::{Socket, frame};
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
 
 use scarce::client::Client;
+use tempfile::TempDir;
 
 /// A running `scarce serve`, killed when the test lets go of it.
 pub struct Server {
     child: Child,
     pub address: String,
+    data: Option<TempDir>,
+}
+
+/// The binary that cargo built for the tests.
+pub fn scarce() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scarce"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// `scarce serve` on a data directory and a free port.
+pub fn serve(data: &Path, options: &[&str]) -> Command {
+    let mut command = scarce();
+    command.args(["serve", "--resp", "127.0.0.1:0", "--data"]).arg(data).args(options);
+    command
 }
 
 impl Server {
     /// Starts on a free port and waits for the line that says it is ready.
     pub fn start(data: &Path, options: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_scarce"))
-            .args(["serve", "--resp", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .args(options)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+        let mut child = serve(data, options).stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("its ready line");
         let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
         let address = address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned();
-        Self { child, address }
+        Self { child, address, data: None }
+    }
+
+    /// Starts on an empty data directory that goes with it.
+    pub fn fresh(options: &[&str]) -> Self {
+        let data = TempDir::new().expect("a temporary folder");
+        let mut server = Self::start(data.path(), options);
+        server.data = Some(data);
+        server
     }
 
     /// A connection of its own.
     pub fn connect(&self) -> Client {
         Client::connect(&self.address, None).expect("a connection")
+    }
+
+    /// A connection without any library.
+    pub fn socket(&self) -> Socket {
+        Socket::connect(&self.address)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How much memory the process has, in KiB.
+    pub fn resident_kib(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.pid());
+        let status = std::fs::read_to_string(path).expect("the process's status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
     }
 
     /// SIGKILL, as a power switch would.
@@ -42,7 +84,6 @@ impl Server {
     }
 
     /// SIGTERM, and waits for a clean end.
-    #[allow(dead_code, reason = "not every test ends its server cleanly")]
     pub fn stop(mut self) {
         let pid = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");
@@ -58,4 +99,30 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Runs a server that must refuse to start.
+pub fn refused_start(command: &mut Command) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command.output().expect("the server runs");
+    assert_eq!(String::from_utf8_lossy(&stdout), "", "nothing on stdout");
+    (status.code(), String::from_utf8_lossy(&stderr).into_owned())
+}
+
+/// A data directory's first journal segment.
+pub fn first_segment(data: &Path) -> PathBuf {
+    let mut found = Vec::new();
+    let mut open = vec![data.to_path_buf()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            if path.is_dir() {
+                open.push(path);
+            } else if name.starts_with("journal-") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.remove(0)
 }

@@ -31,6 +31,8 @@ pub(super) struct Connection {
     /// Where the next request begins.
     at: usize,
     is_readable: bool,
+    /// The caller sends nothing more; what it sent before is still to be read.
+    is_read_closed: bool,
     /// The bytes read so far hold no further complete request.
     is_starved: bool,
     /// No more requests are taken; what is owed is still sent.
@@ -48,6 +50,7 @@ impl Connection {
             parser: Parser::default(),
             at: 0,
             is_readable: false,
+            is_read_closed: false,
             is_starved: true,
             is_closing: false,
             clogged_since: None,
@@ -60,6 +63,11 @@ impl Connection {
 
     pub(super) fn set_readable(&mut self) {
         self.is_readable = true;
+    }
+
+    /// The end of what the caller sends is in the socket, and is announced only this once.
+    pub(super) fn set_read_closed(&mut self) {
+        self.is_read_closed = true;
     }
 
     /// Whether a turn may find requests without the socket announcing anything new.
@@ -147,11 +155,15 @@ impl Connection {
         let read = self.socket.read(&mut self.input[length..]);
         self.input.truncate(length + *read.as_ref().unwrap_or(&0));
         match read {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => {
+                // Who only stopped sending still gets what it is owed.
+                self.is_closing = true;
+                Ok(())
+            }
             Ok(count) => {
                 self.is_starved = false;
                 // Less than was asked for: the socket is empty, and will announce what comes next.
-                self.is_readable = count == READ_BYTES;
+                self.is_readable = count == READ_BYTES || self.is_read_closed;
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

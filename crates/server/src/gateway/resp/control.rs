@@ -95,7 +95,7 @@ impl Session {
             Some(&b"3") => Protocol::Resp3,
             Some(_) => {
                 return self.say(turn, |replies| {
-                    replies.error("NOPROTO", "unsupported protocol version; use 2 or 3")
+                    replies.error("NOPROTO", "unsupported protocol version; use 2 or 3");
                 });
             }
         };
@@ -160,7 +160,7 @@ impl Session {
             self.is_authenticated = true;
         } else {
             self.say(turn, |replies| {
-                replies.error("WRONGPASS", "invalid username-password pair or user is disabled.")
+                replies.error("WRONGPASS", "invalid username-password pair or user is disabled.");
             });
         }
         admitted
@@ -178,7 +178,7 @@ impl Session {
         let subcommand = String::from_utf8_lossy(subcommand).to_ascii_uppercase();
         match (subcommand.as_str(), rest) {
             ("ID", []) => {
-                self.say(turn, |replies| replies.integer(i64::try_from(self.id).unwrap_or(i64::MAX)))
+                self.say(turn, |replies| replies.integer(i64::try_from(self.id).unwrap_or(i64::MAX)));
             }
             ("SETNAME", [name]) => {
                 self.name = printable(&String::from_utf8_lossy(name));

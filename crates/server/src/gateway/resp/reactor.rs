@@ -94,6 +94,9 @@ impl Reactor {
                         && (event.is_readable() || event.is_read_closed() || event.is_error())
                     {
                         connection.set_readable();
+                        if event.is_read_closed() {
+                            connection.set_read_closed();
+                        }
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, table};
 use scarce_core::outcome::{Code, Outcome, Receipt, Value};
 use scarce_engine::embedded::Owner;
-use scarce_engine::engine::partition_of;
+use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
 
 use super::Shared;
@@ -56,7 +56,7 @@ pub(super) struct Arrived {
     pub(super) token: usize,
     pub(super) session: u64,
     pub(super) ticket: u64,
-    pub(super) answers: Vec<Result<Receipt, Failure>>,
+    pub(super) answers: Answers,
 }
 
 /// How an answer is to be written.
@@ -217,7 +217,7 @@ impl Session {
         let reply = Arc::new(reply);
         for partition in 0..partitions {
             let (gathered, reply) = (gathered.clone(), reply.clone());
-            let add = move |answers: Vec<Result<Receipt, Failure>>| {
+            let add = move |answers: Answers| {
                 let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
                 gathered.0[partition as usize] = answers;
                 gathered.1 -= 1;
@@ -234,7 +234,7 @@ impl Session {
         &mut self,
         form: Form,
         turn: &mut Turn<'_>,
-    ) -> (u64, impl Fn(u64, Vec<Result<Receipt, Failure>>) + Send + Sync + use<>) {
+    ) -> (u64, impl Fn(u64, Answers) + Send + Sync + use<>) {
         self.tickets += 1;
         turn.output.expect(self.tickets);
         self.expected.push((self.tickets, form));

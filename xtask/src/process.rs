@@ -1,0 +1,181 @@
+//! Programs that are run to their end, and servers that are started, waited for and stopped.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// A command as one would type it, to reproduce it.
+pub fn shown(command: &Command) -> String {
+    let mut words: Vec<String> = Vec::new();
+    if let Some(directory) = command.get_current_dir() {
+        words.push(format!("cd {} &&", quoted(&directory.to_string_lossy())));
+    }
+    for (name, value) in command.get_envs() {
+        let value = value.map(|value| quoted(&value.to_string_lossy())).unwrap_or_default();
+        words.push(format!("{}={value}", name.to_string_lossy()));
+    }
+    words.push(quoted(&command.get_program().to_string_lossy()));
+    words.extend(command.get_args().map(|word| quoted(&word.to_string_lossy())));
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What a program that ran to its end left behind.
+pub struct Finished {
+    /// Whether it exited with 0.
+    pub succeeded: bool,
+    /// Its exit code, where no signal ended it.
+    pub code: Option<i32>,
+    /// All that it printed, stderr after stdout.
+    pub output: String,
+}
+
+/// Runs a program without a terminal and gives what it printed.
+pub fn finish(command: &mut Command) -> Result<Finished, Box<dyn Error>> {
+    let run = command.stdin(Stdio::null()).output();
+    let run = run.map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
+    let output = [run.stdout, run.stderr].concat();
+    Ok(Finished {
+        succeeded: run.status.success(),
+        code: run.status.code(),
+        output: String::from_utf8_lossy(&output).into_owned(),
+    })
+}
+
+/// Runs a program that must succeed, and gives what it printed.
+pub fn must(command: &mut Command) -> Result<String, Box<dyn Error>> {
+    let finished = finish(command)?;
+    if finished.succeeded {
+        return Ok(finished.output);
+    }
+    Err(format!("failed: {}\n{}", shown(command), finished.output.trim_end()).into())
+}
+
+/// Runs a program with its input, and gives what it printed.
+pub fn feed(command: &mut Command, input: &str) -> Result<Finished, Box<dyn Error>> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes())?;
+    }
+    let run = child.wait_with_output()?;
+    let output = String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned();
+    Ok(Finished { succeeded: run.status.success(), code: run.status.code(), output })
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// How long a server may take until it is ready, or to end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of ours: stopped, with its data removed, when dropped.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: String,
+    data: PathBuf,
+}
+
+impl Server {
+    /// Starts a server that keeps its data in `data`, and waits for the line that has `marker` in it;
+    /// gives that line as well.
+    pub fn start(
+        command: &mut Command,
+        data: PathBuf,
+        marker: &'static str,
+    ) -> Result<(Self, String), Box<dyn Error>> {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
+        let lines = child.stdout.take().map(read_lines).ok_or("the server has no stdout")?;
+        let server = Self { child, address: String::new(), data };
+        let started = Instant::now();
+        let mut seen = String::new();
+        while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
+            if line.contains(marker) {
+                return Ok((server, line));
+            }
+            seen.push_str(&line);
+            seen.push('\n');
+        }
+        Err(format!("not ready: {}\n{seen}", shown(command)).into())
+    }
+
+    /// Starts `scarce serve` on a free port with an empty data directory.
+    pub fn scarce(name: &str) -> Result<Self, Box<dyn Error>> {
+        let data = crate::place::fresh(name)?;
+        let mut command = Command::new(crate::place::scarce());
+        command.args(["serve", "--resp", "127.0.0.1:0", "--data"]).arg(&data);
+        let (mut server, line) = Self::start(&mut command, data, "scarce ready: resp ")?;
+        let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
+        server.address = address.ok_or("the ready line names no address")?.to_owned();
+        Ok(server)
+    }
+
+    /// Starts `redis-server` on a free port with an empty data directory.
+    pub fn redis(name: &str, settings: &[&str]) -> Result<Self, Box<dyn Error>> {
+        let data = crate::place::fresh(name)?;
+        let port = free_port()?;
+        let mut command = Command::new("redis-server");
+        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"]).arg(&data).args(settings);
+        let (mut server, _) = Self::start(&mut command, data, "eady to accept connections")?;
+        server.address = format!("127.0.0.1:{port}");
+        Ok(server)
+    }
+
+    /// The port of its address.
+    pub fn port(&self) -> &str {
+        self.address.rsplit(':').next().unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Asked first, so that it leaves nothing behind.
+        let _ = signal("TERM", self.child.id());
+        let pid = self.child.id();
+        let (done, ended) = channel::<()>();
+        let guard = std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE).is_err_and(|error| !is_hung_up(error)) {
+                let _ = signal("KILL", pid);
+            }
+        });
+        let _ = self.child.wait();
+        drop(done);
+        let _ = guard.join();
+        let _ = std::fs::remove_dir_all(&self.data);
+    }
+}
+
+fn is_hung_up(error: std::sync::mpsc::RecvTimeoutError) -> bool {
+    error == std::sync::mpsc::RecvTimeoutError::Disconnected
+}
+
+/// Sends a signal to a child of ours, by its number.
+pub fn signal(name: &str, pid: u32) -> std::io::Result<()> {
+    Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).stderr(Stdio::null()).status().map(drop)
+}
+
+/// Reads lines until the other end closes, also when nobody listens any more.
+fn read_lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    lines
+}

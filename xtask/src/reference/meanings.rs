@@ -1,0 +1,56 @@
+//! What arguments are, by their names, which mean the same in every command.
+
+/// What an argument of this name is; empty where the name says all.
+pub fn of(argument: &str) -> &'static str {
+    let found = MEANINGS.iter().find(|(name, _)| *name == argument);
+    found.map_or("", |(_, meaning)| meaning)
+}
+
+const MEANINGS: &[(&str, &str)] = &[
+    ("account", "the account's id"),
+    ("amount", "how much, in minor units"),
+    ("asset", "the id of what is counted, such as USD-cents"),
+    ("by", "by how much the order becomes smaller"),
+    ("campaign", "the campaign's id"),
+    ("claim_ttl_ms", "how long a claim may be redeemed, in milliseconds"),
+    ("count", "how many"),
+    ("coupon", "the coupon's id"),
+    ("cut", "a plan, or the amounts one by one"),
+    ("delta", "how many more, or with a minus fewer"),
+    ("ends_at", "from when on nothing is given any more"),
+    ("first", "the first serial"),
+    ("from", "the account that pays"),
+    ("give_back", "counts are given back where the window still runs"),
+    ("hold", "the hold's id, unique within the account"),
+    ("keep_rest", "what is not captured stays held"),
+    ("levels", "how many levels of each side; 10 if not said"),
+    ("limits", "limits, each with a name, a maximum, dimensions and a window"),
+    ("lot", "quantities are multiples of it; 1 if not said"),
+    ("market", "the market's id"),
+    ("max", "the most that a packet may hold"),
+    ("max_quantity", "the largest quantity of an order"),
+    ("min", "the least that a packet holds"),
+    ("min_quantity", "the smallest quantity of an order"),
+    ("operation", "the operation id that was asked under"),
+    ("order", "the order's id, unique within the market"),
+    ("overdraft", "how far below zero the account may go; 0 if not said"),
+    ("owner", "the id of who has it"),
+    ("per_owner_max", "the most units that one owner may have; unbounded if not said"),
+    ("price", "in minor units of the quote per unit of the base"),
+    ("pricing", "at a price or a better one, or at any"),
+    ("quantity", "how many units"),
+    ("reason", "why, for those who read the log"),
+    ("reservation", "the reservation's id, unique within the item"),
+    ("resource", "a resource whose partition is asked"),
+    ("serial", "the claim's serial"),
+    ("side", "which side of the book"),
+    ("sku", "the item's id"),
+    ("starts_at", "before when nothing is given"),
+    ("stp", "what happens where an owner would trade with itself; NONE if not said"),
+    ("subject", "whom and what the claim is for; limits count by its dimensions"),
+    ("tick", "prices are multiples of it; 1 if not said"),
+    ("tif", "how long the order stands; GTC with a price and IOC without if not said"),
+    ("to", "the account that is paid; outside if not said"),
+    ("ttl_ms", "how long, in milliseconds from now; without end if not said"),
+    ("user", "the user's id"),
+];

@@ -1,0 +1,97 @@
+//! What tests need beside cargo: programs from the system's packages, libraries into `target/xtask/`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::step::Log;
+use crate::{place, screen};
+
+/// Sees to it that a program is there, from one of Debian's packages if it is not.
+pub fn program(log: &mut Log, program: &str, packages: &[&str]) -> Result<(), Box<dyn Error>> {
+    if place::has_program(program) {
+        return Ok(());
+    }
+    let advice = format!("'{program}' is missing; install {} and try again", packages.join(" "));
+    if !place::has_program("apt-get") {
+        return Err(advice.into());
+    }
+    screen::say(&format!("    {program} is missing; installing {}", packages.join(" ")));
+    log.must(&mut apt(&["update"]))?;
+    log.must(apt(&["install", "--yes", "--no-install-recommends"]).args(packages))?;
+    if place::has_program(program) { Ok(()) } else { Err(advice.into()) }
+}
+
+fn apt(words: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(words).arg("--quiet=2").env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// redis-server, redis-cli and redis-benchmark.
+pub fn redis(log: &mut Log) -> Result<(), Box<dyn Error>> {
+    program(log, "redis-cli", &["redis-tools"])?;
+    program(log, "redis-server", &["redis-server"])
+}
+
+/// A virtual environment with what `requirements.txt` asks for; gives its Python.
+pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    program(log, "python3", &["python3", "python3-venv"])?;
+    let place = place::work("python")?;
+    let requirements = tests.join("requirements.txt");
+    let python = place.join("bin").join("python");
+    once(&place, &requirements, || {
+        if !python.exists() && log.must(Command::new("python3").args(["-m", "venv"]).arg(&place)).is_err() {
+            program(log, "ensurepip", &["python3-venv"]).or_else(|_| {
+                log.must(apt(&["install", "--yes", "--no-install-recommends"]).arg("python3-venv"))
+            })?;
+            log.must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
+        }
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        log.must(Command::new(&python).args(pip).arg(&requirements))
+    })?;
+    Ok(python)
+}
+
+/// A directory with what `package.json` asks for; gives its `node_modules`.
+pub fn node(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    program(log, "node", &["nodejs"])?;
+    program(log, "npm", &["npm"])?;
+    let place = place::work("node")?;
+    let manifest = tests.join("package.json");
+    once(&place, &manifest, || {
+        std::fs::copy(&manifest, place.join("package.json"))?;
+        let words = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+        log.must(Command::new("npm").args(words).current_dir(&place))
+    })?;
+    Ok(place.join("node_modules"))
+}
+
+/// A command of go that keeps modules and what it builds under `target/`.
+pub fn go(log: &mut Log, tests: &Path) -> Result<Command, Box<dyn Error>> {
+    program(log, "go", &["golang-go"])?;
+    let place = place::work("go")?;
+    let command = || {
+        let mut command = Command::new("go");
+        command.current_dir(tests).env("GOFLAGS", "-modcacherw").env("CGO_ENABLED", "0");
+        command.env("GOMODCACHE", place.join("modules")).env("GOCACHE", place.join("cache"));
+        command
+    };
+    once(&place, &tests.join("go.sum"), || log.must(command().args(["mod", "download"])))?;
+    Ok(command())
+}
+
+/// Installs, unless what is asked for is what was installed last.
+fn once(
+    place: &Path,
+    asked: &Path,
+    install: impl FnOnce() -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let stamp = place.join("installed");
+    let wanted = std::fs::read(asked)?;
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    install()?;
+    Ok(std::fs::write(stamp, wanted)?)
+}
