@@ -2,6 +2,7 @@
 
 mod args;
 mod call;
+mod demo;
 mod explain;
 mod serve;
 
@@ -91,5 +92,6 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Serve(options) => serve::run(&options),
         Subcommand::Call(options) => call::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
+        Subcommand::Demo(options) => demo::run(&options),
     }
 }
