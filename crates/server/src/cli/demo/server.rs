@@ -112,7 +112,7 @@ impl Server {
     }
 
     fn spawn(&self) -> Result<ChildStdout, Failed> {
-        let log = File::options().create(true).append(true).open(self.log())?;
+        let log = File::create(self.log())?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0"]);
         for (name, _) in std::env::vars_os() {
@@ -169,14 +169,14 @@ impl Server {
         Err(self.failed("does not end on SIGTERM"))
     }
 
-    /// An error about the server, with the last lines that it wrote.
+    /// An error about the server, with what it said.
     pub(super) fn failed(&self, what: &str) -> Failed {
         let said = std::fs::read_to_string(self.log()).unwrap_or_default();
-        let lines: Vec<&str> = said.lines().collect();
-        let tail = lines[lines.len().saturating_sub(5)..].join("\n  ");
-        let said = if tail.is_empty() { "it said nothing".to_owned() } else { format!("it said:\n  {tail}") };
+        // The first lines say what happened; what follows a panic is its backtrace.
+        let said: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(4).collect();
+        let said = if said.is_empty() { "nothing".to_owned() } else { said.join("\n  ") };
         let text = format!(
-            "the server of the demonstration {what}; {said}\nrun it again with --keep to look at its data"
+            "the server of the demonstration {what}; it said:\n  {said}\nrun it again with --keep to look at its data"
         );
         Failed::text(Exit::Failed, text)
     }

@@ -103,17 +103,15 @@ impl Evidence<'_> {
     /// Whether the log has what the buyer was told: the same serials, deadline or count.
     fn is_in_log(&self, id: &str, known: &Known, figures: &[i64]) -> bool {
         let first = figures.first().and_then(|figure| u64::try_from(*figure).ok()).unwrap_or(u64::MAX);
-        if let Some((first, count)) = known.sale() {
-            return self.sales_of(id).any(|sale| (sale.first, sale.count) == (first, count));
-        }
-        let name =
-            if known.ask.deed == Deed::Reserve { "reservation.placed" } else { "reservation.released" };
+        let quantity = known.ask.quantity;
+        let told = match known.ask.deed {
+            Deed::Take | Deed::Pay => ("stock.taken", first, quantity),
+            Deed::Confirm => ("reservation.confirmed", first, known.sale().map_or(0, |(_, count)| count)),
+            Deed::Reserve => ("reservation.placed", first, quantity),
+            Deed::Release => ("reservation.released", 0, first),
+        };
         let effects = self.log.effects.get(id).map_or(&[][..], Vec::as_slice);
-        effects.iter().any(|(its, telling)| its == name && *telling == first)
-    }
-
-    fn sales_of<'b>(&'b self, id: &'b str) -> impl Iterator<Item = &'b super::log::Sale> {
-        self.log.sales.iter().filter(move |sale| sale.id == id)
+        effects.iter().any(|(name, telling, count)| (name.as_str(), *telling, *count) == told)
     }
 
     fn judge_single_effect(&self, proof: &mut Proof) {
@@ -153,8 +151,8 @@ impl Evidence<'_> {
             .filter(|id| self.record.known.get(*id).is_none_or(|known| known.answers == 0))
             .count();
         let survived = lost.keys().filter(|id| self.log.before_kill.contains(*id)).count();
-        let again =
-            lost.keys().filter(|id| self.log.effects.contains_key(*id)).count().saturating_sub(survived);
+        let late = |id: &&String| self.log.effects.contains_key(*id) && !self.log.before_kill.contains(*id);
+        let again = lost.keys().filter(late).count();
         let refused = lost.len().saturating_sub(survived + again);
         let text = format!(
             "{commands} commands under {} ids: {survived} had been logged, {again} applied when asked again, {refused} refused, {unanswered} unknown",

@@ -16,8 +16,8 @@ pub(super) struct Sale {
     pub(super) count: u64,
 }
 
-/// What an operation did, beside selling: the event's name and its telling figure.
-pub(super) type Effect = (String, u64);
+/// What an operation did: the event's name, its telling figure (first serial or deadline), how many units.
+pub(super) type Effect = (String, u64, u64);
 
 /// Where the units are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Log {
         }
         self.check(fields);
         self.count_owner(name, &owner, quantity);
-        self.note_effect(operation, name, owner, quantity, fields)
+        self.note_effect(operation, name, quantity, fields)
     }
 
     /// Compares the figures that the event tells with the sums made here.
@@ -182,7 +182,6 @@ impl Log {
         &mut self,
         operation: String,
         name: &str,
-        owner: String,
         quantity: u64,
         fields: &Fields<'_>,
     ) -> Option<()> {
@@ -193,7 +192,7 @@ impl Log {
                 first
             }
             "reservation.placed" => fields.number("deadline")?,
-            "reservation.released" => quantity,
+            "reservation.released" => 0,
             "reservation.expired" => {
                 // Noted by whatever command came by; it is no effect of that command.
                 self.expired += quantity;
@@ -201,7 +200,7 @@ impl Log {
             }
             _ => return Some(()),
         };
-        self.effects.entry(operation).or_default().push((name.to_owned(), telling));
+        self.effects.entry(operation).or_default().push((name.to_owned(), telling, quantity));
         Some(())
     }
 }
