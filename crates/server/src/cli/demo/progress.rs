@@ -29,9 +29,9 @@ impl Progress {
     /// A line that stays.
     pub(super) fn say(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) if !bar.is_finished() => bar.println(text),
             // Where stderr is gone there is nobody left to tell.
-            None => drop(writeln!(std::io::stderr(), "{text}")),
+            _ => drop(writeln!(std::io::stderr(), "{text}")),
         }
     }
 

@@ -205,9 +205,12 @@ fn clear_on_signals(remains: Arc<Mutex<Remains>>) -> Result<(), Failed> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            remains.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            // Held to the end, so that nobody else speaks of a server that is suddenly gone.
+            let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
+            remains.clear();
+            let data = if remains.is_kept { "its data is kept" } else { "its data is removed" };
             // Where stderr is gone there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server and data are gone");
+            let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server has ended, {data}");
             std::process::exit(128 + signal);
         }
     })?;
