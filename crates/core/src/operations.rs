@@ -1,23 +1,22 @@
 //! What is remembered of operations, so that one id has one effect and one answer.
 
-use std::collections::VecDeque;
-
-use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::OperationMark;
 use crate::outcome::{Code, Outcome};
 use crate::state::Settings;
+use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
 
 /// How many bytes of an encoded outcome are kept in place; a larger one is read back from the log.
-const INLINE_BYTES_MAX: usize = 22;
+const INLINE_BYTES_MAX: usize = 19;
 
 /// An operation that was carried out, refused for good, or declared absent.
 #[derive(Clone, Debug)]
 struct Record {
-    key: u128,
+    /// Two halves, which need no alignment beyond theirs: a record fills a cache line.
+    key: [u64; 2],
     fingerprint: u64,
     at: TimeMs,
     sequence_last: u64,
@@ -56,10 +55,10 @@ pub enum Known {
 /// The records by id and in the order of their stamps.
 #[derive(Debug)]
 pub struct Operations {
-    index: HashTable<u64>,
-    records: VecDeque<Record>,
-    /// The position of the first record; positions only rise.
-    first: u64,
+    index: Index,
+    records: Chunks<Record>,
+    /// The position of the first record; positions only rise, and wrap.
+    first: u32,
     seed: u64,
     scratch: Vec<u8>,
     /// The stamp of the youngest record that was forgotten for lack of room.
@@ -70,7 +69,14 @@ impl Operations {
     /// Remembers nothing yet; `seed` keys the hash of ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { index: HashTable::new(), records: VecDeque::new(), first: 0, seed, scratch: Vec::new(), forgotten_at: 0 }
+        Self {
+            index: Index::default(),
+            records: Chunks::default(),
+            first: 0,
+            seed,
+            scratch: Vec::new(),
+            forgotten_at: 0,
+        }
     }
 
     /// How many operations are remembered.
@@ -102,8 +108,8 @@ impl Operations {
     #[must_use]
     pub fn find(&self, namespace: &str, id: &OperationId, settings: &Settings, now: TimeMs) -> Option<Known> {
         let key = self.key(namespace, id);
-        let position = self.index.find(short(key), |position| self.is_at(*position, key))?;
-        let record = self.record(*position).filter(|record| record.at + settings.window_ms > now)?;
+        let position = self.index.find(key[0], |position| self.is_at(position, key))?;
+        let record = self.record(position).filter(|record| record.at + settings.window_ms > now)?;
         Some(record.known())
     }
 
@@ -111,7 +117,7 @@ impl Operations {
     #[must_use]
     pub fn is_full(&self, settings: &Settings, now: TimeMs) -> bool {
         self.records.len() >= settings.operations_max
-            && self.records.front().is_some_and(|oldest| oldest.at + settings.window_ms_min > now)
+            && self.records.get(0).is_some_and(|oldest| oldest.at + settings.window_ms_min > now)
     }
 
     /// Keeps the outcome of an operation, and forgets what left the window or has no room.
@@ -133,7 +139,7 @@ impl Operations {
     }
 
     fn forget(&mut self, settings: &Settings, now: TimeMs) {
-        while let Some(oldest) = self.records.front() {
+        while let Some(oldest) = self.records.get(0) {
             let over = oldest.at + settings.window_ms <= now;
             let crowded = self.records.len() > settings.operations_max;
             if !over && !crowded {
@@ -147,37 +153,36 @@ impl Operations {
     }
 
     fn drop_oldest(&mut self) {
-        let Some(oldest) = self.records.pop_front() else { return };
+        let Some(key) = self.records.get(0).map(|oldest| oldest.key) else { return };
         let position = self.first;
-        self.first += 1;
-        if let Ok(entry) = self.index.find_entry(short(oldest.key), |found| *found == position) {
-            entry.remove();
-        }
+        self.records.pop_front();
+        self.first = self.first.wrapping_add(1);
+        self.index.remove(key[0], |found| found == position);
     }
 
     fn insert(&mut self, record: Record) {
-        let (key, position) = (record.key, self.first + self.records.len() as u64);
+        let key = record.key;
         let (records, first) = (&self.records, self.first);
-        let same = |found: &u64| records.get(place(*found, first)).is_some_and(|record| record.key == key);
-        if let Ok(entry) = self.index.find_entry(short(key), same) {
-            entry.remove();
-        }
-        self.records.push_back(record);
-        let records = &self.records;
-        let rehash =
-            |position: &u64| records.get(place(*position, first)).map_or(0, |record| short(record.key));
-        self.index.insert_unique(short(key), position, rehash);
+        let at = |position: u32| records.get(position.wrapping_sub(first) as usize);
+        self.index.remove(key[0], |found| at(found).is_some_and(|record| record.key == key));
+        self.records.push(record);
+        let (records, first) = (&self.records, self.first);
+        let position = first.wrapping_add(u32::try_from(records.len() - 1).unwrap_or(u32::MAX));
+        let hash_of = |position: u32| {
+            records.get(position.wrapping_sub(first) as usize).map_or(0, |record| record.key[0])
+        };
+        self.index.insert(key[0], position, hash_of);
     }
 
-    fn record(&self, position: u64) -> Option<&Record> {
-        self.records.get(place(position, self.first))
+    fn record(&self, position: u32) -> Option<&Record> {
+        self.records.get(position.wrapping_sub(self.first) as usize)
     }
 
-    fn is_at(&self, position: u64, key: u128) -> bool {
+    fn is_at(&self, position: u32, key: [u64; 2]) -> bool {
         self.record(position).is_some_and(|record| record.key == key)
     }
 
-    fn key(&self, namespace: &str, id: &OperationId) -> u128 {
+    fn key(&self, namespace: &str, id: &OperationId) -> [u64; 2] {
         let mut bytes = [0_u8; 256];
         let parts = [namespace.as_bytes(), &[0], id.as_str().as_bytes()];
         let mut length = 0;
@@ -186,15 +191,16 @@ impl Operations {
             bytes[length..end].copy_from_slice(&part[..end - length]);
             length = end;
         }
-        xxh3_128_with_seed(&bytes[..length], self.seed)
+        let hash = xxh3_128_with_seed(&bytes[..length], self.seed);
+        [hash as u64, (hash >> 64) as u64]
     }
 
     /// Appends all, for a snapshot.
     pub fn put(&self, out: &mut Vec<u8>) {
         self.forgotten_at.put(out);
         (self.records.len() as u64).put(out);
-        for record in &self.records {
-            out.extend_from_slice(&record.key.to_le_bytes());
+        for record in self.records.iter() {
+            record.key.iter().for_each(|half| out.extend_from_slice(&half.to_le_bytes()));
             out.extend_from_slice(&record.fingerprint.to_le_bytes());
             record.at.put(out);
             record.sequence_last.put(out);
@@ -212,7 +218,7 @@ impl Operations {
         self.forgotten_at = Wire::get(input)?;
         for _ in 0..input.count()? {
             let mut record = Record {
-                key: u128::from_le_bytes(Wire::get(input)?),
+                key: [u64::from_le_bytes(Wire::get(input)?), u64::from_le_bytes(Wire::get(input)?)],
                 fingerprint: u64::from_le_bytes(Wire::get(input)?),
                 at: Wire::get(input)?,
                 sequence_last: Wire::get(input)?,
@@ -228,20 +234,12 @@ impl Operations {
     }
 }
 
-fn short(key: u128) -> u64 {
-    key as u64
-}
-
-fn place(position: u64, first: u64) -> usize {
-    usize::try_from(position.wrapping_sub(first)).unwrap_or(usize::MAX)
-}
-
 /// A length beyond what is kept in place says that the outcome is in the log.
 const IN_LOG: u8 = u8::MAX;
 
 impl Record {
     fn new(
-        key: u128,
+        key: [u64; 2],
         fingerprint: u64,
         bytes: &[u8],
         at: TimeMs,

@@ -446,10 +446,12 @@ impl Machine {
         if self.events.is_empty() && operation.is_some() {
             self.events.push(OperationUnchanged {}.into());
         }
-        let nothing = self.events.is_empty();
         let sequence_before = self.sequence;
         self.sequence += self.events.len() as u64;
-        if !nothing {
+        // Taken, so that no event can be logged twice.
+        let mut events = std::mem::take(&mut self.events);
+        let any = !events.is_empty();
+        if any {
             let kept = outcome.as_ref().filter(|_| operation.is_some());
             let head = EntryHead {
                 epoch: self.epoch,
@@ -458,16 +460,16 @@ impl Machine {
                 operation,
                 more,
             };
-            Entry::write(log, &head, kept, &self.events);
-            let events = std::mem::take(&mut self.events);
+            Entry::write(log, &head, kept, &events);
             self.settle(&head, kept, &events);
-            self.events = events;
         }
+        events.clear();
+        self.events = events;
         Receipt {
             outcome: outcome.unwrap_or_else(|| Outcome::applied(facts![])),
             partition: self.partition,
             epoch: self.epoch,
-            sequence_first: if self.events.is_empty() { sequence_before } else { sequence_before + 1 },
+            sequence_first: if any { sequence_before + 1 } else { sequence_before },
             sequence_last: self.sequence,
             at: self.now,
             replayed: false,

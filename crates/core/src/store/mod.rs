@@ -1,9 +1,13 @@
 //! The containers that state is kept in. Each can note what it changes and take it back, which is
 //! how a refused atomic batch leaves no trace.
 
+mod chunks;
+mod index;
 mod ordered;
 mod table;
 
+pub use chunks::Chunks;
+pub use index::Index;
 pub use ordered::Ordered;
 pub use table::{Slot, Table};
 

@@ -5,9 +5,8 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 
-use super::Reversible;
+use super::{Chunks, Index, Reversible};
 use crate::codec::{Input, Malformed, Wire};
 
 /// The place of a row. Stays valid until the row is removed.
@@ -37,8 +36,8 @@ enum Change<K, V> {
 /// Rows by key. Never iterated in hash order, so the order of hashes reaches no state.
 #[derive(Debug)]
 pub struct Table<K, V> {
-    index: HashTable<u32>,
-    rows: Vec<Option<(K, V)>>,
+    index: Index,
+    rows: Chunks<Option<(K, V)>>,
     free: Vec<u32>,
     hasher: FixedState,
     /// The row found last: a decision and the change after it ask for the same one.
@@ -51,8 +50,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     #[must_use]
     pub fn new(hash_seed: u64) -> Self {
         Self {
-            index: HashTable::new(),
-            rows: Vec::new(),
+            index: Index::default(),
+            rows: Chunks::default(),
             free: Vec::new(),
             hasher: FixedState::with_seed(hash_seed),
             found: Cell::new(u32::MAX),
@@ -69,7 +68,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     /// Whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.index.len() == 0
     }
 
     /// Where the row of a key is.
@@ -79,7 +78,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         if self.row(last).is_some_and(|(found, _)| found == key) {
             return Some(Slot(last));
         }
-        let slot = *self.index.find(self.hash(key), |slot| self.has(*slot, key))?;
+        let slot = self.index.find(self.hash(key), |slot| self.has(slot, key))?;
         self.found.set(slot);
         Some(Slot(slot))
     }
@@ -171,20 +170,22 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     fn place(&mut self, slot: u32, key: K, value: V) {
         let hash = self.hash(&key);
-        self.rows[slot as usize] = Some((key, value));
+        if let Some(row) = self.rows.get_mut(slot as usize) {
+            *row = Some((key, value));
+        }
         let (rows, hasher) = (&self.rows, &self.hasher);
-        self.index.insert_unique(hash, slot, |slot| {
-            rows[*slot as usize].as_ref().map_or(0, |(key, _)| hasher.hash_one(key))
-        });
+        let hash_of = |slot: u32| match rows.get(slot as usize) {
+            Some(Some((key, _))) => hasher.hash_one(key),
+            _ => 0,
+        };
+        self.index.insert(hash, slot, hash_of);
         self.found.set(slot);
     }
 
     fn displace(&mut self, slot: u32) -> Option<(K, V)> {
         let (key, value) = self.rows.get_mut(slot as usize)?.take()?;
         let hash = self.hasher.hash_one(&key);
-        if let Ok(entry) = self.index.find_entry(hash, |found| *found == slot) {
-            entry.remove();
-        }
+        self.index.remove(hash, |found| found == slot);
         Some((key, value))
     }
 }

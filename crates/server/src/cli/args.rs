@@ -21,10 +21,16 @@ pub enum Subcommand {
     Serve(Serve),
     /// Send one command to a server and print the answer.
     Call(Call),
+    /// Look at a journal, or check it, without changing anything.
+    #[command(subcommand)]
+    Journal(Journal),
+    /// Make snapshots and list them.
+    #[command(subcommand)]
+    Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
     Explain(Explain),
-    /// Watch a promise being kept: a real server, a real crowd, a real crash, and the proof.
-    Demo(Demo),
+    /// Run a file of operations against a server, one JSON object per line.
+    Import(Import),
 }
 
 /// `scarce serve`.
@@ -89,6 +95,81 @@ pub struct Explain {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `scarce journal`.
+#[derive(Debug, clap::Subcommand)]
+pub enum Journal {
+    /// List the segments of each partition: frames, sequences, bytes, state.
+    Inspect(Files),
+    /// Read everything, fold it, and compare with every snapshot on the way.
+    Verify(Files),
+}
+
+/// `scarce snapshot`.
+#[derive(Debug, clap::Subcommand)]
+pub enum Snapshot {
+    /// Ask a running server for a snapshot of every partition.
+    Create(SnapshotCreate),
+    /// List the snapshots in a data directory.
+    List(Files),
+}
+
+/// `scarce snapshot create`.
+#[derive(Debug, Args)]
+pub struct SnapshotCreate {
+    /// Which server.
+    #[command(flatten)]
+    pub target: Target,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A data directory to look at.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// The data directory.
+    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// Only this partition.
+    #[arg(long, value_name = "N")]
+    pub partition: Option<u32>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scarce import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    #[command(flatten)]
+    /// Which server.
+    pub target: Target,
+    /// Write what came of each operation to this file, one JSON object per line.
+    #[arg(long, value_name = "FILE")]
+    pub outcomes: Option<PathBuf>,
+    /// Begin at this line.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub from_line: u64,
+    /// Take lines without an id too; running the file again applies those again.
+    #[arg(long)]
+    pub allow_no_id: bool,
+    /// Exit with 0 although some operations were refused.
+    #[arg(long)]
+    pub refusals_ok: bool,
+    /// How many operations may wait for their answers at once.
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub window: u32,
+    /// How long to try again when the server is gone or takes nothing.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    pub retry_for: u64,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The file, or - for standard input. A line is {"id": "op-1", "command": ["STOCK.TAKE", "sku", "3", "owner"]}
+    /// or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" where wanted.
+    pub file: PathBuf,
 }
 
 /// `scarce demo`.

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use scarce_core::outcome::Value;
+use scarce_core::facts;
+use scarce_core::outcome::{Outcome, Value};
 use scarce_core::types::Natural;
 use scarce_engine::{Engine, Request};
 
 use super::documents;
 use super::reply::{Protocol, Replies};
-use super::session::{Flow, Form, Session, Turn};
+use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
 
 /// The version of Redis whose replies clients may expect.
 const REDIS_VERSION: &str = "7.4.0";
@@ -67,6 +68,7 @@ impl Session {
             ("EVENTS", [partition, epoch, sequence, rest @ ..]) => {
                 self.events([partition, epoch, sequence], rest, turn);
             }
+            ("SNAPSHOT", []) => self.snapshot(turn),
             ("DEBUG.CLOCK", [now]) => self.set_clock(now, turn),
             ("DEBUG.EXPIRE", [limit]) => self.expire(limit, turn),
             _ => self.unknown(name, turn),
@@ -233,6 +235,32 @@ impl Session {
         match read_events(cursor, rest, turn) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
             Ok(events) => self.say(turn, |replies| replies.value(&Value::List(events))),
+        }
+    }
+
+    /// `SNAPSHOT`: asks every partition's keeper and answers when all are done; the owner goes on meanwhile.
+    fn snapshot(&mut self, turn: &mut Turn<'_>) {
+        let (ticket, reply) = self.expect(Form::Rows, turn);
+        let engine = turn.shared.engine.clone();
+        let started = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
+            let answers = (0..engine.partitions()).map(|partition| {
+                let done = engine.snapshot(partition)?;
+                let digest = format!("{:032x}", done.digest);
+                let row = facts![
+                    u64::from(partition),
+                    done.sequence,
+                    digest.as_str(),
+                    done.payload_bytes,
+                    done.segments_retired
+                ];
+                Ok(made_here(Outcome::applied(facts![row.into_vec()])))
+            });
+            reply(ticket, answers.collect());
+        });
+        if let Err(error) = started {
+            let reason = format!("no thread for the snapshot: {error}");
+            let answers = vec![Err(scarce_engine::Failure::Unavailable { reason })];
+            self.arrive(&Arrived { token: turn.token, session: self.id, ticket, answers }, turn.output);
         }
     }
 

@@ -66,13 +66,21 @@ pub(super) enum Form {
     Exec(Vec<Line>),
     Digests(&'static CommandSpec),
     Count,
+    /// Each answer is one value, a row of a list.
+    Rows,
 }
 
 impl Form {
     pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
-        let Some(first) = answers.first() else { return replies.null() };
+        let failed = answers.iter().find(|answer| answer.is_err());
+        let Some(first) = failed.or(answers.first()) else { return replies.null() };
         match (self, first) {
             (_, Err(failure)) => replies.failure(failure),
+            (Self::Rows, Ok(_)) => {
+                replies.array(answers.len());
+                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                rows.for_each(|row| replies.value(row));
+            }
             (Self::Command(spec), Ok(receipt)) => replies.outcome(spec, &receipt.outcome),
             (Self::Exec(lines), Ok(receipt)) => write_exec(replies, lines, &receipt.outcome),
             (Self::Count, Ok(receipt)) => receipt.outcome.facts.iter().for_each(|count| replies.value(count)),
@@ -185,16 +193,7 @@ impl Session {
 
     /// A refusal that was made here, without the engine.
     fn refuse(&self, outcome: Outcome, form: &Form, turn: &mut Turn<'_>) {
-        let receipt = Receipt {
-            outcome,
-            partition: 0,
-            epoch: 0,
-            sequence_first: 0,
-            sequence_last: 0,
-            at: 0,
-            replayed: false,
-        };
-        self.say(turn, |replies| form.write(replies, &[Ok(receipt)]));
+        self.say(turn, |replies| form.write(replies, &[Ok(made_here(outcome))]));
     }
 
     pub(super) fn submit(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
@@ -231,7 +230,7 @@ impl Session {
     }
 
     /// Keeps a place in the output, and gives what fills it from any thread.
-    fn expect(
+    pub(super) fn expect(
         &mut self,
         form: Form,
         turn: &mut Turn<'_>,
@@ -254,4 +253,9 @@ impl Session {
         let (ticket, form) = self.expected.swap_remove(at);
         output.fulfil(ticket, self.protocol, |replies| form.write(replies, &arrived.answers));
     }
+}
+
+/// An outcome that no partition stamped.
+pub(super) fn made_here(outcome: Outcome) -> Receipt {
+    Receipt { outcome, partition: 0, epoch: 0, sequence_first: 0, sequence_last: 0, at: 0, replayed: false }
 }

@@ -1,0 +1,222 @@
+//! The state machine alone, as a target.
+
+use scarce_core::command::argument::Invalid;
+use scarce_core::command::table::find;
+use scarce_core::command::{Body, Command, Common, Effect, Envelope};
+use scarce_core::event::Entry;
+use scarce_core::machine::{Answer, Machine, Replay};
+use scarce_core::state::Settings;
+use scarce_core::types::{Natural, OperationId};
+
+use super::{Setup, Target};
+
+/// The key of every cut in tests.
+const SECRET: [u8; 32] = [7; 32];
+
+/// Two machines that are sent the same. At a restart one is loaded from its snapshot and the other
+/// folded from its log; both must stay equal.
+#[derive(Debug)]
+pub struct CoreTarget {
+    loaded: Lane,
+    folded: Lane,
+    clock: u64,
+    /// How many bytes of the log were read for events.
+    events_read: usize,
+}
+
+/// A machine and everything that it logged.
+#[derive(Debug)]
+struct Lane {
+    machine: Machine,
+    log: Vec<u8>,
+}
+
+/// A request that was read.
+enum Request {
+    Read(Command),
+    Write(Envelope),
+}
+
+impl Default for CoreTarget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CoreTarget {
+    /// Empty machines.
+    #[must_use]
+    pub fn new() -> Self {
+        let lane = || Lane::new(Settings::default());
+        Self { loaded: lane(), folded: lane(), clock: 0, events_read: 0 }
+    }
+
+    fn ask(&mut self, request: Result<Request, Invalid>) -> String {
+        let request = match request {
+            Ok(request) => request,
+            Err(invalid) => return format!("INVALID {} {}", invalid.argument, invalid.reason),
+        };
+        let loaded = self.loaded.ask(&request, self.clock);
+        let folded = self.folded.ask(&request, self.clock);
+        if loaded == folded { loaded } else { format!("{loaded} (and after a fold of the log: {folded})") }
+    }
+}
+
+impl Target for CoreTarget {
+    fn supports(&self, feature: &str) -> bool {
+        feature == "settings"
+    }
+
+    fn reset(&mut self, setup: &Setup) -> Result<(), String> {
+        let lane = || Lane::new(setup.settings.clone());
+        *self = Self { loaded: lane(), folded: lane(), clock: 0, events_read: 0 };
+        Ok(())
+    }
+
+    fn set_clock(&mut self, now: u64) {
+        self.clock = now;
+    }
+
+    fn command(&mut self, words: &[&str]) -> String {
+        self.ask(single(words))
+    }
+
+    fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String {
+        self.ask(atomic(id, deadline, lines))
+    }
+
+    fn expire(&mut self, limit: usize) -> usize {
+        let ended = self.loaded.machine.expire(limit, self.clock, &mut self.loaded.log);
+        self.folded.machine.expire(limit, self.clock, &mut self.folded.log);
+        ended
+    }
+
+    fn restart(&mut self) -> Result<(), String> {
+        let (loaded, folded) = (self.loaded.bytes(), self.folded.bytes());
+        if self.loaded.log != self.folded.log {
+            return Err("the logs differ".to_owned());
+        }
+        let settings = self.loaded.machine.state().settings.clone();
+        self.folded.check_crashes(&settings)?;
+        self.loaded.machine =
+            Machine::load(settings.clone(), &loaded).map_err(|_| "the snapshot cannot be read".to_owned())?;
+        self.folded.machine = fold(&settings, &self.folded.entries()?);
+        if self.loaded.bytes() != loaded {
+            return Err("the machine from the snapshot is another".to_owned());
+        }
+        if self.folded.machine.state().digest(None) != self.loaded.machine.state().digest(None) {
+            return Err("the digest of the machine folded from the log is another".to_owned());
+        }
+        if self.folded.bytes() != folded {
+            return Err("the machine folded from the log is another, though the digest is not".to_owned());
+        }
+        Ok(())
+    }
+
+    fn events(&mut self) -> Vec<String> {
+        let fresh = Entry::read_all(&self.loaded.log[self.events_read..]).unwrap_or_default();
+        self.events_read = self.loaded.log.len();
+        fresh.iter().flat_map(|entry| &entry.events).map(|event| event.spec().name.to_owned()).collect()
+    }
+
+    fn digest(&mut self) -> String {
+        format!("{:032x}", self.loaded.machine.state().digest(None))
+    }
+}
+
+impl Lane {
+    fn new(settings: Settings) -> Self {
+        Self { machine: Machine::new(settings, 0), log: Vec::new() }
+    }
+
+    fn ask(&mut self, request: &Request, clock: u64) -> String {
+        let answer = match request {
+            Request::Read(command) => self.machine.query("", command, clock),
+            Request::Write(envelope) => self.machine.submit(envelope, clock, &mut self.log),
+        };
+        match answer {
+            Answer::Receipt(receipt) => receipt.outcome.to_string(),
+            Answer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    /// The first receipt, from the entry of the log that ends where the replay says.
+    fn read_back(&self, replay: Replay) -> String {
+        let entries = self.entries().unwrap_or_default();
+        match entries.iter().find(|entry| entry.sequence_last() == replay.sequence_last) {
+            Some(entry) => self.machine.replayed(replay, entry).outcome.to_string(),
+            None => format!("no entry of the log ends at {}", replay.sequence_last),
+        }
+    }
+
+    fn entries(&self) -> Result<Vec<Entry>, String> {
+        let entries = Entry::read_all(&self.log).map_err(|_| "the log cannot be read".to_owned())?;
+        let mut next = 1;
+        for entry in &entries {
+            if entry.head.sequence_first != next {
+                return Err(format!("sequence {} follows {}", entry.head.sequence_first, next - 1));
+            }
+            next += entry.events.len() as u64;
+        }
+        Ok(entries)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.machine.put(&mut bytes);
+        bytes
+    }
+
+    /// A crash between any two steps of a command leaves work that is finished after it, in the same
+    /// bytes as without the crash.
+    fn check_crashes(&self, settings: &Settings) -> Result<(), String> {
+        let entries = self.entries()?;
+        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.head.more) {
+            let mut machine = fold(settings, &entries[..=at]);
+            let mut log = Vec::new();
+            machine.finish(&mut log);
+            let redone = Entry::read_all(&log).map_err(|_| "the log cannot be read".to_owned())?;
+            if redone.is_empty() || !entries[at + 1..].starts_with(&redone) {
+                let sequence = entry.sequence_last();
+                return Err(format!("after a crash at sequence {sequence} the command ends otherwise"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fold(settings: &Settings, entries: &[Entry]) -> Machine {
+    let mut machine = Machine::new(settings.clone(), 0);
+    entries.iter().for_each(|entry| machine.apply(entry));
+    machine
+}
+
+fn read(words: &[&str]) -> Result<(Command, Common), Invalid> {
+    let (name, rest) = words.split_first().ok_or_else(|| Invalid::new("command", "is missing"))?;
+    let spec = find(name.as_bytes()).ok_or_else(|| Invalid::new("command", "is unknown"))?;
+    let rest: Vec<&[u8]> = rest.iter().map(|word| word.as_bytes()).collect();
+    Command::parse(spec, &rest)
+}
+
+fn single(words: &[&str]) -> Result<Request, Invalid> {
+    let (command, common) = read(words)?;
+    if command.spec().effect == Effect::Read {
+        return Ok(Request::Read(command));
+    }
+    Envelope::new("", common, Body::Single(command), &SECRET).map(Request::Write)
+}
+
+fn atomic(id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> Result<Request, Invalid> {
+    let operation = id.map(|id| OperationId::parse(id.as_bytes(), "ID")).transpose()?;
+    let deadline = deadline.map(|text| Natural::parse(text.as_bytes(), "DEADLINE")).transpose()?;
+    let mut commands = Vec::new();
+    for line in lines {
+        let (command, common) = read(line)?;
+        if common != Common::default() {
+            return Err(Invalid::new("ID", "and DEADLINE belong to the batch, not to its lines"));
+        }
+        commands.push(command);
+    }
+    let common = Common { operation, deadline: deadline.map(Natural::get) };
+    Envelope::new("", common, Body::Atomic(commands), &SECRET).map(Request::Write)
+}

@@ -1,0 +1,55 @@
+//! What no row can show, and why: `impossible.txt`.
+//!
+//! A line is `COMMAND A B reason …` where both refusals cannot hold at once, or A cannot come and go
+//! around B; `COMMAND A - reason …` where the refusal itself cannot be provoked; `* A - reason …` for
+//! a code that no command of a table is answered.
+
+use scarce_core::command::table::find;
+use scarce_core::outcome::Code;
+
+use super::{Failure, Place, failure};
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// The command, or `*`.
+    pub(crate) command: String,
+    /// The refusal that would be answered.
+    pub(crate) first: Code,
+    /// The refusal that it would take precedence over.
+    pub(crate) second: Option<Code>,
+}
+
+pub(super) fn parse(file: &str, text: &str, entries: &mut Vec<Entry>, failures: &mut Vec<Failure>) {
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let place = Place { file: file.to_owned(), line: at + 1 };
+        match entry(place, line) {
+            Ok(entry) => entries.push(entry),
+            Err(message) => failures.push(failure(file, at + 1, format!("{message}: {line}"))),
+        }
+    }
+}
+
+fn entry(place: Place, line: &str) -> Result<Entry, &'static str> {
+    let mut words = line.split_whitespace();
+    let command = words.next().unwrap_or("");
+    if command != "*" && find(command.as_bytes()).is_none() {
+        return Err("names an unknown command");
+    }
+    let first = words.next().and_then(Code::from_word).ok_or("names an unknown code")?;
+    let second = match words.next() {
+        Some("-") => None,
+        Some(word) => Some(Code::from_word(word).ok_or("names an unknown code")?),
+        None => return Err("needs two codes and a reason"),
+    };
+    if words.count() < 3 {
+        return Err("needs a reason");
+    }
+    Ok(Entry { place, command: command.to_owned(), first, second })
+}

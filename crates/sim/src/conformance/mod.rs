@@ -1,0 +1,178 @@
+//! The conformance suite: scenario tables of commands and the answers that they must get, the same
+//! for every engine and every door.
+//!
+//! [`Suite::load`] reads the `conformance/**.txt` tables, [`Suite::run`] plays them against a
+//! [`Target`], and [`coverage::missing`] compares them with the command table, so that a refusal, an
+//! order of refusals or an event without a row is a failure. The format is explained in
+//! `conformance/README.md`.
+
+pub mod core_target;
+pub mod coverage;
+mod expand;
+mod expected;
+mod impossible;
+mod parse;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use scarce_core::state::Settings;
+
+pub use core_target::CoreTarget;
+pub use expected::Expected;
+pub use run::Report;
+
+/// What a scenario asks of the deployment that it starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// The state machine's settings.
+    pub settings: Settings,
+    /// How many partitions there are.
+    pub partitions: u32,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { settings: Settings::default(), partitions: 1 }
+    }
+}
+
+/// Something that commands can be sent to: the state machine alone, an engine, a server.
+///
+/// Every answer is the text form of an outcome: the code's word and its facts, as
+/// [`scarce_core::outcome::Outcome`] shows them. A command that cannot be read is answered
+/// `INVALID argument reason`.
+pub trait Target {
+    /// Whether the target can do what a scenario `requires`: `settings` for one that sets any,
+    /// `partitions` for one that needs several. One that makes an id for every command that comes
+    /// without says so to `makes_ids`; `operation.refused` and `operation.unchanged` are then passed
+    /// over.
+    fn supports(&self, feature: &str) -> bool;
+
+    /// Starts over with an empty deployment.
+    ///
+    /// # Errors
+    /// When that cannot be done; the scenario fails.
+    fn reset(&mut self, setup: &Setup) -> Result<(), String>;
+
+    /// Sets the clock that the next commands are stamped from, in Unix milliseconds. It may go back.
+    fn set_clock(&mut self, now: u64);
+
+    /// Sends a command and gives its answer. `words` begins with the command's name and includes
+    /// `ID` and `DEADLINE`; a word may hold blanks or be empty.
+    fn command(&mut self, words: &[&str]) -> String;
+
+    /// Sends an atomic batch and gives its answer.
+    fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String;
+
+    /// Lets the sweeper end up to `limit` due records, and gives how many it ended.
+    fn expire(&mut self, limit: usize) -> usize;
+
+    /// Stops and starts again; everything that was answered must still be so.
+    ///
+    /// # Errors
+    /// When the state before and after differ, or the start fails.
+    fn restart(&mut self) -> Result<(), String>;
+
+    /// The names of the events since the last call or the reset, in the order of the log.
+    fn events(&mut self) -> Vec<String>;
+
+    /// The digest of all partitions as text.
+    fn digest(&mut self) -> String;
+}
+
+/// Where a row stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The table, below the suite's folder.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "conformance/{}:{}", self.file, self.line)
+    }
+}
+
+/// Something that is not as the tables say, or a table that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Where.
+    pub place: Place,
+    /// What was found.
+    pub message: String,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// All tables.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    pub(crate) scenarios: Vec<parse::Scenario>,
+    pub(crate) impossible: Vec<impossible::Entry>,
+}
+
+/// The list of what no row can show.
+const IMPOSSIBLE: &str = "impossible.txt";
+
+impl Suite {
+    /// Reads every table below `folder`, and its list of what no row can show.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood; every mistake is named.
+    pub fn load(folder: &Path) -> Result<Self, Vec<Failure>> {
+        let mut paths = Vec::new();
+        collect(folder, &mut paths).map_err(|failure| vec![failure])?;
+        paths.sort();
+        let mut suite = Self { scenarios: Vec::new(), impossible: Vec::new() };
+        let mut failures = Vec::new();
+        for path in paths {
+            let file = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+            match std::fs::read_to_string(&path) {
+                Err(error) => failures.push(failure(&file, 0, error)),
+                Ok(text) if file == IMPOSSIBLE => {
+                    impossible::parse(&file, &text, &mut suite.impossible, &mut failures);
+                }
+                Ok(text) => parse::parse(&file, &text, &mut suite.scenarios, &mut failures),
+            }
+        }
+        if failures.is_empty() { Ok(suite) } else { Err(failures) }
+    }
+
+    /// Plays every scenario that the target supports; failures are collected, none stops the run.
+    pub fn run(&self, target: &mut dyn Target) -> Report {
+        run::run(&self.scenarios, target)
+    }
+
+    /// How many scenarios and rows there are, repetitions counted once each.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        (self.scenarios.len(), self.scenarios.iter().map(|scenario| scenario.steps.len()).sum())
+    }
+}
+
+fn failure(file: &str, line: usize, message: impl std::fmt::Display) -> Failure {
+    Failure { place: Place { file: file.to_owned(), line }, message: message.to_string() }
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let shown = folder.display().to_string();
+    let entries = std::fs::read_dir(folder).map_err(|error| failure(&shown, 0, error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| failure(&shown, 0, error))?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "txt") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}

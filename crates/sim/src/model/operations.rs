@@ -1,0 +1,152 @@
+//! What is remembered of operations: a list with the whole content of each, so that content is
+//! compared as such and not by a hash.
+
+use compact_str::CompactString;
+use scarce_core::command::{Body, Envelope};
+use scarce_core::facts;
+use scarce_core::outcome::{Code, Outcome, Value, Verdict};
+use scarce_core::types::{OperationId, TimeMs};
+
+use super::{MAX, Model, Reply, figure, is_remembered, refuse};
+
+#[derive(Clone, Debug)]
+pub(super) struct Remembered {
+    namespace: CompactString,
+    id: OperationId,
+    at: TimeMs,
+    /// What was asked and answered; nothing where the id was declared absent.
+    done: Option<(Body, Outcome)>,
+}
+
+impl Model {
+    fn is_running(&self, operation: &Remembered, now: TimeMs) -> bool {
+        i128::from(operation.at) + i128::from(self.settings.window_ms) > i128::from(now)
+    }
+
+    fn known(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Option<&Remembered> {
+        let same = |known: &&Remembered| known.namespace == namespace && known.id == *id;
+        self.operations.iter().filter(|known| self.is_running(known, now)).find(same)
+    }
+
+    /// The answer to an operation that is known, too late, or without room; `None` lets it go on.
+    pub(super) fn admit(&mut self, envelope: &Envelope, now: TimeMs) -> Option<Reply> {
+        let id = envelope.common.operation.as_ref();
+        if let Some(known) = id.and_then(|id| self.known(&envelope.namespace, id, now)) {
+            return Some(copy_of(known, envelope, now));
+        }
+        let refused = |code, facts| {
+            Some(Reply { outcome: Outcome { code, facts }, at: now, replayed: false, events: Vec::new() })
+        };
+        if let Some(id) = id {
+            let window = i128::from(now) - i128::from(self.settings.window_ms);
+            let horizon = window.max(i128::from(self.crowded_out));
+            if time_of(id, self.settings.ulid_times).is_some_and(|time| i128::from(time) <= horizon) {
+                return refused(
+                    Code::IdExpired,
+                    facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))],
+                );
+            }
+        }
+        if let Some(deadline) = envelope.common.deadline.filter(|deadline| now >= *deadline) {
+            return refused(Code::DeadlinePassed, facts![deadline, now]);
+        }
+        if id.is_some() && !self.has_room(now) {
+            return refused(Code::Overloaded, facts!["operations"]);
+        }
+        None
+    }
+
+    /// Whether one more operation can be remembered without breaking the least window.
+    fn has_room(&self, now: TimeMs) -> bool {
+        let running: Vec<_> = self.operations.iter().filter(|its| self.is_running(its, now)).collect();
+        if running.len() < self.settings.operations_max {
+            return true;
+        }
+        let oldest = running.first().map_or(now, |its| its.at);
+        i128::from(oldest) + i128::from(self.settings.window_ms_min) <= i128::from(now)
+    }
+
+    fn keep(&mut self, namespace: &str, id: &OperationId, done: Option<(Body, Outcome)>, now: TimeMs) {
+        let mut running: Vec<_> =
+            self.operations.iter().filter(|its| self.is_running(its, now)).cloned().collect();
+        while !running.is_empty() && running.len() >= self.settings.operations_max {
+            self.crowded_out = running.remove(0).at;
+        }
+        running.push(Remembered { namespace: namespace.into(), id: id.clone(), at: now, done });
+        self.operations = running;
+    }
+
+    /// Remembers the outcome where it is to be, and notes when the last entry was logged; the first
+    /// events, `ended` in number, are those of deadlines.
+    pub(super) fn remember(&mut self, envelope: &Envelope, outcome: &Outcome, ended: usize, now: TimeMs) {
+        if let Some(id) = envelope.common.operation.as_ref().filter(|_| is_remembered(envelope, outcome)) {
+            let done = Some((envelope.body.clone(), outcome.clone()));
+            self.keep(&envelope.namespace, id, done, now);
+            if !outcome.is_applied() {
+                self.note("operation.refused");
+            } else if self.events.len() == ended {
+                self.note("operation.unchanged");
+            }
+            self.at = now;
+        }
+        if !self.events.is_empty() {
+            self.at = now;
+        }
+    }
+
+    pub(super) fn resolve(&mut self, namespace: &str, id: &OperationId, now: TimeMs) -> Reply {
+        let done = self.known(namespace, id, now).map(|known| known.done.clone());
+        let facts = match done {
+            Some(Some((_, outcome))) => shown(&outcome),
+            Some(None) => facts!["ABSENT", Value::Absent],
+            None if !self.has_room(now) => {
+                let outcome = Outcome { code: Code::Overloaded, facts: facts!["operations"] };
+                return self.reply(outcome, now);
+            }
+            None => {
+                self.keep(namespace, id, None, now);
+                self.note("operation.resolved");
+                self.at = now;
+                facts!["ABSENT", Value::Absent]
+            }
+        };
+        self.reply(Outcome::applied(facts), now)
+    }
+
+    /// Operation, nothing for the sequence that a model does not count, stamp and outcome.
+    pub(super) fn show_operation(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Verdict {
+        let Some(known) = self.known(namespace, id, now) else {
+            return refuse(Code::OperationNotFound, facts![id.as_str()]);
+        };
+        let absent = Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] };
+        let outcome = known.done.as_ref().map_or(&absent, |(_, outcome)| outcome);
+        Ok(facts![id.as_str(), Value::Absent, known.at, outcome.to_values()])
+    }
+}
+
+fn shown(outcome: &Outcome) -> scarce_core::outcome::Facts {
+    let state = if outcome.is_applied() { "APPLIED" } else { "REFUSED" };
+    facts![state, outcome.to_values()]
+}
+
+fn copy_of(known: &Remembered, envelope: &Envelope, now: TimeMs) -> Reply {
+    let id = known.id.as_str();
+    let fresh = |code| Reply {
+        outcome: Outcome { code, facts: facts![id] },
+        at: now,
+        replayed: false,
+        events: Vec::new(),
+    };
+    match &known.done {
+        None => fresh(Code::ResolvedAbsent),
+        Some((body, _)) if *body != envelope.body => fresh(Code::IdReused),
+        Some((_, outcome)) => {
+            Reply { outcome: outcome.clone(), at: known.at, replayed: true, events: Vec::new() }
+        }
+    }
+}
+
+/// The time that an operation id carries.
+fn time_of(id: &OperationId, ulids: bool) -> Option<TimeMs> {
+    id.uuid_v7_ms().or_else(|| if ulids { id.ulid_ms() } else { None })
+}

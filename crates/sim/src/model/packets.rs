@@ -1,0 +1,193 @@
+//! Red packets: a list of amounts and a list of who has claimed.
+
+use hmac::{Hmac, KeyInit, Mac};
+use scarce_core::command::shapes::{Cut, Method};
+use scarce_core::command::table::{PacketClaim, PacketCreate};
+use scarce_core::facts;
+use scarce_core::outcome::{Code, Refusal, Value, Verdict};
+use scarce_core::packets::cut::Plan;
+use scarce_core::types::{Id, TimeMs};
+use sha2::{Digest, Sha256};
+
+use super::{Asked, Model, phase, refuse, within};
+
+#[derive(Clone, Debug)]
+pub(super) struct Campaign {
+    pub(super) asset: Id,
+    pub(super) method: Option<Method>,
+    pub(super) min: u64,
+    pub(super) max: Option<u64>,
+    pub(super) amounts: Vec<u64>,
+    pub(super) seed: Option<[u8; 32]>,
+    pub(super) starts_at: Option<TimeMs>,
+    pub(super) ends_at: Option<TimeMs>,
+    /// When it was closed.
+    pub(super) closed_at: Option<TimeMs>,
+    /// Who has which packet, in the order of claims, and since when.
+    pub(super) claims: Vec<(Id, TimeMs)>,
+}
+
+impl Campaign {
+    pub(super) fn total(&self) -> u64 {
+        self.amounts.iter().sum()
+    }
+
+    pub(super) fn claimed_amount(&self) -> u64 {
+        self.amounts.iter().take(self.claims.len()).sum()
+    }
+
+    pub(super) fn claimed_count(&self) -> u64 {
+        self.claims.len() as u64
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.amounts.len() as u64
+    }
+
+    fn ends_at(&self) -> Option<TimeMs> {
+        self.closed_at.or(self.ends_at)
+    }
+}
+
+impl Model {
+    fn campaign(&self, campaign: &Id) -> Result<&Campaign, Refusal> {
+        self.campaigns.get(campaign).ok_or_else(|| Refusal::new(Code::CampaignNotFound, facts![campaign]))
+    }
+
+    pub(super) fn create_campaign(&mut self, c: &PacketCreate, asked: Asked<'_>) -> Verdict {
+        if self.campaigns.contains_key(&c.campaign) {
+            return refuse(Code::CampaignExists, facts![&c.campaign]);
+        }
+        let (seed, amounts) = cut(c, asked.operation, &self.secret)?;
+        let step_max = self.settings.packets_per_step_max;
+        if asked.atomic && amounts.len() > step_max {
+            return refuse(Code::StepLimit, facts![step_max as u64]);
+        }
+        let plan = match c.cut {
+            Cut::Plan { method, .. } => Some(method),
+            Cut::Amounts(_) => None,
+        };
+        let campaign = Campaign {
+            asset: c.asset.clone(),
+            method: plan,
+            min: c.min.map_or(1, |min| min.get()),
+            max: c.max.map(|max| max.get()),
+            amounts,
+            seed,
+            starts_at: c.starts_at.map(|at| at.get()),
+            ends_at: c.ends_at.map(|at| at.get()),
+            closed_at: None,
+            claims: Vec::new(),
+        };
+        let shown = facts![campaign.count(), campaign.total(), commitment(&campaign).map(hex)];
+        self.note("packets.created");
+        for _ in campaign.amounts.chunks(step_max.max(1)) {
+            self.note("packets.filled");
+        }
+        self.campaigns.insert(c.campaign.clone(), campaign);
+        Ok(shown)
+    }
+
+    pub(super) fn claim_packet(&mut self, c: &PacketClaim, now: TimeMs) -> Verdict {
+        let campaign = self.campaign(&c.campaign)?;
+        within(campaign.starts_at, campaign.ends_at(), now)?;
+        if let Some(at) = campaign.claims.iter().position(|(user, _)| *user == c.user) {
+            return refuse(Code::AlreadyClaimed, facts![at as u64 + 1, campaign.amounts[at]]);
+        }
+        let Some(amount) = campaign.amounts.get(campaign.claims.len()).copied() else {
+            return refuse(Code::Exhausted, facts![campaign.count()]);
+        };
+        let (packet, last) = (campaign.claimed_count() + 1, campaign.claimed_count() + 1 == campaign.count());
+        if let Some(campaign) = self.campaigns.get_mut(&c.campaign) {
+            campaign.claims.push((c.user.clone(), now));
+        }
+        self.note("packets.claimed");
+        if last {
+            self.note("packets.exhausted");
+        }
+        Ok(facts![packet, amount])
+    }
+
+    pub(super) fn close_campaign(&mut self, id: &Id, now: TimeMs) -> Verdict {
+        let campaign = self.campaign(id)?;
+        let seed = campaign.seed.map(hex);
+        let (left_count, left_amount) =
+            (campaign.count() - campaign.claimed_count(), campaign.total() - campaign.claimed_amount());
+        let shown = facts![campaign.claimed_count(), left_count, left_amount, seed];
+        if campaign.closed_at.is_none() {
+            if let Some(campaign) = self.campaigns.get_mut(id) {
+                campaign.closed_at = Some(now);
+            }
+            self.note("packets.closed");
+        }
+        Ok(shown)
+    }
+
+    pub(super) fn show_campaign(&self, id: &Id, now: TimeMs) -> Verdict {
+        let campaign = self.campaign(id)?;
+        let given = campaign.claimed_count() == campaign.count();
+        let status = match phase(campaign.closed_at.is_some(), campaign.starts_at, campaign.ends_at, now) {
+            "open" if given => "exhausted",
+            phase => phase,
+        };
+        let seed = campaign.seed.filter(|_| campaign.closed_at.is_some()).map(hex);
+        Ok(facts![
+            id,
+            &campaign.asset,
+            campaign.count(),
+            campaign.total(),
+            campaign.claimed_count(),
+            campaign.claimed_amount(),
+            campaign.starts_at,
+            campaign.ends_at,
+            status,
+            commitment(campaign).map(hex),
+            seed,
+        ])
+    }
+
+    pub(super) fn show_packet(&self, id: &Id, user: &Id) -> Verdict {
+        let campaign = self.campaign(id)?;
+        let Some(at) = campaign.claims.iter().position(|(its, _)| its == user) else {
+            return refuse(Code::ClaimNotFound, facts![user]);
+        };
+        Ok(facts![user, at as u64 + 1, campaign.amounts[at], campaign.claims[at].1])
+    }
+}
+
+/// Seed and amounts: listed ones as they are, a plan's from the core's cut, which golden vectors pin.
+fn cut(
+    c: &PacketCreate,
+    operation: &str,
+    secret: &[u8; 32],
+) -> Result<(Option<[u8; 32]>, Vec<u64>), Refusal> {
+    match &c.cut {
+        Cut::Amounts(amounts) => Ok((None, amounts.iter().map(|amount| amount.get()).collect())),
+        Cut::Plan { total, count, method } => {
+            let seed = seed(secret, c.campaign.as_str(), operation);
+            let (total, count, method) = (total.get(), count.get(), *method);
+            let (min, max) = (c.min.map_or(1, |min| min.get()), c.max.map(|max| max.get()));
+            let amounts = Plan { total, count, method, min, max }.cut(&seed);
+            let amounts = amounts.map_err(|_| Refusal::invalid("cut", "cannot be made"))?;
+            Ok((Some(seed), amounts))
+        }
+    }
+}
+
+/// HMAC-SHA-256 over campaign and operation, with a zero byte between them.
+fn seed(secret: &[u8; 32], campaign: &str, operation: &str) -> [u8; 32] {
+    let mut block = [0; 64];
+    block[..32].copy_from_slice(secret);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    mac.update(format!("{campaign}\0{operation}").as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+/// What is published of the seed at creation.
+pub(super) fn commitment(campaign: &Campaign) -> Option<[u8; 32]> {
+    campaign.seed.map(|seed| Sha256::digest(seed).into())
+}
+
+fn hex(bytes: [u8; 32]) -> Value {
+    Value::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
+}

@@ -1,0 +1,533 @@
+//! The words of random commands.
+
+use scarce_core::state::Settings;
+use scarce_core::types::{INTEGER_MAX, TimeMs};
+
+use super::{EPOCH_MS, Random, Step};
+
+const ACCOUNTS: &[&str] = &["a", "b", "c", "x", "{t}d"];
+const ASSETS: &[&str] = &["EUR", "EUR", "USD"];
+const HOLDS: &[&str] = &["h1", "h2", "h3", "h4"];
+const SKUS: &[&str] = &["s", "t", "x"];
+const RESERVATIONS: &[&str] = &["r1", "r2", "r3", "r4"];
+const OWNERS: &[&str] = &["o", "p", "q"];
+const CAMPAIGNS: &[&str] = &["g1", "g2", "g3", "g4"];
+const COUPONS: &[&str] = &["k1", "k2", "k3"];
+const LIMITS: &[&str] = &["l1", "l2", "l3"];
+const MARKETS: &[&str] = &["m", "n"];
+const DAY_MS: u64 = 86_400_000;
+
+/// Writes the steps of a sequence; remembers just enough to hit deadlines and to repeat itself.
+pub(super) struct Writer {
+    random: Random,
+    clock: TimeMs,
+    /// The stretches of time that matter under the settings.
+    spans: Vec<u64>,
+    deadlines: Vec<TimeMs>,
+    written: Vec<(String, String, Vec<String>)>,
+    operations: u64,
+    orders: u64,
+    /// How often each domain is spoken to.
+    weights: [u64; 5],
+    batches: bool,
+}
+
+impl Writer {
+    pub(super) fn new(mut random: Random, settings: &Settings) -> Self {
+        let weights = [(); 5].map(|()| *random.pick(&[0, 0, 1, 3]));
+        let spans = vec![settings.window_ms, settings.retention_ms, settings.window_ms_min];
+        let (deadlines, written) = (Vec::new(), Vec::new());
+        let batches = random.percent(60);
+        Self {
+            random,
+            clock: EPOCH_MS,
+            spans,
+            deadlines,
+            written,
+            operations: 0,
+            orders: 0,
+            weights,
+            batches,
+        }
+    }
+
+    pub(super) fn write(mut self, length: usize) -> Vec<Step> {
+        if self.weights.iter().sum::<u64>() == 0 {
+            self.weights = [1; 5];
+        }
+        let mut steps: Vec<Step> = self.prelude();
+        while steps.len() < length {
+            self.tick();
+            steps.push(self.step());
+        }
+        steps
+    }
+
+    fn prelude(&mut self) -> Vec<Step> {
+        let mut lines = Vec::new();
+        if self.weights[0] > 0 {
+            lines.extend(ACCOUNTS.iter().take(3).map(|account| format!("ACCOUNT.OPEN {account} EUR")));
+            lines.push(format!("ACCOUNT.CREDIT a {}", 1 + self.random.below(200)));
+        }
+        if self.weights[1] > 0 {
+            lines.push(format!("STOCK.CREATE s {}", self.random.below(100)));
+        }
+        if self.weights[2] > 0 {
+            lines.push(format!("PACKET.CREATE g1 EUR {}", self.cut()));
+        }
+        if self.weights[3] > 0 {
+            lines.push(format!("COUPON.CREATE k1 LIMIT {}", self.limit("l1", true)));
+        }
+        if self.weights[4] > 0 {
+            lines.push("MARKET.CREATE m".to_owned());
+        }
+        lines.into_iter().map(|line| self.submit(vec![line], String::new())).collect()
+    }
+
+    /// Lets time pass, or stand, or go back.
+    fn tick(&mut self) {
+        let random = &mut self.random;
+        let deadline =
+            self.deadlines.get(usize::try_from(random.below(self.deadlines.len() as u64)).unwrap_or(0));
+        let span = *random.pick(&self.spans);
+        let clock = self.clock;
+        self.clock = match random.below(100) {
+            0..=54 => clock,
+            55..=69 => clock + 1,
+            70..=79 => deadline.copied().filter(|deadline| *deadline < clock + 40 * DAY_MS).unwrap_or(clock),
+            80..=82 => deadline.map_or(clock, |deadline| deadline - 1).min(clock + DAY_MS),
+            83..=88 => clock + random.below(2_000),
+            89..=90 => clock + 3_600_000,
+            91 => clock + DAY_MS,
+            92..=93 => clock + span,
+            94 => clock + span - 1,
+            95..=97 => clock - random.below(10_000),
+            98 => clock + 31 * DAY_MS * random.below(2),
+            _ => clock + random.below(3 * 3_600_000),
+        };
+    }
+
+    fn step(&mut self) -> Step {
+        match self.random.below(100) {
+            0 => Step::Reload,
+            1 => Step::Fold,
+            2..=5 => Step::Expire { clock: self.clock, limit: *self.random.pick(&[1, 2, 3, 100]) },
+            6..=10 if !self.written.is_empty() => self.again(),
+            11..=14 => self.ask(),
+            15..=24 => {
+                let line = self.read();
+                self.submit(vec![line], String::new())
+            }
+            25..=34 if self.batches => self.batch(),
+            _ => {
+                let line = self.line();
+                let options = self.options();
+                self.submit(vec![line], options)
+            }
+        }
+    }
+
+    fn submit(&mut self, lines: Vec<String>, options: String) -> Step {
+        let namespace = if self.random.percent(5) { "other" } else { "" }.to_owned();
+        if options.contains("ID ") {
+            self.written.push((namespace.clone(), options.clone(), lines.clone()));
+        }
+        Step::Submit { clock: self.clock, namespace, options, lines }
+    }
+
+    /// A batch: often with two lines of one kind, sometimes with twice the same.
+    fn batch(&mut self) -> Step {
+        let mut lines: Vec<String> = (0..2 + self.random.below(3)).map(|_| self.line()).collect();
+        if self.random.percent(30) {
+            lines.push(lines[0].clone());
+        }
+        let options = self.options();
+        self.submit(lines, options)
+    }
+
+    /// A copy of what was sent before, to the letter or with something else under its id.
+    fn again(&mut self) -> Step {
+        let (namespace, options, lines) = self.random.pick(&self.written).clone();
+        let lines = match self.random.below(10) {
+            0 => vec![self.line()],
+            1 => lines.into_iter().rev().collect(),
+            _ => lines,
+        };
+        Step::Submit { clock: self.clock, namespace, options, lines }
+    }
+
+    /// A question for an operation, or its settlement.
+    fn ask(&mut self) -> Step {
+        let (namespace, id) = if self.written.is_empty() || self.random.percent(20) {
+            (String::new(), format!("op{}", self.operations + self.random.below(4)))
+        } else {
+            let (namespace, options, _) = self.random.pick(&self.written);
+            (namespace.clone(), options.split_whitespace().nth(1).unwrap_or("op").to_owned())
+        };
+        let word = *self.random.pick(&["GET", "RESOLVE"]);
+        let lines = vec![format!("OPERATION.{word} {id} ON a")];
+        Step::Submit { clock: self.clock, namespace, options: String::new(), lines }
+    }
+
+    fn options(&mut self) -> String {
+        let mut options = String::new();
+        if self.random.percent(60) {
+            options = format!("ID {}", self.operation());
+        }
+        if self.random.percent(8) {
+            let deadline = self.clock + self.random.below(20);
+            self.deadlines.push(deadline);
+            options = format!("{options} DEADLINE {deadline}").trim_start().to_owned();
+        }
+        options
+    }
+
+    fn operation(&mut self) -> String {
+        self.operations += 1;
+        let span = *self.random.pick(&self.spans);
+        let time = self.clock - *self.random.pick(&[0, 0, 1, span - 1, span, span + 1]);
+        match self.random.below(12) {
+            0 => format!("{:08x}-{:04x}-7000-8000-{:012x}", time >> 16, time & 0xffff, self.operations),
+            1 => ulid(time, self.operations),
+            _ => format!("op{}", self.operations),
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut at = self.random.below(self.weights.iter().sum());
+        for (domain, weight) in self.weights.into_iter().enumerate() {
+            if at < weight {
+                return match domain {
+                    0 => self.account_line(),
+                    1 => self.stock_line(),
+                    2 => self.packet_line(),
+                    3 => self.coupon_line(),
+                    _ => self.market_line(),
+                };
+            }
+            at -= weight;
+        }
+        self.account_line()
+    }
+
+    fn name(&mut self, of: &[&'static str]) -> &'static str {
+        // The first of the names are met more often than the last.
+        let bound = 1 + self.random.below(of.len() as u64);
+        of[usize::try_from(self.random.below(bound)).unwrap_or(0)]
+    }
+
+    fn amount(&mut self) -> u64 {
+        let random = &mut self.random;
+        match random.below(20) {
+            0..=10 => 1 + random.below(5),
+            11..=13 => *random.pick(&[10, 20, 50, 100]),
+            14..=17 => 1 + random.below(200),
+            _ => *random.pick(&[
+                INTEGER_MAX,
+                INTEGER_MAX - 1,
+                INTEGER_MAX - 10,
+                INTEGER_MAX - random.clone().below(200),
+                INTEGER_MAX / 2,
+                INTEGER_MAX / 2 + 1,
+            ]),
+        }
+    }
+
+    fn ttl(&mut self) -> u64 {
+        let ttl = *self.random.pick(&[1, 2, 5, 10, 10, 500, 1_000, 60_000, DAY_MS, 3 * DAY_MS, INTEGER_MAX]);
+        self.deadlines.push(self.clock.saturating_add(ttl).min(INTEGER_MAX));
+        ttl
+    }
+
+    fn account_line(&mut self) -> String {
+        let (account, other) = (self.name(ACCOUNTS), self.name(ACCOUNTS));
+        let (hold, amount) = (self.name(HOLDS), self.amount());
+        match self.random.below(30) {
+            0 | 1 => {
+                let overdraft =
+                    *self.random.pick(&["", " OVERDRAFT 5", " OVERDRAFT 100", " OVERDRAFT 9007199254740991"]);
+                format!("ACCOUNT.OPEN {account} {}{overdraft}", self.name(ASSETS))
+            }
+            2..=5 => format!("ACCOUNT.CREDIT {account} {amount}"),
+            6..=8 => format!("ACCOUNT.DEBIT {account} {amount}"),
+            9..=12 => format!("ACCOUNT.TRANSFER {account} {other} {amount}"),
+            13..=16 => {
+                let ttl =
+                    if self.random.percent(75) { format!(" TTL {}", self.ttl()) } else { String::new() };
+                format!("ACCOUNT.HOLD {account} {hold} {amount}{ttl}")
+            }
+            17..=20 => self.capture_line(account, hold, other, amount),
+            21..=22 => format!("ACCOUNT.VOID {account} {hold}"),
+            23 => format!("ACCOUNT.EXTEND {account} {hold} {}", self.ttl()),
+            24 => format!("ACCOUNT.FREEZE {account}"),
+            25 | 26 => format!("ACCOUNT.UNFREEZE {account}"),
+            27 => format!("ACCOUNT.CLOSE {other}"),
+            _ => {
+                let overdraft = *self.random.pick(&[0, 0, 5, amount]);
+                format!("ACCOUNT.OVERDRAFT {account} {overdraft}")
+            }
+        }
+    }
+
+    fn capture_line(&mut self, account: &str, hold: &str, to: &str, amount: u64) -> String {
+        let mut line = format!("ACCOUNT.CAPTURE {account} {hold}");
+        if self.random.percent(60) {
+            line.push_str(&format!(" AMOUNT {amount}"));
+        }
+        if self.random.percent(50) {
+            line.push_str(&format!(" TO {to}"));
+        }
+        if self.random.percent(40) {
+            line.push_str(" KEEPREST");
+        }
+        line
+    }
+
+    /// The options `START` and `END`, near enough to be met.
+    fn times(&mut self) -> String {
+        let mut options = String::new();
+        let start = self.clock + self.random.below(10);
+        if self.random.percent(20) {
+            options.push_str(&format!(" START {start}"));
+            self.deadlines.push(start);
+        }
+        if self.random.percent(20) {
+            let end = start + *self.random.pick(&[1, 5_000, DAY_MS, 30 * DAY_MS]);
+            options.push_str(&format!(" END {end}"));
+            self.deadlines.push(end);
+        }
+        options
+    }
+
+    fn stock_line(&mut self) -> String {
+        let (sku, reservation, owner) = (self.name(SKUS), self.name(RESERVATIONS), self.name(OWNERS));
+        let amount = self.amount();
+        match self.random.below(30) {
+            0 | 1 => {
+                let owner_max = *self.random.pick(&["", "", " PEROWNER 3", " PEROWNER 10"]);
+                let quantity = *self.random.pick(&[0, 5, amount]);
+                format!("STOCK.CREATE {sku} {quantity}{owner_max}{}", self.times())
+            }
+            2 | 3 => format!("STOCK.RESTOCK {sku} {amount}"),
+            4 | 5 => {
+                let sign = *self.random.pick(&["", "-", "-"]);
+                format!("STOCK.ADJUST {sku} {sign}{amount} REASON counted")
+            }
+            6..=10 => format!("STOCK.TAKE {sku} {amount} {owner}"),
+            11..=15 => format!("STOCK.RESERVE {sku} {reservation} {amount} {owner} {}", self.ttl()),
+            16..=19 => format!("STOCK.CONFIRM {sku} {reservation}"),
+            20..=21 => format!("STOCK.RELEASE {sku} {reservation}"),
+            22 => format!("STOCK.EXTEND {sku} {reservation} {}", self.ttl()),
+            23..=26 => {
+                let (first, count) = (1 + self.random.below(12), 1 + self.random.below(3));
+                format!("STOCK.RETURN {sku} {first} {count}")
+            }
+            27 if self.random.percent(30) => format!("STOCK.CLOSE {sku}"),
+            _ => format!("STOCK.AUDIT {sku}"),
+        }
+    }
+
+    fn cut(&mut self) -> String {
+        if self.random.percent(50) {
+            let count = 1 + self.random.below(7);
+            let amounts: Vec<String> = (0..count).map(|_| (1 + self.random.below(9)).to_string()).collect();
+            return format!("AMOUNTS {count} {}", amounts.join(" "));
+        }
+        let count = 1 + self.random.below(8);
+        let total = count * 3 + self.random.below(100);
+        let method = *self.random.pick(&["EVEN", "DOUBLE_MEAN", "LINE_CUT"]);
+        let bounds =
+            *self.random.pick(&["", "", " MIN 2", " MIN 3", " MIN 1 MAX 200", " MAX 9007199254740991"]);
+        format!("PLAN {total} {count} {method}{bounds}")
+    }
+
+    fn packet_line(&mut self) -> String {
+        let (campaign, user) = (self.name(CAMPAIGNS), format!("u{}", self.random.below(9)));
+        match self.random.below(12) {
+            0..=2 => {
+                let cut = self.cut();
+                format!("PACKET.CREATE {campaign} {} {cut}{}", self.name(ASSETS), self.times())
+            }
+            3 if self.random.percent(40) => format!("PACKET.CLOSE {campaign}"),
+            _ => format!("PACKET.CLAIM {campaign} {user}"),
+        }
+    }
+
+    fn limit(&mut self, name: &str, shaped: bool) -> String {
+        let max = *self.random.pick(&[0, 1, 2, 3, 5, 20, 20, INTEGER_MAX]);
+        if !shaped {
+            return format!("{name} {max}");
+        }
+        let per = *self.random.pick(&["-", "user", "user", "device", "user+store", "store,device"]);
+        let window = *self.random.pick(&[
+            "none",
+            "none",
+            "hour",
+            "day",
+            "week",
+            "month",
+            "1000",
+            "5",
+            "3600000",
+            "9007199254740991",
+            "day OFFSET 330",
+            "day OFFSET -1080",
+            "hour OFFSET 45",
+            "week OFFSET 1080",
+            "month OFFSET -600",
+        ]);
+        format!("{name} {max} PER {per} WINDOW {window}")
+    }
+
+    fn limits(&mut self, shaped_percent: u64) -> String {
+        let mut text = String::new();
+        let from = self.random.below(2);
+        for name in LIMITS
+            .iter()
+            .skip(usize::try_from(from).unwrap_or(0))
+            .take(1 + usize::from(self.random.percent(50)))
+        {
+            let shaped = self.random.percent(shaped_percent);
+            text.push_str(&format!(" LIMIT {}", self.limit(name, shaped)));
+        }
+        text
+    }
+
+    fn subject(&mut self) -> String {
+        let mut text = format!("USER {}", self.name(OWNERS));
+        if self.random.percent(70) {
+            text.push_str(&format!(" device {}", self.random.pick(&["d1", "d2"])));
+        }
+        if self.random.percent(70) {
+            text.push_str(&format!(" store {}", self.random.pick(&["s1", "s2"])));
+        }
+        text
+    }
+
+    fn coupon_line(&mut self) -> String {
+        let (coupon, serial) = (self.name(COUPONS), 1 + self.random.below(12));
+        match self.random.below(30) {
+            0..=2 => {
+                let ttl =
+                    if self.random.percent(60) { format!(" CLAIMTTL {}", self.ttl()) } else { String::new() };
+                format!("COUPON.CREATE {coupon}{}{}{ttl}", self.limits(100), self.times())
+            }
+            3 | 4 => format!("COUPON.UPDATE {coupon}{}", self.limits(40)),
+            5..=18 => format!("COUPON.CLAIM {coupon} {}", self.subject()),
+            19..=22 => format!("COUPON.REDEEM {coupon} {serial} {}", self.name(OWNERS)),
+            23..=26 => {
+                let back = *self.random.pick(&["", " GIVEBACK", " GIVEBACK"]);
+                format!("COUPON.REVOKE {coupon} {serial}{back}")
+            }
+            27 => format!("COUPON.PAUSE {coupon}"),
+            _ => format!("COUPON.RESUME {coupon}"),
+        }
+    }
+
+    fn order(&mut self) -> String {
+        format!("w{}", self.orders.saturating_sub(self.random.below(12)))
+    }
+
+    fn price(&mut self) -> u64 {
+        match self.random.below(30) {
+            0 => self.amount(),
+            1 => 1,
+            2..=4 => *self.random.pick(&[1, 100]),
+            5 => 10 * (1 + self.random.below(3)),
+            _ => 8 + self.random.below(6),
+        }
+    }
+
+    fn quantity(&mut self) -> u64 {
+        match self.random.below(20) {
+            0..=15 => 1 + self.random.below(10),
+            16..=18 => 10 + self.random.below(60),
+            _ => self.amount(),
+        }
+    }
+
+    fn market_line(&mut self) -> String {
+        let (market, owner, order) = (self.name(MARKETS), self.name(OWNERS), self.order());
+        let (price, quantity) = (self.price(), self.quantity());
+        match self.random.below(40) {
+            0 | 1 => {
+                let rules = *self.random.pick(&[
+                    "",
+                    " TICK 2 LOT 2",
+                    " MINQTY 2 MAXQTY 12",
+                    " LOT 5 MINQTY 5 TICK 10",
+                ]);
+                format!("MARKET.CREATE {market}{rules}")
+            }
+            2 if self.random.percent(50) => format!("MARKET.HALT {market}"),
+            3 | 4 => format!("MARKET.RESUME {market}"),
+            5 | 6 => format!("ORDER.CANCEL {market} {order} {owner}"),
+            7..=9 => format!("ORDER.REDUCE {market} {order} {owner} {quantity}"),
+            10..=14 => format!("ORDER.REPLACE {market} {order} {owner} {price} {quantity}"),
+            15 => format!("ORDER.CANCELALL {market} {owner}"),
+            _ => self.place_line(market, owner, price, quantity),
+        }
+    }
+
+    fn place_line(&mut self, market: &str, owner: &str, price: u64, quantity: u64) -> String {
+        self.orders += u64::from(self.random.percent(95));
+        let order = self.orders;
+        let side = *self.random.pick(&["BUY", "SELL"]);
+        let (pricing, tifs): (String, &[&str]) = if self.random.percent(15) {
+            ("MARKET".to_owned(), &["", " TIF IOC", " TIF FOK"])
+        } else {
+            (format!("LIMIT {price}"), &["", "", "", " TIF GTC", " TIF IOC", " TIF FOK", " TIF POST"])
+        };
+        let tif = *self.random.pick(tifs);
+        let stp = *self.random.pick(&[
+            "",
+            "",
+            "",
+            " STP CANCEL_TAKER",
+            " STP CANCEL_MAKER",
+            " STP CANCEL_BOTH",
+            " STP DECREMENT",
+        ]);
+        format!("ORDER.PLACE {market} w{order} {owner} {side} {pricing} {quantity}{tif}{stp}")
+    }
+
+    fn read(&mut self) -> String {
+        let mut at = self.random.below(self.weights.iter().sum());
+        for (domain, weight) in self.weights.into_iter().enumerate() {
+            if at < weight {
+                return self.read_of(domain);
+            }
+            at -= weight;
+        }
+        self.read_of(0)
+    }
+
+    fn read_of(&mut self, domain: usize) -> String {
+        let serial = 1 + self.random.below(12);
+        let choice = self.random.below(3);
+        match (domain, choice) {
+            (0, 0) => format!("ACCOUNT.GET {}", self.name(ACCOUNTS)),
+            (0, 1) => format!("ACCOUNT.HOLDS {}", self.name(ACCOUNTS)),
+            (0, _) => format!("ACCOUNT.WORLD {} ON a", self.name(ASSETS)),
+            (1, 0 | 1) => format!("STOCK.GET {}", self.name(SKUS)),
+            (1, _) => format!("STOCK.RESERVATION {} {}", self.name(SKUS), self.name(RESERVATIONS)),
+            (2, 0 | 1) => format!("PACKET.GET {}", self.name(CAMPAIGNS)),
+            (2, _) => format!("PACKET.CLAIMED {} u{}", self.name(CAMPAIGNS), self.random.below(9)),
+            (3, 0) => format!("COUPON.GET {}", self.name(COUPONS)),
+            (3, 1) => format!("COUPON.CLAIMED {} {serial}", self.name(COUPONS)),
+            (3, _) => format!("COUPON.CHECK {} {}", self.name(COUPONS), self.subject()),
+            (_, 0) => format!("MARKET.GET {}", self.name(MARKETS)),
+            (_, 1) => format!("MARKET.DEPTH {} LEVELS {serial}", self.name(MARKETS)),
+            (_, _) => format!("ORDER.GET {} {}", self.name(MARKETS), self.order()),
+        }
+    }
+}
+
+/// A ULID of that time.
+fn ulid(time: TimeMs, number: u64) -> String {
+    const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let figure =
+        |value: u64, shift: u64| char::from(ALPHABET[usize::try_from((value >> shift) & 31).unwrap_or(0)]);
+    let time = (0..10).rev().map(|at| figure(time, at * 5));
+    time.chain((0..16).rev().map(|at| figure(number, (at * 5).min(60)))).collect()
+}
