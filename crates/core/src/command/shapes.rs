@@ -571,6 +571,9 @@ pub(super) fn check_shape(command: &mut Command) -> Result<(), Invalid> {
         }
         Command::PacketCreate(create) => {
             check_times(create.starts_at, create.ends_at)?;
+            if matches!(create.cut, Cut::Plan { .. }) {
+                create.min.get_or_insert(Positive::ONE);
+            }
             check_cut(&create.cut, create.min, create.max)
         }
         Command::CouponCreate(create) => {

@@ -45,8 +45,10 @@ impl Default for Setup {
 /// [`scarce_core::outcome::Outcome`] shows them. A command that cannot be read is answered
 /// `INVALID argument reason`.
 pub trait Target {
-    /// Whether the target can do what a scenario `requires`, such as `partitions`, or `settings`
-    /// for one that sets any.
+    /// Whether the target can do what a scenario `requires`: `settings` for one that sets any,
+    /// `partitions` for one that needs several. One that makes an id for every command that comes
+    /// without says so to `makes_ids`; `operation.refused` and `operation.unchanged` are then passed
+    /// over.
     fn supports(&self, feature: &str) -> bool;
 
     /// Starts over with an empty deployment.
