@@ -37,6 +37,9 @@ impl Model {
         let refused = |code, facts| {
             Some(Reply { outcome: Outcome { code, facts }, at: now, replayed: false, events: Vec::new() })
         };
+        if envelope.commands().is_empty() {
+            return refused(Code::Invalid, facts!["batch", "has no lines"]);
+        }
         if let Some(expired) = id.and_then(|id| self.expired(id, now)) {
             return refused(expired.code, expired.facts);
         }
