@@ -76,7 +76,11 @@ pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Enve
         }
         commands.push(command);
     }
-    let body = if lines.len() == 1 { Body::Single(commands.remove(0)) } else { Body::Atomic(commands) };
+    let body = if lines.len() == 1 && !lines[0].is_empty() {
+        Body::Single(commands.remove(0))
+    } else {
+        Body::Atomic(commands)
+    };
     Envelope::new(namespace, common, body, &SECRET)
 }
 

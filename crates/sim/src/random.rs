@@ -196,7 +196,7 @@ fn settings(random: &mut Random) -> Settings {
     settings.packets_per_step_max = small(random, settings.packets_per_step_max);
     settings.due_per_command_max = small(random, settings.due_per_command_max);
     settings.receipts_per_audit_max = small(random, settings.receipts_per_audit_max);
-    settings.operations_max = *random.pick(&[settings.operations_max, 3, 10, 30]);
+    settings.operations_max = *random.pick(&[settings.operations_max, settings.operations_max, 4, 30]);
     settings.window_ms = *random.pick(&[settings.window_ms, settings.window_ms, 10_000, 1_000]);
     settings.window_ms_min = *random.pick(&[600_000, 500, 5]).min(&settings.window_ms);
     settings.retention_ms = *random.pick(&[settings.retention_ms, settings.retention_ms, 10_000, 20]);

@@ -126,6 +126,8 @@ impl Machine {
     pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
         self.stamp(clock);
         self.finish(log);
+        // The events of the command before are in the log already.
+        self.events.clear();
         let due: Vec<_> = self.state.deadlines.due(self.now).take(limit).collect();
         for due in &due {
             self.end(due.kind, due.slot, &due.record);

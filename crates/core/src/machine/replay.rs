@@ -108,12 +108,12 @@ impl Machine {
                 Answered::Outcome(outcome) => resolved(outcome),
                 Answered::Absent => absent(),
             },
-            None if self.state.operations.is_full(settings, self.now) => {
-                Outcome { code: Code::Overloaded, facts: facts!["operations"] }
-            }
             None => match self.check_age(id, self.now) {
                 // It may have been applied and forgotten; to call it absent would be a guess.
                 Err(refusal) => *refusal.0,
+                Ok(()) if self.state.operations.is_full(settings, self.now) => {
+                    Outcome { code: Code::Overloaded, facts: facts!["operations"] }
+                }
                 Ok(()) => return Answer::Receipt(self.mark_absent(namespace, id, log)),
             },
         };

@@ -96,3 +96,19 @@ fn an_id_declared_absent_stays_absent() {
     bench.check("ACCOUNT.CREDIT a 1 ID kept", "APPLIED 1 1");
     bench.check("OPERATION.RESOLVE kept ON a", "APPLIED APPLIED [1 1 1]");
 }
+
+#[test]
+fn the_sweeper_logs_what_it_ends_and_nothing_twice() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5", "APPLIED 5");
+    bench.check("STOCK.RESERVE s r 1 o 10", "APPLIED 1010 4");
+    bench.check("STOCK.TAKE s 2 o", "APPLIED 1 2");
+    assert_eq!(bench.machine.expire(10, 1_010, &mut bench.log), 1);
+    assert_eq!(bench.machine.expire(10, 1_010, &mut bench.log), 0);
+    let mut again = Machine::new(Settings::default(), 0);
+    for entry in Entry::read_all(&bench.log).expect("the log") {
+        again.apply(&entry);
+    }
+    assert_eq!(again.sequence(), 4);
+    assert_eq!(again.state().digest(None), bench.machine.state().digest(None));
+}

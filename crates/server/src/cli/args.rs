@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -19,6 +19,8 @@ pub struct Arguments {
 pub enum Subcommand {
     /// Run the server.
     Serve(Serve),
+    /// Show what the system does, on a server of its own that is killed on the way.
+    Demo(Demo),
     /// Send one command to a server and print the answer.
     Call(Call),
     /// Look at a journal, or check it, without changing anything.
@@ -170,4 +172,68 @@ pub struct Import {
     /// The file, or - for standard input. A line is {"id": "op-1", "command": ["STOCK.TAKE", "sku", "3", "owner"]}
     /// or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" where wanted.
     pub file: PathBuf,
+}
+
+/// `scarce demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Which demonstration.
+    #[command(subcommand)]
+    pub demonstration: Demonstration,
+}
+
+/// Which demonstration.
+#[derive(Debug, clap::Subcommand)]
+pub enum Demonstration {
+    /// More buyers than units, and a server that is killed in the middle of the sale.
+    FlashSale(FlashSale),
+}
+
+/// What every demonstration takes.
+#[derive(Clone, Debug, Args)]
+pub struct Stage {
+    /// What the crowd does is drawn from this number; how its commands meet is not.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// How many connections the crowd uses.
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub connections: u32,
+    /// Keep the data directory and say where it is.
+    #[arg(long)]
+    pub keep: bool,
+    /// Print the proof as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scarce demo flash-sale`.
+#[derive(Debug, Args)]
+pub struct FlashSale {
+    /// How many units there are.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    pub units: u64,
+    /// How many buyers come.
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    pub buyers: u64,
+    /// How many units one buyer may have at most.
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub per_owner: u64,
+    /// How long those who vanish keep their units reserved.
+    #[arg(long, default_value_t = 1_500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub ttl_ms: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<SalePlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SalePlant {
+    /// A buyer holds an acknowledgement of a sale that the log does not have.
+    LostSale,
+    /// A sale stands in the log twice.
+    DoubleSale,
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod call;
+mod demo;
 mod explain;
 mod files;
 mod import;
@@ -100,5 +101,6 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
+        Subcommand::Demo(options) => demo::run(&options),
     }
 }

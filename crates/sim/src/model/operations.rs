@@ -37,15 +37,11 @@ impl Model {
         let refused = |code, facts| {
             Some(Reply { outcome: Outcome { code, facts }, at: now, replayed: false, events: Vec::new() })
         };
-        if let Some(id) = id {
-            let window = i128::from(now) - i128::from(self.settings.window_ms);
-            let horizon = window.max(i128::from(self.crowded_out));
-            if time_of(id, self.settings.ulid_times).is_some_and(|time| i128::from(time) <= horizon) {
-                return refused(
-                    Code::IdExpired,
-                    facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))],
-                );
-            }
+        if envelope.commands().is_empty() {
+            return refused(Code::Invalid, facts!["batch", "has no lines"]);
+        }
+        if let Some(expired) = id.and_then(|id| self.expired(id, now)) {
+            return refused(expired.code, expired.facts);
         }
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| now >= *deadline) {
             return refused(Code::DeadlinePassed, facts![deadline, now]);
@@ -94,8 +90,20 @@ impl Model {
         }
     }
 
+    /// The refusal of an id that carries a time from before the window.
+    fn expired(&self, id: &OperationId, now: TimeMs) -> Option<Outcome> {
+        let window = i128::from(now) - i128::from(self.settings.window_ms);
+        let horizon = window.max(i128::from(self.crowded_out));
+        let made_at = time_of(id, self.settings.ulid_times)?;
+        let facts = facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))];
+        (i128::from(made_at) <= horizon).then_some(Outcome { code: Code::IdExpired, facts })
+    }
+
     pub(super) fn resolve(&mut self, namespace: &str, id: &OperationId, now: TimeMs) -> Reply {
         let done = self.known(namespace, id, now).map(|known| known.done.clone());
+        if let Some(expired) = self.expired(id, now).filter(|_| done.is_none()) {
+            return self.reply(expired, now);
+        }
         let facts = match done {
             Some(Some((_, outcome))) => shown(&outcome),
             Some(None) => facts!["ABSENT", Value::Absent],
@@ -116,7 +124,10 @@ impl Model {
     /// Operation, nothing for the sequence that a model does not count, stamp and outcome.
     pub(super) fn show_operation(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Verdict {
         let Some(known) = self.known(namespace, id, now) else {
-            return refuse(Code::OperationNotFound, facts![id.as_str()]);
+            return match self.expired(id, now) {
+                Some(expired) => refuse(expired.code, expired.facts),
+                None => refuse(Code::OperationNotFound, facts![id.as_str()]),
+            };
         };
         let absent = Outcome { code: Code::ResolvedAbsent, facts: facts![id.as_str()] };
         let outcome = known.done.as_ref().map_or(&absent, |(_, outcome)| outcome);

@@ -11,8 +11,6 @@ const HOLDS: &[&str] = &["h1", "h2", "h3", "h4"];
 const SKUS: &[&str] = &["s", "t", "x"];
 const RESERVATIONS: &[&str] = &["r1", "r2", "r3", "r4"];
 const OWNERS: &[&str] = &["o", "p", "q"];
-const CAMPAIGNS: &[&str] = &["g1", "g2", "g3", "g4"];
-const COUPONS: &[&str] = &["k1", "k2", "k3"];
 const LIMITS: &[&str] = &["l1", "l2", "l3"];
 const MARKETS: &[&str] = &["m", "n"];
 const DAY_MS: u64 = 86_400_000;
@@ -27,6 +25,12 @@ pub(super) struct Writer {
     written: Vec<(String, String, Vec<String>)>,
     operations: u64,
     orders: u64,
+    campaigns: u64,
+    coupons: u64,
+    /// The holds, reservations and orders asked for last: resource, name, owner, price, quantity.
+    holds: Vec<(&'static str, &'static str)>,
+    reservations: Vec<(&'static str, &'static str)>,
+    placed: Vec<(String, String, String, u64, u64)>,
     /// How often each domain is spoken to.
     weights: [u64; 5],
     batches: bool,
@@ -36,16 +40,20 @@ impl Writer {
     pub(super) fn new(mut random: Random, settings: &Settings) -> Self {
         let weights = [(); 5].map(|()| *random.pick(&[0, 0, 1, 3]));
         let spans = vec![settings.window_ms, settings.retention_ms, settings.window_ms_min];
-        let (deadlines, written) = (Vec::new(), Vec::new());
         let batches = random.percent(60);
         Self {
             random,
             clock: EPOCH_MS,
             spans,
-            deadlines,
-            written,
+            deadlines: Vec::new(),
+            written: Vec::new(),
             operations: 0,
             orders: 0,
+            campaigns: 1,
+            coupons: 1,
+            holds: Vec::new(),
+            reservations: Vec::new(),
+            placed: Vec::new(),
             weights,
             batches,
         }
@@ -246,9 +254,25 @@ impl Writer {
         ttl
     }
 
+    /// Mostly one of the last few.
+    fn recent<T: Clone>(random: &mut Random, of: &[T]) -> Option<T> {
+        let last = &of[of.len().saturating_sub(6)..];
+        let found = !last.is_empty() && random.percent(80);
+        found.then(|| random.pick(last).clone())
+    }
+
+    fn campaign(&mut self) -> String {
+        format!("g{}", self.campaigns.saturating_sub(self.random.below(3)).max(1))
+    }
+
+    fn coupon(&mut self) -> String {
+        format!("k{}", self.coupons.saturating_sub(self.random.below(2)).max(1))
+    }
+
     fn account_line(&mut self) -> String {
         let (account, other) = (self.name(ACCOUNTS), self.name(ACCOUNTS));
         let (hold, amount) = (self.name(HOLDS), self.amount());
+        let held = Self::recent(&mut self.random, &self.holds).unwrap_or((account, hold));
         match self.random.below(30) {
             0 | 1 => {
                 let overdraft =
@@ -261,11 +285,12 @@ impl Writer {
             13..=16 => {
                 let ttl =
                     if self.random.percent(75) { format!(" TTL {}", self.ttl()) } else { String::new() };
+                self.holds.push((account, hold));
                 format!("ACCOUNT.HOLD {account} {hold} {amount}{ttl}")
             }
-            17..=20 => self.capture_line(account, hold, other, amount),
-            21..=22 => format!("ACCOUNT.VOID {account} {hold}"),
-            23 => format!("ACCOUNT.EXTEND {account} {hold} {}", self.ttl()),
+            17..=20 => self.capture_line(held.0, held.1, other, amount),
+            21..=22 => format!("ACCOUNT.VOID {} {}", held.0, held.1),
+            23 => format!("ACCOUNT.EXTEND {} {} {}", held.0, held.1, self.ttl()),
             24 => format!("ACCOUNT.FREEZE {account}"),
             25 | 26 => format!("ACCOUNT.UNFREEZE {account}"),
             27 => format!("ACCOUNT.CLOSE {other}"),
@@ -293,15 +318,15 @@ impl Writer {
     /// The options `START` and `END`, near enough to be met.
     fn times(&mut self) -> String {
         let mut options = String::new();
-        let start = self.clock + self.random.below(10);
+        let start = self.clock + *self.random.pick(&[0, 1, 5, 1_000, DAY_MS]);
         if self.random.percent(20) {
             options.push_str(&format!(" START {start}"));
-            self.deadlines.push(start);
+            self.deadlines.extend([start, start]);
         }
-        if self.random.percent(20) {
+        if self.random.percent(12) {
             let end = start + *self.random.pick(&[1, 5_000, DAY_MS, 30 * DAY_MS]);
             options.push_str(&format!(" END {end}"));
-            self.deadlines.push(end);
+            self.deadlines.extend([end, end]);
         }
         options
     }
@@ -309,6 +334,7 @@ impl Writer {
     fn stock_line(&mut self) -> String {
         let (sku, reservation, owner) = (self.name(SKUS), self.name(RESERVATIONS), self.name(OWNERS));
         let amount = self.amount();
+        let set_aside = Self::recent(&mut self.random, &self.reservations).unwrap_or((sku, reservation));
         match self.random.below(30) {
             0 | 1 => {
                 let owner_max = *self.random.pick(&["", "", " PEROWNER 3", " PEROWNER 10"]);
@@ -321,15 +347,18 @@ impl Writer {
                 format!("STOCK.ADJUST {sku} {sign}{amount} REASON counted")
             }
             6..=10 => format!("STOCK.TAKE {sku} {amount} {owner}"),
-            11..=15 => format!("STOCK.RESERVE {sku} {reservation} {amount} {owner} {}", self.ttl()),
-            16..=19 => format!("STOCK.CONFIRM {sku} {reservation}"),
-            20..=21 => format!("STOCK.RELEASE {sku} {reservation}"),
-            22 => format!("STOCK.EXTEND {sku} {reservation} {}", self.ttl()),
+            11..=15 => {
+                self.reservations.push((sku, reservation));
+                format!("STOCK.RESERVE {sku} {reservation} {amount} {owner} {}", self.ttl())
+            }
+            16..=18 => format!("STOCK.CONFIRM {} {}", set_aside.0, set_aside.1),
+            19..=21 => format!("STOCK.RELEASE {} {}", set_aside.0, set_aside.1),
+            22 => format!("STOCK.EXTEND {} {} {}", set_aside.0, set_aside.1, self.ttl()),
             23..=26 => {
                 let (first, count) = (1 + self.random.below(12), 1 + self.random.below(3));
                 format!("STOCK.RETURN {sku} {first} {count}")
             }
-            27 if self.random.percent(30) => format!("STOCK.CLOSE {sku}"),
+            27 if self.random.percent(10) => format!("STOCK.CLOSE {sku}"),
             _ => format!("STOCK.AUDIT {sku}"),
         }
     }
@@ -349,10 +378,12 @@ impl Writer {
     }
 
     fn packet_line(&mut self) -> String {
-        let (campaign, user) = (self.name(CAMPAIGNS), format!("u{}", self.random.below(9)));
+        let (campaign, user) = (self.campaign(), format!("u{}", self.random.below(9)));
         match self.random.below(12) {
             0..=2 => {
                 let cut = self.cut();
+                self.campaigns += u64::from(self.random.percent(80));
+                let campaign = format!("g{}", self.campaigns);
                 format!("PACKET.CREATE {campaign} {} {cut}{}", self.name(ASSETS), self.times())
             }
             3 if self.random.percent(40) => format!("PACKET.CLOSE {campaign}"),
@@ -417,11 +448,13 @@ impl Writer {
     }
 
     fn coupon_line(&mut self) -> String {
-        let (coupon, serial) = (self.name(COUPONS), self.serial());
+        let (coupon, serial) = (self.coupon(), self.serial());
         match self.random.below(30) {
             0..=2 => {
                 let ttl =
                     if self.random.percent(60) { format!(" CLAIMTTL {}", self.ttl()) } else { String::new() };
+                self.coupons += u64::from(self.random.percent(80));
+                let coupon = format!("k{}", self.coupons);
                 format!("COUPON.CREATE {coupon}{}{}{ttl}", self.limits(100), self.times())
             }
             3 | 4 => format!("COUPON.UPDATE {coupon}{}", self.limits(40)),
@@ -465,6 +498,8 @@ impl Writer {
     fn market_line(&mut self) -> String {
         let (market, owner, order) = (self.name(MARKETS), self.name(OWNERS), self.order());
         let (price, quantity) = (self.price(), self.quantity());
+        let usual = (market.to_owned(), order, owner.to_owned(), price, quantity);
+        let known = Self::recent(&mut self.random, &self.placed).unwrap_or(usual);
         match self.random.below(40) {
             0 | 1 => {
                 let rules = *self.random.pick(&[
@@ -477,9 +512,13 @@ impl Writer {
             }
             2 if self.random.percent(25) => format!("MARKET.HALT {market}"),
             3 | 4 => format!("MARKET.RESUME {market}"),
-            5 | 6 => format!("ORDER.CANCEL {market} {order} {owner}"),
-            7..=9 => format!("ORDER.REDUCE {market} {order} {owner} {quantity}"),
-            10..=14 => format!("ORDER.REPLACE {market} {order} {owner} {price} {quantity}"),
+            5 | 6 => format!("ORDER.CANCEL {} {} {}", known.0, known.1, known.2),
+            7..=9 => format!("ORDER.REDUCE {} {} {} {quantity}", known.0, known.1, known.2),
+            10..=14 => {
+                let price = *self.random.pick(&[price, known.3, known.3]);
+                let quantity = *self.random.pick(&[quantity, known.4, known.4 - known.4 / 3]);
+                format!("ORDER.REPLACE {} {} {} {price} {quantity}", known.0, known.1, known.2)
+            }
             15 => format!("ORDER.CANCELALL {market} {owner}"),
             _ => self.place_line(market, owner, price, quantity),
         }
@@ -488,6 +527,7 @@ impl Writer {
     fn place_line(&mut self, market: &str, owner: &str, price: u64, quantity: u64) -> String {
         self.orders += u64::from(self.random.percent(95));
         let order = self.orders;
+        self.placed.push((market.to_owned(), format!("w{order}"), owner.to_owned(), price, quantity));
         let side = *self.random.pick(&["BUY", "SELL"]);
         let (pricing, tifs): (String, &[&str]) = if self.random.percent(15) {
             ("MARKET".to_owned(), &["", " TIF IOC", " TIF FOK"])
@@ -509,7 +549,7 @@ impl Writer {
 
     fn read(&mut self) -> String {
         if self.random.percent(8) {
-            let all = [ACCOUNTS, SKUS, CAMPAIGNS, COUPONS, MARKETS, &["", "$world:EUR"]];
+            let all = [ACCOUNTS, SKUS, &["g1", "k1", "k2"], MARKETS, &["", "$world:EUR"]];
             let of = *self.random.pick(&all);
             return format!("DIGEST {}", self.random.pick(of)).trim_end().to_owned();
         }
@@ -532,11 +572,11 @@ impl Writer {
             (0, _) => format!("ACCOUNT.WORLD {} ON a", self.name(ASSETS)),
             (1, 0 | 1) => format!("STOCK.GET {}", self.name(SKUS)),
             (1, _) => format!("STOCK.RESERVATION {} {}", self.name(SKUS), self.name(RESERVATIONS)),
-            (2, 0 | 1) => format!("PACKET.GET {}", self.name(CAMPAIGNS)),
-            (2, _) => format!("PACKET.CLAIMED {} u{}", self.name(CAMPAIGNS), self.random.below(9)),
-            (3, 0) => format!("COUPON.GET {}", self.name(COUPONS)),
-            (3, 1) => format!("COUPON.CLAIMED {} {serial}", self.name(COUPONS)),
-            (3, _) => format!("COUPON.CHECK {} {}", self.name(COUPONS), self.subject()),
+            (2, 0 | 1) => format!("PACKET.GET {}", self.campaign()),
+            (2, _) => format!("PACKET.CLAIMED {} u{}", self.campaign(), self.random.below(9)),
+            (3, 0) => format!("COUPON.GET {}", self.coupon()),
+            (3, 1) => format!("COUPON.CLAIMED {} {serial}", self.coupon()),
+            (3, _) => format!("COUPON.CHECK {} {}", self.coupon(), self.subject()),
             (_, 0) => format!("MARKET.GET {}", self.name(MARKETS)),
             (_, 1) => format!("MARKET.DEPTH {} LEVELS {serial}", self.name(MARKETS)),
             (_, _) => format!("ORDER.GET {} {}", self.name(MARKETS), self.order()),

@@ -77,10 +77,12 @@ impl Output {
         for segment in &mut self.segments {
             let kept = matches!(segment.until, Until::Durable(after) if after <= durable);
             if !kept {
+                self.bytes -= segment.bytes.len();
                 segment.bytes.clear();
                 let mut replies = Replies::new(&mut segment.bytes, protocol);
                 (0..segment.replies).for_each(|_| replies.error("UNKNOWN", reason));
                 segment.until = Until::Durable(0);
+                self.bytes += segment.bytes.len();
             }
         }
     }

@@ -1,0 +1,47 @@
+//! Where the server is at the moment: the crowd waits here while it is down.
+
+use std::net::SocketAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+struct Now {
+    /// How many times the server was started.
+    life: u64,
+    address: Option<SocketAddr>,
+    is_over: bool,
+}
+
+/// Tells the crowd each time the server is up again.
+#[derive(Default)]
+pub(super) struct Gate {
+    now: Mutex<Now>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// The server listens here, in a new life.
+    pub(super) fn open(&self, address: SocketAddr) {
+        let mut now = self.lock();
+        now.life += 1;
+        now.address = Some(address);
+        self.changed.notify_all();
+    }
+
+    /// It will not be started again; nobody is to wait.
+    pub(super) fn close(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for a life of the server after `life`. Gives none when there will be none.
+    pub(super) fn wait_beyond(&self, life: u64) -> Option<(u64, SocketAddr)> {
+        let now = self.lock();
+        let waits = |now: &mut Now| now.life <= life && !now.is_over;
+        let now = self.changed.wait_while(now, waits).unwrap_or_else(PoisonError::into_inner);
+        now.address.filter(|_| !now.is_over).map(|address| (now.life, address))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

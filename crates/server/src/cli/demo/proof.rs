@@ -1,0 +1,128 @@
+//! The proof at the end: one line per promise, each with the figures it was judged by.
+
+use std::io::{IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+
+use super::super::{Ended, Exit};
+
+/// A promise, and whether it was kept.
+struct Judged {
+    name: &'static str,
+    is_kept: bool,
+    text: String,
+    figures: Value,
+}
+
+/// The promises of a demonstration, judged.
+pub(super) struct Proof {
+    demonstration: &'static str,
+    lines: Vec<Judged>,
+    facts: serde_json::Map<String, Value>,
+}
+
+impl Proof {
+    /// Nothing is judged yet.
+    pub(super) fn new(demonstration: &'static str) -> Self {
+        Self { demonstration, lines: Vec::new(), facts: serde_json::Map::new() }
+    }
+
+    /// Adds a promise: whether it was kept, what a reader is told, and the figures behind it.
+    pub(super) fn judge(&mut self, name: &'static str, is_kept: bool, text: String, figures: Value) {
+        self.lines.push(Judged { name, is_kept, text, figures });
+    }
+
+    /// Adds something that is told, not judged.
+    pub(super) fn tell(&mut self, name: &'static str, fact: impl Into<Value>) {
+        self.facts.insert(name.to_owned(), fact.into());
+    }
+
+    /// Whether every promise was kept.
+    pub(super) fn holds(&self) -> bool {
+        self.lines.iter().all(|line| line.is_kept)
+    }
+
+    /// Prints the table, or JSON, on stdout; the exit code says whether every promise was kept.
+    ///
+    /// # Errors
+    /// When stdout is gone.
+    pub(super) fn print(&self, as_json: bool) -> Ended {
+        let mut out = std::io::stdout().lock();
+        if as_json {
+            writeln!(out, "{}", self.json())?;
+        } else {
+            self.table(&mut out, is_colored())?;
+        }
+        Ok(if self.holds() { Exit::Done } else { Exit::Broken })
+    }
+
+    fn table(&self, out: &mut impl Write, colored: bool) -> std::io::Result<()> {
+        let width = self.lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
+        for Judged { name, is_kept, text, .. } in &self.lines {
+            let (word, color) =
+                if *is_kept { ("ok    ", AnsiColor::Green) } else { ("BROKEN", AnsiColor::Red) };
+            let style = if colored { Style::new().bold().fg_color(Some(color.into())) } else { Style::new() };
+            writeln!(out, "{style}{word}{style:#}  {name:width$}  {text}")?;
+        }
+        let broken = self.lines.iter().filter(|line| !line.is_kept).count();
+        match broken {
+            0 => writeln!(out, "all {} promises were kept", self.lines.len()),
+            _ => writeln!(out, "{broken} of {} promises were broken", self.lines.len()),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let lines = self.lines.iter().map(|line| {
+            json!({ "name": line.name, "ok": line.is_kept, "text": line.text, "figures": line.figures })
+        });
+        json!({
+            "demo": self.demonstration,
+            "holds": self.holds(),
+            "facts": self.facts,
+            "proof": lines.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Whether stdout is to be colored.
+fn is_colored() -> bool {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !forbidden && std::io::stdout().is_terminal()
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_broken_promise_breaks_the_proof() {
+        let mut proof = Proof::new("test");
+        proof.judge("first", true, "fine".to_owned(), json!({}));
+        assert!(proof.holds());
+        proof.judge("second", false, "1 lost".to_owned(), json!({ "lost": 1 }));
+        assert!(!proof.holds());
+        let mut out = Vec::new();
+        proof.table(&mut out, false).expect("written");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text, "ok      first   fine\nBROKEN  second  1 lost\n1 of 2 promises were broken\n");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
+    }
+}

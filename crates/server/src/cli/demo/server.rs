@@ -1,0 +1,230 @@
+//! The server of a demonstration: this same executable as a child, which can be killed and started
+//! again. However the demonstration ends, the child ends too and its folder is removed.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tempfile::TempDir;
+
+use super::super::{Exit, Failed};
+use crate::client::Client;
+
+/// How long the server may take to become ready or to end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether the server has ended.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// What must not outlive the demonstration.
+struct Remains {
+    child: Option<Child>,
+    folder: Option<TempDir>,
+    is_kept: bool,
+}
+
+impl Remains {
+    fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It fails only when the child has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.kill();
+        if let Some(folder) = self.folder.take() {
+            if self.is_kept {
+                let _ = folder.keep();
+            } else {
+                // What cannot be removed lies in the system's folder for temporary files.
+                let _ = folder.close();
+            }
+        }
+    }
+}
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A server of this very version with its own data directory.
+pub(super) struct Server {
+    remains: Arc<Mutex<Remains>>,
+    folder: PathBuf,
+    address: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Makes the folder; the server is not started yet. With `is_kept` the folder stays at the end.
+    ///
+    /// # Errors
+    /// When there is no room for a temporary folder.
+    pub(super) fn new(is_kept: bool) -> Result<Self, Failed> {
+        let folder = tempfile::Builder::new().prefix("scarce-demo-").tempdir().map_err(|error| {
+            let place = std::env::temp_dir();
+            let text = format!(
+                "cannot make a folder in {}: {error}; set TMPDIR to one with some room",
+                place.display()
+            );
+            Failed::text(Exit::Failed, text)
+        })?;
+        let path = folder.path().to_owned();
+        let remains = Arc::new(Mutex::new(Remains { child: None, folder: Some(folder), is_kept }));
+        clear_on_signals(remains.clone())?;
+        Ok(Self { remains, folder: path, address: None })
+    }
+
+    /// Where the journal is.
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Starts the server on the data directory, on a free port, and waits until it is ready. Gives
+    /// where it listens and how long recovery and start took.
+    ///
+    /// # Errors
+    /// When it does not become ready; with what it said.
+    pub(super) fn start(&mut self) -> Result<(SocketAddr, Duration), Failed> {
+        let begun = Instant::now();
+        let stdout = self.spawn()?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut lines = BufReader::new(stdout).lines();
+            // Nobody waits any more when the server took too long.
+            let _ = sender.send(lines.next().and_then(Result::ok));
+            lines.for_each(drop);
+        });
+        let line = receiver.recv_timeout(PATIENCE).ok().flatten();
+        let address = line.as_deref().and_then(ready_address).ok_or_else(|| self.failed("is not ready"))?;
+        self.address = Some(address);
+        Ok((address, begun.elapsed()))
+    }
+
+    fn spawn(&self) -> Result<ChildStdout, Failed> {
+        let log = File::create(self.log())?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0"]);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("SCARCE_") {
+                command.env_remove(name);
+            }
+        }
+        // A group of its own: Ctrl-C comes to the demonstration, which then ends its child.
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
+        let mut remains = self.remains();
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take();
+        remains.child = Some(child);
+        stdout.ok_or_else(|| Failed::text(Exit::Failed, "the server has no output"))
+    }
+
+    /// A connection for questions between the rushes.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn connect(&self) -> Result<Client, Failed> {
+        let address = self.address.ok_or_else(|| self.failed("is not running"))?;
+        let client = Client::connect(&address.to_string(), None)?;
+        client.set_timeout(PATIENCE)?;
+        Ok(client)
+    }
+
+    /// Kills the server as a crash would: nothing is flushed, nobody is told.
+    pub(super) fn kill(&mut self) {
+        self.remains().kill();
+    }
+
+    /// Asks the server to end, and waits until it has.
+    ///
+    /// # Errors
+    /// When it does not end, or not cleanly.
+    pub(super) fn stop(&mut self) -> Result<(), Failed> {
+        if let Some(child) = &self.remains().child {
+            // It fails only when the child has ended already, and then its status tells.
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let ended = self.remains().child.as_mut().map(Child::try_wait).transpose()?.flatten();
+            match ended {
+                Some(status) if status.success() => {
+                    self.remains().child = None;
+                    return Ok(());
+                }
+                Some(status) => return Err(self.failed(&format!("ended with {status}"))),
+                None => std::thread::park_timeout(LOOK_INTERVAL),
+            }
+        }
+        Err(self.failed("does not end on SIGTERM"))
+    }
+
+    /// An error about the server, with what it said.
+    pub(super) fn failed(&self, what: &str) -> Failed {
+        let said = std::fs::read_to_string(self.log()).unwrap_or_default();
+        // The first lines say what happened; what follows a panic is its backtrace.
+        let said: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(4).collect();
+        let said = if said.is_empty() { "nothing".to_owned() } else { said.join("\n  ") };
+        let text = format!(
+            "the server of the demonstration {what}; it said:\n  {said}\nrun it again with --keep to look at its data"
+        );
+        Failed::text(Exit::Failed, text)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    fn remains(&self) -> MutexGuard<'_, Remains> {
+        self.remains.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.remains().clear();
+    }
+}
+
+fn ready_address(line: &str) -> Option<SocketAddr> {
+    line.strip_prefix("scarce ready: resp ")?.split(',').next()?.parse().ok()
+}
+
+/// The first signal clears up and ends the process.
+fn clear_on_signals(remains: Arc<Mutex<Remains>>) -> Result<(), Failed> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            // Held to the end, so that nobody else speaks of a server that is suddenly gone.
+            let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
+            remains.clear();
+            let data = if remains.is_kept { "its data is kept" } else { "its data is removed" };
+            // Where stderr is gone there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server has ended, {data}");
+            std::process::exit(128 + signal);
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ready_line_says_where_the_server_listens() {
+        let line = "scarce ready: resp 127.0.0.1:4711, data /tmp/x, pid 1";
+        assert_eq!(ready_address(line), "127.0.0.1:4711".parse().ok());
+        assert_eq!(ready_address("scarce: cannot listen"), None);
+    }
+}
