@@ -166,15 +166,13 @@ fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std::io::Resul
         .iter()
         .map(|column| rows.iter().map(|row| cell(row, column).len()).chain([column.len()]).max().unwrap_or(0))
         .collect();
-    for (column, width) in columns.iter().zip(&widths) {
-        write!(out, "{column:<width$}  ")?;
-    }
-    writeln!(out)?;
-    for row in rows {
-        for (column, width) in columns.iter().zip(&widths) {
-            write!(out, "{:<width$}  ", cell(row, column))?;
-        }
-        writeln!(out)?;
-    }
+    let line = |cells: Vec<String>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    writeln!(out, "{}", line(columns.iter().map(|column| (*column).to_owned()).collect()))?;
+    rows.iter().try_for_each(|row| {
+        writeln!(out, "{}", line(columns.iter().map(|column| cell(row, column)).collect()))
+    })?;
     Ok(())
 }
