@@ -15,6 +15,7 @@ pub mod coupons;
 pub mod deadlines;
 pub mod digest;
 pub mod event;
+pub mod invalid;
 pub mod limits;
 pub mod machine;
 pub mod markets;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use compact_str::CompactString;
 
-use crate::command::argument::Invalid;
+use crate::invalid::Invalid;
 
 /// The largest magnitude of any amount, quantity, price, counter or balance: 2^53 − 1, exact in
 /// JSON, in JavaScript, in Lua and in a sorted-set score.

@@ -1,31 +1,7 @@
 //! How one argument is read from the words of a request, and what is said when it cannot be.
 
+pub use crate::invalid::Invalid;
 use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
-
-/// An argument that is not of its shape. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// Which argument.
-    pub argument: &'static str,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-impl Invalid {
-    /// Names the argument and what is wrong with it.
-    #[must_use]
-    pub fn new(argument: &'static str, reason: impl Into<String>) -> Self {
-        Self { argument, reason: reason.into() }
-    }
-}
-
-impl std::fmt::Display for Invalid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.argument, self.reason)
-    }
-}
-
-impl std::error::Error for Invalid {}
 
 /// The words of a request that have not been read yet.
 #[derive(Clone, Debug)]
