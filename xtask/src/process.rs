@@ -1,7 +1,7 @@
 //! Programs that are run to their end, and servers that are started, waited for and stopped.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -37,18 +37,23 @@ pub struct Finished {
     pub succeeded: bool,
     /// Its exit code, where no signal ended it.
     pub code: Option<i32>,
-    /// All that it printed, stderr after stdout.
+    /// All that it printed.
     pub output: String,
 }
 
 /// Runs a program without a terminal and gives what it printed.
 pub fn finish(command: &mut Command) -> Result<Finished, Box<dyn Error>> {
-    let run = command.stdin(Stdio::null()).output();
-    let run = run.map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
-    let output = [run.stdout, run.stderr].concat();
+    let (mut reader, writer) = std::io::pipe()?;
+    let started = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn();
+    // Lets go of the pipe's other end, so that reading ends with the program.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = started.map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
+    let mut output = Vec::new();
+    reader.read_to_end(&mut output)?;
+    let status = child.wait()?;
     Ok(Finished {
-        succeeded: run.status.success(),
-        code: run.status.code(),
+        succeeded: status.success(),
+        code: status.code(),
         output: String::from_utf8_lossy(&output).into_owned(),
     })
 }

@@ -57,6 +57,31 @@ impl Default for Settings {
     }
 }
 
+impl Settings {
+    /// Sets one by its name.
+    ///
+    /// # Errors
+    /// When there is none of this name, or the value is no number (or, for `ulid_times`, no truth value).
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        fn parsed<T: std::str::FromStr>(value: &str) -> Result<T, String> {
+            value.parse().map_err(|_| format!("'{value}' is not a value that it can have"))
+        }
+        match name {
+            "window_ms" => self.window_ms = parsed(value)?,
+            "window_ms_min" => self.window_ms_min = parsed(value)?,
+            "operations_max" => self.operations_max = parsed(value)?,
+            "retention_ms" => self.retention_ms = parsed(value)?,
+            "step_max" => self.step_max = parsed(value)?,
+            "packets_per_step_max" => self.packets_per_step_max = parsed(value)?,
+            "due_per_command_max" => self.due_per_command_max = parsed(value)?,
+            "receipts_per_audit_max" => self.receipts_per_audit_max = parsed(value)?,
+            "ulid_times" => self.ulid_times = parsed(value)?,
+            _ => return Err("is no setting".to_owned()),
+        }
+        Ok(())
+    }
+}
+
 /// How many ended records are dropped with each entry: more than an entry of the hot path makes,
 /// so that memory follows the window.
 const FORGOTTEN_PER_ENTRY_MAX: usize = 8;

@@ -17,9 +17,13 @@ pub fn program(log: &mut Log, program: &str, packages: &[&str]) -> Result<(), Bo
         return Err(advice.into());
     }
     screen::say(&format!("    {program} is missing; installing {}", packages.join(" ")));
-    log.must(&mut apt(&["update"]))?;
-    log.must(apt(&["install", "--yes", "--no-install-recommends"]).args(packages))?;
+    install(log, packages)?;
     if place::has_program(program) { Ok(()) } else { Err(advice.into()) }
+}
+
+fn install(log: &mut Log, packages: &[&str]) -> Result<(), Box<dyn Error>> {
+    log.must(&mut apt(&["update"]))?;
+    log.must(apt(&["install", "--yes", "--no-install-recommends"]).args(packages))
 }
 
 fn apt(words: &[&str]) -> Command {
@@ -42,9 +46,8 @@ pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let python = place.join("bin").join("python");
     once(&place, &requirements, || {
         if !python.exists() && log.must(Command::new("python3").args(["-m", "venv"]).arg(&place)).is_err() {
-            program(log, "ensurepip", &["python3-venv"]).or_else(|_| {
-                log.must(apt(&["install", "--yes", "--no-install-recommends"]).arg("python3-venv"))
-            })?;
+            // Debian packs the module apart from Python.
+            install(log, &["python3-venv"])?;
             log.must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
         }
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];

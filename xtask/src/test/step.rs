@@ -76,6 +76,15 @@ impl Tally {
                     tally.failed += number(5);
                 }
                 ["Ran", _, "test" | "tests", ..] => tally.passed += number(1),
+                // unittest's "FAILED (failures=1, errors=2)": those that ran were counted above.
+                ["FAILED", ..] => {
+                    let numbers = line
+                        .split(|c: char| !c.is_ascii_digit())
+                        .filter_map(|text| text.parse::<usize>().ok());
+                    let failed: usize = numbers.sum();
+                    tally.failed += failed;
+                    tally.passed = tally.passed.saturating_sub(failed);
+                }
                 ["#" | "ℹ", "pass", ..] => tally.passed += number(2),
                 ["#" | "ℹ", "fail", ..] => tally.failed += number(2),
                 ["---", "PASS:", ..] if line.starts_with('-') => tally.passed += 1,
@@ -171,8 +180,8 @@ mod tests {
 
     #[test]
     fn closing_lines_of_every_runner_are_read() {
-        let output = "test result: ok. 12 passed; 1 failed; 0 ignored\nRan 3 tests in 0.1s\n# pass 4\n# fail 2\n\
+        let output = "test result: ok. 12 passed; 1 failed; 0 ignored\nRan 3 tests in 0.1s\nFAILED (failures=1, errors=1)\n# pass 4\n# fail 2\n\
                       ℹ pass 5\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (0.00s)\n";
-        assert_eq!(Tally::count(output), Tally { passed: 25, failed: 4, skipped: None });
+        assert_eq!(Tally::count(output), Tally { passed: 23, failed: 6, skipped: None });
     }
 }

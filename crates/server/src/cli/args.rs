@@ -53,6 +53,9 @@ pub struct Serve {
     /// Make a snapshot whenever so many MiB of journal were written.
     #[arg(long, env = "SCARCE_SNAPSHOT_MIB", default_value_t = 512, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
     pub snapshot_mib: u64,
+    /// How large a journal segment is; one more is kept ready.
+    #[arg(long, env = "SCARCE_SEGMENT_MIB", default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub segment_mib: u64,
     /// How many operation ids each partition remembers at most.
     #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N")]
     pub operations_max: usize,
@@ -62,6 +65,9 @@ pub struct Serve {
     /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
     #[arg(long, hide = true)]
     pub manual_clock: bool,
+    /// Set what outcomes depend on, as `step_max=2`: for tests.
+    #[arg(long = "set", hide = true, value_name = "NAME=VALUE")]
+    pub sets: Vec<String>,
 }
 
 /// Which server to talk to.

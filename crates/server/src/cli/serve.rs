@@ -28,7 +28,7 @@ pub(super) fn run(options: &Serve) -> Ended {
     })?;
     let address = listener.local_addr()?;
     let manual_clock = options.manual_clock.then(ManualClock::default);
-    let settings = settings(options, manual_clock.clone());
+    let settings = settings(options, manual_clock.clone())?;
     let started_at = Instant::now();
     let recovered = recover(options, &settings)?;
     let access = Access { password };
@@ -62,17 +62,24 @@ fn check_exposure(address: SocketAddr, has_password: bool) -> Result<(), Failed>
     Err(Failed::text(Exit::Usage, message))
 }
 
-fn settings(options: &Serve, manual_clock: Option<ManualClock>) -> Settings {
-    Settings {
+fn settings(options: &Serve, manual_clock: Option<ManualClock>) -> Result<Settings, Failed> {
+    let mut state = state::Settings { operations_max: options.operations_max, ..state::Settings::default() };
+    for set in &options.sets {
+        let (name, value) = set.split_once('=').unwrap_or((set, ""));
+        let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));
+        state.set(name, value).map_err(refused)?;
+    }
+    Ok(Settings {
         partitions: options.partitions,
-        state: state::Settings { operations_max: options.operations_max, ..state::Settings::default() },
+        state,
+        segment_bytes: options.segment_mib << 20,
         snapshot_bytes: options.snapshot_mib << 20,
         clock: match manual_clock {
             Some(clock) => ClockChoice::Manual(clock),
             None => ClockChoice::System { accept_leap: options.accept_clock },
         },
         ..Settings::default()
-    }
+    })
 }
 
 fn recover(options: &Serve, settings: &Settings) -> Result<embedded::Recovered, Failed> {

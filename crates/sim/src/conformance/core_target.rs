@@ -1,13 +1,11 @@
 //! The state machine alone, as a target.
 
-use scarce_core::command::argument::Invalid;
-use scarce_core::command::table::find;
-use scarce_core::command::{Body, Command, Common, Effect, Envelope};
+use scarce_core::command::Invalid;
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine, Replay};
 use scarce_core::state::Settings;
-use scarce_core::types::{Natural, OperationId};
 
+use super::request::{Request, atomic, single};
 use super::{Setup, Target};
 
 /// The key of every cut in tests.
@@ -29,12 +27,6 @@ pub struct CoreTarget {
 struct Lane {
     machine: Machine,
     log: Vec<u8>,
-}
-
-/// A request that was read.
-enum Request {
-    Read(Command),
-    Write(Envelope),
 }
 
 impl Default for CoreTarget {
@@ -78,11 +70,11 @@ impl Target for CoreTarget {
     }
 
     fn command(&mut self, words: &[&str]) -> String {
-        self.ask(single(words))
+        self.ask(single(words, &SECRET))
     }
 
     fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String {
-        self.ask(atomic(id, deadline, lines))
+        self.ask(atomic(id, deadline, lines, &SECRET))
     }
 
     fn expire(&mut self, limit: usize) -> usize {
@@ -189,34 +181,4 @@ fn fold(settings: &Settings, entries: &[Entry]) -> Machine {
     let mut machine = Machine::new(settings.clone(), 0);
     entries.iter().for_each(|entry| machine.apply(entry));
     machine
-}
-
-fn read(words: &[&str]) -> Result<(Command, Common), Invalid> {
-    let (name, rest) = words.split_first().ok_or_else(|| Invalid::new("command", "is missing"))?;
-    let spec = find(name.as_bytes()).ok_or_else(|| Invalid::new("command", "is unknown"))?;
-    let rest: Vec<&[u8]> = rest.iter().map(|word| word.as_bytes()).collect();
-    Command::parse(spec, &rest)
-}
-
-fn single(words: &[&str]) -> Result<Request, Invalid> {
-    let (command, common) = read(words)?;
-    if command.spec().effect == Effect::Read {
-        return Ok(Request::Read(command));
-    }
-    Envelope::new("", common, Body::Single(command), &SECRET).map(Request::Write)
-}
-
-fn atomic(id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> Result<Request, Invalid> {
-    let operation = id.map(|id| OperationId::parse(id.as_bytes(), "ID")).transpose()?;
-    let deadline = deadline.map(|text| Natural::parse(text.as_bytes(), "DEADLINE")).transpose()?;
-    let mut commands = Vec::new();
-    for line in lines {
-        let (command, common) = read(line)?;
-        if common != Common::default() {
-            return Err(Invalid::new("ID", "and DEADLINE belong to the batch, not to its lines"));
-        }
-        commands.push(command);
-    }
-    let common = Common { operation, deadline: deadline.map(Natural::get) };
-    Envelope::new("", common, Body::Atomic(commands), &SECRET).map(Request::Write)
 }

@@ -12,6 +12,7 @@ mod expand;
 mod expected;
 mod impossible;
 mod parse;
+pub mod request;
 mod run;
 #[cfg(test)]
 mod tests;

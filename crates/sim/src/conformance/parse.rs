@@ -194,23 +194,11 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
 
 fn set(setup: &mut Setup, rest: &str, requires: &mut Vec<String>) -> Result<(), String> {
     let (key, value) = rest.split_once(' ').ok_or("needs a name and a value")?;
-    let settings = &mut setup.settings;
-    match key {
-        "partitions" => {
-            setup.partitions = number(value)?;
-            return Ok(());
-        }
-        "window_ms" => settings.window_ms = number(value)?,
-        "window_ms_min" => settings.window_ms_min = number(value)?,
-        "operations_max" => settings.operations_max = number(value)?,
-        "retention_ms" => settings.retention_ms = number(value)?,
-        "step_max" => settings.step_max = number(value)?,
-        "packets_per_step_max" => settings.packets_per_step_max = number(value)?,
-        "due_per_command_max" => settings.due_per_command_max = number(value)?,
-        "receipts_per_audit_max" => settings.receipts_per_audit_max = number(value)?,
-        "ulid_times" => settings.ulid_times = number(value)?,
-        _ => return Err("is no setting".to_owned()),
+    if key == "partitions" {
+        setup.partitions = number(value)?;
+        return Ok(());
     }
+    setup.settings.set(key, value)?;
     requires.push("settings".to_owned());
     Ok(())
 }

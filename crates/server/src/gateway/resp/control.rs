@@ -28,7 +28,16 @@ impl Session {
         }
         let batchable = matches!(
             name.as_str(),
-            "EXEC" | "DISCARD" | "MULTI" | "BATCH.ID" | "QUIT" | "RESET" | "WATCH" | "AUTH" | "HELLO"
+            "EXEC"
+                | "DISCARD"
+                | "MULTI"
+                | "BATCH.ID"
+                | "BATCH.DEADLINE"
+                | "QUIT"
+                | "RESET"
+                | "WATCH"
+                | "AUTH"
+                | "HELLO"
         );
         if self.transaction.is_some() && !batchable {
             self.refuse_line(turn, &format!("{} cannot be part of an atomic batch", printable(&name)));
@@ -54,7 +63,7 @@ impl Session {
             ("MULTI", []) => self.multi(turn),
             ("EXEC", []) => self.exec(turn),
             ("DISCARD", []) => self.discard(turn),
-            ("BATCH.ID", _) => self.batch_id(arguments, turn),
+            ("BATCH.ID" | "BATCH.DEADLINE", _) => self.batch_option(name, arguments, turn),
             ("WATCH" | "UNWATCH", _) => self.refuse_line(
                 turn,
                 "WATCH is not needed: put what belongs together into one atomic batch (MULTI … EXEC), or repeat a command under the same ID",

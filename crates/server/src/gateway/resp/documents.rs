@@ -21,6 +21,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("EXEC", "EXEC"),
     ("DISCARD", "DISCARD"),
     ("BATCH.ID", "BATCH.ID id [DEADLINE ms]"),
+    ("BATCH.DEADLINE", "BATCH.DEADLINE ms"),
     ("SNAPSHOT", "SNAPSHOT"),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
 ];

@@ -94,9 +94,15 @@ impl<'a> Replies<'a> {
         match outcome.code {
             Code::Applied => self.applied(spec, outcome),
             Code::Invalid => self.error("ERR", &format!("{}. Usage: {}", invalid(outcome), spec.usage())),
-            Code::Overloaded => self.error("OVERLOADED", Code::Overloaded.advice()),
+            Code::Overloaded => self.overloaded(outcome),
             _ => self.refused(outcome),
         }
+    }
+
+    /// The engine has no room to remember one more operation.
+    pub fn overloaded(&mut self, outcome: &Outcome) {
+        let queue = outcome.facts.first().map(ToString::to_string).unwrap_or_default();
+        self.error("OVERLOADED", &format!("the queue '{queue}' is full; {}", Code::Overloaded.advice()));
     }
 
     fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {

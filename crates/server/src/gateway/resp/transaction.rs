@@ -1,9 +1,10 @@
 //! `MULTI … EXEC`: an atomic batch, applied whole or not at all.
 
-use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Invalid};
 use scarce_core::outcome::{Code, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
 
+use super::documents::usage_of_control;
 use super::reply::{Replies, invalid};
 use super::session::{Form, Session, Turn};
 
@@ -22,8 +23,8 @@ pub(super) struct Transaction {
 /// A line of a batch, as it is answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line {
-    /// `BATCH.ID`.
-    Id,
+    /// `BATCH.ID` or `BATCH.DEADLINE`.
+    Option,
     /// A command.
     Command,
 }
@@ -82,21 +83,23 @@ impl Session {
         }
     }
 
-    /// `BATCH.ID id [DEADLINE ms]`, as the first line.
-    pub(super) fn batch_id(&mut self, arguments: &[&[u8]], turn: &mut Turn<'_>) {
-        let first = self.transaction.as_ref().is_some_and(|transaction| transaction.lines.is_empty());
+    /// `BATCH.ID id [DEADLINE ms]` or `BATCH.DEADLINE ms`, before the commands.
+    pub(super) fn batch_option(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let first = self.transaction.as_ref().is_some_and(|transaction| transaction.commands.is_empty());
         if !first {
-            return self.refuse_line(turn, "BATCH.ID must be the first line after MULTI");
+            return self.refuse_line(turn, &format!("{name} must come after MULTI and before the commands"));
         }
-        match parse_batch_id(arguments) {
+        match parse_option(name, arguments) {
             Err(problem) => {
-                let text = format!("INVALID {problem}. Usage: BATCH.ID id [DEADLINE ms]");
-                self.refuse_line(turn, &text);
+                let usage = usage_of_control(name).unwrap_or_default();
+                self.refuse_line(turn, &format!("INVALID {problem}. Usage: {usage}"));
             }
             Ok(common) => {
                 if let Some(transaction) = &mut self.transaction {
-                    transaction.common = common;
-                    transaction.lines.push(Line::Id);
+                    let given = &mut transaction.common;
+                    given.operation = common.operation.or(given.operation.take());
+                    given.deadline = common.deadline.or(given.deadline);
+                    transaction.lines.push(Line::Option);
                 }
                 self.say(turn, |replies| replies.simple("QUEUED"));
             }
@@ -123,16 +126,17 @@ impl Session {
     }
 }
 
-fn parse_batch_id(arguments: &[&[u8]]) -> Result<Common, scarce_core::command::Invalid> {
-    let invalid = scarce_core::command::Invalid::new;
-    let (id, deadline) = match arguments {
-        [id] => (id, None),
-        [id, word, deadline] if word.eq_ignore_ascii_case(b"DEADLINE") => (id, Some(deadline)),
-        _ => return Err(invalid("arguments", "must be an id, and DEADLINE ms where wanted")),
-    };
-    let operation = Some(OperationId::parse(id, "id")?);
-    let deadline = deadline.map(|text| Natural::parse(text, "deadline")).transpose()?.map(Natural::get);
-    Ok(Common { operation, deadline })
+fn parse_option(name: &str, arguments: &[&[u8]]) -> Result<Common, Invalid> {
+    let deadline = |text| Natural::parse(text, "deadline").map(Natural::get).map(Some);
+    let id = |text| OperationId::parse(text, "id").map(Some);
+    match (name, arguments) {
+        ("BATCH.ID", [text]) => Ok(Common { operation: id(text)?, deadline: None }),
+        ("BATCH.ID", [text, word, at]) if word.eq_ignore_ascii_case(b"DEADLINE") => {
+            Ok(Common { operation: id(text)?, deadline: deadline(at)? })
+        }
+        ("BATCH.DEADLINE", [at]) => Ok(Common { operation: None, deadline: deadline(at)? }),
+        _ => Err(Invalid::new("arguments", "are not as the usage says")),
+    }
 }
 
 /// One reply per line: each its own where the batch was applied; where it was refused, the culprit its
@@ -142,13 +146,13 @@ pub(super) fn write_exec(replies: &mut Replies<'_>, lines: &[Line], outcome: &Ou
         return replies.error("ERR", &invalid(outcome));
     }
     if outcome.code == Code::Overloaded {
-        return replies.error("OVERLOADED", Code::Overloaded.advice());
+        return replies.overloaded(outcome);
     }
     replies.array(lines.len());
     let mut index = 0;
     for line in lines {
         match line {
-            Line::Id => replies.simple("OK"),
+            Line::Option => replies.simple("OK"),
             Line::Command => {
                 write_line(replies, outcome, index);
                 index += 1;
