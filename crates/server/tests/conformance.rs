@@ -224,10 +224,10 @@ impl Target for RespTarget {
         let before = self.digests();
         self.restarts += 1;
         let mut server = self.server.take().expect("started");
-        if self.restarts % 2 == 0 {
-            server.kill()
+        if self.restarts.is_multiple_of(2) {
+            server.kill();
         } else {
-            server.stop()
+            server.stop();
         }
         self.start();
         let after = self.digests();

@@ -1,15 +1,17 @@
 //! `scarce import` as its callers see it: what is said of bad lines, how it ends, how it goes on.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "support/serving.rs"]
-mod serving;
+#[path = "support/importing.rs"]
+mod importing;
+mod support;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use importing::{figure, import, outcomes, summary, wait_until};
 use serde_json::json;
-use serving::{Serving, figure, import, outcomes, summary, wait_until};
+use support::Server;
 
 fn write(folder: &Path, lines: &[&str]) -> PathBuf {
     let path = folder.join("operations.ndjson");
@@ -19,14 +21,14 @@ fn write(folder: &Path, lines: &[&str]) -> PathBuf {
 
 const CREATE: &str = r#"{"id":"c","command":["STOCK.CREATE","s","5"]}"#;
 
-fn sold(serving: &Serving) -> Option<i64> {
-    figure(&mut serving.client(), &["STOCK.GET", "s"], "sold")
+fn sold(serving: &Server) -> Option<i64> {
+    figure(&mut serving.connect(), &["STOCK.GET", "s"], "sold")
 }
 
 #[test]
 fn bad_lines_are_named_and_the_good_ones_done() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(&folder.path().join("data"));
+    let serving = Server::start(&folder.path().join("data"), &[]);
     let long = format!(r#"{{"id":"{}"}}"#, "x".repeat(600 << 10));
     let file = write(
         folder.path(),
@@ -62,7 +64,7 @@ fn bad_lines_are_named_and_the_good_ones_done() {
 #[test]
 fn the_exit_code_says_how_it_ended() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(&folder.path().join("data"));
+    let serving = Server::start(&folder.path().join("data"), &[]);
     let take = r#"{"id":"t","command":["STOCK.TAKE","s","9","o"]}"#;
     let late = r#"{"id":"l","atomic":[["STOCK.TAKE","s","1","o"]],"deadline":1}"#;
     let other = r#"{"id":"c","command":["STOCK.CREATE","s","6"]}"#;
@@ -82,7 +84,7 @@ fn the_exit_code_says_how_it_ended() {
 #[test]
 fn lines_without_ids_and_lines_before_the_first_are_as_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(&folder.path().join("data"));
+    let serving = Server::start(&folder.path().join("data"), &[]);
     let take = r#"{"command":["STOCK.TAKE","s","1","o"]}"#;
     let file = write(folder.path(), &[CREATE, take, take]);
     assert_eq!(import(&serving.address, &file, &["--allow-no-id"]).status().unwrap().code(), Some(0));
@@ -95,7 +97,7 @@ fn lines_without_ids_and_lines_before_the_first_are_as_asked() {
 #[test]
 fn standard_input_is_imported_while_it_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(&folder.path().join("data"));
+    let serving = Server::start(&folder.path().join("data"), &[]);
     let mut importing = import(&serving.address, Path::new("-"), &[]).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = importing.stdin.take().unwrap();
     writeln!(input, "{CREATE}").unwrap();
@@ -110,7 +112,7 @@ fn standard_input_is_imported_while_it_is_written() {
 #[test]
 fn a_server_that_stays_away_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(&folder.path().join("data"));
+    let mut serving = Server::start(&folder.path().join("data"), &[]);
     let options = ["--retry-for", "1"];
     let mut importing =
         import(&serving.address, Path::new("-"), &options).stdin(Stdio::piped()).spawn().unwrap();

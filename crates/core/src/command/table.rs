@@ -224,7 +224,7 @@ commands! {
         events ["order.replaced", "order.traded", "order.cancelled", "order.reduced", "order.rested", "operation.stepped"];
     Write 99 "ORDER.CANCELALL" OrderCancelAll on [market] "Takes all of an owner's orders off the book."
         (market: Id, owner: Id) {}
-        Array ["cancelled", "quantity"] refuses [MarketNotFound, StepLimit] events ["order.cancelled", "operation.stepped"];
+        Array ["cancelled"] refuses [MarketNotFound, StepLimit] events ["order.cancelled", "operation.stepped"];
     Read 100 "ORDER.GET" OrderGet on [market] "Shows an order."
         (market: Id, order: Id) {}
         Map ["order", "owner", "side", "price", "remaining", "filled", "tif", "stp", "status", "reason"]

@@ -102,8 +102,8 @@ pub(super) fn decide(
 pub(super) fn go_on(state: &State, progress: &Progress, now: TimeMs, events: &mut Vec<Event>) -> Step {
     match progress {
         Progress::Sweep(sweep) => markets::sweep::go_on(state, sweep, now, events),
-        Progress::CancelAll { market, owner, cancelled, quantity } => {
-            markets::go_on_cancelling(state, market, owner, (*cancelled, *quantity), events)
+        Progress::CancelAll { market, owner, cancelled } => {
+            markets::go_on_cancelling(state, market, owner, *cancelled, events)
         }
         Progress::Packets { campaign } => packets::go_on(state, campaign, events),
     }

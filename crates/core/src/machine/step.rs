@@ -31,8 +31,6 @@ pub enum Progress {
         owner: Id,
         /// How many were cancelled so far.
         cancelled: u64,
-        /// Their quantity.
-        quantity: u64,
     },
     /// A campaign's packets being laid ready.
     Packets {
@@ -48,12 +46,11 @@ impl Wire for Progress {
                 out.push(1);
                 sweep.put(out);
             }
-            Self::CancelAll { market, owner, cancelled, quantity } => {
+            Self::CancelAll { market, owner, cancelled } => {
                 out.push(2);
                 market.put(out);
                 owner.put(out);
                 cancelled.put(out);
-                quantity.put(out);
             }
             Self::Packets { campaign } => {
                 out.push(3);
@@ -69,7 +66,6 @@ impl Wire for Progress {
                 market: Wire::get(input)?,
                 owner: Wire::get(input)?,
                 cancelled: Wire::get(input)?,
-                quantity: Wire::get(input)?,
             },
             3 => Self::Packets { campaign: Wire::get(input)? },
             _ => return Err(Malformed),

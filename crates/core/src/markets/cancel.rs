@@ -55,20 +55,20 @@ pub(crate) fn cancel_all(
 ) -> Result<Step, Refusal> {
     let OrderCancelAll { market, owner } = command;
     let (slot, _) = state.markets.existing(market)?;
-    Ok(cancel_some(state, (slot, market), owner, (0, 0), events))
+    Ok(cancel_some(state, (slot, market), owner, 0, events))
 }
 
-/// Takes the next step; `so_far` are orders and units that were cancelled before.
+/// Takes the next step; `so_far` orders were cancelled before.
 pub(crate) fn go_on_cancelling(
     state: &State,
     market: &Id,
     owner: &Id,
-    so_far: (u64, u64),
+    so_far: u64,
     events: &mut Vec<Event>,
 ) -> Step {
     match state.markets.markets.find(market) {
         Some(slot) => cancel_some(state, (slot, market), owner, so_far, events),
-        None => Step::Done(facts![so_far.0, so_far.1]),
+        None => Step::Done(facts![so_far]),
     }
 }
 
@@ -76,21 +76,20 @@ fn cancel_some(
     state: &State,
     (slot, market): (Slot, &Id),
     owner: &Id,
-    so_far: (u64, u64),
+    so_far: u64,
     events: &mut Vec<Event>,
 ) -> Step {
-    let (mut count, mut quantity) = so_far;
+    let mut count = so_far;
     let orders = &state.markets.orders;
     for (touched, row) in state.markets.books.orders_of(slot, owner).enumerate() {
         if touched >= state.settings.step_max.max(1) {
             let (market, owner) = (market.clone(), owner.clone());
-            return Step::More(Progress::CancelAll { market, owner, cancelled: count, quantity });
+            return Step::More(Progress::CancelAll { market, owner, cancelled: count });
         }
         if let (Some((_, order)), Some(record)) = (orders.key_at(row), orders.at(row)) {
             count += 1;
-            quantity += record.remaining;
             events.push(cancelled(market, order, owner, record.remaining, CancelReason::Requested));
         }
     }
-    Step::Done(facts![count, quantity])
+    Step::Done(facts![count])
 }

@@ -59,6 +59,9 @@ pub struct Serve {
     /// How many operation ids each partition remembers at most.
     #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N")]
     pub operations_max: usize,
+    /// Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.
+    #[arg(long, env = "SCARCE_ULID_TIMES")]
+    pub ulid_times: bool,
     /// Believe the system's clock although it is far beyond the last stamp of the log.
     #[arg(long)]
     pub accept_clock: bool,

@@ -63,7 +63,11 @@ fn check_exposure(address: SocketAddr, has_password: bool) -> Result<(), Failed>
 }
 
 fn settings(options: &Serve, manual_clock: Option<ManualClock>) -> Result<Settings, Failed> {
-    let mut state = state::Settings { operations_max: options.operations_max, ..state::Settings::default() };
+    let mut state = state::Settings {
+        operations_max: options.operations_max,
+        ulid_times: options.ulid_times,
+        ..state::Settings::default()
+    };
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));

@@ -4,9 +4,11 @@
 
 #[path = "../../examples/online_retail.rs"]
 mod example;
+#[path = "../support/importing.rs"]
+mod importing;
 mod reckoning;
-#[path = "../support/serving.rs"]
-mod serving;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,9 +16,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use importing::{figure, import, outcomes, summary, wait_until};
 use reckoning::{Day, Fate, reckon};
 use scarce::client::Client;
-use serving::{Serving, figure, import, outcomes, summary, wait_until};
+use support::Server;
 
 /// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
 /// without enough money, cancellations of today's and of other days' purchases.
@@ -67,7 +70,7 @@ fn check(csv: &str) -> String {
     let day = reckon(csv);
     let folder = tempfile::tempdir().unwrap();
     let file = operations(csv, folder.path());
-    let serving = Serving::start(&folder.path().join("data"));
+    let serving = Server::start(&folder.path().join("data"), &[]);
     let results = folder.path().join("outcomes.ndjson");
     let started = Instant::now();
     let output =
@@ -76,7 +79,7 @@ fn check(csv: &str) -> String {
     let refused = day.fates.iter().any(|(_, fate)| *fate != Fate::Applied);
     assert_eq!(output.status.code(), Some(if refused { 3 } else { 0 }), "{output:?}");
     compare_invoices(&day, &results);
-    compare_figures(&day, &mut serving.client());
+    compare_figures(&day, &mut serving.connect());
     run_again(&day, &serving, &file, &results);
     told(&day, seconds)
 }
@@ -127,13 +130,13 @@ fn compare_figures(day: &Day, client: &mut Client) {
 }
 
 /// The same file again: the same answers, nothing changed.
-fn run_again(day: &Day, serving: &Serving, file: &Path, results: &Path) {
+fn run_again(day: &Day, serving: &Server, file: &Path, results: &Path) {
     let again = results.with_extension("again");
     let options = ["--refusals-ok", "--window", "7", "--outcomes", again.to_str().unwrap()];
     let output = import(&serving.address, file, &options).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(outcomes(results), outcomes(&again));
-    compare_figures(day, &mut serving.client());
+    compare_figures(day, &mut serving.connect());
 }
 
 fn told(day: &Day, seconds: f64) -> String {
@@ -230,20 +233,20 @@ fn a_server_killed_in_the_middle_changes_nothing_in_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let (file, data) = (operations(&csv, folder.path()), folder.path().join("data"));
     let results = folder.path().join("outcomes.ndjson");
-    let serving = Serving::start(&data);
+    let mut serving = Server::start(&data, &[]);
     let address = serving.address.clone();
     let options = ["--window", "32", "--outcomes", results.to_str().unwrap()];
     let mut importing = import(&address, &file, &options).spawn().unwrap();
-    let mut client = serving.client();
+    let mut client = serving.connect();
     wait_until("some were sold", || {
         figure(&mut client, &["STOCK.GET", "{shop}:sku:S1"], "sold").is_some_and(|sold| sold > 50)
     });
     serving.kill();
     assert!(importing.try_wait().unwrap().is_none(), "the import had ended before the kill");
-    let serving = Serving::start_at(&data, &address);
+    let serving = Server::start_at(&data, &address, &[]);
     let output = importing.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(summary(&output)["reconnects"].as_u64().unwrap() > 0, "{output:?}");
     compare_invoices(&day, &results);
-    compare_figures(&day, &mut serving.client());
+    compare_figures(&day, &mut serving.connect());
 }

@@ -29,15 +29,25 @@ pub fn scarce() -> Command {
 
 /// `scarce serve` on a data directory and a free port.
 pub fn serve(data: &Path, options: &[&str]) -> Command {
+    serve_at(data, "127.0.0.1:0", options)
+}
+
+fn serve_at(data: &Path, address: &str, options: &[&str]) -> Command {
     let mut command = scarce();
-    command.args(["serve", "--resp", "127.0.0.1:0", "--data"]).arg(data).args(options);
+    command.args(["serve", "--resp", address, "--data"]).arg(data).args(options);
     command
 }
 
 impl Server {
     /// Starts on a free port and waits for the line that says it is ready.
     pub fn start(data: &Path, options: &[&str]) -> Self {
-        let mut child = serve(data, options).stdout(Stdio::piped()).spawn().expect("the server starts");
+        Self::start_at(data, "127.0.0.1:0", options)
+    }
+
+    /// Starts on an address and waits for the line that says it is ready.
+    pub fn start_at(data: &Path, address: &str, options: &[&str]) -> Self {
+        let mut command = serve_at(data, address, options);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("its ready line");

@@ -8,7 +8,7 @@ use scarce_core::facts;
 use scarce_core::outcome::{Code, Refusal, Value, Verdict};
 use scarce_core::types::{Id, TimeMs};
 
-use super::{Asked, MAX, Model, figure, refuse};
+use super::{Asked, MAX, Model, refuse};
 
 #[derive(Clone, Debug)]
 pub(super) struct Market {
@@ -364,7 +364,6 @@ impl Model {
         let orders = &self.market(&c.market)?.orders;
         let own = |at: &usize| orders[*at].is_open() && orders[*at].owner == c.owner;
         let own: Vec<usize> = (0..orders.len()).filter(own).collect();
-        let quantity: i128 = own.iter().map(|at| i128::from(orders[*at].remaining)).sum();
         let step_max = self.settings.step_max;
         if asked.atomic && own.len() > step_max {
             return refuse(Code::StepLimit, facts![step_max as u64]);
@@ -373,7 +372,7 @@ impl Model {
             self.change_order(&c.market, *at, |order| order.cancel("requested", asked.now));
             self.note("order.cancelled");
         }
-        Ok(facts![own.len() as u64, figure(quantity)])
+        Ok(facts![own.len() as u64])
     }
 
     pub(super) fn show_market(&self, id: &Id) -> Verdict {

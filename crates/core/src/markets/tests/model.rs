@@ -263,15 +263,14 @@ impl Model {
     }
 
     fn cancel_all(&mut self, owner: &str, now: TimeMs) -> String {
-        let (mut count, mut quantity) = (0, 0);
+        let mut count = 0;
         for at in 0..self.orders.len() {
             if self.orders[at].owner == owner && self.orders[at].ended.is_none() {
                 self.end(at, "cancelled", now);
                 count += 1;
-                quantity += self.orders[at].remaining;
             }
         }
-        format!("{count} {quantity}")
+        count.to_string()
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<String, String>) -> Result<String, String> {

@@ -151,7 +151,7 @@ fn refusals_come_in_the_order_of_the_table() {
     bench.check("ORDER.REDUCE n a me 5", "APPLIED cancelled 4");
     bench.check("ORDER.CANCEL n a me", "ORDER_CLOSED a cancelled");
     bench.check("ORDER.CANCELALL x me", "MARKET_NOT_FOUND x");
-    bench.check("ORDER.CANCELALL n you", "APPLIED 0 0");
+    bench.check("ORDER.CANCELALL n you", "APPLIED 0");
     bench.check_replay();
 }
 
@@ -231,7 +231,7 @@ fn a_halted_market_lets_orders_go_and_shrink() {
     bench.check("ORDER.REDUCE m a x 1", "APPLIED open 2");
     bench.check("ORDER.CANCEL m a x", "APPLIED 2");
     bench.see("MARKET.GET m", "APPLIED m halted 1 1 1 9007199254740991 - 5 2 0");
-    bench.check("ORDER.CANCELALL m x", "APPLIED 2 8");
+    bench.check("ORDER.CANCELALL m x", "APPLIED 2");
     bench.check("MARKET.RESUME m", "APPLIED open");
     bench.check_replay();
 }
@@ -272,7 +272,7 @@ fn markets_do_not_mix() {
     bench.run(&["ORDER.PLACE n a x SELL LIMIT 6 1"]);
     let digest = bench.machine.state().digest(Some(&id("n")));
     bench.check("ORDER.PLACE n t y BUY LIMIT 5 1", "APPLIED open 0 1 []");
-    bench.check("ORDER.CANCELALL m x", "APPLIED 1 4");
+    bench.check("ORDER.CANCELALL m x", "APPLIED 1");
     bench.check("ORDER.CANCEL n t y", "APPLIED 1");
     bench.see("MARKET.DEPTH n", "APPLIED [] [[6 1 1]]");
     assert_ne!(bench.machine.state().digest(Some(&id("n"))), digest);

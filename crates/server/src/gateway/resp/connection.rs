@@ -37,6 +37,10 @@ pub(super) struct Connection {
     is_starved: bool,
     /// No more requests are taken; what is owed is still sent.
     is_closing: bool,
+    /// The socket failed; there is nobody left to answer.
+    is_broken: bool,
+    /// Whether the reactor has it on its list.
+    is_active: bool,
     clogged_since: Option<Instant>,
 }
 
@@ -53,6 +57,8 @@ impl Connection {
             is_read_closed: false,
             is_starved: true,
             is_closing: false,
+            is_broken: false,
+            is_active: false,
             clogged_since: None,
         }
     }
@@ -177,6 +183,9 @@ impl Connection {
 
     /// Sends what may be sent. Gives whether the connection is to be kept.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
+        if self.is_broken {
+            return false;
+        }
         match self.output.send(durable, &mut self.socket) {
             Err(_) => return false,
             Ok(true) => self.clogged_since = None,
@@ -190,14 +199,21 @@ impl Connection {
         !(self.is_closing && self.output.is_empty())
     }
 
-    /// Whether replies wait for the batch or the socket.
-    pub(super) fn owes(&self) -> bool {
-        !self.output.is_empty()
+    /// Puts the connection on the reactor's list; false where it is on it already.
+    pub(super) fn activate(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_active, true)
     }
 
-    /// Whether nothing more is taken from the caller.
-    pub(super) fn is_ended(&self) -> bool {
-        self.is_closing
+    /// Whether the connection stays on the reactor's list: it has requests that nothing will announce
+    /// again, or is owed replies, or is to be let go of.
+    pub(super) fn stays_active(&mut self) -> bool {
+        self.is_active = self.is_pending() || !self.output.is_empty() || self.is_closing;
+        self.is_active
+    }
+
+    /// Nothing more can be read from or sent to the caller.
+    pub(super) fn set_broken(&mut self) {
+        self.is_broken = true;
     }
 
     pub(super) fn is_clogged(&self) -> bool {

@@ -8,14 +8,12 @@ use scarce_core::types::Natural;
 use scarce_engine::{Engine, Request};
 
 use super::documents;
+use super::events;
 use super::reply::{Protocol, Replies};
 use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
 
 /// The version of Redis whose replies clients may expect.
 const REDIS_VERSION: &str = "7.4.0";
-
-/// The most entries' bytes that `EVENTS` reads at once.
-const EVENTS_BYTES_MAX: u64 = 4 << 20;
 
 impl Session {
     /// Handles what the command table does not have.
@@ -241,7 +239,7 @@ impl Session {
 
     /// `EVENTS partition epoch sequence [COUNT n]`: what came after a cursor, as far as it is durable.
     fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
-        match read_events(cursor, rest, turn) {
+        match events::read(cursor, rest, turn) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
             Ok(events) => self.say(turn, |replies| replies.value(&Value::List(events))),
         }
@@ -294,53 +292,6 @@ impl Session {
             Ok(limit) => self.ask_all(&Request::Expire(limit), Form::Count, turn),
         }
     }
-}
-
-fn read_events(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
-    let number = |text: &[u8], name| {
-        Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
-    };
-    let (partition, epoch, after) =
-        (number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?);
-    let count_max = match rest {
-        [] => 1_000,
-        [word, count] if word.eq_ignore_ascii_case(b"COUNT") => number(count, "count")?.min(10_000),
-        _ => return Err("usage: EVENTS partition epoch sequence [COUNT n]".to_owned()),
-    };
-    let partition = u32::try_from(partition).unwrap_or(u32::MAX);
-    let entries = turn
-        .shared
-        .engine
-        .entries(partition, after.max(1), EVENTS_BYTES_MAX)
-        .map_err(|failure| failure.to_string())?;
-    let mut events = Vec::new();
-    for entry in &entries {
-        let head = &entry.head;
-        if entry.sequence_last() >= after && head.sequence_first <= after && epoch != 0 && head.epoch != epoch
-        {
-            return Err(format!(
-                "sequence {after} belongs to epoch {}, not to {epoch}; begin anew",
-                head.epoch
-            ));
-        }
-        let operation =
-            head.operation.as_ref().map(|mark| compact_str::CompactString::from(mark.id.as_str()));
-        for (sequence, event) in (head.sequence_first..).zip(&entry.events) {
-            if sequence > after && (events.len() as u64) < count_max {
-                let fields = event.fields().into_iter().flat_map(|(name, value)| [Value::from(name), value]);
-                events.push(Value::List(vec![
-                    Value::from(u64::from(partition)),
-                    Value::from(head.epoch),
-                    Value::from(sequence),
-                    Value::from(head.at),
-                    Value::from(operation.clone()),
-                    Value::from(event.spec().name),
-                    Value::List(fields.collect()),
-                ]));
-            }
-        }
-    }
-    Ok(events)
 }
 
 /// The few settings that tools of Redis look at.

@@ -4,6 +4,7 @@
 mod connection;
 mod control;
 mod documents;
+mod events;
 mod output;
 mod reactor;
 mod reply;

@@ -37,6 +37,8 @@ pub struct Reactor {
     listener: TcpListener,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
+    /// Those that have something to say or to be told; a turn costs nothing for all others.
+    active: Vec<usize>,
     open: usize,
     shared: Arc<Shared>,
     mailbox: Mailbox,
@@ -65,6 +67,7 @@ impl Reactor {
             listener,
             connections: Vec::new(),
             free: Vec::new(),
+            active: Vec::new(),
             open: 0,
             shared,
             mailbox: Mailbox { sender, wake: waker.clone() },
@@ -74,7 +77,7 @@ impl Reactor {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let clogged = self.connections.iter().flatten().any(Connection::is_clogged);
+        let clogged = self.any_active(Connection::is_clogged);
         let timeout = match timeout {
             Some(timeout) if clogged => Some(timeout.min(CLOGGED_INTERVAL)),
             None if clogged => Some(CLOGGED_INTERVAL),
@@ -96,6 +99,9 @@ impl Reactor {
                         connection.set_readable();
                         if event.is_read_closed() {
                             connection.set_read_closed();
+                        }
+                        if connection.activate() {
+                            self.active.push(at);
                         }
                     }
                 }
@@ -138,14 +144,17 @@ impl Reactor {
         self.open += 1;
     }
 
+    fn any_active(&self, is_so: impl Fn(&Connection) -> bool) -> bool {
+        self.active.iter().any(|at| self.connections[*at].as_ref().is_some_and(&is_so))
+    }
+
     fn serve(&mut self, owner: &mut Owner) {
-        for at in 0..self.connections.len() {
-            let Some(connection) = self.connections[at].as_mut().filter(|connection| connection.is_pending())
-            else {
-                continue;
-            };
-            if connection.serve(owner, &self.shared, &self.mailbox, at).is_err() {
-                self.drop_connection(at);
+        for at in &self.active {
+            if let Some(connection) =
+                self.connections[*at].as_mut().filter(|connection| connection.is_pending())
+                && connection.serve(owner, &self.shared, &self.mailbox, *at).is_err()
+            {
+                connection.set_broken();
             }
         }
     }
@@ -154,19 +163,27 @@ impl Reactor {
         while let Ok(arrived) = self.arrivals.try_recv() {
             if let Some(Some(connection)) = self.connections.get_mut(arrived.token) {
                 connection.arrive(&arrived);
+                if connection.activate() {
+                    self.active.push(arrived.token);
+                }
             }
         }
     }
 
+    /// Sends what may be sent, lets go of connections that have ended, and forgets those that have
+    /// nothing more to say or to be told.
     fn flush(&mut self, durable: u64) {
         let now = Instant::now();
-        for at in 0..self.connections.len() {
-            let Some(connection) = self.connections[at].as_mut() else { continue };
-            let idle = !connection.owes() && !connection.is_ended();
-            if !idle && !connection.flush(durable, now) {
-                self.drop_connection(at);
+        let mut active = std::mem::take(&mut self.active);
+        active.retain(|at| {
+            let Some(connection) = self.connections[*at].as_mut() else { return false };
+            if !connection.flush(durable, now) {
+                self.drop_connection(*at);
+                return false;
             }
-        }
+            connection.stays_active()
+        });
+        self.active = active;
     }
 
     fn drop_connection(&mut self, at: usize) {
@@ -179,7 +196,7 @@ impl Reactor {
 
     /// Whether a connection has requests that nothing will announce again.
     fn has_pending(&self, owner: &Owner) -> bool {
-        owner.has_room() && self.connections.iter().flatten().any(Connection::is_pending)
+        owner.has_room() && self.any_active(Connection::is_pending)
     }
 }
 
@@ -198,8 +215,13 @@ impl Port for Reactor {
 
     fn close(&mut self, owner: &mut Owner) {
         let reason = owner.failure().unwrap_or_else(|| "the server is shutting down".to_owned());
-        for connection in self.connections.iter_mut().flatten() {
-            connection.fail(owner.durable(), &reason);
+        for (at, connection) in self.connections.iter_mut().enumerate() {
+            if let Some(connection) = connection {
+                connection.fail(owner.durable(), &reason);
+                if connection.activate() {
+                    self.active.push(at);
+                }
+            }
         }
         self.flush(owner.durable());
     }

@@ -1,63 +1,14 @@
-//! A real server process on a port and a directory of its own, and the real `scarce import`.
+//! The real `scarce import`, and what it says.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use scarce::client::{Client, integer, text};
 
 /// How long any one thing may take.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// `scarce serve`, ended with the value.
-pub struct Serving {
-    child: Child,
-    /// Where it listens.
-    pub address: String,
-}
-
-impl Serving {
-    /// Starts a server on a free port.
-    pub fn start(data: &Path) -> Self {
-        Self::start_at(data, "127.0.0.1:0")
-    }
-
-    /// Starts a server and waits for its ready line.
-    pub fn start_at(data: &Path, address: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_scarce"))
-            .args(["serve", "--resp", address, "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line
-            .split_once("resp ")
-            .and_then(|(_, rest)| rest.split_once(','))
-            .unwrap_or_else(|| panic!("not a ready line: '{line}'"));
-        Self { child, address: address.0.to_owned() }
-    }
-
-    /// Ends the server as a crash would: SIGKILL.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    pub fn client(&self) -> Client {
-        Client::connect(&self.address, None).unwrap()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// `scarce import` of a file with options.
 pub fn import(address: &str, file: &Path, options: &[&str]) -> Command {

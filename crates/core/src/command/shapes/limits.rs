@@ -1,0 +1,234 @@
+//! Quantity limits and the subjects that they count.
+
+use compact_str::CompactString;
+
+use super::Window;
+use super::list_wire;
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::argument::{Argument, Invalid, Words};
+use crate::event::Shown;
+use crate::outcome::Value;
+use crate::types::{Id, Natural};
+use crate::{facts, record_wire};
+
+/// The most limits that one coupon has.
+pub const LIMITS_MAX: usize = 16;
+
+/// The most dimensions that a limit counts by or a subject names.
+pub const DIMENSIONS_MAX: usize = 8;
+
+/// The name of a subject's dimension, such as `user` or `device`: 1 to 32 bytes of `a-z 0-9 _ -`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dimension(CompactString);
+
+impl Dimension {
+    fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
+        let lower = text.to_ascii_lowercase();
+        let legal = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(byte);
+        let reserved = [&b"id"[..], b"deadline"].contains(&lower.as_slice());
+        if lower.is_empty() || lower.len() > 32 || !lower.iter().all(legal) || lower == b"-" || reserved {
+            return Err(Invalid::new(
+                argument,
+                "must name dimensions of a-z 0-9 _ -, other than id and deadline",
+            ));
+        }
+        Ok(Self(CompactString::from_utf8_lossy(&lower)))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Wire for Dimension {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        CompactString::get(input).map(Self)
+    }
+}
+
+/// What a limit counts by and in which stretches of time. Sorted dimensions, so that their order
+/// says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitShape {
+    /// The dimensions that tell subjects apart; none counts everybody together.
+    pub per: Vec<Dimension>,
+    /// When the count starts anew.
+    pub window: Window,
+}
+record_wire!(LimitShape { per, window });
+
+impl LimitShape {
+    fn take(words: &mut Words<'_>) -> Result<Self, Invalid> {
+        if !words.skip("PER") {
+            return Err(Invalid::new("limit", "needs PER dimensions or PER -"));
+        }
+        let dimensions = words.take("per")?;
+        let mut per = Vec::new();
+        if dimensions != b"-" {
+            for name in dimensions.split(|byte| matches!(byte, b',' | b'+')) {
+                per.push(Dimension::parse(name, "per")?);
+            }
+        }
+        per.sort();
+        if per.len() > DIMENSIONS_MAX || per.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Invalid::new("per", "names a dimension twice, or more than 8"));
+        }
+        if !words.skip("WINDOW") {
+            return Err(Invalid::new("limit", "needs WINDOW none|hour|day|week|month|ms"));
+        }
+        Ok(Self { per, window: Window::take(words)? })
+    }
+}
+
+/// A quantity limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Its name, which is what it is known by when it is changed.
+    pub name: Id,
+    /// How many are allowed.
+    pub max: Natural,
+    /// What it counts.
+    pub shape: LimitShape,
+}
+record_wire!(Limit { name, max, shape });
+
+/// As name, max, dimensions, window, offset in minutes.
+impl Shown for Limit {
+    fn shown(&self) -> Value {
+        let per: Vec<Value> = self.shape.per.iter().map(|dimension| dimension.as_str().into()).collect();
+        let (window, offset_minutes) = match self.shape.window {
+            Window::None => (Value::from("NONE"), None),
+            Window::Calendar(unit, offset_minutes) => (Value::from(unit.word()), Some(offset_minutes)),
+            Window::Fixed(duration_ms) => (Value::from(duration_ms.get()), None),
+        };
+        Value::List(facts![&self.name, self.max.get(), per, window, offset_minutes].into_vec())
+    }
+}
+
+/// The limits of a new coupon, in the order in which they are checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits(pub Vec<Limit>);
+
+impl Argument for Limits {
+    const SYNTAX: Option<&'static str> =
+        Some("name max PER dims|- WINDOW none|hour|day|week|month|ms [OFFSET minutes] [LIMIT ...]");
+
+    fn take(words: &mut Words<'_>, _argument: &'static str) -> Result<Self, Invalid> {
+        let name = Id::take(words, "limit")?;
+        let max = Natural::take(words, "max")?;
+        Ok(Self(vec![Limit { name, max, shape: LimitShape::take(words)? }]))
+    }
+
+    fn join(mut self, later: Self, argument: &'static str) -> Result<Self, Invalid> {
+        self.0.extend(later.0);
+        check_names(self.0.iter().map(|limit| &limit.name), argument)?;
+        Ok(self)
+    }
+}
+
+/// A new maximum for a limit, or a limit to add.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitChange {
+    /// Which limit.
+    pub name: Id,
+    /// How many are allowed from now on.
+    pub max: Natural,
+    /// What a new limit counts; for an existing one absent, or as it is.
+    pub shape: Option<LimitShape>,
+}
+record_wire!(LimitChange { name, max, shape });
+
+/// The changes to a coupon's limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitChanges(pub Vec<LimitChange>);
+
+impl Argument for LimitChanges {
+    const SYNTAX: Option<&'static str> =
+        Some("name max [PER dims|- WINDOW none|hour|day|week|month|ms [OFFSET minutes]] [LIMIT ...]");
+
+    fn take(words: &mut Words<'_>, _argument: &'static str) -> Result<Self, Invalid> {
+        let name = Id::take(words, "limit")?;
+        let max = Natural::take(words, "max")?;
+        let shaped = words.peek().is_some_and(|word| word.eq_ignore_ascii_case(b"PER"));
+        let shape = if shaped { Some(LimitShape::take(words)?) } else { None };
+        Ok(Self(vec![LimitChange { name, max, shape }]))
+    }
+
+    fn join(mut self, later: Self, argument: &'static str) -> Result<Self, Invalid> {
+        self.0.extend(later.0);
+        check_names(self.0.iter().map(|limit| &limit.name), argument)?;
+        Ok(self)
+    }
+}
+
+fn check_names<'a>(names: impl Iterator<Item = &'a Id>, argument: &'static str) -> Result<(), Invalid> {
+    let mut names: Vec<_> = names.collect();
+    if names.len() > LIMITS_MAX {
+        return Err(Invalid::new(argument, "are more than 16"));
+    }
+    names.sort();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Invalid::new(argument, "name one limit twice"));
+    }
+    Ok(())
+}
+
+list_wire!(Limits, LimitChanges);
+
+/// Who claims: a user, and what else limits may count by. Sorted by dimension, so that the order in
+/// which they were named says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject(Vec<(Dimension, Id)>);
+
+list_wire!(Subject);
+
+impl Subject {
+    /// The value of a dimension, where the subject names it.
+    #[must_use]
+    pub fn get(&self, dimension: &Dimension) -> Option<&Id> {
+        self.0.iter().find(|(name, _)| name == dimension).map(|(_, value)| value)
+    }
+
+    /// The user.
+    #[must_use]
+    pub fn user(&self) -> Option<&Id> {
+        self.0.iter().find(|(name, _)| name.as_str() == "user").map(|(_, value)| value)
+    }
+}
+
+/// As dimension, value, dimension, value ...
+impl Shown for Subject {
+    fn shown(&self) -> Value {
+        let pairs = self.0.iter().flat_map(|(name, value)| [Value::from(name.as_str()), Value::from(value)]);
+        Value::List(pairs.collect())
+    }
+}
+
+impl Argument for Subject {
+    const SYNTAX: Option<&'static str> = Some("USER id [dim value ...]");
+
+    fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
+        if !words.peek().is_some_and(|word| word.eq_ignore_ascii_case(b"USER")) {
+            return Err(Invalid::new(argument, "must begin with USER id"));
+        }
+        let mut pairs = Vec::new();
+        while let Some(word) = words.peek() {
+            if word.eq_ignore_ascii_case(b"ID") || word.eq_ignore_ascii_case(b"DEADLINE") {
+                break;
+            }
+            let dimension = Dimension::parse(words.take("dimension")?, "dimension")?;
+            pairs.push((dimension, Id::take(words, "value")?));
+        }
+        pairs.sort();
+        if pairs.len() > DIMENSIONS_MAX || pairs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(Invalid::new(argument, "names a dimension twice, or more than 8"));
+        }
+        Ok(Self(pairs))
+    }
+}

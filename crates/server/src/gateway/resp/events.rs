@@ -1,0 +1,72 @@
+//! `EVENTS partition epoch sequence [COUNT n]`: what came after a cursor, as far as it is durable.
+
+use compact_str::CompactString;
+use scarce_core::event::Entry;
+use scarce_core::outcome::Value;
+use scarce_core::types::Natural;
+use scarce_engine::Engine;
+
+use super::session::Turn;
+
+/// The most entries' bytes that are read at once.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// How many events are answered where the caller does not say.
+const COUNT_DEFAULT: u64 = 1_000;
+
+/// The most events that one request is answered.
+const COUNT_MAX: u64 = 10_000;
+
+/// The events after a cursor: partition, epoch, sequence, stamp, operation id, name, fields.
+pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
+    let [partition, epoch, after] =
+        [number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?];
+    let count_max = match rest {
+        [] => COUNT_DEFAULT,
+        [word, count] if word.eq_ignore_ascii_case(b"COUNT") => number(count, "count")?.min(COUNT_MAX),
+        _ => return Err("usage: EVENTS partition epoch sequence [COUNT n]".to_owned()),
+    };
+    let partition = u32::try_from(partition).unwrap_or(u32::MAX);
+    let read = |sequence, bytes_max| {
+        turn.shared.engine.entries(partition, sequence, bytes_max).map_err(|failure| failure.to_string())
+    };
+    if epoch != 0 && after != 0 {
+        check_epoch(&read(after, 1)?, epoch, after)?;
+    }
+    let entries = read(after + 1, BYTES_MAX)?;
+    let events = entries.iter().flat_map(|entry| shown(partition, entry));
+    let count_max = usize::try_from(count_max).unwrap_or(usize::MAX);
+    Ok(events.filter(|(sequence, _)| *sequence > after).take(count_max).map(|(_, event)| event).collect())
+}
+
+fn number(text: &[u8], name: &'static str) -> Result<u64, String> {
+    Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
+}
+
+/// A cursor names an event by epoch and sequence; one of another history must not go unnoticed.
+fn check_epoch(entries: &[Entry], epoch: u64, after: u64) -> Result<(), String> {
+    let holds = |entry: &&Entry| (entry.head.sequence_first..=entry.sequence_last()).contains(&after);
+    match entries.iter().find(holds).map(|entry| entry.head.epoch) {
+        Some(found) if found == epoch => Ok(()),
+        Some(found) => Err(format!("sequence {after} belongs to epoch {found}, not to {epoch}; begin anew")),
+        None => Err(format!("there is no sequence {after} yet; begin anew")),
+    }
+}
+
+fn shown(partition: u32, entry: &Entry) -> impl Iterator<Item = (u64, Value)> {
+    let head = &entry.head;
+    let operation = head.operation.as_ref().map(|mark| CompactString::from(mark.id.as_str()));
+    (head.sequence_first..).zip(&entry.events).map(move |(sequence, event)| {
+        let fields = event.fields().into_iter().flat_map(|(name, value)| [Value::from(name), value]);
+        let values = vec![
+            Value::from(u64::from(partition)),
+            Value::from(head.epoch),
+            Value::from(sequence),
+            Value::from(head.at),
+            Value::from(operation.clone()),
+            Value::from(event.spec().name),
+            Value::List(fields.collect()),
+        ];
+        (sequence, Value::List(values))
+    })
+}
