@@ -104,5 +104,5 @@ record_wire!(Unfinished { at, operation, sequence_first, progress });
 /// order must never go through, while a flash crowd's refusals must cost no memory.
 #[must_use]
 pub fn remembers_refusals(command: &Command) -> bool {
-    matches!(command.spec().group(), "ACCOUNT" | "ORDER" | "MARKET")
+    matches!(command.spec().group(), "ACCOUNT" | "ORDER")
 }

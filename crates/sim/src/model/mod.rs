@@ -328,7 +328,7 @@ fn batch_refused(index: usize, line: Outcome) -> Outcome {
 fn is_remembered(envelope: &Envelope, outcome: &Outcome) -> bool {
     let kept = envelope.commands().iter().any(|command| {
         let group = command.spec().group();
-        ["ACCOUNT", "ORDER", "MARKET"].contains(&group)
+        ["ACCOUNT", "ORDER"].contains(&group)
     });
     match outcome.code.kind() {
         Kind::Applied => true,
