@@ -3,14 +3,14 @@
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::{Input, Malformed, Wire};
-use crate::event::OperationMark;
+use crate::event::{EntryHead, OperationMark};
 use crate::outcome::{Code, Outcome};
 use crate::state::Settings;
 use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
 
 /// How many bytes of an encoded outcome are kept in place; a larger one is read back from the log.
-const INLINE_BYTES_MAX: usize = 19;
+const INLINE_BYTES_MAX: usize = 15;
 
 /// An operation that was carried out, refused for good, or declared absent.
 #[derive(Clone, Debug)]
@@ -21,6 +21,7 @@ struct Record {
     at: TimeMs,
     sequence_last: u64,
     events: u32,
+    epoch: u32,
     length: u8,
     outcome: [u8; INLINE_BYTES_MAX],
 }
@@ -38,6 +39,8 @@ pub struct Known {
     pub sequence_last: u64,
     /// When it was decided.
     pub at: TimeMs,
+    /// The partition's leadership at that time.
+    pub epoch: u64,
 }
 
 /// What an operation was answered.
@@ -116,31 +119,32 @@ impl Operations {
     #[must_use]
     pub fn is_full(&self, settings: &Settings, now: TimeMs) -> bool {
         self.records.len() >= settings.operations_max
-            && self.records.get(0).is_some_and(|oldest| oldest.at + settings.window_ms_min > now)
+            && self.records.get(0).is_none_or(|oldest| oldest.at + settings.window_ms_min > now)
     }
 
-    /// Keeps the outcome of an operation, and forgets what left the window or has no room.
+    /// Keeps the outcome of an operation, which made `events` up to `sequence_last`, and forgets what left
+    /// the window or has no room.
     pub fn remember(
         &mut self,
         operation: &OperationMark,
         outcome: &Outcome,
-        at: TimeMs,
-        sequence_last: u64,
-        events: u32,
+        head: &EntryHead,
+        (sequence_last, events): (u64, u32),
         settings: &Settings,
     ) {
         let key = self.key(&operation.namespace, &operation.id);
         self.scratch.clear();
         outcome.put(&mut self.scratch);
-        let fingerprint = operation.fingerprint;
-        self.insert(Record::new(key, fingerprint, &self.scratch, at, sequence_last, events));
-        self.forget(settings, at);
+        self.insert(Record::new(key, operation.fingerprint, &self.scratch, head, (sequence_last, events)));
+        self.forget(settings, head.at);
     }
 
     fn forget(&mut self, settings: &Settings, now: TimeMs) {
         while let Some(oldest) = self.records.get(0) {
             let over = oldest.at + settings.window_ms <= now;
-            let crowded = self.records.len() > settings.operations_max;
+            // Fewer may be allowed than are kept, after a restart; none is forgotten before its time for that.
+            let crowded =
+                self.records.len() > settings.operations_max && oldest.at + settings.window_ms_min <= now;
             if !over && !crowded {
                 break;
             }
@@ -204,6 +208,7 @@ impl Operations {
             record.at.put(out);
             record.sequence_last.put(out);
             record.events.put(out);
+            record.epoch.put(out);
             out.push(record.length);
             out.extend_from_slice(&record.outcome[..record.kept()]);
         }
@@ -222,6 +227,7 @@ impl Operations {
                 at: Wire::get(input)?,
                 sequence_last: Wire::get(input)?,
                 events: Wire::get(input)?,
+                epoch: Wire::get(input)?,
                 length: input.byte()?,
                 outcome: [0; INLINE_BYTES_MAX],
             };
@@ -241,16 +247,16 @@ impl Record {
         key: [u64; 2],
         fingerprint: u64,
         bytes: &[u8],
-        at: TimeMs,
-        sequence_last: u64,
-        events: u32,
+        head: &EntryHead,
+        (sequence_last, events): (u64, u32),
     ) -> Self {
         let mut record = Self {
             key,
             fingerprint,
-            at,
+            at: head.at,
             sequence_last,
             events,
+            epoch: u32::try_from(head.epoch).unwrap_or(u32::MAX),
             length: IN_LOG,
             outcome: [0; INLINE_BYTES_MAX],
         };
@@ -281,6 +287,7 @@ impl Record {
             sequence_first: (self.sequence_last + 1).saturating_sub(u64::from(self.events)),
             sequence_last: self.sequence_last,
             at: self.at,
+            epoch: u64::from(self.epoch),
         }
     }
 }

@@ -27,7 +27,7 @@ the refusals of its own it may be answered
 that holds is answered.
 
 **Atomic batches.** Lines between `MULTI` and `EXEC` are applied all or not at all; the first may be
-`BATCH.ID id [DEADLINE ms]`. `EXEC` answers an array with one reply per line, never nil. Where a line was refused, that line's reply is
+`BATCH.ID id [DEADLINE ms]` or `BATCH.DEADLINE ms`. `EXEC` answers an array with one reply per line, never nil. Where a line was refused, that line's reply is
 `[0, CODE, facts…]` and each of the others `[0, \"BATCH_REFUSED\", index, CODE]`, the index counting commands from 0.
 
 ";

@@ -50,7 +50,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("subject", "whom and what the claim is for; limits count by its dimensions"),
     ("tick", "prices are multiples of it; 1 if not said"),
     ("tif", "how long the order stands; GTC with a price and IOC without if not said"),
-    ("to", "the account that is paid; outside if not said"),
-    ("ttl_ms", "how long, in milliseconds from now; without end if not said"),
+    ("to", "the account that is paid"),
+    ("ttl_ms", "how long, in milliseconds from now"),
     ("user", "the user's id"),
 ];

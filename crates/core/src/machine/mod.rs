@@ -381,7 +381,7 @@ impl Machine {
             let last = head.sequence_first + events.len() as u64 - 1;
             let first = state.unfinished.as_ref().map_or(head.sequence_first, |begun| begun.sequence_first);
             let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
-            state.operations.remember(operation, outcome, head.at, last, count, &state.settings);
+            state.operations.remember(operation, outcome, head, (last, count), &state.settings);
         }
         state.unfinished = match events.last() {
             Some(Event::OperationStepped(stepped)) => {

@@ -72,7 +72,7 @@ impl Machine {
             Answered::Outcome(outcome) => Answer::Receipt(Receipt {
                 outcome,
                 partition: self.partition,
-                epoch: self.epoch,
+                epoch: known.epoch,
                 sequence_first: known.sequence_first,
                 sequence_last: known.sequence_last,
                 at: known.at,

@@ -107,7 +107,7 @@ codes! {
     10 "ID_REUSED" IdReused Refusal 422 false ["operation"]
         "The operation id was used before with other content." "Take a fresh id for a different command.";
     11 "ID_EXPIRED" IdExpired Rejected 409 false ["operation", "window_ms"]
-        "The operation id carries a time before the window in which ids are remembered." "Look the operation up in the history before you send it under a fresh id.";
+        "The operation id carries a time before the window in which ids are remembered." "Look the operation up in the log (EVENTS) before you send it under a fresh id.";
     12 "DEADLINE_PASSED" DeadlinePassed Rejected 409 false ["deadline", "now"]
         "The command reached its turn at or after the deadline that it carries." "Nothing was changed; decide anew whether you still want it.";
     13 "RESOLVED_ABSENT" ResolvedAbsent Refusal 409 false ["operation"]
@@ -139,7 +139,7 @@ codes! {
     105 "HOLD_EXISTS" HoldExists Refusal 409 false ["hold"]
         "A hold of this name exists on the account." "Choose another name for the hold.";
     106 "HOLD_NOT_FOUND" HoldNotFound Refusal 404 false ["hold"]
-        "The account has no hold of this name, or it ended long ago." "Check the name; older holds are in the history.";
+        "The account has no hold of this name, or it ended long ago." "Check the name; older holds are in the log (EVENTS).";
     107 "HOLD_CAPTURED" HoldCaptured Refusal 409 false ["hold"]
         "The hold was captured." "Nothing is left to capture or void.";
     108 "HOLD_VOIDED" HoldVoided Refusal 409 false ["hold"]
@@ -165,7 +165,7 @@ codes! {
     203 "RESERVATION_EXISTS" ReservationExists Refusal 409 false ["reservation"]
         "A reservation of this name exists on the item." "Choose another name for the reservation.";
     204 "RESERVATION_NOT_FOUND" ReservationNotFound Refusal 404 false ["reservation"]
-        "The item has no reservation of this name, or it ended long ago." "Check the name; older ones are in the history.";
+        "The item has no reservation of this name, or it ended long ago." "Check the name; older ones are in the log (EVENTS).";
     205 "RESERVATION_CONFIRMED" ReservationConfirmed Refusal 409 false ["reservation"]
         "The reservation was confirmed; its units are sold." "Use STOCK.RETURN to give units back.";
     206 "RESERVATION_RELEASED" ReservationReleased Refusal 409 false ["reservation"]
@@ -201,7 +201,7 @@ codes! {
     404 "LIMIT_REACHED" LimitReached Refusal 409 true ["limit", "used", "max", "resets_at"]
         "A quantity limit is used up for this subject." "Wait until the time named, where there is one.";
     405 "CLAIM_NOT_FOUND" ClaimNotFound Refusal 404 false ["serial"]
-        "The coupon has no claim of this serial, or it ended long ago." "Check the serial; older ones are in the history.";
+        "The coupon has no claim of this serial, or it ended long ago." "Check the serial; older ones are in the log (EVENTS).";
     406 "CLAIM_REDEEMED" ClaimRedeemed Refusal 409 false ["serial"]
         "The claim was used." "A claim can be used once.";
     407 "CLAIM_REVOKED" ClaimRevoked Refusal 409 false ["serial"]
@@ -217,7 +217,7 @@ codes! {
     503 "ORDER_EXISTS" OrderExists Refusal 409 false ["order"]
         "An order of this name exists or ended not long ago." "Choose another name for the order.";
     504 "ORDER_NOT_FOUND" OrderNotFound Refusal 404 false ["order"]
-        "The market has no order of this name, or it ended long ago." "Check the name; older ones are in the history.";
+        "The market has no order of this name, or it ended long ago." "Check the name; older ones are in the log (EVENTS).";
     505 "ORDER_CLOSED" OrderClosed Refusal 409 false ["order", "status"]
         "The order was filled or cancelled." "Place a new order.";
     506 "PRICE_INVALID" PriceInvalid Refusal 409 false ["price", "tick"]

@@ -57,8 +57,8 @@ pub struct Serve {
     #[arg(long, env = "SCARCE_SEGMENT_MIB", default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub segment_mib: u64,
     /// How many operation ids each partition remembers at most.
-    #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N")]
-    pub operations_max: usize,
+    #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub operations_max: u32,
     /// Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.
     #[arg(long, env = "SCARCE_ULID_TIMES")]
     pub ulid_times: bool,

@@ -64,7 +64,7 @@ fn check_exposure(address: SocketAddr, has_password: bool) -> Result<(), Failed>
 
 fn settings(options: &Serve, manual_clock: Option<ManualClock>) -> Result<Settings, Failed> {
     let mut state = state::Settings {
-        operations_max: options.operations_max,
+        operations_max: usize::try_from(options.operations_max).unwrap_or(usize::MAX),
         ulid_times: options.ulid_times,
         ..state::Settings::default()
     };
