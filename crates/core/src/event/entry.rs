@@ -21,7 +21,7 @@ const HAS_OPERATION: u8 = 1;
 const HAS_OUTCOME: u8 = 2;
 const HAS_MORE: u8 = 4;
 
-/// The largest entry; a step's bounds keep every entry far below.
+/// The largest entry. Whoever makes one keeps below it, because a larger one could not be read back.
 pub const ENTRY_BYTES_MAX: usize = 4 << 20;
 
 /// Which operation made an entry.
