@@ -178,3 +178,37 @@ fn a_large_receipt_is_read_back_from_the_log() {
     bench.check(refused, expected);
     bench.stop();
 }
+
+#[test]
+fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
+    let disks = [FaultyDisk::new(), FaultyDisk::new()];
+    let files =
+        Files { root: FaultyDisk::new().storage(), partitions: disks.iter().map(FaultyDisk::storage).collect() };
+    let settings = Settings { partitions: 2, segment_bytes: 64 << 10, ..Settings::default() };
+    let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+    let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
+    let ask = |partition| engine.call(partition, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0);
+    assert!(ask(0).is_ok());
+    disks[1].inject(disks[1].call_count() + 1, scarce_engine::storage::faulty::Fault::SyncError);
+    assert!(matches!(ask(1), Err(Failure::Unknown { .. })));
+    let reason = running.join().expect_err("the failure").to_string();
+    assert!(reason.contains("committer-1") && !reason.contains("has ended"), "{reason}");
+    for partition in [0, 1] {
+        assert!(matches!(ask(partition), Err(Failure::Unavailable { .. })), "{partition}");
+    }
+}
+
+#[test]
+fn a_full_disk_does_not_hold_up_the_end() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5000", "APPLIED 5000");
+    bench.disk.set_capacity(Some(0));
+    let (sender, receiver) = mpsc::channel();
+    let takes = (0..2_000).map(|unit| Bench::request(&format!("STOCK.TAKE s 1 {unit:0>64}"))).collect();
+    bench.engine().submit(0, takes, Box::new(move |answers| drop(sender.send(answers))));
+    let (_, running) = bench.engine.take().expect("started");
+    let reason = running.shut_down().expect_err("a batch that found no room").to_string();
+    assert!(reason.contains("no room"), "{reason}");
+    let answers = receiver.recv().expect("the answers");
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Failure::Unknown { .. }))));
+}

@@ -64,6 +64,9 @@ const SWEEP_RECORDS_MAX: usize = 1_024;
 /// Sweeps come no closer together than this, so that each ends many records.
 const SWEEP_INTERVAL_MS: u64 = 50;
 
+/// How often a full disk is looked at again for what is due.
+const FULL_INTERVAL: Duration = Duration::from_millis(200);
+
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
 
@@ -171,11 +174,14 @@ impl Owner {
 
     /// How long there is nothing to do but for what comes from outside.
     pub(super) fn patience(&mut self) -> Option<Duration> {
-        if !self.sweeps {
+        // Without room nothing is swept, and the committer wakes when it has made some.
+        if !self.sweeps || !self.has_room() {
             return None;
         }
         let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
-        self.clock.wait_until(due)
+        let wait = self.clock.wait_until(due)?;
+        // Nobody wakes when the disk has room again.
+        Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
     }
 
     fn answer(&mut self, request: &Request) -> Result<Receipt, Failure> {
@@ -282,11 +288,17 @@ impl Owner {
     pub(super) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
         let Ok(now) = self.time() else { return };
-        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.has_room() && self.failure().is_none() {
+        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.may_sweep() && self.failure().is_none() {
             self.begin_batch();
             self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
             self.swept_at = now;
         }
+    }
+
+    /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
+    /// rest on what was decided before them, could not be answered either.
+    fn may_sweep(&self) -> bool {
+        self.has_room() && !self.committer.progress.is_cramped()
     }
 
     /// Takes mail as long as there is room.
@@ -368,5 +380,6 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.stop_threads();
+        self.inbox.close();
     }
 }
