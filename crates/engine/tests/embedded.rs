@@ -182,8 +182,10 @@ fn a_large_receipt_is_read_back_from_the_log() {
 #[test]
 fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
     let disks = [FaultyDisk::new(), FaultyDisk::new()];
-    let files =
-        Files { root: FaultyDisk::new().storage(), partitions: disks.iter().map(FaultyDisk::storage).collect() };
+    let files = Files {
+        root: FaultyDisk::new().storage(),
+        partitions: disks.iter().map(FaultyDisk::storage).collect(),
+    };
     let settings = Settings { partitions: 2, segment_bytes: 64 << 10, ..Settings::default() };
     let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
     let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");

@@ -407,7 +407,7 @@ impl Machine {
             }
             _ => None,
         };
-        state.forget(head.at);
+        state.forget(head.at, events.len());
     }
 
     fn unlogged(&self, outcome: Outcome) -> Receipt {

@@ -166,6 +166,12 @@ impl Owner {
         self.open.len() < self.commit_bytes_max
     }
 
+    /// Whether there is room that sockets do not get: for other threads' mail, and for what ends by
+    /// itself, lest a crowd at the sockets keep both out for ever.
+    fn has_reserve(&self) -> bool {
+        self.open.len() < self.commit_bytes_max + self.commit_bytes_max / 2
+    }
+
     /// Why nothing more will become durable, if so.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
@@ -175,7 +181,7 @@ impl Owner {
     /// How long there is nothing to do but for what comes from outside.
     pub(super) fn patience(&mut self) -> Option<Duration> {
         // Without room nothing is swept, and the committer wakes when it has made some.
-        if !self.sweeps || !self.has_room() {
+        if !self.sweeps || !self.has_reserve() {
             return None;
         }
         let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
@@ -298,14 +304,14 @@ impl Owner {
     /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
     /// rest on what was decided before them, could not be answered either.
     fn may_sweep(&self) -> bool {
-        self.has_room() && !self.committer.progress.is_cramped()
+        self.has_reserve() && !self.committer.progress.is_cramped()
     }
 
     /// Takes mail as long as there is room.
     pub(super) fn serve_inbox(&mut self) {
         self.begin_turn();
         for _ in 0..MAIL_PER_TURN_MAX {
-            if !self.has_room() {
+            if !self.has_reserve() {
                 return;
             }
             let Some(mail) = self.inbox.take() else { return };
@@ -333,7 +339,7 @@ impl Owner {
     /// Whether mail or a batch waits for a turn.
     pub(super) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
-        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_room())
+        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_reserve())
     }
 
     /// Hands the decided batch to the committer, if that one is idle.
