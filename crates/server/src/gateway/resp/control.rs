@@ -1,6 +1,8 @@
 //! What is not in the command table: the connection itself, what clients ask of any server, events.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use scarce_core::facts;
 use scarce_core::outcome::{Outcome, Value};
@@ -239,7 +241,13 @@ impl Session {
     }
 
     /// `SNAPSHOT`: asks every partition's keeper and answers when all are done; the owner goes on meanwhile.
+    /// One at a time, because each takes a thread.
     fn snapshot(&mut self, turn: &mut Turn<'_>) {
+        let Some(only) = Only::among(&turn.shared.snapshot_runs) else {
+            return self.say(turn, |replies| {
+                replies.error("OVERLOADED", "a snapshot is being made; ask again when it is done");
+            });
+        };
         let (ticket, reply) = self.expect(Form::Rows, turn);
         let engine = turn.shared.engine.clone();
         let started = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
@@ -255,7 +263,9 @@ impl Session {
                 ];
                 Ok(made_here(Outcome::applied(facts![row.into_vec()])))
             });
-            reply(ticket, answers.collect());
+            let answers = answers.collect();
+            drop(only);
+            reply(ticket, answers);
         });
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");
@@ -287,6 +297,21 @@ impl Session {
     }
 }
 
+/// The one who may do what is done by one at a time; the next may when this is dropped.
+struct Only(Arc<AtomicBool>);
+
+impl Only {
+    fn among(taken: &Arc<AtomicBool>) -> Option<Self> {
+        (!taken.swap(true, Ordering::AcqRel)).then(|| Self(taken.clone()))
+    }
+}
+
+impl Drop for Only {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 fn read_events(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
     let number = |text: &[u8], name| {
         Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
@@ -299,11 +324,15 @@ fn read_events(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Ve
         _ => return Err("usage: EVENTS partition epoch sequence [COUNT n]".to_owned()),
     };
     let partition = u32::try_from(partition).unwrap_or(u32::MAX);
-    let entries = turn
-        .shared
-        .engine
-        .entries(partition, after.max(1), EVENTS_BYTES_MAX)
-        .map_err(|failure| failure.to_string())?;
+    let entries_from = |sequence| {
+        let engine = &turn.shared.engine;
+        engine.entries(partition, sequence, EVENTS_BYTES_MAX).map_err(|failure| failure.to_string())
+    };
+    let mut entries = entries_from(after.max(1))?;
+    // What holds the cursor may be all that was read at once; then what follows is still to be read.
+    if entries.last().is_some_and(|last| last.sequence_last() <= after) {
+        entries.extend(entries_from(after + 1)?);
+    }
     let mut events = Vec::new();
     for entry in &entries {
         let head = &entry.head;

@@ -130,6 +130,11 @@ impl Session {
         }
     }
 
+    /// How many answers of other partitions are still to come.
+    pub(super) fn awaited(&self) -> usize {
+        self.expected.len()
+    }
+
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
@@ -157,7 +162,8 @@ impl Session {
             }
         };
         if self.transaction.is_some() {
-            return self.queue(spec, command, &common, turn);
+            let bytes = arguments.iter().map(|word| word.len()).sum();
+            return self.queue(spec, (command, bytes), &common, turn);
         }
         match spec.effect {
             Effect::Read => self.read(spec, command, turn),
