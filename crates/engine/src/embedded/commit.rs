@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use scarce_core::codec::{Input, Malformed};
 use scarce_core::event::Entry;
 
@@ -140,6 +140,19 @@ struct Loop {
     waker: Arc<Mutex<Option<Waker>>>,
 }
 
+/// An owner that waited for a committer that is gone would wait for ever.
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.progress.fail("ended by a panic".to_owned());
+            self.wake();
+        }
+    }
+}
+
+/// After so long without a batch the log is completed for the time being.
+const IDLE: Duration = Duration::from_millis(100);
+
 /// How long a batch waits before it is tried again on a full disk.
 const FULL_RETRY: Duration = Duration::from_millis(50);
 
@@ -153,7 +166,7 @@ impl Loop {
     }
 
     fn serve(&mut self) -> Result<(), Failed> {
-        while let Ok(commit) = self.receiver.recv() {
+        while let Some(commit) = self.next()? {
             self.write(&commit)?;
             let through = self.writer.sync()?;
             self.progress.sequence.store(through, Ordering::Release);
@@ -165,10 +178,24 @@ impl Loop {
             self.progress.commit.store(number, Ordering::Release);
             self.wake();
         }
+        self.record_synced()?;
+        Ok(self.writer.sync().map(drop)?)
+    }
+
+    /// The next batch; none when there will be no more. Before a long wait the log says how far it is
+    /// durable, so that damage to the last batch is not taken for one that was never finished.
+    fn next(&mut self) -> Result<Option<Commit>, Failed> {
+        match self.receiver.recv_timeout(IDLE) {
+            Err(RecvTimeoutError::Timeout) => self.record_synced()?,
+            result => return Ok(result.ok()),
+        }
+        Ok(self.receiver.recv().ok())
+    }
+
+    fn record_synced(&mut self) -> Result<(), Failed> {
         match self.writer.record_synced() {
-            Ok(_) => Ok(self.writer.sync().map(drop)?),
-            Err(error) if error.is_full() => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(error) if !error.is_full() => Err(error.into()),
+            _ => Ok(()),
         }
     }
 
@@ -251,14 +278,18 @@ fn pieces(bytes: &[u8], payload_bytes_max: u64) -> Result<Vec<Piece<'_>>, Malfor
     Ok(pieces)
 }
 
-/// The entry in `bytes` that ends at a sequence.
+/// The entry in `bytes` that ends at a sequence. Those before it are only passed over, because copies
+/// of an operation may come by the thousand while its batch is under way.
 pub(super) fn find_entry(bytes: &[u8], sequence_last: u64) -> Option<Entry> {
     let mut input = Input::new(bytes);
+    let mut holder = None;
     while !input.is_empty() {
-        let entry = Entry::read(&mut input).ok()?;
-        if entry.sequence_last() == sequence_last {
-            return Some(entry);
+        let start = bytes.len() - input.len();
+        if Entry::skip(&mut input).ok()? > sequence_last {
+            break;
         }
+        holder = Some(start);
     }
-    None
+    let entry = Entry::read(&mut Input::new(&bytes[holder?..])).ok()?;
+    (entry.sequence_last() == sequence_last).then_some(entry)
 }

@@ -354,6 +354,8 @@ impl Owner {
         let empty = Arc::new(Vec::new());
         let mut next = Arc::try_unwrap(std::mem::replace(&mut self.in_flight, empty)).unwrap_or_default();
         next.clear();
+        // What one huge operation took is not kept for ever.
+        next.shrink_to(2 * self.commit_bytes_max);
         self.in_flight = Arc::new(std::mem::replace(&mut self.open, next));
         self.committer.hand_over(Commit {
             number: self.handed_over,
