@@ -96,3 +96,22 @@ fn one_snapshot_is_made_at_a_time() {
     assert!(replies.iter().any(|reply| reply.starts_with("-OVERLOADED ")), "{replies:?}");
     assert!(socket.call(&["SNAPSHOT"]).starts_with("[[0 1 "));
 }
+
+#[test]
+fn a_pipeline_of_long_questions_delays_nobody() {
+    let server = Server::fresh(&[]);
+    let mut asking = server.socket();
+    assert!(
+        asking.call(&["PACKET.CREATE", "c", "EUR", "PLAN", "100000", "20000", "EVEN"]).starts_with("[1 ")
+    );
+    let asked = Instant::now();
+    assert!(asking.call(&["DIGEST"]).starts_with("[[0 "));
+    let once = asked.elapsed();
+    asking.send(&frame(&["DIGEST"]).repeat(100));
+    let mut other = server.socket();
+    let asked = Instant::now();
+    assert_eq!(other.call(&["PING"]), "PONG");
+    let waited = asked.elapsed();
+    (0..100).for_each(|_| assert!(asking.reply().starts_with("[[0 ")));
+    assert!(waited < 20 * once, "one question takes {once:?}, but another caller waited {waited:?}");
+}

@@ -152,9 +152,13 @@ impl Connection {
                     let words: SmallVec<[&[u8]; 16]> =
                         self.parser.words().iter().map(|word| &request[word.clone()]).collect();
                     let mut turn = Turn { owner, shared, output: &mut self.output, mailbox, token };
-                    self.is_closing = self.session.handle(&words, &mut turn) == Flow::Close;
+                    let flow = self.session.handle(&words, &mut turn);
                     self.parser.reset();
                     self.at += bytes;
+                    self.is_closing = flow == Flow::Close;
+                    if flow == Flow::Yield {
+                        return Ok(());
+                    }
                 }
                 Err(ProtocolError::Foreign) => return Err(io::ErrorKind::InvalidData.into()),
                 Err(ProtocolError::Malformed(reason)) => {

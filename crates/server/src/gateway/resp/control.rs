@@ -41,7 +41,7 @@ impl Session {
             return Flow::Close;
         }
         self.answer(&name, arguments, turn);
-        Flow::Continue
+        if name == "EVENTS" { Flow::Yield } else { Flow::Continue }
     }
 
     fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {

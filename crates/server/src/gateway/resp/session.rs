@@ -101,6 +101,8 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     Continue,
+    /// It does, after others had their turn: what was asked took long.
+    Yield,
     Close,
 }
 
@@ -140,7 +142,7 @@ impl Session {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
         if let Some(spec) = table::find(name).filter(|_| self.is_authenticated) {
             self.command(spec, arguments, turn);
-            return Flow::Continue;
+            return if takes_long(spec) { Flow::Yield } else { Flow::Continue };
         }
         self.control(name, arguments, turn)
     }
@@ -264,4 +266,10 @@ impl Session {
 /// An outcome that no partition stamped.
 pub(super) fn made_here(outcome: Outcome) -> Receipt {
     Receipt { outcome, partition: 0, epoch: 0, sequence_first: 0, sequence_last: 0, at: 0, replayed: false }
+}
+
+/// Whether a command's work grows with more than what it names, so that a pipeline of them would keep
+/// everybody else waiting.
+fn takes_long(spec: &CommandSpec) -> bool {
+    matches!(spec.name, "DIGEST" | "ACCOUNT.HOLDS" | "ORDER.CANCELALL" | "PACKET.CREATE")
 }
