@@ -2,6 +2,7 @@
 
 use crate::accounts::Accounts;
 use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
 use crate::deadlines::{Deadlines, Ended, RecordKind};
 use crate::digest::Sum;
@@ -82,9 +83,9 @@ impl Settings {
     }
 }
 
-/// How many ended records are dropped with each entry: more than an entry of the hot path makes,
-/// so that memory follows the window.
-const FORGOTTEN_PER_ENTRY_MAX: usize = 8;
+/// How many ended records, and how many counters of ended windows, are dropped for each event of an
+/// entry: more than an event makes, so that memory follows the window however large batches are.
+const FORGOTTEN_PER_EVENT_MAX: usize = LIMITS_MAX + 4;
 
 /// When an event happened, and by whose operation.
 #[derive(Clone, Copy, Debug)]
@@ -218,10 +219,12 @@ impl State {
         }
     }
 
-    /// Drops ended records that no command can see any more.
-    pub(crate) fn forget(&mut self, now: TimeMs) {
+    /// Drops ended records that no command can see any more, after an entry of so many events.
+    pub(crate) fn forget(&mut self, now: TimeMs, events: usize) {
+        let count_max = FORGOTTEN_PER_EVENT_MAX.saturating_mul(events);
+        self.coupons.forget_windows(now, count_max);
         let Some(ended_at) = now.checked_sub(self.settings.retention_ms) else { return };
-        for _ in 0..FORGOTTEN_PER_ENTRY_MAX {
+        for _ in 0..count_max {
             match self.ended.pop(ended_at) {
                 None => break,
                 Some((RecordKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
@@ -230,7 +233,6 @@ impl State {
                 Some((RecordKind::Order, slot, record)) => self.markets.forget(slot, &record),
             }
         }
-        self.coupons.forget_windows(now, FORGOTTEN_PER_ENTRY_MAX);
     }
 
     /// The sum of the digests of a resource's entities, or of all, as they can be seen at the stamp

@@ -27,12 +27,13 @@ impl Bench {
         bench
     }
 
+    fn settings(&self) -> Settings {
+        let clock = ClockChoice::Manual(self.clock.clone());
+        Settings { segment_bytes: 64 << 10, clock, ..Settings::default() }
+    }
+
     fn start(&mut self) {
-        let settings = Settings {
-            segment_bytes: 64 << 10,
-            clock: ClockChoice::Manual(self.clock.clone()),
-            ..Settings::default()
-        };
+        let settings = self.settings();
         let files = Files { root: self.root.storage(), partitions: vec![self.disk.storage()] };
         let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
         self.engine = Some(recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start"));
@@ -172,9 +173,84 @@ fn a_large_receipt_is_read_back_from_the_log() {
     bench.check(refused, expected);
     let replayed = bench.ask(refused).expect("the first receipt");
     assert!(replayed.replayed);
+    // Copies that come with the operation, or between others, find it among those under way.
+    let mut together: Vec<_> = (0..100).map(|n| Bench::request(&format!("ACCOUNT.OPEN b{n} EUR"))).collect();
+    for n in 0..10 {
+        let late = format!("ACCOUNT.DEBIT account-of-a-very-long-name 10 ID late-{n}");
+        together.extend([Bench::request(&late), Bench::request("ACCOUNT.CREDIT b1 1")]);
+    }
+    together.extend(
+        (0..10).map(|n| Bench::request(&format!("ACCOUNT.DEBIT account-of-a-very-long-name 10 ID late-{n}"))),
+    );
+    let answers = bench.engine().call(0, together);
+    for (n, answer) in answers.iter().rev().take(10).rev().enumerate() {
+        let copy = answer.as_ref().expect("the first receipt");
+        let first = answers[100 + 2 * n].as_ref().expect("a receipt");
+        assert!(copy.replayed && copy.sequence_last == first.sequence_last, "{copy:?}");
+        assert_eq!(copy.outcome, first.outcome);
+    }
     assert_eq!(replayed.outcome.to_string(), expected);
     bench.stop();
     bench.start();
     bench.check(refused, expected);
+    bench.stop();
+}
+
+#[test]
+fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
+    let disks = [FaultyDisk::new(), FaultyDisk::new()];
+    let files = Files {
+        root: FaultyDisk::new().storage(),
+        partitions: disks.iter().map(FaultyDisk::storage).collect(),
+    };
+    let settings = Settings { partitions: 2, segment_bytes: 64 << 10, ..Settings::default() };
+    let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+    let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
+    let ask = |partition| engine.call(partition, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0);
+    assert!(ask(0).is_ok());
+    disks[1].inject(disks[1].call_count() + 1, scarce_engine::storage::faulty::Fault::SyncError);
+    assert!(matches!(ask(1), Err(Failure::Unknown { .. })));
+    let reason = running.join().expect_err("the failure").to_string();
+    assert!(reason.contains("committer-1") && !reason.contains("has ended"), "{reason}");
+    for partition in [0, 1] {
+        assert!(matches!(ask(partition), Err(Failure::Unavailable { .. })), "{partition}");
+    }
+}
+
+#[test]
+fn a_full_disk_does_not_hold_up_the_end() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5000", "APPLIED 5000");
+    bench.disk.set_capacity(Some(0));
+    let (sender, receiver) = mpsc::channel();
+    let takes = (0..2_000).map(|unit| Bench::request(&format!("STOCK.TAKE s 1 {unit:0>64}"))).collect();
+    bench.engine().submit(0, takes, Box::new(move |answers| drop(sender.send(answers))));
+    let (_, running) = bench.engine.take().expect("started");
+    let reason = running.shut_down().expect_err("a batch that found no room").to_string();
+    assert!(reason.contains("no room"), "{reason}");
+    let answers = receiver.recv().expect("the answers");
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Failure::Unknown { .. }))));
+}
+
+#[test]
+fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a-name-to-look-for EUR", "APPLIED 0");
+    let name = b"a-name-to-look-for";
+    let refused = (0..100).any(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+        let damaged = bench.disk.fork();
+        let files = damaged.storage().list().expect("a listing");
+        let held = files.iter().find_map(|file| {
+            let content = damaged.content(file)?;
+            let at = content.windows(name.len()).position(|bytes| bytes == name)?;
+            Some((file.clone(), at as u64))
+        });
+        let (file, at) = held.expect("the batch");
+        assert!(damaged.flip_bit(&file, at, 0));
+        let files = Files { root: bench.root.fork().storage(), partitions: vec![damaged.storage()] };
+        open_files(&files, &bench.settings(), &mut |_| {}).is_err()
+    });
+    assert!(refused, "what was acknowledged was cut off without a word");
     bench.stop();
 }

@@ -21,7 +21,7 @@ const HAS_OPERATION: u8 = 1;
 const HAS_OUTCOME: u8 = 2;
 const HAS_MORE: u8 = 4;
 
-/// The largest entry; a step's bounds keep every entry far below.
+/// The largest entry. Whoever makes one keeps below it, because a larger one could not be read back.
 pub const ENTRY_BYTES_MAX: usize = 4 << 20;
 
 /// Which operation made an entry.
@@ -105,6 +105,7 @@ impl Entry {
         }
         (events.len() as u64).put(log);
         events.iter().for_each(|event| event.put(log));
+        debug_assert!(log.len() - start <= ENTRY_BYTES_MAX, "nobody could read this entry");
         let length = u32::try_from(log.len() - start - 4).unwrap_or(u32::MAX);
         log[start..start + 4].copy_from_slice(&length.to_le_bytes());
     }
@@ -134,6 +135,17 @@ impl Entry {
         }
         let head = EntryHead { epoch, sequence_first, at, operation, more: flags & HAS_MORE != 0 };
         Ok(Self { head, outcome, events })
+    }
+
+    /// Passes over the entry at the front of `input`, and gives the sequence of its first event.
+    ///
+    /// # Errors
+    /// When the bytes do not begin like an entry.
+    pub fn skip(input: &mut Input<'_>) -> Result<u64, Malformed> {
+        let length = u32::from_le_bytes(Wire::get(input)?) as usize;
+        let mut body = Input::new(input.take(length)?);
+        let (_flags, _epoch) = (body.byte()?, u64::get(&mut body)?);
+        u64::get(&mut body)
     }
 
     /// Reads entries that stand one after the other.

@@ -5,7 +5,7 @@ pub mod entry;
 mod spec;
 mod table;
 
-pub use entry::{Entry, EntryHead, OperationMark};
+pub use entry::{ENTRY_BYTES_MAX, Entry, EntryHead, OperationMark};
 pub use spec::EventSpec;
 pub use table::*;
 

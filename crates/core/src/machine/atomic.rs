@@ -2,12 +2,16 @@
 
 use super::step::{Progress, Step, remembers_refusals};
 use super::{Context, Machine, decide};
+use crate::codec::Wire;
 use crate::command::Command;
-use crate::event::OperationMark;
+use crate::event::{ENTRY_BYTES_MAX, OperationMark};
 use crate::facts;
 use crate::outcome::{Code, Facts, Outcome, Receipt, Refusal, Value};
 use crate::packets::Prepared;
 use crate::store::Reversible;
+
+/// What the events and answers of a batch may take: they stand in one entry, which has an end.
+const BATCH_BYTES_MAX: usize = ENTRY_BYTES_MAX / 2;
 
 impl Machine {
     pub(super) fn atomic(
@@ -43,6 +47,7 @@ impl Machine {
     ) -> Result<Facts, (usize, Refusal)> {
         let mut prepared = prepared.iter();
         let mut answers = Facts::new();
+        self.scratch.clear();
         for (index, command) in commands.iter().enumerate() {
             let prepared = if matches!(command, Command::PacketCreate(_)) { prepared.next() } else { None };
             let context = Context { now: self.now, operation: operation.map(|mark| &mark.id), prepared };
@@ -52,13 +57,20 @@ impl Machine {
             self.evolve_from(first, operation);
             match step {
                 Step::Done(facts) => answers.push(Value::List(Outcome::applied(facts).to_values())),
-                Step::More(progress) => {
-                    let limit = self.step_limit(&progress) as u64;
-                    return Err((index, Refusal::new(Code::StepLimit, facts![limit])));
-                }
+                Step::More(progress) => return Err((index, too_much(self.step_limit(&progress)))),
+            }
+            if self.bytes_with(first, answers.last()) > BATCH_BYTES_MAX {
+                return Err((index, too_much(BATCH_BYTES_MAX)));
             }
         }
         Ok(answers)
+    }
+
+    /// What the batch takes in the log, with the line whose events begin at `first`.
+    fn bytes_with(&mut self, first: usize, answer: Option<&Value>) -> usize {
+        self.events[first..].iter().for_each(|event| event.put(&mut self.scratch));
+        answer.into_iter().for_each(|answer| answer.put(&mut self.scratch));
+        self.scratch.len()
     }
 
     fn step_limit(&self, progress: &Progress) -> usize {
@@ -67,4 +79,8 @@ impl Machine {
             Progress::Sweep(_) | Progress::CancelAll { .. } => self.state.settings.step_max,
         }
     }
+}
+
+fn too_much(limit: usize) -> Refusal {
+    Refusal::new(Code::StepLimit, facts![limit as u64])
 }

@@ -34,6 +34,9 @@ pub enum Answer {
     Replay(Replay),
 }
 
+/// How many ended deadlines one entry holds, more or less; further ones go into the next.
+const ENDED_PER_ENTRY: usize = 1_024;
+
 /// A partition's state with its place in the log.
 #[derive(Debug)]
 pub struct Machine {
@@ -131,8 +134,9 @@ impl Machine {
         let due: Vec<_> = self.state.deadlines.due(self.now).take(limit).collect();
         for due in &due {
             self.end(due.kind, due.slot, &due.record);
+            self.log_ended(ENDED_PER_ENTRY, log);
         }
-        self.log_events(None, false, None, log);
+        self.log_ended(1, log);
         due.len()
     }
 
@@ -284,8 +288,8 @@ impl Machine {
         self.log_events(operation, false, Some(outcome), log)
     }
 
-    /// Ends the due deadlines of the resources that the commands touch, each resource once, as an
-    /// entry of its own that stays even when the commands are refused.
+    /// Ends the due deadlines of the resources that the commands touch, each resource once, in
+    /// entries of their own that stay even when the commands are refused.
     fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
         self.events.clear();
         let mut touched: smallvec::SmallVec<[(RecordKind, Slot); 4]> = smallvec::SmallVec::new();
@@ -308,8 +312,14 @@ impl Machine {
             for record in due {
                 self.end(kind, slot, &record);
             }
+            self.log_ended(ENDED_PER_ENTRY, log);
         }
-        if !self.events.is_empty() {
+        self.log_ended(1, log);
+    }
+
+    /// Logs what ended, once there are `count` events of it: an entry has an end.
+    fn log_ended(&mut self, count: usize, log: &mut Vec<u8>) {
+        if self.events.len() >= count {
             self.log_events(None, false, None, log);
         }
     }
@@ -397,7 +407,7 @@ impl Machine {
             }
             _ => None,
         };
-        state.forget(head.at);
+        state.forget(head.at, events.len());
     }
 
     fn unlogged(&self, outcome: Outcome) -> Receipt {

@@ -112,3 +112,47 @@ fn the_sweeper_logs_what_it_ends_and_nothing_twice() {
     assert_eq!(again.sequence(), 4);
     assert_eq!(again.state().digest(None), bench.machine.state().digest(None));
 }
+
+#[test]
+fn a_batch_too_large_for_an_entry_is_refused_and_leaves_a_log_that_can_be_read() {
+    let mut bench = Bench::new();
+    let lines: Vec<String> =
+        (0..600).map(|n| format!("PACKET.CREATE c{n} EUR PLAN 9007199254740991 1000 even ID b")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let refused = bench.run(&lines);
+    assert!(refused.starts_with("BATCH_REFUSED ") && refused.contains("STEP_LIMIT"), "{refused}");
+    assert!(bench.run(&lines[..100]).starts_with("APPLIED"));
+    assert!(Entry::read_all(&bench.log).is_ok());
+}
+
+#[test]
+fn what_ends_together_is_logged_in_entries_that_can_be_read() {
+    let mut bench = Bench::new();
+    for account in 0..30 {
+        let account = format!("{account:0>64}");
+        bench.run(&[&format!("ACCOUNT.OPEN {account} EUR")]);
+        bench.run(&[&format!("ACCOUNT.CREDIT {account} 9007199254740")]);
+        for hold in 0..1_000 {
+            bench.run(&[&format!("ACCOUNT.HOLD {account} {hold:0>64} 1 TTL 10")]);
+        }
+    }
+    assert_eq!(bench.machine.expire(usize::MAX, 1_010, &mut bench.log), 30_000);
+    let mut again = Machine::new(Settings::default(), 0);
+    for entry in Entry::read_all(&bench.log).expect("the log") {
+        again.apply(&entry);
+    }
+    assert_eq!(again.state().digest(None), bench.machine.state().digest(None));
+}
+
+#[test]
+fn an_order_that_meets_the_whole_book_leaves_a_log_that_can_be_read() {
+    let mut bench = Bench::new();
+    bench.run(&["MARKET.CREATE m"]);
+    for order in 0..55_000 {
+        bench.run(&[&format!("ORDER.PLACE m {order:0>64} o SELL LIMIT 9007199254740 1")]);
+    }
+    let all = bench.run(&["ORDER.PLACE m taker t BUY LIMIT 9007199254740 55000 ID sweep"]);
+    assert!(all.starts_with("APPLIED filled 55000 0"), "{}", &all[..40]);
+    let entries = Entry::read_all(&bench.log).expect("the log");
+    assert_eq!(entries.last().map(Entry::sequence_last), Some(bench.machine.sequence()));
+}

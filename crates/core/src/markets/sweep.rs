@@ -15,6 +15,10 @@ use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 use crate::{facts, record_wire};
 
+/// How many trades an answer lists, the first ones: it stands in one entry of the log, which has an
+/// end. The events have all.
+pub const FILLS_MAX: usize = 32_768;
+
 /// How far an order has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
@@ -22,7 +26,7 @@ pub struct Sweep {
     pub market: Id,
     /// The order that is on its way; its record says what remains of it.
     pub order: Id,
-    /// Its trades: those of one step in the log, all so far in the state.
+    /// Its trades: those of one step in the log, all so far in the state, up to [`FILLS_MAX`].
     pub fills: Vec<Fill>,
 }
 
@@ -57,7 +61,8 @@ impl Sweep {
     /// Joins the trades of a further step to those `before` it.
     pub(crate) fn after(self, before: Self) -> Self {
         let mut fills = before.fills;
-        fills.extend(self.fills);
+        let room = FILLS_MAX.saturating_sub(fills.len());
+        fills.extend(self.fills.into_iter().take(room));
         Self { fills, ..self }
     }
 }
@@ -248,7 +253,7 @@ impl Walk<'_, '_> {
     /// Ends the sweep: what is left rests, where the order may. Gives status, filled, remaining, fills.
     fn end(mut self, before: &[Fill]) -> Facts {
         let status = self.rest();
-        let fills: Vec<Value> = before.iter().chain(&self.fills).map(Fill::shown).collect();
+        let fills: Vec<Value> = before.iter().chain(&self.fills).take(FILLS_MAX).map(Fill::shown).collect();
         facts![status.word(), self.taker.filled, self.taker.remaining, fills]
     }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use scarce_core::codec::Input;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use scarce_core::codec::{Input, Malformed};
 use scarce_core::event::Entry;
 
 use crate::journal::{Journal, JournalError, Writer};
@@ -35,6 +35,8 @@ pub(super) struct Progress {
     tight: AtomicBool,
     /// Whether the disk had no room for the next one.
     full: AtomicBool,
+    /// Whether the end was asked for.
+    stopping: AtomicBool,
     has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
 }
@@ -57,6 +59,12 @@ impl Progress {
         self.tight.load(Ordering::Relaxed) && self.full.load(Ordering::Relaxed)
     }
 
+    fn see_room(&self, writer: &Writer) {
+        let segment_bytes = writer.journal().settings().segment_bytes;
+        let tight = writer.segment_bytes_left() < ROOM_BYTES_MIN.min(segment_bytes / 2);
+        self.tight.store(tight, Ordering::Relaxed);
+    }
+
     pub(super) fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::Relaxed);
     }
@@ -69,8 +77,9 @@ impl Progress {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The first reason is the one to know; what fails afterwards follows from it.
     fn fail(&self, reason: String) {
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
         self.has_failed.store(true, Ordering::Release);
     }
 }
@@ -94,6 +103,7 @@ impl Committer {
         let (sender, receiver) = bounded(1);
         let progress = Arc::new(Progress::default());
         progress.sequence.store(writer.synced_through(), Ordering::Release);
+        progress.see_room(&writer);
         let shared = progress.clone();
         let thread = std::thread::Builder::new()
             .name(name)
@@ -111,6 +121,7 @@ impl Committer {
 
     /// Waits until everything handed over is written, and ends the thread.
     pub(super) fn finish(&mut self) {
+        self.progress.stopping.store(true, Ordering::Release);
         self.sender = None;
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -120,12 +131,27 @@ impl Committer {
     }
 }
 
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
 struct Loop {
     writer: Writer,
     receiver: Receiver<Commit>,
     progress: Arc<Progress>,
     waker: Arc<Mutex<Option<Waker>>>,
 }
+
+/// An owner that waited for a committer that is gone would wait for ever.
+impl Drop for Loop {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.progress.fail("ended by a panic".to_owned());
+            self.wake();
+        }
+    }
+}
+
+/// After so long without a batch the log is completed for the time being.
+const IDLE: Duration = Duration::from_millis(100);
 
 /// How long a batch waits before it is tried again on a full disk.
 const FULL_RETRY: Duration = Duration::from_millis(50);
@@ -134,50 +160,63 @@ impl Loop {
     fn run(mut self) {
         let result = self.serve();
         if let Err(error) = result {
-            self.progress.fail(explain(&error));
+            self.progress.fail(explain(&*error));
         }
         self.wake();
     }
 
-    fn serve(&mut self) -> Result<(), JournalError> {
-        while let Ok(commit) = self.receiver.recv() {
+    fn serve(&mut self) -> Result<(), Failed> {
+        while let Some(commit) = self.next()? {
             self.write(&commit)?;
             let through = self.writer.sync()?;
             self.progress.sequence.store(through, Ordering::Release);
             self.progress.bytes.fetch_add(commit.bytes.len() as u64, Ordering::Relaxed);
-            let room = self.writer.segment_bytes_left();
-            let segment_bytes = self.journal().settings().segment_bytes;
-            self.progress.tight.store(room < ROOM_BYTES_MIN.min(segment_bytes / 2), Ordering::Relaxed);
+            self.progress.see_room(&self.writer);
             // Gives the buffer back before the owner can learn that the batch is durable.
             let number = commit.number;
             drop(commit);
             self.progress.commit.store(number, Ordering::Release);
             self.wake();
         }
+        self.record_synced()?;
+        Ok(self.writer.sync().map(drop)?)
+    }
+
+    /// The next batch; none when there will be no more. Before a long wait the log says how far it is
+    /// durable, so that damage to the last batch is not taken for one that was never finished.
+    fn next(&mut self) -> Result<Option<Commit>, Failed> {
+        match self.receiver.recv_timeout(IDLE) {
+            Err(RecvTimeoutError::Timeout) => self.record_synced()?,
+            result => return Ok(result.ok()),
+        }
+        Ok(self.receiver.recv().ok())
+    }
+
+    fn record_synced(&mut self) -> Result<(), Failed> {
         match self.writer.record_synced() {
-            Ok(_) => self.writer.sync().map(drop),
-            Err(error) if error.is_full() => Ok(()),
-            Err(error) => Err(error),
+            Err(error) if !error.is_full() => Err(error.into()),
+            _ => Ok(()),
         }
     }
 
-    fn write(&mut self, commit: &Commit) -> Result<(), JournalError> {
+    fn write(&mut self, commit: &Commit) -> Result<(), Failed> {
         let payload_bytes_max = self.journal().settings().payload_bytes_max();
         if commit.bytes.len() as u64 <= payload_bytes_max {
-            return self.append(commit.epoch, commit.first_sequence, commit.last_sequence, &commit.bytes);
+            self.append(commit.epoch, commit.first_sequence, commit.last_sequence, &commit.bytes)?;
+            return Ok(());
         }
-        for (first, last, piece) in pieces(&commit.bytes, payload_bytes_max) {
+        for (first, last, piece) in pieces(&commit.bytes, payload_bytes_max)? {
             self.append(commit.epoch, first, last, piece)?;
         }
         Ok(())
     }
 
     /// Appends a frame; on a full disk it tries again until there is room, while the owner refuses new
-    /// work.
+    /// work, or until the end is asked for, which must not wait for somebody to free space.
     fn append(&mut self, epoch: u64, first: u64, last: u64, payload: &[u8]) -> Result<(), JournalError> {
         loop {
             match self.writer.append(epoch, first, last, payload) {
-                Err(error) if error.is_full() => {
+                Err(error) if error.is_full() && !self.progress.stopping.load(Ordering::Acquire) => {
                     self.progress.tight.store(true, Ordering::Relaxed);
                     self.progress.set_full(true);
                     std::thread::park_timeout(FULL_RETRY);
@@ -210,15 +249,19 @@ pub(super) fn explain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Cuts a large batch between entries into frames, with the sequences that each covers.
-fn pieces(bytes: &[u8], payload_bytes_max: u64) -> Vec<(u64, u64, &[u8])> {
+/// A part of a batch that makes a frame, with the first and the last sequence that it covers.
+type Piece<'a> = (u64, u64, &'a [u8]);
+
+/// Cuts a large batch between entries into frames.
+fn pieces(bytes: &[u8], payload_bytes_max: u64) -> Result<Vec<Piece<'_>>, Malformed> {
     let limit = usize::try_from(payload_bytes_max).unwrap_or(usize::MAX);
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut covered: Option<(u64, u64)> = None;
     let mut input = Input::new(bytes);
     let mut end = 0;
-    while let Ok(entry) = Entry::read(&mut input) {
+    while !input.is_empty() {
+        let entry = Entry::read(&mut input)?;
         let next = bytes.len() - input.len();
         if let Some((first, last)) = covered.filter(|_| next - start > limit) {
             pieces.push((first, last, &bytes[start..end]));
@@ -232,17 +275,21 @@ fn pieces(bytes: &[u8], payload_bytes_max: u64) -> Vec<(u64, u64, &[u8])> {
     if let Some((first, last)) = covered {
         pieces.push((first, last, &bytes[start..end]));
     }
-    pieces
+    Ok(pieces)
 }
 
-/// The entry in `bytes` that ends at a sequence.
+/// The entry in `bytes` that ends at a sequence. Those before it are only passed over, because copies
+/// of an operation may come by the thousand while its batch is under way.
 pub(super) fn find_entry(bytes: &[u8], sequence_last: u64) -> Option<Entry> {
     let mut input = Input::new(bytes);
+    let mut holder = None;
     while !input.is_empty() {
-        let entry = Entry::read(&mut input).ok()?;
-        if entry.sequence_last() == sequence_last {
-            return Some(entry);
+        let start = bytes.len() - input.len();
+        if Entry::skip(&mut input).ok()? > sequence_last {
+            break;
         }
+        holder = Some(start);
     }
-    None
+    let entry = Entry::read(&mut Input::new(&bytes[holder?..])).ok()?;
+    (entry.sequence_last() == sequence_last).then_some(entry)
 }

@@ -1,5 +1,6 @@
 //! How other threads reach a partition: bounded mail to its owner, its durable log to read.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -55,6 +56,8 @@ struct Shared {
     journal: Journal,
     progress: Arc<Progress>,
     keeper: Sender<Task>,
+    /// Whether nobody takes mail any more.
+    is_closed: AtomicBool,
 }
 
 /// A partition as other threads see it. Clones are the same inbox.
@@ -72,7 +75,8 @@ impl Inbox {
         keeper: Sender<Task>,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
-        Self { shared: Arc::new(Shared { sender, receiver, waker, journal, progress, keeper }) }
+        let is_closed = AtomicBool::new(false);
+        Self { shared: Arc::new(Shared { sender, receiver, waker, journal, progress, keeper, is_closed }) }
     }
 
     pub(super) fn set_waker(&self, waker: Waker) {
@@ -83,9 +87,19 @@ impl Inbox {
     pub fn post(&self, requests: Vec<Request>, reply: Reply) {
         let mail = Mail { requests, reply: Some(reply) };
         match self.shared.sender.try_send(mail) {
+            // The owner may have ended before it could see this; then nobody else would answer.
+            Ok(()) if self.shared.is_closed.load(Ordering::SeqCst) => self.close(),
             Ok(()) => self.wake(),
             Err(TrySendError::Full(mail)) => mail.fail(&Failure::Overloaded { queue: "inbox" }),
             Err(TrySendError::Disconnected(mail)) => drop(mail),
+        }
+    }
+
+    /// Answers what was not taken; what comes later is answered at once.
+    pub(super) fn close(&self) {
+        self.shared.is_closed.store(true, Ordering::SeqCst);
+        while let Some(mail) = self.take() {
+            mail.fail(&Failure::Unavailable { reason: "the engine has stopped".to_owned() });
         }
     }
 

@@ -64,6 +64,9 @@ const SWEEP_RECORDS_MAX: usize = 1_024;
 /// Sweeps come no closer together than this, so that each ends many records.
 const SWEEP_INTERVAL_MS: u64 = 50;
 
+/// How often a full disk is looked at again for what is due.
+const FULL_INTERVAL: Duration = Duration::from_millis(200);
+
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
 
@@ -163,6 +166,12 @@ impl Owner {
         self.open.len() < self.commit_bytes_max
     }
 
+    /// Whether there is room that sockets do not get: for other threads' mail, and for what ends by
+    /// itself, lest a crowd at the sockets keep both out for ever.
+    fn has_reserve(&self) -> bool {
+        self.open.len() < self.commit_bytes_max + self.commit_bytes_max / 2
+    }
+
     /// Why nothing more will become durable, if so.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
@@ -171,11 +180,14 @@ impl Owner {
 
     /// How long there is nothing to do but for what comes from outside.
     pub(super) fn patience(&mut self) -> Option<Duration> {
-        if !self.sweeps {
+        // Without room nothing is swept, and the committer wakes when it has made some.
+        if !self.sweeps || !self.has_reserve() {
             return None;
         }
         let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
-        self.clock.wait_until(due)
+        let wait = self.clock.wait_until(due)?;
+        // Nobody wakes when the disk has room again.
+        Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
     }
 
     fn answer(&mut self, request: &Request) -> Result<Receipt, Failure> {
@@ -282,18 +294,24 @@ impl Owner {
     pub(super) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
         let Ok(now) = self.time() else { return };
-        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.has_room() && self.failure().is_none() {
+        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.may_sweep() && self.failure().is_none() {
             self.begin_batch();
             self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
             self.swept_at = now;
         }
     }
 
+    /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
+    /// rest on what was decided before them, could not be answered either.
+    fn may_sweep(&self) -> bool {
+        self.has_reserve() && !self.committer.progress.is_cramped()
+    }
+
     /// Takes mail as long as there is room.
     pub(super) fn serve_inbox(&mut self) {
         self.begin_turn();
         for _ in 0..MAIL_PER_TURN_MAX {
-            if !self.has_room() {
+            if !self.has_reserve() {
                 return;
             }
             let Some(mail) = self.inbox.take() else { return };
@@ -321,7 +339,7 @@ impl Owner {
     /// Whether mail or a batch waits for a turn.
     pub(super) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
-        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_room())
+        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_reserve())
     }
 
     /// Hands the decided batch to the committer, if that one is idle.
@@ -336,6 +354,8 @@ impl Owner {
         let empty = Arc::new(Vec::new());
         let mut next = Arc::try_unwrap(std::mem::replace(&mut self.in_flight, empty)).unwrap_or_default();
         next.clear();
+        // What one huge operation took is not kept for ever.
+        next.shrink_to(2 * self.commit_bytes_max);
         self.in_flight = Arc::new(std::mem::replace(&mut self.open, next));
         self.committer.hand_over(Commit {
             number: self.handed_over,
@@ -368,5 +388,6 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.stop_threads();
+        self.inbox.close();
     }
 }

@@ -91,8 +91,19 @@ impl Stop {
     }
 }
 
+/// Asks all owners to end when one does, by a failure or a panic too: a deployment of which a part
+/// answers nothing is to be started anew, not to be found out by its callers.
+struct EndsAll<'a>(&'a Stop);
+
+impl Drop for EndsAll<'_> {
+    fn drop(&mut self) {
+        self.0.request();
+    }
+}
+
 /// Serves a partition until the end is asked for or the disk fails.
 pub(super) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
+    let _ends_all = EndsAll(stop);
     let partition = owner.partition();
     let failed = |source| EmbeddedError::Port { partition, source };
     while !stop.is_requested() && owner.failure().is_none() {

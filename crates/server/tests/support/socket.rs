@@ -28,6 +28,11 @@ impl Socket {
         self.stream.get_mut().write_all(bytes).unwrap();
     }
 
+    /// A second handle, to send with while this one reads.
+    pub fn sender(&self) -> TcpStream {
+        self.stream.get_ref().try_clone().unwrap()
+    }
+
     /// Says that nothing more will be sent.
     pub fn end(&mut self) {
         self.stream.get_ref().shutdown(Shutdown::Write).unwrap();

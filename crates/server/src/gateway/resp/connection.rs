@@ -13,7 +13,16 @@ use super::session::{Arrived, Flow, Mailbox, Session, Turn};
 use scarce_engine::embedded::Owner;
 
 /// How much is read from a socket at a time.
-const READ_BYTES: usize = 64 << 10;
+pub(super) const READ_BYTES: usize = 64 << 10;
+
+/// How often a socket is read before others have their turn.
+const READS_PER_TURN_MAX: usize = 4;
+
+/// How much room an idle connection keeps for what it will be sent.
+const INPUT_BYTES_KEPT: usize = 4 << 10;
+
+/// While so many answers of other partitions are awaited, nothing more is read.
+const AWAITED_MAX: usize = 256;
 
 /// While so many bytes of replies wait, nothing more is read: whoever does not listen is not served.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
@@ -37,11 +46,11 @@ pub(super) struct Connection {
     is_starved: bool,
     /// No more requests are taken; what is owed is still sent.
     is_closing: bool,
-    /// The socket failed; there is nobody left to answer.
-    is_broken: bool,
-    /// Whether the reactor has it on its list.
-    is_active: bool,
     clogged_since: Option<Instant>,
+    /// The socket may take more than it took.
+    is_writable: bool,
+    /// Whether the loop looks at the connection in each turn.
+    pub(super) is_active: bool,
 }
 
 impl Connection {
@@ -57,9 +66,9 @@ impl Connection {
             is_read_closed: false,
             is_starved: true,
             is_closing: false,
-            is_broken: false,
-            is_active: false,
             clogged_since: None,
+            is_writable: true,
+            is_active: false,
         }
     }
 
@@ -71,6 +80,10 @@ impl Connection {
         self.is_readable = true;
     }
 
+    pub(super) fn set_writable(&mut self) {
+        self.is_writable = true;
+    }
+
     /// The end of what the caller sends is in the socket, and is announced only this once.
     pub(super) fn set_read_closed(&mut self) {
         self.is_read_closed = true;
@@ -78,9 +91,17 @@ impl Connection {
 
     /// Whether a turn may find requests without the socket announcing anything new.
     pub(super) fn is_pending(&self) -> bool {
-        !self.is_closing
-            && (self.is_readable || self.has_buffered())
-            && self.output.bytes() < OUTPUT_BYTES_MAX
+        !self.is_closing && (self.is_readable || self.has_buffered()) && self.may_ask()
+    }
+
+    /// Whether the caller takes its replies as fast as it asks.
+    fn may_ask(&self) -> bool {
+        self.output.bytes() < OUTPUT_BYTES_MAX && self.session.awaited() < AWAITED_MAX
+    }
+
+    /// Whether there is something to do for it beside waiting for the socket.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_pending() || self.is_closing || !self.output.is_empty()
     }
 
     /// Whether bytes were read that the parser has not seen to be incomplete.
@@ -88,7 +109,8 @@ impl Connection {
         self.at < self.input.len() && !self.is_starved
     }
 
-    /// Serves requests while the owner has room and the caller listens.
+    /// Serves requests while the owner has room and the caller listens, until others must have their
+    /// turn. What is read goes through `scratch`, so that an idle connection keeps no room for it.
     ///
     /// # Errors
     /// When the socket is broken or the caller has gone.
@@ -98,15 +120,16 @@ impl Connection {
         shared: &Shared,
         mailbox: &Mailbox,
         token: usize,
+        scratch: &mut [u8],
     ) -> io::Result<()> {
-        while self.is_pending() && owner.has_room() {
+        for _ in 0..READS_PER_TURN_MAX {
             self.serve_buffered(owner, shared, mailbox, token)?;
-            if self.is_closing || !self.is_readable || self.has_buffered() {
-                break;
+            if !self.is_pending() || self.has_buffered() || !owner.has_room() {
+                return Ok(());
             }
-            self.fill()?;
+            self.fill(scratch)?;
         }
-        Ok(())
+        self.serve_buffered(owner, shared, mailbox, token)
     }
 
     fn serve_buffered(
@@ -116,7 +139,7 @@ impl Connection {
         mailbox: &Mailbox,
         token: usize,
     ) -> io::Result<()> {
-        while !self.is_closing && owner.has_room() && self.output.bytes() < OUTPUT_BYTES_MAX {
+        while !self.is_closing && owner.has_room() && self.may_ask() {
             let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
                 Ok(Progress::Incomplete) => {
@@ -129,9 +152,13 @@ impl Connection {
                     let words: SmallVec<[&[u8]; 16]> =
                         self.parser.words().iter().map(|word| &request[word.clone()]).collect();
                     let mut turn = Turn { owner, shared, output: &mut self.output, mailbox, token };
-                    self.is_closing = self.session.handle(&words, &mut turn) == Flow::Close;
+                    let flow = self.session.handle(&words, &mut turn);
                     self.parser.reset();
                     self.at += bytes;
+                    self.is_closing = flow == Flow::Close;
+                    if flow == Flow::Yield {
+                        return Ok(());
+                    }
                 }
                 Err(ProtocolError::Foreign) => return Err(io::ErrorKind::InvalidData.into()),
                 Err(ProtocolError::Malformed(reason)) => {
@@ -150,26 +177,23 @@ impl Connection {
             self.input.drain(..self.at);
             self.at = 0;
         }
-        if self.input.is_empty() && self.input.capacity() > 4 * READ_BYTES {
-            self.input.shrink_to(READ_BYTES);
+        if self.input.is_empty() && self.input.capacity() > INPUT_BYTES_KEPT {
+            self.input = Vec::new();
         }
     }
 
-    fn fill(&mut self) -> io::Result<()> {
-        let length = self.input.len();
-        self.input.resize(length + READ_BYTES, 0);
-        let read = self.socket.read(&mut self.input[length..]);
-        self.input.truncate(length + *read.as_ref().unwrap_or(&0));
-        match read {
+    fn fill(&mut self, scratch: &mut [u8]) -> io::Result<()> {
+        match self.socket.read(scratch) {
             Ok(0) => {
                 // Who only stopped sending still gets what it is owed.
                 self.is_closing = true;
                 Ok(())
             }
             Ok(count) => {
+                self.input.extend_from_slice(&scratch[..count]);
                 self.is_starved = false;
                 // Less than was asked for: the socket is empty, and will announce what comes next.
-                self.is_readable = count == READ_BYTES || self.is_read_closed;
+                self.is_readable = count == scratch.len() || self.is_read_closed;
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -183,13 +207,12 @@ impl Connection {
 
     /// Sends what may be sent. Gives whether the connection is to be kept.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
-        if self.is_broken {
-            return false;
-        }
-        match self.output.send(durable, &mut self.socket) {
-            Err(_) => return false,
-            Ok(true) => self.clogged_since = None,
-            Ok(false) => {}
+        if self.is_writable {
+            let Ok(sent) = self.output.send(durable, &mut self.socket) else { return false };
+            self.is_writable = !sent.is_blocked;
+            if sent.any {
+                self.clogged_since = None;
+            }
         }
         if !self.output.is_clogged(durable) {
             self.clogged_since = None;
@@ -199,21 +222,14 @@ impl Connection {
         !(self.is_closing && self.output.is_empty())
     }
 
-    /// Puts the connection on the reactor's list; false where it is on it already.
-    pub(super) fn activate(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_active, true)
+    /// Whether replies wait for the batch or the socket.
+    pub(super) fn owes(&self) -> bool {
+        !self.output.is_empty()
     }
 
-    /// Whether the connection stays on the reactor's list: it has requests that nothing will announce
-    /// again, or is owed replies, or is to be let go of.
-    pub(super) fn stays_active(&mut self) -> bool {
-        self.is_active = self.is_pending() || !self.output.is_empty() || self.is_closing;
-        self.is_active
-    }
-
-    /// Nothing more can be read from or sent to the caller.
-    pub(super) fn set_broken(&mut self) {
-        self.is_broken = true;
+    /// Whether nothing more is taken from the caller.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_closing
     }
 
     pub(super) fn is_clogged(&self) -> bool {
@@ -230,5 +246,6 @@ impl Connection {
     pub(super) fn fail(&mut self, durable: u64, reason: &str) {
         self.output.fail(durable, self.session.protocol, reason);
         self.is_closing = true;
+        self.is_writable = true;
     }
 }

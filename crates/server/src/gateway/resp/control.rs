@@ -1,6 +1,8 @@
 //! What is not in the command table: the connection itself, what clients ask of any server, events.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use scarce_core::facts;
 use scarce_core::outcome::{Outcome, Value};
@@ -46,7 +48,7 @@ impl Session {
             return Flow::Close;
         }
         self.answer(&name, arguments, turn);
-        Flow::Continue
+        if name == "EVENTS" { Flow::Yield } else { Flow::Continue }
     }
 
     fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
@@ -246,7 +248,13 @@ impl Session {
     }
 
     /// `SNAPSHOT`: asks every partition's keeper and answers when all are done; the owner goes on meanwhile.
+    /// One at a time, because each takes a thread.
     fn snapshot(&mut self, turn: &mut Turn<'_>) {
+        let Some(only) = Only::among(&turn.shared.snapshot_runs) else {
+            return self.say(turn, |replies| {
+                replies.error("OVERLOADED", "a snapshot is being made; ask again when it is done");
+            });
+        };
         let (ticket, reply) = self.expect(Form::Rows, turn);
         let engine = turn.shared.engine.clone();
         let started = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
@@ -262,7 +270,9 @@ impl Session {
                 ];
                 Ok(made_here(Outcome::applied(facts![row.into_vec()])))
             });
-            reply(ticket, answers.collect());
+            let answers = answers.collect();
+            drop(only);
+            reply(ticket, answers);
         });
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");
@@ -291,6 +301,21 @@ impl Session {
             Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
             Ok(limit) => self.ask_all(&Request::Expire(limit), Form::Count, turn),
         }
+    }
+}
+
+/// The one who may do what is done by one at a time; the next may when this is dropped.
+struct Only(Arc<AtomicBool>);
+
+impl Only {
+    fn among(taken: &Arc<AtomicBool>) -> Option<Self> {
+        (!taken.swap(true, Ordering::AcqRel)).then(|| Self(taken.clone()))
+    }
+}
+
+impl Drop for Only {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 

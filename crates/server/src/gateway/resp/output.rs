@@ -21,6 +21,18 @@ struct Segment {
     replies: usize,
 }
 
+/// The most room that is kept for the next replies.
+const SPARE_BYTES_MAX: usize = 16 << 10;
+
+/// What came of sending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Whether anything was sent.
+    pub any: bool,
+    /// Whether the socket takes no more; it announces when it does.
+    pub is_blocked: bool,
+}
+
 /// A connection's replies.
 #[derive(Debug, Default)]
 pub struct Output {
@@ -87,12 +99,12 @@ impl Output {
         }
     }
 
-    /// Sends what may be sent; gives whether anything was.
+    /// Sends what may be sent.
     ///
     /// # Errors
     /// When the connection is broken; `WouldBlock` is no error.
-    pub fn send(&mut self, durable: u64, socket: &mut impl Write) -> io::Result<bool> {
-        let mut any = false;
+    pub fn send(&mut self, durable: u64, socket: &mut impl Write) -> io::Result<Sent> {
+        let mut sent = Sent::default();
         while let Some(segment) = self.segments.front() {
             if !matches!(segment.until, Until::Durable(after) if after <= durable) {
                 break;
@@ -100,17 +112,20 @@ impl Output {
             match socket.write(&segment.bytes[self.sent..]) {
                 Ok(0) if segment.bytes.len() > self.sent => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
-                    any = true;
+                    sent.any = true;
                     self.sent += count;
                     self.bytes -= count;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    sent.is_blocked = true;
+                    break;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
             self.drop_sent();
         }
-        Ok(any)
+        Ok(sent)
     }
 
     /// Whether something may be sent that the socket did not take.
@@ -122,7 +137,10 @@ impl Output {
         if self.segments.front().is_some_and(|segment| segment.bytes.len() == self.sent) {
             if let Some(mut segment) = self.segments.pop_front() {
                 segment.bytes.clear();
-                self.spare = segment.bytes;
+                // A caller who once got a long reply does not keep its room for ever.
+                if segment.bytes.capacity() <= SPARE_BYTES_MAX {
+                    self.spare = segment.bytes;
+                }
             }
             self.sent = 0;
         }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
+use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
 use scarce_engine::embedded::{Owner, Port, Waker};
 
-use super::connection::Connection;
+use super::connection::{Connection, READ_BYTES};
 use super::session::{Arrived, Mailbox};
 use super::{CONNECTIONS_MAX, Shared};
 
@@ -37,9 +38,10 @@ pub struct Reactor {
     listener: TcpListener,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// Those that have something to say or to be told; a turn costs nothing for all others.
-    active: Vec<usize>,
     open: usize,
+    /// The connections with something to do, so that a turn costs nothing for those without.
+    active: Vec<usize>,
+    scratch: Vec<u8>,
     shared: Arc<Shared>,
     mailbox: Mailbox,
     arrivals: Receiver<Arrived>,
@@ -67,8 +69,9 @@ impl Reactor {
             listener,
             connections: Vec::new(),
             free: Vec::new(),
-            active: Vec::new(),
             open: 0,
+            active: Vec::new(),
+            scratch: vec![0; READ_BYTES],
             shared,
             mailbox: Mailbox { sender, wake: waker.clone() },
             arrivals,
@@ -77,7 +80,7 @@ impl Reactor {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let clogged = self.any_active(Connection::is_clogged);
+        let clogged = self.active_connections().any(Connection::is_clogged);
         let timeout = match timeout {
             Some(timeout) if clogged => Some(timeout.min(CLOGGED_INTERVAL)),
             None if clogged => Some(CLOGGED_INTERVAL),
@@ -93,16 +96,9 @@ impl Reactor {
                 LISTENER => accepts = true,
                 WAKER => {}
                 Token(at) => {
-                    if let Some(Some(connection)) = self.connections.get_mut(at)
-                        && (event.is_readable() || event.is_read_closed() || event.is_error())
-                    {
-                        connection.set_readable();
-                        if event.is_read_closed() {
-                            connection.set_read_closed();
-                        }
-                        if connection.activate() {
-                            self.active.push(at);
-                        }
+                    if let Some(Some(connection)) = self.connections.get_mut(at) {
+                        note(event, connection);
+                        activate(at, connection, &mut self.active);
                     }
                 }
             }
@@ -111,6 +107,10 @@ impl Reactor {
             self.accept();
         }
         Ok(())
+    }
+
+    fn active_connections(&self) -> impl Iterator<Item = &Connection> {
+        self.active.iter().filter_map(|at| self.connections.get(*at)?.as_ref())
     }
 
     fn accept(&mut self) {
@@ -144,17 +144,19 @@ impl Reactor {
         self.open += 1;
     }
 
-    fn any_active(&self, is_so: impl Fn(&Connection) -> bool) -> bool {
-        self.active.iter().any(|at| self.connections[*at].as_ref().is_some_and(&is_so))
-    }
-
     fn serve(&mut self, owner: &mut Owner) {
-        for at in &self.active {
-            if let Some(connection) =
-                self.connections[*at].as_mut().filter(|connection| connection.is_pending())
-                && connection.serve(owner, &self.shared, &self.mailbox, *at).is_err()
-            {
-                connection.set_broken();
+        for turn in 0..self.active.len() {
+            if !owner.has_room() {
+                // Who had no turn for want of room has the first one next time.
+                return self.active.rotate_left(turn);
+            }
+            let at = self.active[turn];
+            let Some(connection) = self.connections[at].as_mut().filter(|connection| connection.is_pending())
+            else {
+                continue;
+            };
+            if connection.serve(owner, &self.shared, &self.mailbox, at, &mut self.scratch).is_err() {
+                self.drop_connection(at);
             }
         }
     }
@@ -163,27 +165,30 @@ impl Reactor {
         while let Ok(arrived) = self.arrivals.try_recv() {
             if let Some(Some(connection)) = self.connections.get_mut(arrived.token) {
                 connection.arrive(&arrived);
-                if connection.activate() {
-                    self.active.push(arrived.token);
-                }
+                activate(arrived.token, connection, &mut self.active);
             }
         }
     }
 
-    /// Sends what may be sent, lets go of connections that have ended, and forgets those that have
-    /// nothing more to say or to be told.
     fn flush(&mut self, durable: u64) {
         let now = Instant::now();
-        let mut active = std::mem::take(&mut self.active);
-        active.retain(|at| {
-            let Some(connection) = self.connections[*at].as_mut() else { return false };
-            if !connection.flush(durable, now) {
-                self.drop_connection(*at);
-                return false;
+        for turn in 0..self.active.len() {
+            let at = self.active[turn];
+            let Some(connection) = self.connections[at].as_mut() else { continue };
+            if (connection.owes() || connection.is_ended()) && !connection.flush(durable, now) {
+                self.drop_connection(at);
             }
-            connection.stays_active()
+        }
+    }
+
+    /// Lets those rest that have nothing to do until their socket says so.
+    fn rest(&mut self) {
+        let connections = &mut self.connections;
+        self.active.retain(|at| {
+            let Some(connection) = connections[*at].as_mut() else { return false };
+            connection.is_active = connection.is_busy();
+            connection.is_active
         });
-        self.active = active;
     }
 
     fn drop_connection(&mut self, at: usize) {
@@ -196,7 +201,7 @@ impl Reactor {
 
     /// Whether a connection has requests that nothing will announce again.
     fn has_pending(&self, owner: &Owner) -> bool {
-        owner.has_room() && self.any_active(Connection::is_pending)
+        owner.has_room() && self.active_connections().any(Connection::is_pending)
     }
 }
 
@@ -210,23 +215,41 @@ impl Port for Reactor {
         self.serve(owner);
         // What rests on nothing, or on what is durable already, need not wait for another turn.
         self.flush(owner.durable());
+        self.rest();
         Ok(())
     }
 
     fn close(&mut self, owner: &mut Owner) {
         let reason = owner.failure().unwrap_or_else(|| "the server is shutting down".to_owned());
         for (at, connection) in self.connections.iter_mut().enumerate() {
-            if let Some(connection) = connection {
-                connection.fail(owner.durable(), &reason);
-                if connection.activate() {
-                    self.active.push(at);
-                }
-            }
+            let Some(connection) = connection else { continue };
+            connection.fail(owner.durable(), &reason);
+            activate(at, connection, &mut self.active);
         }
         self.flush(owner.durable());
     }
 
     fn waker(&self) -> Waker {
         self.waker.clone()
+    }
+}
+
+/// Tells a connection what its socket announced.
+fn note(event: &Event, connection: &mut Connection) {
+    if event.is_readable() || event.is_read_closed() || event.is_error() {
+        connection.set_readable();
+    }
+    if event.is_read_closed() {
+        connection.set_read_closed();
+    }
+    if event.is_writable() || event.is_write_closed() || event.is_error() {
+        connection.set_writable();
+    }
+}
+
+fn activate(at: usize, connection: &mut Connection, active: &mut Vec<usize>) {
+    if !connection.is_active {
+        connection.is_active = true;
+        active.push(at);
     }
 }

@@ -101,6 +101,8 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     Continue,
+    /// It does, after others had their turn: what was asked took long.
+    Yield,
     Close,
 }
 
@@ -130,12 +132,17 @@ impl Session {
         }
     }
 
+    /// How many answers of other partitions are still to come.
+    pub(super) fn awaited(&self) -> usize {
+        self.expected.len()
+    }
+
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
         if let Some(spec) = table::find(name).filter(|_| self.is_authenticated) {
             self.command(spec, arguments, turn);
-            return Flow::Continue;
+            return if takes_long(spec) { Flow::Yield } else { Flow::Continue };
         }
         self.control(name, arguments, turn)
     }
@@ -157,7 +164,8 @@ impl Session {
             }
         };
         if self.transaction.is_some() {
-            return self.queue(spec, command, &common, turn);
+            let bytes = arguments.iter().map(|word| word.len()).sum();
+            return self.queue(spec, (command, bytes), &common, turn);
         }
         match spec.effect {
             Effect::Read => self.read(spec, command, turn),
@@ -258,4 +266,10 @@ impl Session {
 /// An outcome that no partition stamped.
 pub(super) fn made_here(outcome: Outcome) -> Receipt {
     Receipt { outcome, partition: 0, epoch: 0, sequence_first: 0, sequence_last: 0, at: 0, replayed: false }
+}
+
+/// Whether a command's work grows with more than what it names, so that a pipeline of them would keep
+/// everybody else waiting.
+fn takes_long(spec: &CommandSpec) -> bool {
+    matches!(spec.name, "DIGEST" | "ACCOUNT.HOLDS" | "ORDER.CANCELALL" | "PACKET.CREATE")
 }

@@ -11,12 +11,16 @@ use super::session::{Form, Session, Turn};
 /// The most lines of a batch.
 const LINES_MAX: usize = 1_000;
 
+/// The most bytes of a batch, as sent.
+const BYTES_MAX: usize = 1 << 20;
+
 /// What was queued since `MULTI`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transaction {
     common: Common,
     lines: Vec<Line>,
     commands: Vec<Command>,
+    bytes: usize,
     is_aborted: bool,
 }
 
@@ -33,6 +37,7 @@ impl Session {
     pub(super) fn abort_transaction(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.is_aborted = true;
+            transaction.commands = Vec::new();
         }
     }
 
@@ -45,7 +50,7 @@ impl Session {
     pub(super) fn queue(
         &mut self,
         spec: &'static CommandSpec,
-        command: Command,
+        (command, bytes): (Command, usize),
         common: &Common,
         turn: &mut Turn<'_>,
     ) {
@@ -60,8 +65,16 @@ impl Session {
             );
         }
         let Some(transaction) = &mut self.transaction else { return };
+        if transaction.is_aborted {
+            // It will not be carried out, so nothing of it need be kept.
+            return self.say(turn, |replies| replies.simple("QUEUED"));
+        }
         if transaction.commands.len() >= LINES_MAX {
             return self.refuse_line(turn, "a batch has at most 1000 lines");
+        }
+        transaction.bytes += bytes;
+        if transaction.bytes > BYTES_MAX {
+            return self.refuse_line(turn, "a batch has at most 1048576 bytes");
         }
         transaction.lines.push(Line::Command);
         transaction.commands.push(command);

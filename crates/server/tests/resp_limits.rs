@@ -1,0 +1,117 @@
+//! What one caller may take: no more than its share of time, memory and threads, however it asks.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use support::{Server, frame};
+
+#[test]
+fn a_reader_of_events_gets_past_a_batch_larger_than_a_page() {
+    let server = Server::fresh(&[]);
+    let mut socket = server.socket();
+    let created = socket.call(&["PACKET.CREATE", "c", "EUR", "PLAN", "9007199254740991", "1000000", "EVEN"]);
+    assert!(created.starts_with("[1 1000000 "), "{created}");
+    assert_eq!(socket.call(&["STOCK.CREATE", "last", "1"]), "[1 1]");
+    let digest = socket.call(&["DIGEST"]);
+    let last: u64 = digest.split(' ').nth(1).unwrap().parse().unwrap();
+    let before = (last - 1).to_string();
+    let events = socket.call(&["EVENTS", "0", "0", &before]);
+    assert!(events.contains(&format!(" {last} ")) && events.contains("stock.created"), "{events}");
+    assert_eq!(socket.call(&["EVENTS", "0", "0", &last.to_string()]), "[]");
+}
+
+#[test]
+fn a_flood_that_asks_for_nothing_delays_nobody() {
+    let server = Server::fresh(&[]);
+    let mut flood = TcpStream::connect(&server.address).unwrap();
+    let ends = Arc::new(AtomicBool::new(false));
+    let flooding = std::thread::spawn({
+        let ends = ends.clone();
+        let blanks = b"\r\n".repeat(512 << 10);
+        move || {
+            while !ends.load(Ordering::Relaxed) && flood.write_all(&blanks).is_ok() {}
+        }
+    });
+    let mut other = server.socket();
+    let mut longest = Duration::ZERO;
+    for _ in 0..100 {
+        let asked = Instant::now();
+        assert_eq!(other.call(&["PING"]), "PONG");
+        longest = longest.max(asked.elapsed());
+    }
+    ends.store(true, Ordering::Relaxed);
+    drop(server);
+    flooding.join().unwrap();
+    assert!(longest < Duration::from_secs(2), "others waited {longest:?}");
+}
+
+#[test]
+fn what_lives_in_other_partitions_is_answered_in_order_however_much_is_asked_at_once() {
+    let server = Server::fresh(&["--partitions", "4"]);
+    let mut socket = server.socket();
+    let count = 20_000;
+    let bytes: Vec<u8> =
+        (0..count).flat_map(|n| frame(&["STOCK.CREATE", &format!("s{n}"), &(n + 1).to_string()])).collect();
+    let sending = std::thread::scope(|scope| {
+        let mut stream = socket.sender();
+        let sending = scope.spawn(move || stream.write_all(&bytes));
+        for n in 0..count {
+            assert_eq!(socket.reply(), format!("[1 {}]", n + 1));
+        }
+        sending.join().unwrap()
+    });
+    sending.unwrap();
+}
+
+#[test]
+fn a_batch_is_at_most_a_mebibyte() {
+    let server = Server::fresh(&[]);
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["MULTI"]), "OK");
+    let mut words: Vec<String> = ["PACKET.CREATE", "c", "EUR", "AMOUNTS", "4000"].map(String::from).to_vec();
+    words.extend((0..4_000).map(|_| "9007199254".to_owned()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let replies: Vec<String> = (0..40).map(|_| socket.call(&words)).collect();
+    assert_eq!(replies[0], "QUEUED");
+    assert!(replies.iter().any(|reply| reply.contains("at most 1048576 bytes")), "{replies:?}");
+    assert!(socket.call(&["EXEC"]).starts_with("-EXECABORT"));
+    assert_eq!(socket.call(&["PACKET.GET", "c"]), "[0 CAMPAIGN_NOT_FOUND c]");
+}
+
+#[test]
+fn one_snapshot_is_made_at_a_time() {
+    let server = Server::fresh(&[]);
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["STOCK.CREATE", "s", "1"]), "[1 1]");
+    socket.send(&frame(&["SNAPSHOT"]).repeat(50));
+    let replies: Vec<String> = (0..50).map(|_| socket.reply()).collect();
+    assert!(replies[0].starts_with("[[0 1 "), "{replies:?}");
+    assert!(replies.iter().any(|reply| reply.starts_with("-OVERLOADED ")), "{replies:?}");
+    assert!(socket.call(&["SNAPSHOT"]).starts_with("[[0 1 "));
+}
+
+#[test]
+fn a_pipeline_of_long_questions_delays_nobody() {
+    let server = Server::fresh(&[]);
+    let mut asking = server.socket();
+    assert!(
+        asking.call(&["PACKET.CREATE", "c", "EUR", "PLAN", "100000", "20000", "EVEN"]).starts_with("[1 ")
+    );
+    let asked = Instant::now();
+    assert!(asking.call(&["DIGEST"]).starts_with("[[0 "));
+    let once = asked.elapsed();
+    asking.send(&frame(&["DIGEST"]).repeat(100));
+    let mut other = server.socket();
+    let asked = Instant::now();
+    assert_eq!(other.call(&["PING"]), "PONG");
+    let waited = asked.elapsed();
+    (0..100).for_each(|_| assert!(asking.reply().starts_with("[[0 ")));
+    assert!(waited < 20 * once, "one question takes {once:?}, but another caller waited {waited:?}");
+}
