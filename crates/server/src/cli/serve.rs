@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_core::state;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress, Settings, Stop};
@@ -18,6 +19,7 @@ use super::{Ended, Exit, Failed};
 use crate::gateway::resp::{Access, Reactor, Shared, bind};
 
 pub(super) fn run(options: &Serve) -> Ended {
+    allow_many_connections();
     let password = options.password_file.as_deref().map(read_password).transpose()?;
     check_exposure(options.resp, password.is_some())?;
     let listener = bind(options.resp).map_err(|error| {
@@ -50,6 +52,13 @@ pub(super) fn run(options: &Serve) -> Ended {
     announce(address, options)?;
     running.join()?;
     Ok(Exit::Done)
+}
+
+/// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.
+fn allow_many_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where the system refuses, fewer are served at a time.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// Without a password only this machine is served.

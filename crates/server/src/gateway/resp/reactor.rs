@@ -18,7 +18,7 @@ use super::{CONNECTIONS_MAX, Shared};
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX);
 
-/// How often connections that do not listen are looked at.
+/// How often connections that do not listen, and callers that could not be taken, are looked at.
 const CLOGGED_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Opens the port's socket.
@@ -39,6 +39,8 @@ pub struct Reactor {
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
     open: usize,
+    /// Callers wait that could not be taken for want of descriptors; nothing announces them again.
+    accepts_again: bool,
     /// The connections with something to do, so that a turn costs nothing for those without.
     active: Vec<usize>,
     scratch: Vec<u8>,
@@ -70,6 +72,7 @@ impl Reactor {
             connections: Vec::new(),
             free: Vec::new(),
             open: 0,
+            accepts_again: false,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
             shared,
@@ -80,7 +83,7 @@ impl Reactor {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let clogged = self.active_connections().any(Connection::is_clogged);
+        let clogged = self.accepts_again || self.active_connections().any(Connection::is_clogged);
         let timeout = match timeout {
             Some(timeout) if clogged => Some(timeout.min(CLOGGED_INTERVAL)),
             None if clogged => Some(CLOGGED_INTERVAL),
@@ -90,7 +93,7 @@ impl Reactor {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => self.events.clear(),
             result => result?,
         }
-        let mut accepts = false;
+        let mut accepts = self.accepts_again;
         for event in &self.events {
             match event.token() {
                 LISTENER => accepts = true,
@@ -114,12 +117,15 @@ impl Reactor {
     }
 
     fn accept(&mut self) {
+        self.accepts_again = false;
         loop {
             match self.listener.accept() {
                 Ok((socket, _)) => self.adopt(socket),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Nobody else waits, or there are no more descriptors; the next one to connect shows.
-                Err(_) => return,
+                Err(error) => {
+                    self.accepts_again = error.kind() != io::ErrorKind::WouldBlock;
+                    return;
+                }
             }
         }
     }
