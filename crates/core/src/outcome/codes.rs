@@ -115,7 +115,7 @@ codes! {
     14 "BATCH_REFUSED" BatchRefused Refusal 409 false ["index", "code", "facts"]
         "A line of an atomic batch was refused, so none was applied." "Look at the named line; its code says what to do.";
     15 "STEP_LIMIT" StepLimit Refusal 409 false ["limit"]
-        "A command in an atomic batch would need more than one bounded step." "Send that command on its own, or make it smaller.";
+        "A command in an atomic batch would need more than one bounded step, or the batch would exceed the bytes of one." "Send that command on its own, or make it smaller.";
     16 "OVERFLOW" Overflow Refusal 409 false ["argument"]
         "A result would leave the range of exact integers, 2^53 − 1." "Use smaller amounts, or a coarser minor unit.";
     17 "OPERATION_NOT_FOUND" OperationNotFound Refusal 404 true ["operation"]
