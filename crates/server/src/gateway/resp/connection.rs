@@ -9,8 +9,7 @@ use smallvec::SmallVec;
 use super::Shared;
 use super::output::Output;
 use super::request::{LIMITS, LIMITS_BEFORE_AUTH, Parser, Progress, ProtocolError};
-use super::session::{Arrived, Flow, Mailbox, Session, Turn};
-use scarce_engine::embedded::Owner;
+use super::session::{Around, Arrived, Flow, Session, Turn};
 
 /// How much is read from a socket at a time.
 pub(super) const READ_BYTES: usize = 64 << 10;
@@ -116,30 +115,22 @@ impl Connection {
     /// When the socket is broken or the caller has gone.
     pub(super) fn serve(
         &mut self,
-        owner: &mut Owner,
-        shared: &Shared,
-        mailbox: &Mailbox,
+        around: &mut Around<'_>,
         token: usize,
         scratch: &mut [u8],
     ) -> io::Result<()> {
         for _ in 0..READS_PER_TURN_MAX {
-            self.serve_buffered(owner, shared, mailbox, token)?;
-            if !self.is_pending() || self.has_buffered() || !owner.has_room() {
+            self.serve_buffered(around, token)?;
+            if !self.is_pending() || self.has_buffered() || !around.owner.has_room() {
                 return Ok(());
             }
             self.fill(scratch)?;
         }
-        self.serve_buffered(owner, shared, mailbox, token)
+        self.serve_buffered(around, token)
     }
 
-    fn serve_buffered(
-        &mut self,
-        owner: &mut Owner,
-        shared: &Shared,
-        mailbox: &Mailbox,
-        token: usize,
-    ) -> io::Result<()> {
-        while !self.is_closing && owner.has_room() && self.may_ask() {
+    fn serve_buffered(&mut self, around: &mut Around<'_>, token: usize) -> io::Result<()> {
+        while !self.is_closing && around.owner.has_room() && self.may_ask() {
             let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
                 Ok(Progress::Incomplete) => {
@@ -151,7 +142,7 @@ impl Connection {
                     let request = &self.input[self.at..self.at + bytes];
                     let words: SmallVec<[&[u8]; 16]> =
                         self.parser.words().iter().map(|word| &request[word.clone()]).collect();
-                    let mut turn = Turn { owner, shared, output: &mut self.output, mailbox, token };
+                    let mut turn = Turn::of(around, &mut self.output, token);
                     let flow = self.session.handle(&words, &mut turn);
                     self.parser.reset();
                     self.at += bytes;

@@ -256,7 +256,7 @@ impl Session {
             });
         };
         let (ticket, reply) = self.expect(Form::Rows, turn);
-        let engine = turn.shared.engine.clone();
+        let (engine, wake) = (turn.shared.engine.clone(), turn.mailbox.wake.clone());
         let started = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
             let answers = (0..engine.partitions()).map(|partition| {
                 let done = engine.snapshot(partition)?;
@@ -273,6 +273,7 @@ impl Session {
             let answers = answers.collect();
             drop(only);
             reply(ticket, answers);
+            wake();
         });
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");

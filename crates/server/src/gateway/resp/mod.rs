@@ -5,6 +5,7 @@ mod connection;
 mod control;
 mod documents;
 mod events;
+mod outbox;
 mod output;
 mod reactor;
 mod reply;

@@ -12,7 +12,8 @@ use mio::{Events, Interest, Poll, Token};
 use scarce_engine::embedded::{Owner, Port, Waker};
 
 use super::connection::{Connection, READ_BYTES};
-use super::session::{Arrived, Mailbox};
+use super::outbox::Outbox;
+use super::session::{Around, Arrived, Mailbox};
 use super::{CONNECTIONS_MAX, Shared};
 
 const LISTENER: Token = Token(usize::MAX - 1);
@@ -46,6 +47,7 @@ pub struct Reactor {
     scratch: Vec<u8>,
     shared: Arc<Shared>,
     mailbox: Mailbox,
+    outbox: Outbox,
     arrivals: Receiver<Arrived>,
     waker: Waker,
 }
@@ -77,6 +79,7 @@ impl Reactor {
             scratch: vec![0; READ_BYTES],
             shared,
             mailbox: Mailbox { sender, wake: waker.clone() },
+            outbox: Outbox::default(),
             arrivals,
             waker,
         })
@@ -161,7 +164,9 @@ impl Reactor {
             else {
                 continue;
             };
-            if connection.serve(owner, &self.shared, &self.mailbox, at, &mut self.scratch).is_err() {
+            let (mailbox, outbox) = (&self.mailbox, &mut self.outbox);
+            let mut around = Around { owner, shared: &self.shared, mailbox, outbox };
+            if connection.serve(&mut around, at, &mut self.scratch).is_err() {
                 self.drop_connection(at);
             }
         }
@@ -219,6 +224,7 @@ impl Port for Reactor {
         self.deliver();
         self.flush(owner.durable());
         self.serve(owner);
+        self.outbox.send(&self.shared.engine, &self.waker);
         // What rests on nothing, or on what is durable already, need not wait for another turn.
         self.flush(owner.durable());
         self.rest();

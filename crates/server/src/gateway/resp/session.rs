@@ -11,6 +11,7 @@ use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
 
 use super::Shared;
+use super::outbox::Outbox;
 use super::output::Output;
 use super::reply::{Protocol, Replies};
 use super::transaction::{Line, Transaction, write_exec};
@@ -41,13 +42,31 @@ pub(super) struct Turn<'a> {
     pub(super) shared: &'a Shared,
     pub(super) output: &'a mut Output,
     pub(super) mailbox: &'a Mailbox,
+    pub(super) outbox: &'a mut Outbox,
     pub(super) token: usize,
+}
+
+impl<'a> Turn<'a> {
+    /// What the connection `token` sees of its surroundings.
+    pub(super) fn of(around: &'a mut Around<'_>, output: &'a mut Output, token: usize) -> Self {
+        let Around { owner, shared, mailbox, outbox } = around;
+        Self { owner, shared, output, mailbox, outbox, token }
+    }
+}
+
+/// What serves every connection of a turn alike.
+pub(super) struct Around<'a> {
+    pub(super) owner: &'a mut Owner,
+    pub(super) shared: &'a Shared,
+    pub(super) mailbox: &'a Mailbox,
+    pub(super) outbox: &'a mut Outbox,
 }
 
 /// Where answers of other partitions arrive for the connections of this one.
 #[derive(Clone)]
 pub(super) struct Mailbox {
     pub(super) sender: crossbeam_channel::Sender<Arrived>,
+    /// Says that something arrived.
     pub(super) wake: scarce_engine::embedded::Waker,
 }
 
@@ -83,7 +102,16 @@ impl Form {
             }
             (Self::Command(spec), Ok(receipt)) => replies.outcome(spec, &receipt.outcome),
             (Self::Exec(lines), Ok(receipt)) => write_exec(replies, lines, &receipt.outcome),
-            (Self::Count, Ok(receipt)) => receipt.outcome.facts.iter().for_each(|count| replies.value(count)),
+            (Self::Count, Ok(_)) => {
+                let counts = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                replies.integer(
+                    counts
+                        .filter_map(
+                            |count| if let Value::Integer(count) = count { Some(count) } else { None },
+                        )
+                        .sum(),
+                );
+            }
             (Self::Digests(spec), Ok(_)) => {
                 let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
                 let rows = rows.flat_map(|fact| match fact {
@@ -211,7 +239,7 @@ impl Session {
             return;
         }
         let (ticket, reply) = self.expect(form, turn);
-        turn.shared.engine.submit(partition, vec![request], Box::new(move |answers| reply(ticket, answers)));
+        turn.outbox.push(partition, request, Box::new(move |answer| reply(ticket, vec![answer])));
     }
 
     /// Asks every partition, and answers when all have.
@@ -225,19 +253,19 @@ impl Session {
         let reply = Arc::new(reply);
         for partition in 0..partitions {
             let (gathered, reply) = (gathered.clone(), reply.clone());
-            let add = move |answers: Answers| {
+            let add = move |answer| {
                 let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                gathered.0[partition as usize] = answers;
+                gathered.0[partition as usize] = vec![answer];
                 gathered.1 -= 1;
                 if gathered.1 == 0 {
                     reply(ticket, std::mem::take(&mut gathered.0).concat());
                 }
             };
-            turn.shared.engine.submit(partition, vec![request.clone()], Box::new(add));
+            turn.outbox.push(partition, request.clone(), Box::new(add));
         }
     }
 
-    /// Keeps a place in the output, and gives what fills it from any thread.
+    /// Keeps a place in the output, and gives what fills it from any thread, once the port is woken.
     pub(super) fn expect(
         &mut self,
         form: Form,
@@ -250,7 +278,6 @@ impl Session {
         let reply = move |ticket, answers| {
             // The connection's owner may be gone; then nobody waits.
             let _ = mailbox.sender.send(Arrived { token, session, ticket, answers });
-            (mailbox.wake)();
         };
         (self.tickets, reply)
     }
