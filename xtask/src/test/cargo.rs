@@ -58,6 +58,6 @@ pub fn deny(log: &mut Log) -> Ended {
     if !place::has_program("cargo-deny") {
         return Ok(Tally::skipped("cargo-deny is not at hand"));
     }
-    // Advisories come from a repository that may be out of reach; licenses and sources need nothing.
-    log.check(&mut cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"]))
+    // Advisories come from a repository that may be out of reach; licenses and sources need the crates alone.
+    log.check(&mut cargo(&["deny", "check", "bans", "licenses", "sources"]))
 }
