@@ -42,6 +42,8 @@ pub struct CommandSpec {
     pub number: u16,
     /// The name on the RESP port.
     pub name: &'static str,
+    /// The name before the point.
+    pub(super) group: &'static str,
     /// Whether it changes state.
     pub effect: Effect,
     /// What it does, in a sentence.
@@ -61,8 +63,8 @@ pub struct CommandSpec {
 impl CommandSpec {
     /// The resource that the command belongs to: the name before the point.
     #[must_use]
-    pub fn group(&self) -> &'static str {
-        self.name.split('.').next().unwrap_or(self.name)
+    pub const fn group(&self) -> &'static str {
+        self.group
     }
 
     /// The command as a usage line.
@@ -89,6 +91,19 @@ impl ArgumentSpec {
             None => value.to_owned(),
         };
         if self.optional { format!("[{text}]") } else { text }
+    }
+}
+
+/// What stands before the point of a command's name.
+pub(super) const fn group_of(name: &'static str) -> &'static str {
+    let bytes = name.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b'.' {
+        end += 1;
+    }
+    match name.split_at_checked(end) {
+        Some((group, _)) => group,
+        None => name,
     }
 }
 
@@ -184,6 +199,7 @@ macro_rules! commands {
             $(pub(super) static $variant: CommandSpec = CommandSpec {
                 number: $number,
                 name: $name,
+                group: group_of($name),
                 effect: Effect::$effect,
                 summary: $summary,
                 arguments: &[

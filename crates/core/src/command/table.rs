@@ -7,7 +7,7 @@ use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
     check_shape,
 };
-use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands};
+use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands, group_of};
 use super::{Common, Routed};
 use crate::codec::{Input, Malformed, Wire};
 use crate::outcome::Code;

@@ -1,8 +1,6 @@
 //! Writing replies, in RESP2 or RESP3. No caller's text gets into a frame but as a bulk string of
 //! counted bytes.
 
-use std::io::Write as _;
-
 use scarce_core::command::{Answer, CommandSpec};
 use scarce_core::outcome::{Code, Outcome, Value};
 use scarce_engine::Failure;
@@ -155,8 +153,19 @@ impl<'a> Replies<'a> {
             return;
         }
         self.out.push(kind);
-        // Writing to a vector cannot fail.
-        let _ = write!(self.out, "{number}\r\n");
+        if number < 0 {
+            self.out.push(b'-');
+        }
+        // By hand, from the last digit on: every figure of every answer is written here.
+        let mut digits = [0; 20];
+        let (mut rest, mut at) = (number.unsigned_abs(), digits.len());
+        while at == digits.len() || rest > 0 {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.out.extend_from_slice(&digits[at..]);
+        self.out.extend_from_slice(b"\r\n");
     }
 }
 

@@ -166,7 +166,8 @@ enum Head {
 fn take_line(bytes: &[u8], start: usize) -> Result<Option<(&[u8], usize)>, ProtocolError> {
     const HEAD_BYTES_MAX: usize = 32;
     let rest = bytes.get(start..).unwrap_or_default();
-    let Some(end) = rest.iter().take(HEAD_BYTES_MAX).position(|byte| *byte == b'\n') else {
+    let head = &rest[..rest.len().min(HEAD_BYTES_MAX)];
+    let Some(end) = head.iter().position(|byte| *byte == b'\n') else {
         let long = rest.len() >= HEAD_BYTES_MAX;
         return if long { Err(ProtocolError::Malformed("a length is too long")) } else { Ok(None) };
     };
@@ -174,11 +175,19 @@ fn take_line(bytes: &[u8], start: usize) -> Result<Option<(&[u8], usize)>, Proto
     Ok(Some((line, start + end + 1)))
 }
 
+/// Decimal digits with an optional minus, by hand: two of them stand in front of every word.
 fn number(digits: &[u8]) -> Option<i64> {
-    if digits.len() > 18 {
+    let (digits, sign) = match digits {
+        [b'-', rest @ ..] => (rest, -1),
+        _ => (digits, 1),
+    };
+    if digits.is_empty() || digits.len() > 17 {
         return None;
     }
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let value = digits
+        .iter()
+        .try_fold(0_i64, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')));
+    value.map(|value| sign * value)
 }
 
 #[cfg(test)]

@@ -142,6 +142,7 @@ pub(super) struct Session {
     pub(super) library: String,
     pub(super) is_authenticated: bool,
     pub(super) transaction: Option<Transaction>,
+    last_spec: Option<&'static CommandSpec>,
     expected: Vec<(u64, Form)>,
     tickets: u64,
 }
@@ -155,6 +156,7 @@ impl Session {
             library: String::new(),
             is_authenticated: shared.access.password.is_none(),
             transaction: None,
+            last_spec: None,
             expected: Vec::new(),
             tickets: 0,
         }
@@ -168,11 +170,20 @@ impl Session {
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
-        if let Some(spec) = table::find(name).filter(|_| self.is_authenticated) {
+        if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated) {
             self.command(spec, arguments, turn);
             return if takes_long(spec) { Flow::Yield } else { Flow::Continue };
         }
         self.control(name, arguments, turn)
+    }
+
+    /// The command's row of the table. Callers mostly repeat themselves, so the last one is at hand.
+    fn spec_of(&mut self, name: &[u8]) -> Option<&'static CommandSpec> {
+        if let Some(last) = self.last_spec.filter(|last| last.name.as_bytes() == name) {
+            return Some(last);
+        }
+        self.last_spec = table::find(name);
+        self.last_spec
     }
 
     /// Writes a reply that rests on nothing.
