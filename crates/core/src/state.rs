@@ -59,6 +59,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// How far ahead of the clock an id may carry its time. Ids that carry a time count as expired so
+    /// much before the window is over, so that none can be forgotten while its own time still lies within.
+    #[must_use]
+    pub const fn id_lead_ms_max(&self) -> u64 {
+        self.window_ms_min / 10
+    }
+
     /// Sets one by its name.
     ///
     /// # Errors

@@ -81,15 +81,22 @@ impl Machine {
         })
     }
 
-    /// An id that carries a time from before the window may have been used and forgotten.
+    /// An id that carries a time from before the window may have been used and forgotten. One from too far
+    /// ahead is refused at once, for it would be forgotten before its time had come.
     pub(super) fn check_age(&self, id: &OperationId, now: TimeMs) -> Result<(), Refusal> {
         let settings = &self.state.settings;
         let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
-        let horizon = self.state.operations.horizon(settings, now);
-        if made_at.is_some_and(|made_at| made_at <= horizon) {
-            return Err(Refusal::new(Code::IdExpired, facts![id.as_str(), now - horizon]));
+        let (horizon, lead) = (self.state.operations.horizon(settings, now), settings.id_lead_ms_max());
+        match made_at {
+            Some(made_at) if made_at > now.saturating_add(lead) => Err(Refusal::invalid(
+                "ID",
+                "carries a time ahead of the clock; set the clock that it was made by",
+            )),
+            Some(made_at) if made_at <= horizon.saturating_add(lead) => {
+                Err(Refusal::new(Code::IdExpired, facts![id.as_str(), now - horizon]))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// `OPERATION.RESOLVE`: the receipt, or a mark that any copy arriving later meets.

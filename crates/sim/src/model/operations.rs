@@ -95,8 +95,13 @@ impl Model {
         let window = i128::from(now) - i128::from(self.settings.window_ms);
         let horizon = window.max(i128::from(self.crowded_out));
         let made_at = time_of(id, self.settings.ulid_times)?;
+        let lead = i128::from(self.settings.window_ms_min / 10);
+        if i128::from(made_at) > i128::from(now) + lead {
+            let facts = facts!["ID", "carries a time ahead of the clock"];
+            return Some(Outcome { code: Code::Invalid, facts });
+        }
         let facts = facts![id.as_str(), figure((i128::from(now) - horizon).min(MAX))];
-        (i128::from(made_at) <= horizon).then_some(Outcome { code: Code::IdExpired, facts })
+        (i128::from(made_at) <= horizon + lead).then_some(Outcome { code: Code::IdExpired, facts })
     }
 
     pub(super) fn resolve(&mut self, namespace: &str, id: &OperationId, now: TimeMs) -> Reply {
