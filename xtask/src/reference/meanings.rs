@@ -8,6 +8,7 @@ pub fn of(argument: &str) -> &'static str {
 
 const MEANINGS: &[(&str, &str)] = &[
     ("account", "the account's id"),
+    ("after", "the last name of the page before"),
     ("amount", "how much, in minor units"),
     ("asset", "the id of what is counted, such as USD-cents"),
     ("by", "by how much the order becomes smaller"),

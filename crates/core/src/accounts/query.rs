@@ -1,6 +1,9 @@
 //! What readers are told of accounts.
 
+use std::ops::Bound;
+
 use super::holds::{status_at, visible};
+use crate::command::table::AccountHolds;
 use crate::facts;
 use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
@@ -25,19 +28,21 @@ pub(crate) fn world(state: &State, asset: &Id) -> Verdict {
     Ok(facts![&id, &account.asset, account.balance])
 }
 
-/// Every hold that answers under its name: name, amount left, status, deadline.
-pub(crate) fn holds(state: &State, id: &Id, now: TimeMs) -> Verdict {
-    let (slot, _) = state.accounts.existing(id)?;
-    let first = Id::trusted(compact_str::CompactString::const_new(""));
+/// A page of the holds that answer under their names: name, amount left, status, deadline.
+pub(crate) fn holds(state: &State, get: &AccountHolds, now: TimeMs) -> Verdict {
+    let (slot, _) = state.accounts.existing(&get.account)?;
+    let first = || Id::trusted(compact_str::CompactString::const_new(""));
+    let after = Bound::Excluded((slot, get.after.clone().unwrap_or_else(first)));
     let rows = state
         .accounts
         .holds
-        .range((slot, first)..)
+        .range((after, Bound::Unbounded))
         .take_while(|((its_slot, _), _)| *its_slot == slot)
         .filter(|((_, name), _)| visible(state, slot, name, now).is_some())
         .map(|((_, name), hold)| {
             let fields = facts![name, hold.amount, status_at(hold, now).word(), hold.deadline];
             Value::List(fields.into_vec())
-        });
+        })
+        .take(usize::try_from(get.count.get()).unwrap_or(usize::MAX));
     Ok(facts![rows.collect::<Vec<_>>()])
 }

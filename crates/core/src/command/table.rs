@@ -52,8 +52,8 @@ commands! {
         (account: Id, hold: Id, ttl_ms: Positive) {}
         Array ["deadline"]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events ["hold.extended"];
-    Read 19 "ACCOUNT.HOLDS" AccountHolds on [account] "Lists the account's holds: name, amount left, status, deadline."
-        (account: Id) {}
+    Read 19 "ACCOUNT.HOLDS" AccountHolds on [account] "Lists the account's holds in the order of their names, a page at a time: name, amount left, status, deadline."
+        (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: Positive = Positive::THOUSAND}
         Bare ["holds"] refuses [AccountNotFound] events [];
     Write 20 "ACCOUNT.FREEZE" AccountFreeze on [account] "Stops debits and new holds."
         (account: Id) {}
@@ -244,6 +244,10 @@ commands! {
 impl Positive {
     const MAX: Self = match Self::new(crate::types::INTEGER_MAX) {
         Some(max) => max,
+        None => Self::ONE,
+    };
+    const THOUSAND: Self = match Self::new(1_000) {
+        Some(thousand) => thousand,
         None => Self::ONE,
     };
     const TEN: Self = match Self::new(10) {

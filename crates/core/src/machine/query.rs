@@ -26,7 +26,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
     let state = &machine.state;
     match command {
         C::AccountGet(get) => accounts::query::account(state, &get.account),
-        C::AccountHolds(get) => accounts::query::holds(state, &get.account, now),
+        C::AccountHolds(get) => accounts::query::holds(state, get, now),
         C::AccountWorld(get) => accounts::query::world(state, &get.asset),
         C::StockGet(get) => stock::query::item(state, &get.sku, now),
         C::StockReservation(get) => stock::query::reservation(state, &get.sku, &get.reservation, now),

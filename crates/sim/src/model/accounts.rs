@@ -1,8 +1,8 @@
 //! Accounts: what is held is the sum of the open holds, the world's balance the negative of all others'.
 
 use scarce_core::command::table::{
-    AccountCapture, AccountCredit, AccountDebit, AccountExtend, AccountHold, AccountOpen, AccountOverdraft,
-    AccountTransfer, AccountVoid,
+    AccountCapture, AccountCredit, AccountDebit, AccountExtend, AccountHold, AccountHolds, AccountOpen,
+    AccountOverdraft, AccountTransfer, AccountVoid,
 };
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Refusal, Value, Verdict};
@@ -289,11 +289,14 @@ impl Model {
     }
 
     /// Name, amount left, status and deadline of each hold that can be seen, by name.
-    pub(super) fn show_holds(&self, account: &Id, now: TimeMs) -> Verdict {
+    pub(super) fn show_holds(&self, c: &AccountHolds, now: TimeMs) -> Verdict {
+        let account = &c.account;
         self.account(account)?;
         let mut shown: Vec<&Hold> = self.holds.iter().filter(|hold| hold.account == *account).collect();
         shown.retain(|hold| self.visible_hold(account, &hold.name, now).is_some());
         shown.sort_by_key(|hold| &hold.name);
+        shown.retain(|hold| c.after.as_ref().is_none_or(|after| hold.name > *after));
+        shown.truncate(usize::try_from(c.count.get()).unwrap_or(usize::MAX));
         let line = |hold: &&Hold| {
             let status = if hold.is_due(now) { "expired" } else { hold.status };
             Value::List(facts![&hold.name, figure(hold.amount), status, hold.deadline].into_vec())

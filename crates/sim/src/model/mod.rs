@@ -294,7 +294,7 @@ impl Model {
         let now = clock.max(self.stamp);
         let verdict = match command {
             C::AccountGet(c) => self.show_account(&c.account),
-            C::AccountHolds(c) => self.show_holds(&c.account, now),
+            C::AccountHolds(c) => self.show_holds(c, now),
             C::AccountWorld(c) => self.show_world(&c.asset),
             C::StockGet(c) => self.show_stock(&c.sku, now),
             C::StockReservation(c) => self.show_reservation(&c.sku, &c.reservation, now),

@@ -292,7 +292,12 @@ impl Writer {
         let choice = self.random.below(3);
         match (domain, choice) {
             (0, 0) => format!("ACCOUNT.GET {}", self.name(ACCOUNTS)),
-            (0, 1) => format!("ACCOUNT.HOLDS {}", self.name(ACCOUNTS)),
+            (0, 1) => {
+                let (account, after) = (self.name(ACCOUNTS), self.name(HOLDS));
+                let count = self.random.pick(&[1, 2, 1_000]);
+                format!("ACCOUNT.HOLDS {account} AFTER {after} COUNT {count}")
+            }
+            (0, 2) => format!("ACCOUNT.HOLDS {}", self.name(ACCOUNTS)),
             (0, _) => format!("ACCOUNT.WORLD {} ON a", self.name(ASSETS)),
             (1, 0 | 1) => format!("STOCK.GET {}", self.name(SKUS)),
             (1, _) => format!("STOCK.RESERVATION {} {}", self.name(SKUS), self.name(RESERVATIONS)),
