@@ -4,11 +4,10 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use support::{Server, frame};
 
@@ -40,16 +39,13 @@ fn a_flood_that_asks_for_nothing_delays_nobody() {
         }
     });
     let mut other = server.socket();
-    let mut longest = Duration::ZERO;
+    // Whoever is crowded out for good runs into the patience of its socket.
     for _ in 0..100 {
-        let asked = Instant::now();
         assert_eq!(other.call(&["PING"]), "PONG");
-        longest = longest.max(asked.elapsed());
     }
     ends.store(true, Ordering::Relaxed);
     drop(server);
     flooding.join().unwrap();
-    assert!(longest < Duration::from_secs(2), "others waited {longest:?}");
 }
 
 #[test]
@@ -104,14 +100,26 @@ fn a_pipeline_of_long_questions_delays_nobody() {
     assert!(
         asking.call(&["PACKET.CREATE", "c", "EUR", "PLAN", "100000", "20000", "EVEN"]).starts_with("[1 ")
     );
-    let asked = Instant::now();
-    assert!(asking.call(&["DIGEST"]).starts_with("[[0 "));
-    let once = asked.elapsed();
-    asking.send(&frame(&["DIGEST"]).repeat(100));
-    let mut other = server.socket();
-    let asked = Instant::now();
-    assert_eq!(other.call(&["PING"]), "PONG");
-    let waited = asked.elapsed();
-    (0..100).for_each(|_| assert!(asking.reply().starts_with("[[0 ")));
-    assert!(waited < 20 * once, "one question takes {once:?}, but another caller waited {waited:?}");
+    let mut asking = TcpStream::connect(&server.address).unwrap();
+    asking.write_all(&frame(&["DIGEST"]).repeat(100)).unwrap();
+    assert_eq!(server.socket().call(&["PING"]), "PONG");
+    // Each answer has one row of three values. Not all can be there yet when the other one was served.
+    asking.set_nonblocking(true).unwrap();
+    let mut answered = Vec::new();
+    let ended = asking.read_to_end(&mut answered);
+    assert_eq!(ended.unwrap_err().kind(), ErrorKind::WouldBlock);
+    let rows = answered.windows(4).filter(|bytes| bytes == b"*3\r\n").count();
+    assert!(rows < 100, "the other caller was served after all of {rows} questions");
+}
+
+#[test]
+fn who_shows_no_password_takes_nobody_s_place() {
+    let secret = tempfile::tempdir().unwrap();
+    let file = secret.path().join("password");
+    std::fs::write(&file, "correct horse\n").unwrap();
+    let server = Server::fresh(&["--password-file", file.to_str().unwrap()]);
+    let (mut silent, mut known) = (server.socket(), server.socket());
+    assert_eq!(known.call(&["AUTH", "correct horse"]), "OK");
+    assert_eq!(silent.rest(), "", "the server ends the conversation by itself");
+    assert_eq!(known.call(&["PING"]), "PONG");
 }

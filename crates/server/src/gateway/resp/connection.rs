@@ -29,10 +29,14 @@ const OUTPUT_BYTES_MAX: usize = 1 << 20;
 /// How long a caller may leave ready replies lying before it is dropped.
 const CLOGGED_MAX: Duration = Duration::from_mins(1);
 
+/// How long a caller may take to show its password.
+const LOGIN_MAX: Duration = Duration::from_secs(10);
+
 /// A caller's socket and what is known of it.
 pub(super) struct Connection {
     socket: TcpStream,
     session: Session,
+    opened_at: Instant,
     output: Output,
     input: Vec<u8>,
     parser: Parser,
@@ -57,6 +61,7 @@ impl Connection {
         Self {
             socket,
             session: Session::new(shared),
+            opened_at: Instant::now(),
             output: Output::default(),
             input: Vec::new(),
             parser: Parser::default(),
@@ -221,6 +226,11 @@ impl Connection {
     /// Whether nothing more is taken from the caller.
     pub(super) fn is_ended(&self) -> bool {
         self.is_closing
+    }
+
+    /// Whether the caller has had time enough to show its password, and has not.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX
     }
 
     pub(super) fn is_clogged(&self) -> bool {

@@ -19,8 +19,8 @@ use super::{CONNECTIONS_MAX, Shared};
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX);
 
-/// How often connections that do not listen, and callers that could not be taken, are looked at.
-const CLOGGED_INTERVAL: Duration = Duration::from_secs(1);
+/// How often connections that do not listen, callers that could not be taken, and strangers are looked at.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Opens the port's socket.
 ///
@@ -42,6 +42,7 @@ pub struct Reactor {
     open: usize,
     /// Callers wait that could not be taken for want of descriptors; nothing announces them again.
     accepts_again: bool,
+    strangers_seen_at: Instant,
     /// The connections with something to do, so that a turn costs nothing for those without.
     active: Vec<usize>,
     scratch: Vec<u8>,
@@ -75,6 +76,7 @@ impl Reactor {
             free: Vec::new(),
             open: 0,
             accepts_again: false,
+            strangers_seen_at: Instant::now(),
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
             shared,
@@ -86,10 +88,12 @@ impl Reactor {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let clogged = self.accepts_again || self.active_connections().any(Connection::is_clogged);
+        let clogged = self.accepts_again
+            || self.has_strangers()
+            || self.active_connections().any(Connection::is_clogged);
         let timeout = match timeout {
-            Some(timeout) if clogged => Some(timeout.min(CLOGGED_INTERVAL)),
-            None if clogged => Some(CLOGGED_INTERVAL),
+            Some(timeout) if clogged => Some(timeout.min(LOOK_INTERVAL)),
+            None if clogged => Some(LOOK_INTERVAL),
             timeout => timeout,
         };
         match self.poll.poll(&mut self.events, timeout) {
@@ -192,6 +196,25 @@ impl Reactor {
         }
     }
 
+    /// Whether some may be connected that have not shown the password.
+    fn has_strangers(&self) -> bool {
+        self.shared.access.password.is_some() && self.open > 0
+    }
+
+    /// Lets go of callers that took too long to show the password, so that they take nobody's place.
+    fn drop_overdue(&mut self) {
+        let now = Instant::now();
+        if !self.has_strangers() || now - self.strangers_seen_at < LOOK_INTERVAL {
+            return;
+        }
+        self.strangers_seen_at = now;
+        for at in 0..self.connections.len() {
+            if self.connections[at].as_ref().is_some_and(|connection| connection.is_overdue(now)) {
+                self.drop_connection(at);
+            }
+        }
+    }
+
     /// Lets those rest that have nothing to do until their socket says so.
     fn rest(&mut self) {
         let connections = &mut self.connections;
@@ -227,6 +250,7 @@ impl Port for Reactor {
         self.outbox.send(&self.shared.engine, &self.waker);
         // What rests on nothing, or on what is durable already, need not wait for another turn.
         self.flush(owner.durable());
+        self.drop_overdue();
         self.rest();
         Ok(())
     }
