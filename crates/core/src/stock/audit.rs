@@ -44,8 +44,11 @@ fn count(state: &State, slot: Slot, begun: &Audit) -> Result<(u64, u64), Refusal
     let limit = state.settings.receipts_per_audit_max;
     let mut found = 0;
     for ((_, first), receipt) in state.stock.receipts.range(rest).take(limit) {
-        if *first != through + 1 || receipt.returned > receipt.count {
+        if *first != through + 1 {
             return Err(inconsistent("serial", *first, through + 1));
+        }
+        if receipt.returned > receipt.count {
+            return Err(inconsistent("returned", receipt.returned, receipt.count));
         }
         through += receipt.count;
         counted += receipt.count - receipt.returned;
