@@ -1,4 +1,4 @@
-use crate::packets::bench::{Bench, snapshot};
+use crate::machine::bench::{Bench, snapshot};
 use crate::types::INTEGER_MAX;
 
 const DAY: u64 = 86_400_000;

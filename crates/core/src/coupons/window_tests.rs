@@ -1,4 +1,4 @@
-use crate::packets::bench::Bench;
+use crate::machine::bench::Bench;
 
 /// 2024-02-29 00:00 UTC.
 const LEAP_DAY: u64 = 1_709_164_800_000;

@@ -1,6 +1,8 @@
 //! The machine: takes envelopes in order, gives each its one answer and logs what changed.
 
 mod atomic;
+#[cfg(test)]
+pub(crate) mod bench;
 mod decide;
 mod query;
 mod replay;

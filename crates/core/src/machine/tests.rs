@@ -1,46 +1,5 @@
+use super::bench::Bench;
 use super::*;
-use crate::command::table::find;
-
-/// A machine that is spoken to in the words of the RESP port.
-struct Bench {
-    machine: Machine,
-    log: Vec<u8>,
-    clock: TimeMs,
-}
-
-impl Bench {
-    fn new() -> Self {
-        Self { machine: Machine::new(Settings::default(), 0), log: Vec::new(), clock: 1_000 }
-    }
-
-    fn envelope(lines: &[&str]) -> Envelope {
-        let mut common = crate::command::Common::default();
-        let mut commands = Vec::new();
-        for line in lines {
-            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
-            let spec = find(words[0]).expect("a command");
-            let (command, its) = Command::parse(spec, &words[1..]).expect("well-formed");
-            commands.push(command);
-            common = its;
-        }
-        let body = match commands.len() {
-            1 => Body::Single(commands.remove(0)),
-            _ => Body::Atomic(commands),
-        };
-        Envelope::new("", common, body, &[0; 32]).expect("a cut")
-    }
-
-    fn run(&mut self, lines: &[&str]) -> String {
-        match self.machine.submit(&Self::envelope(lines), self.clock, &mut self.log) {
-            Answer::Receipt(receipt) => receipt.outcome.to_string(),
-            Answer::Replay(_) => "REPLAY".to_owned(),
-        }
-    }
-
-    fn check(&mut self, line: &str, expected: &str) {
-        assert_eq!(self.run(&[line]), expected, "{line}");
-    }
-}
 
 #[test]
 fn replay_gives_the_same_digest_and_the_same_machine() {

@@ -1,8 +1,6 @@
 //! Red packets: a total cut into packets before anybody claims one. The cut follows from a seed
 //! whose hash is published when the campaign is created and which is revealed when it is closed.
 
-#[cfg(test)]
-pub(crate) mod bench;
 pub mod cut;
 mod decisions;
 mod evolve;

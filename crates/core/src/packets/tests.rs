@@ -1,6 +1,6 @@
-use super::bench::{Bench, snapshot};
 use crate::event::{Entry, Event};
 use crate::machine::Machine;
+use crate::machine::bench::{Bench, snapshot};
 use crate::state::Settings;
 
 // By a secret of zeros, for campaign `c` without an operation id; made by another program.

@@ -19,7 +19,7 @@ fn price_comes_first_and_then_time_whatever_the_names() {
     bench.see("MARKET.GET m", "APPLIED m open 1 1 1 9007199254740991 - 5 1 4");
     bench.check("ORDER.PLACE m u bo BUY LIMIT 5 3", "APPLIED partially_filled 1 2 [[5 10 5 1 0]]");
     bench.see("MARKET.DEPTH m", "APPLIED [[5 2 1]] []");
-    bench.check_replay();
+    bench.check_fold();
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn meet_own(tif: &str, stp: &str, own: u64) -> (String, String) {
     bench.run(&["ORDER.PLACE m c other SELL LIMIT 7 9"]);
     let answer = bench.run(&[&format!("ORDER.PLACE m t me BUY LIMIT 7 5 TIF {tif} STP {stp}")]);
     let left: Vec<String> = bench.ask("ORDER.GET m b").split(' ').map(str::to_owned).collect();
-    bench.check_replay();
+    bench.check_fold();
     (answer, format!("{} {}", left[5], left[9]))
 }
 
@@ -107,7 +107,7 @@ fn fill_or_kill_is_whole_or_nothing() {
     );
     bench.see("ORDER.GET m b", "APPLIED b me SELL 6 3 0 GTC NONE cancelled self_trade");
     bench.check("ORDER.PLACE m v me BUY LIMIT 6 1 TIF FOK", "WOULD_NOT_FILL 0 1");
-    bench.check_replay();
+    bench.check_fold();
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn refusals_come_in_the_order_of_the_table() {
     bench.check("ORDER.CANCEL n a me", "ORDER_CLOSED a cancelled");
     bench.check("ORDER.CANCELALL x me", "MARKET_NOT_FOUND x");
     bench.check("ORDER.CANCELALL n you", "APPLIED 0");
-    bench.check_replay();
+    bench.check_fold();
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn replacing_keeps_the_place_only_at_its_price_and_with_less() {
         bench.run(&["ORDER.PLACE m c z BUY LIMIT 3 2"]);
         let answer = bench.run(&[&format!("ORDER.REPLACE m a x {figures}")]);
         let after = bench.run(&["ORDER.PLACE m t t BUY LIMIT 9 2"]);
-        bench.check_replay();
+        bench.check_fold();
         format!("{answer} | {after}")
     };
     assert_eq!(replaced("5 3"), "APPLIED open 0 3 [] | APPLIED filled 2 0 [[1 a 5 2 1]]");
@@ -233,12 +233,12 @@ fn a_halted_market_lets_orders_go_and_shrink() {
     bench.see("MARKET.GET m", "APPLIED m halted 1 1 1 9007199254740991 - 5 2 0");
     bench.check("ORDER.CANCELALL m x", "APPLIED 2");
     bench.check("MARKET.RESUME m", "APPLIED open");
-    bench.check_replay();
+    bench.check_fold();
 }
 
 #[test]
 fn ended_orders_answer_for_one_retention_window() {
-    let mut bench = Bench::new(Settings { retention_ms: 100, ..Settings::default() });
+    let mut bench = Bench::with(Settings { retention_ms: 100, ..Settings::default() });
     bench.run(&["MARKET.CREATE m"]);
     bench.run(&["ORDER.PLACE m a x SELL LIMIT 5 4"]);
     bench.clock = 2_000;
@@ -261,7 +261,7 @@ fn ended_orders_answer_for_one_retention_window() {
     bench.clock = 10_000;
     bench.run(&["ORDER.PLACE m c y BUY LIMIT 3 1"]);
     assert_eq!(bench.machine.state().markets.orders.len(), 2);
-    bench.check_replay();
+    bench.check_fold();
 }
 
 #[test]

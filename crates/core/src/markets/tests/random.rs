@@ -48,7 +48,7 @@ fn line(dice: &mut Dice) -> String {
 const RETENTION_MS: u64 = 60;
 
 fn bench(step_max: usize) -> Bench {
-    let mut bench = Bench::new(Settings { step_max, retention_ms: RETENTION_MS, ..Settings::default() });
+    let mut bench = Bench::with(Settings { step_max, retention_ms: RETENTION_MS, ..Settings::default() });
     let create = format!("MARKET.CREATE m TICK {TICK} LOT {LOT} MINQTY {MIN} MAXQTY {MAX}");
     bench.check(&create, "APPLIED open");
     bench
@@ -79,7 +79,7 @@ fn every_length_of_steps_does_what_the_model_does() {
         for bench in &benches {
             assert_eq!(bench.digest(), benches[3].digest());
             assert!(events(bench) == events(&benches[3]));
-            bench.check_replay();
+            bench.check_fold();
         }
         assert!(benches[0].events().len() > benches[3].events().len());
     }
@@ -112,6 +112,6 @@ fn refused_batches_leave_no_trace_and_others_do_what_their_lines_would() {
             }
             bench.see("MARKET.DEPTH m LEVELS 100", &model.depth());
         }
-        bench.check_replay();
+        bench.check_fold();
     }
 }

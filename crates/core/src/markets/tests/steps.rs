@@ -31,7 +31,7 @@ fn a_long_sweep_comes_to_what_one_step_would_do() {
     for step_max in [1, 2, 128, 1_000_000] {
         let mut bench = offers(step_max, 1_000);
         let answers: Vec<String> = commands.iter().map(|command| bench.run(&[command])).collect();
-        bench.check_replay();
+        bench.check_fold();
         let mut events = bench.events();
         events.retain(|event| !matches!(event, Event::OperationStepped(_)));
         outcomes.push((answers, bench.digest(), events));
@@ -61,7 +61,7 @@ fn cancel_all_takes_orders_off_from_the_oldest_on() {
     let expected: Vec<String> = (1..300).map(|at| format!("o{}", at * 2)).chain(["o0".to_owned()]).collect();
     assert_eq!(cancelled, expected);
     bench.see("MARKET.GET m", "APPLIED m open 1 1 1 9007199254740991 - 2 300 0");
-    bench.check_replay();
+    bench.check_fold();
 }
 
 /// Cuts the log after each entry, as a crash would, and lets a machine finish what it finds.
@@ -143,5 +143,5 @@ fn a_batch_with_an_order_of_several_steps_leaves_no_trace() {
     let lines = ["ORDER.PLACE m t zoe BUY LIMIT 1 10", "ORDER.REPLACE m o1 bob 9 1"];
     assert!(bench.run(&lines).starts_with("APPLIED [1 filled 10 0 "));
     bench.check("ORDER.PLACE k t zoe BUY LIMIT 9 11", "APPLIED open 0 11 []");
-    bench.check_replay();
+    bench.check_fold();
 }

@@ -2,7 +2,7 @@
 
 use crate::command::table::find;
 use crate::command::{Body, Command, Common, Effect, Envelope};
-use crate::event::Entry;
+use crate::event::{Entry, Event};
 use crate::machine::{Answer, Machine};
 use crate::state::Settings;
 
@@ -46,14 +46,22 @@ impl Bench {
             [command] if command.spec().effect == Effect::Read => self.machine.query("", command, self.clock),
             _ => self.machine.submit(&envelope, self.clock, &mut self.log),
         };
-        match answer {
-            Answer::Receipt(receipt) => receipt.outcome.to_string(),
-            Answer::Replay(_) => "REPLAY".to_owned(),
-        }
+        shown(answer)
     }
 
+    /// Asks a line that only reads.
+    pub(crate) fn ask(&self, line: &str) -> String {
+        shown(self.machine.query("", &Self::parse(line).0, self.clock))
+    }
+
+    #[track_caller]
     pub(crate) fn check(&mut self, line: &str, expected: &str) {
         assert_eq!(self.run(&[line]), expected, "{line} at {}", self.clock);
+    }
+
+    #[track_caller]
+    pub(crate) fn see(&self, line: &str, expected: &str) {
+        assert_eq!(self.ask(line), expected, "{line} at {}", self.clock);
     }
 
     pub(crate) fn digest(&self) -> u128 {
@@ -64,6 +72,20 @@ impl Bench {
         Entry::read_all(&self.log).expect("the log")
     }
 
+    /// Every event in the log.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.entries().into_iter().flat_map(|entry| entry.events).collect()
+    }
+
+    /// The names of the events since `count` of them were there.
+    pub(crate) fn names_since(&self, count: usize) -> Vec<&'static str> {
+        self.events()[count..].iter().map(|event| event.spec().name).collect()
+    }
+
+    pub(crate) fn snapshot(&self) -> Vec<u8> {
+        snapshot(&self.machine)
+    }
+
     /// A machine that folded entries of this one's log.
     pub(crate) fn fold(&self, entries: &[Entry]) -> Machine {
         let mut machine = Machine::new(self.settings.clone(), 0);
@@ -72,6 +94,7 @@ impl Bench {
     }
 
     /// Checks that the log folds to this machine and that a snapshot of it is read back.
+    #[track_caller]
     pub(crate) fn check_fold(&self) {
         let again = self.fold(&self.entries());
         assert_eq!(again.state().digest(None), self.digest());
@@ -79,6 +102,13 @@ impl Bench {
         let loaded = Machine::load(self.settings.clone(), &snapshot(&again)).expect("the snapshot");
         assert_eq!(snapshot(&loaded), snapshot(&again));
         assert_eq!(loaded.state().digest(None), self.digest());
+    }
+}
+
+fn shown(answer: Answer) -> String {
+    match answer {
+        Answer::Receipt(receipt) => receipt.outcome.to_string(),
+        Answer::Replay(_) => "REPLAY".to_owned(),
     }
 }
 
