@@ -149,6 +149,9 @@ commands! {
     Read 64 "PACKET.CLAIMED" PacketClaimed on [campaign] "Shows the packet that a user has."
         (campaign: Id, user: Id) {}
         Map ["user", "packet", "amount", "at"] refuses [CampaignNotFound, ClaimNotFound] events [];
+    Read 65 "PACKET.CLAIMS" PacketClaims on [campaign] "Lists the packets that were claimed, in the order of the claims, a page at a time: user, packet, amount, at."
+        (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: Positive = Positive::THOUSAND}
+        Bare ["claims"] refuses [CampaignNotFound] events [];
 
     Write 70 "COUPON.CREATE" CouponCreate on [coupon] "Creates a coupon with any number of quantity limits."
         (coupon: Id)

@@ -83,6 +83,7 @@ pub(super) fn decide(
         | C::StockReservation(_)
         | C::PacketGet(_)
         | C::PacketClaimed(_)
+        | C::PacketClaims(_)
         | C::CouponCheck(_)
         | C::CouponClaimed(_)
         | C::CouponGet(_)

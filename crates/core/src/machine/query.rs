@@ -32,6 +32,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::StockReservation(get) => stock::query::reservation(state, &get.sku, &get.reservation, now),
         C::PacketGet(get) => packets::query::campaign(state, &get.campaign, now),
         C::PacketClaimed(get) => packets::query::claim(state, &get.campaign, &get.user),
+        C::PacketClaims(get) => packets::query::claims(state, get),
         C::CouponCheck(check) => coupons::query::check(state, check, now),
         C::CouponClaimed(get) => coupons::query::claim(state, &get.coupon, get.serial, now),
         C::CouponGet(get) => coupons::query::coupon(state, &get.coupon, now),

@@ -23,9 +23,10 @@ use scarce_core::state;
 
 use crate::clock::{Clock, ManualClock, SystemClock};
 use crate::deployment::{Deployment, DeploymentError};
-use crate::engine::{Engine, Failure, Reply, Request};
+use crate::engine::{Engine, Failure, Reply, Request, Watch};
 use crate::journal::{self, JournalError};
 use crate::lock::{DirectoryLock, LockError};
+use crate::metrics::PartitionMetrics;
 use crate::snapshot::SnapshotError;
 use crate::storage::{FileStorage, Storage, StorageError};
 
@@ -274,8 +275,11 @@ impl Embedded {
     /// # Errors
     /// When the partition does not exist or the snapshot fails.
     pub fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
-        let inbox = self.inbox(partition).ok_or_else(|| no_partition(partition))?;
-        inbox.request_snapshot()
+        self.known(partition)?.request_snapshot()
+    }
+
+    fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
+        self.inbox(partition).ok_or_else(|| no_partition(partition))
     }
 }
 
@@ -300,7 +304,19 @@ impl Engine for Embedded {
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
-        self.inbox(partition).ok_or_else(|| no_partition(partition))?.entries(sequence, bytes_max)
+        self.known(partition)?.entries(sequence, bytes_max)
+    }
+
+    fn watch(&self, partition: u32, wake: Waker) -> Result<Watch, Failure> {
+        Ok(self.known(partition)?.watch(wake))
+    }
+
+    fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.durable_through())
+    }
+
+    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
+        Ok(self.known(partition)?.metrics())
     }
 }
 

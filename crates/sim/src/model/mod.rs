@@ -299,6 +299,7 @@ impl Model {
             C::StockGet(c) => self.show_stock(&c.sku, now),
             C::StockReservation(c) => self.show_reservation(&c.sku, &c.reservation, now),
             C::PacketGet(c) => self.show_campaign(&c.campaign, now),
+            C::PacketClaims(c) => self.list_packets(c),
             C::PacketClaimed(c) => self.show_packet(&c.campaign, &c.user),
             C::CouponCheck(c) => self.check_claim(&c.coupon, &c.subject, now).map(|_| facts![]),
             C::CouponClaimed(c) => self.show_claim(&c.coupon, c.serial.get(), now),
