@@ -5,12 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod summaries;
 mod term;
 mod terms;
 
 pub mod shapes;
 
+pub use answers::{Again, answered_beside, commands_of, kind, resp_form};
 pub use scarce_core::language::{Language, Text};
 pub use summaries::{command_summary, event_summary};
 pub use term::{Term, Unit};

@@ -5,7 +5,9 @@ use scarce_core::event::EVENTS;
 use scarce_core::language::{Language, Text};
 use scarce_core::outcome::Code;
 use scarce_glossary::shapes::SHAPES;
-use scarce_glossary::{Term, all, command_summary, event_summary, group_of, term, term_in};
+use scarce_glossary::{
+    Again, Term, all, answered_beside, command_summary, event_summary, group_of, kind, term, term_in,
+};
 
 /// Every name with the command, event, code or shape in which it occurs.
 fn uses() -> Vec<(&'static str, &'static str)> {
@@ -75,6 +77,14 @@ fn every_text_is_there_in_every_language() {
         }
         for text in [term.meaning.en, term.meaning.zh] {
             assert!(!text.ends_with(['.', '。']), "a meaning is a phrase: {text}");
+        }
+    }
+    for code in Code::ALL {
+        for text in [code.cause(), code.advice(), kind(*code), Again::after(*code).text()] {
+            check(code.word(), text);
+        }
+        if let Some(text) = answered_beside(*code) {
+            check(code.word(), text);
         }
     }
     for spec in COMMANDS {

@@ -61,8 +61,8 @@ fn describe(page: &mut String, code: Code) {
         page,
         "\n## {}\n\n- What happened: {}\n- What to do: {}\n- Try again: {retry}.\n",
         code.word(),
-        code.cause(),
-        code.advice(),
+        code.cause().en,
+        code.advice().en,
     );
     let answered: Vec<String> = COMMANDS
         .iter()

@@ -30,7 +30,7 @@ pub enum Subcommand {
     #[command(subcommand)]
     Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
-    Explain(Explain),
+    Explain(super::explain::Explain),
     /// Run a file of operations against a server, one JSON object per line.
     Import(Import),
 }
@@ -96,16 +96,6 @@ pub struct Call {
     /// The command and its arguments, as in redis-cli.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub words: Vec<String>,
-}
-
-/// `scarce explain`.
-#[derive(Debug, Args)]
-pub struct Explain {
-    /// The code, such as SOLD_OUT; without one, all are listed.
-    pub code: Option<String>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `scarce journal`.
