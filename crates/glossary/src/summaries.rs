@@ -57,6 +57,7 @@ pub(crate) const COMMANDS_ZH: &[(&str, &str)] = &[
     ("PACKET.CLAIM", "把下一个红包发给用户，发出即归其所有。"),
     ("PACKET.GET", "查询红包活动：已领与剩余，绝不透露后面的金额。"),
     ("PACKET.CLOSE", "结束活动，报告剩余，并公开种子。"),
+    ("PACKET.CLAIMS", "按领取顺序分页列出已领取的红包：用户、序号、金额、时刻。"),
     ("PACKET.CLAIMED", "查询用户领到的红包。"),
     ("COUPON.CREATE", "创建优惠券，可带任意多条限额。"),
     ("COUPON.UPDATE", "在发放过程中修改限额上限或新增限额。"),

@@ -256,7 +256,7 @@ codes! {
     404 "LIMIT_REACHED" LimitReached Refusal 409 true ["limit", "used", "max", "resets_at"]
         "A quantity limit is used up for this subject." "该领取主体的某条限额已用完。"
         "Wait until the time named, where there is one." "若给出了重置时刻，请等到那时。";
-    405 "CLAIM_NOT_FOUND" ClaimNotFound Refusal 404 false ["serial"]
+    405 "CLAIM_NOT_FOUND" ClaimNotFound Refusal 404 false ["claim"]
         "The coupon has no claim of this serial, or it ended long ago." "没有这个编号的领取记录，或它早已结束。"
         "Check the serial; older ones are in the log (EVENTS)." "检查编号；更早的记录在日志（EVENTS）里。";
     406 "CLAIM_REDEEMED" ClaimRedeemed Refusal 409 false ["serial"]

@@ -155,6 +155,7 @@ pub(super) const TERMS: &[Term] = &[
         "what the hold still has afterwards",
         "预扣单的剩余金额（变动后）",
     ),
+    word("", "claims", "a page of claims", "一页领取记录"),
     word(
         "",
         "holds",
@@ -274,6 +275,7 @@ pub(super) const TERMS: &[Term] = &[
     ),
     word("", "sequence", "the number of the event in its partition's log", "事件在分区日志中的序号"),
     word("", "serial", "the claim's serial", "领取记录的编号"),
+    word("", "claim", "the claim's serial; of red packets, the user", "领取记录的编号；红包则为用户 ID"),
     word("", "side", "which side of the book: BUY or SELL", "买卖方向：BUY 或 SELL"),
     word("", "sku", "the item's id", "商品（SKU）ID"),
     figure(

@@ -27,6 +27,14 @@ pub(super) const TERMS: &[Term] = &[
         "open, not_started, ended, exhausted or closed",
         "open（可领）、not_started（未开始）、ended（已结束）、exhausted（已领完）或 closed（已关闭）",
     ),
+    figure(
+        "PACKET.CLAIMS",
+        "after",
+        Packets,
+        "the number of the last packet of the page before",
+        "上一页最后一个红包的序号",
+    ),
+    figure("PACKET.CLAIMS", "count", Packets, "how many a page has at most", "每页最多个数"),
     figure("PACKET.CLAIMED", "at", StampMs, "when it was claimed", "领取时刻"),
     figure("packets.filled", "count", Packets, "how many packets were laid ready", "本批备好的红包个数"),
 ];
