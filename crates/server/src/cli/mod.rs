@@ -2,6 +2,7 @@
 
 mod args;
 mod call;
+mod config;
 mod demo;
 mod explain;
 mod files;
@@ -99,6 +100,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(Journal::Verify(options)) => files::verify(&options),
         Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),
         Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
+        Subcommand::Config(options) => config::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
