@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 use super::config::Config;
+use super::doctor::Doctor;
 use super::serve::Serve;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
@@ -36,6 +37,8 @@ pub enum Subcommand {
     /// Show the settings of 'scarce serve', or check them.
     #[command(subcommand)]
     Config(Config),
+    /// Look whether this machine is fit to run the server, and say what to do where it is not.
+    Doctor(Doctor),
     /// Run a file of operations against a server, one JSON object per line.
     Import(Import),
 }
