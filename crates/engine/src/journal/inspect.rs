@@ -148,6 +148,37 @@ fn follows(header: &FrameHeader, crc: u32, last_sequence: u64) -> Result<(), Fla
     Err(Flaw::Chain)
 }
 
+/// The payload of the newest good frame that has one, if any segment holds such a frame. The newest
+/// segment that does is read; a torn end is passed over, and a writer at work does not disturb.
+pub fn newest_payload(storage: &dyn Storage) -> Result<Option<Vec<u8>>, JournalError> {
+    let mut names: Vec<_> = storage.list()?.into_iter().filter(|name| segment_name(name).is_some()).collect();
+    while let Some(name) = names.pop() {
+        let segment = open_segment(storage, &name)?;
+        if let Some(payload) = last_payload(storage, &name, &segment)? {
+            return Ok(Some(payload));
+        }
+    }
+    Ok(None)
+}
+
+fn last_payload(
+    storage: &dyn Storage,
+    name: &str,
+    segment: &SegmentFile,
+) -> Result<Option<Vec<u8>>, JournalError> {
+    let file = storage.open(name)?;
+    let mut window = Window::new(SCAN_BYTES);
+    let (seed, end) = (segment.header.seed(), segment.header.segment_bytes);
+    let (mut offset, mut payload) = (SEGMENT_HEADER_BYTES, None);
+    while let Ok((header, bytes)) = read_frame(&mut window, &*file, offset, end, seed)? {
+        if !bytes.is_empty() {
+            payload = Some(bytes.to_vec());
+        }
+        offset += header.bytes();
+    }
+    Ok(payload)
+}
+
 /// Reads the whole journal as recovery would, with the same errors, and changes nothing.
 pub fn verify(
     storage: &dyn Storage,

@@ -27,7 +27,7 @@ mod writer;
 pub use error::JournalError;
 pub use frame::PAYLOAD_BYTES_MAX;
 pub use handle::{Journal, Retired};
-pub use inspect::{SegmentState, SegmentSummary, Verification, inspect, verify};
+pub use inspect::{SegmentState, SegmentSummary, Verification, inspect, newest_payload, verify};
 pub use reader::{OwnedFrame, Reader};
 pub use recovery::{Recovered, RecoveryStart, recover};
 pub use segment::FORMAT_VERSION;

@@ -1,9 +1,12 @@
 //! What may be typed.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
+
+use super::config::Config;
+use super::doctor::Doctor;
+use super::serve::Serve;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -31,46 +34,13 @@ pub enum Subcommand {
     Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
     Explain(super::explain::Explain),
+    /// Show the settings of 'scarce serve', or check them.
+    #[command(subcommand)]
+    Config(Config),
+    /// Look whether this machine is fit to run the server, and say what to do where it is not.
+    Doctor(Doctor),
     /// Run a file of operations against a server, one JSON object per line.
     Import(Import),
-}
-
-/// `scarce serve`.
-#[derive(Debug, Args)]
-pub struct Serve {
-    /// Where the journal and snapshots are kept.
-    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
-    pub data: PathBuf,
-    /// Where any Redis client connects; port 0 takes a free one.
-    #[arg(long, env = "SCARCE_RESP", default_value = "127.0.0.1:7379", value_name = "ADDR")]
-    pub resp: SocketAddr,
-    /// How many partitions; fixed when the data directory is first used.
-    #[arg(long, env = "SCARCE_PARTITIONS", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub partitions: u32,
-    /// A file with the password that callers must show; required off loopback.
-    #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
-    pub password_file: Option<PathBuf>,
-    /// Make a snapshot whenever so many MiB of journal were written.
-    #[arg(long, env = "SCARCE_SNAPSHOT_MIB", default_value_t = 512, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
-    pub snapshot_mib: u64,
-    /// How large a journal segment is; one more is kept ready.
-    #[arg(long, env = "SCARCE_SEGMENT_MIB", default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub segment_mib: u64,
-    /// How many operation ids each partition remembers at most.
-    #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub operations_max: u32,
-    /// Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.
-    #[arg(long, env = "SCARCE_ULID_TIMES")]
-    pub ulid_times: bool,
-    /// Believe the system's clock although it is far beyond the last stamp of the log.
-    #[arg(long)]
-    pub accept_clock: bool,
-    /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
-    #[arg(long, hide = true)]
-    pub manual_clock: bool,
-    /// Set what outcomes depend on, as `step_max=2`: for tests.
-    #[arg(long = "set", hide = true, value_name = "NAME=VALUE")]
-    pub sets: Vec<String>,
 }
 
 /// Which server to talk to.

@@ -8,6 +8,7 @@ use redis::Value;
 use super::args::{Call, Target};
 use super::{Ended, Exit, Failed};
 use crate::client::{Client, Reply};
+use crate::settings::read_secret;
 
 impl Target {
     pub(super) fn connect(&self) -> Result<Client, Failed> {
@@ -18,14 +19,7 @@ impl Target {
 
 /// The password in a file, without the line's end.
 pub(super) fn read_password(path: &Path) -> Result<String, Failed> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failed::text(Exit::Usage, format!("cannot read the password in {}: {error}", path.display()))
-    })?;
-    let password = text.trim_end_matches(['\r', '\n']).to_owned();
-    if password.is_empty() {
-        return Err(Failed::text(Exit::Usage, format!("{} holds no password", path.display())));
-    }
-    Ok(password)
+    read_secret(path).map_err(|text| Failed::text(Exit::Usage, text))
 }
 
 pub(super) fn run(options: &Call) -> Ended {

@@ -2,10 +2,13 @@
 
 mod args;
 mod call;
+mod config;
 mod demo;
+mod doctor;
 mod explain;
 mod files;
 mod import;
+mod paint;
 mod serve;
 
 pub use args::{Arguments, Subcommand};
@@ -99,6 +102,8 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(Journal::Verify(options)) => files::verify(&options),
         Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),
         Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
+        Subcommand::Config(options) => config::run(&options),
+        Subcommand::Doctor(options) => doctor::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Demo(options) => demo::run(&options),

@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
+mod shell;
 mod socket;
 
+pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
 
 use std::io::{BufRead, BufReader};
