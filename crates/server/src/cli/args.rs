@@ -7,6 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::serve::Serve;
+use super::import::Import;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -39,8 +40,8 @@ pub enum Subcommand {
     Config(Config),
     /// Look whether this machine is fit to run the server, and say what to do where it is not.
     Doctor(Doctor),
-    /// Run a file of operations against a server, one JSON object per line.
-    Import(Import),
+    /// Run a file of operations against a server, or bring in balances or stock.
+    Import(Box<Import>),
 }
 
 /// Which server to talk to.
@@ -109,38 +110,6 @@ pub struct Files {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// `scarce import`.
-#[derive(Debug, Args)]
-pub struct Import {
-    #[command(flatten)]
-    /// Which server.
-    pub target: Target,
-    /// Write what came of each operation to this file, one JSON object per line.
-    #[arg(long, value_name = "FILE")]
-    pub outcomes: Option<PathBuf>,
-    /// Begin at this line.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub from_line: u64,
-    /// Take lines without an id too; running the file again applies those again.
-    #[arg(long)]
-    pub allow_no_id: bool,
-    /// Exit with 0 although some operations were refused.
-    #[arg(long)]
-    pub refusals_ok: bool,
-    /// How many operations may wait for their answers at once.
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub window: u32,
-    /// How long to try again when the server is gone or takes nothing.
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
-    pub retry_for: u64,
-    /// Print the summary as JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// The file, or - for standard input. A line is {"id": "op-1", "command": ["STOCK.TAKE", "sku", "3", "owner"]}
-    /// or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" where wanted.
-    pub file: PathBuf,
 }
 
 /// `scarce demo`.
