@@ -136,6 +136,11 @@ impl Log {
         self.events.iter().try_for_each(folded)
     }
 
+    /// The events of a name; for those who falsify.
+    pub(super) fn named_mut<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = &'a mut Event> {
+        self.events.iter_mut().filter(move |event| event.name == name)
+    }
+
     /// Puts a copy of the first event of a name behind it, as `change` makes it; for those who falsify.
     pub(super) fn plant_copy(&mut self, name: &str, change: impl FnOnce(&mut Event)) {
         if let Some(at) = self.events.iter().position(|event| event.name == name) {

@@ -17,6 +17,7 @@ mod promises;
 mod proof;
 mod pulse;
 mod record;
+mod red_packets;
 mod rush;
 mod server;
 mod stage;
@@ -27,5 +28,6 @@ use super::args::{Demo, Demonstration};
 pub(super) fn run(options: &Demo) -> Ended {
     match &options.demonstration {
         Demonstration::FlashSale(options) => flash_sale::run(options),
+        Demonstration::RedPackets(options) => red_packets::run(options),
     }
 }

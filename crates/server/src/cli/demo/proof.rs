@@ -109,14 +109,14 @@ fn columns() -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(usize::MAX)
 }
 
-/// A text in lines of at most `width` characters, broken between words; where that is very narrow,
-/// as one line.
+/// A text in lines of at most `width` characters, broken between words, but not within a number;
+/// where that is very narrow, as one line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     if width < 20 {
         return vec![text.to_owned()];
     }
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in words(text) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
@@ -126,6 +126,19 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The words of a text; a number whose thousands stand apart is one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let is_gap = move |at: usize| !(at > 0 && is_digit(at - 1) && is_digit(at + 1));
+    let ends = text.match_indices(' ').map(|(at, _)| at).filter(move |at| is_gap(*at));
+    let mut begin = 0;
+    ends.chain([text.len()]).map(move |end| {
+        let word = &text[begin..end];
+        begin = end + 1;
+        word
+    })
 }
 
 /// A number with its thousands apart.
@@ -139,6 +152,11 @@ pub(super) fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Minor units as a sum of money.
+pub(super) fn cents(amount: u64) -> String {
+    format!("{}.{:02}", grouped(amount / 100), amount % 100)
 }
 
 #[cfg(test)]
@@ -161,11 +179,13 @@ mod tests {
     #[test]
     fn a_narrow_terminal_gets_narrow_lines() {
         assert_eq!(wrapped("one two three four five six", 20), ["one two three four", "five six"]);
+        assert_eq!(wrapped("a sum of 9 999 and of 12 345 678", 20), ["a sum of 9 999 and", "of 12 345 678"]);
         assert_eq!(wrapped("as long as it is", usize::MAX), ["as long as it is"]);
     }
 
     #[test]
     fn thousands_stand_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([5, 123_456].map(cents), ["0.05", "1 234.56"]);
     }
 }

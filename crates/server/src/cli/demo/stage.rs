@@ -20,7 +20,7 @@ use crate::cli::{Ended, Exit, Failed};
 use crate::client::{Client, Reply, integer, text};
 
 /// How often the picture is drawn anew.
-const FRAME: Duration = Duration::from_millis(60);
+const FRAME: Duration = Duration::from_millis(20);
 
 /// How often it is asked whether something has come about.
 const ASK_INTERVAL: Duration = Duration::from_millis(25);

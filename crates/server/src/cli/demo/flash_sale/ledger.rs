@@ -66,6 +66,7 @@ impl Ledger {
             return Some(());
         }
         let quantity = event.number("quantity").unwrap_or(0);
+        // A log that is not true must be judged, not trip the sums.
         let units = &mut self.units;
         match event.name.as_str() {
             "stock.created" => {
@@ -74,19 +75,19 @@ impl Ledger {
             }
             "stock.taken" => {
                 units.available = units.available.wrapping_sub(quantity);
-                units.sold += quantity;
+                units.sold = units.sold.wrapping_add(quantity);
             }
             "reservation.placed" => {
                 units.available = units.available.wrapping_sub(quantity);
-                units.reserved += quantity;
+                units.reserved = units.reserved.wrapping_add(quantity);
             }
             "reservation.confirmed" => {
                 units.reserved = units.reserved.wrapping_sub(quantity);
-                units.sold += quantity;
+                units.sold = units.sold.wrapping_add(quantity);
             }
             "reservation.released" | "reservation.expired" => {
                 units.reserved = units.reserved.wrapping_sub(quantity);
-                units.available += quantity;
+                units.available = units.available.wrapping_add(quantity);
             }
             _ => return Some(()),
         }
@@ -110,7 +111,7 @@ impl Ledger {
         let owner = event.text("owner");
         let count = self.owners.entry(owner.clone()).or_default();
         match event.name.as_str() {
-            "stock.taken" | "reservation.placed" => *count += quantity,
+            "stock.taken" | "reservation.placed" => *count = count.wrapping_add(quantity),
             "reservation.released" | "reservation.expired" => *count = count.wrapping_sub(quantity),
             _ => {}
         }

@@ -56,8 +56,9 @@ pub(super) fn run(options: &FlashSale) -> Ended {
         proof,
         &pictures,
         &[
-            "'scarce demo flash-sale --plant lost-sale' shows that the proof can fail",
-            "'scarce serve', then 'redis-cli -p 7379 STOCK.CREATE sneaker 100' and 'STOCK.TAKE sneaker 1 you'",
+            "scarce demo flash-sale --plant lost-sale    a lie that is found",
+            "scarce explain SOLD_OUT                     what it means",
+            "scarce serve, then: redis-cli -p 7379 STOCK.CREATE sneaker 100",
         ],
     )
 }
