@@ -79,14 +79,16 @@ impl Evidence<'_> {
         let held: u64 = self.record.known.values().filter_map(sale).map(|(_, count)| count).sum();
         let is_kept = sums
             && self.ledger.deviations == 0
-            && [by_sales, held, self.receipts.unwrap_or(u64::MAX)].iter().all(|count| *count == sold);
+            && [by_sales, held, self.receipts.unwrap_or(u64::MAX)]
+                .iter()
+                .all(|count| i64::try_from(*count) == Ok(sold));
         let receipts = self.receipts.map_or_else(|| "inconsistent".to_owned(), grouped);
         let text = format!(
             "{} = {} available + {} reserved + {} sold; log {}, receipts {receipts}, buyers hold {}",
-            grouped(total),
-            grouped(available),
-            grouped(reserved),
-            grouped(sold),
+            grouped(total.unsigned_abs()),
+            grouped(available.unsigned_abs()),
+            grouped(reserved.unsigned_abs()),
+            grouped(sold.unsigned_abs()),
             grouped(by_sales),
             grouped(held)
         );

@@ -14,13 +14,13 @@ pub(super) struct Sale {
     pub(super) count: u64,
 }
 
-/// Where the units are.
+/// Where the units are; of any sign, since a log that is not true must be judged, not trip the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
-    pub(super) total: u64,
-    pub(super) available: u64,
-    pub(super) reserved: u64,
-    pub(super) sold: u64,
+    pub(super) total: i64,
+    pub(super) available: i64,
+    pub(super) reserved: i64,
+    pub(super) sold: i64,
 }
 
 /// The log, folded.
@@ -40,7 +40,7 @@ pub(super) struct Ledger {
     pub(super) levels: Vec<u64>,
     pub(super) killed_at: Option<usize>,
     per_owner: u64,
-    owners: BTreeMap<String, u64>,
+    owners: BTreeMap<String, i64>,
 }
 
 impl Ledger {
@@ -65,8 +65,7 @@ impl Ledger {
         if event.text("sku") != SKU {
             return Some(());
         }
-        let quantity = event.number("quantity").unwrap_or(0);
-        // A log that is not true must be judged, not trip the sums.
+        let quantity = event.signed("quantity").unwrap_or(0);
         let units = &mut self.units;
         match event.name.as_str() {
             "stock.created" => {
@@ -74,20 +73,20 @@ impl Ledger {
                 units.available = quantity;
             }
             "stock.taken" => {
-                units.available = units.available.wrapping_sub(quantity);
-                units.sold = units.sold.wrapping_add(quantity);
+                units.available -= quantity;
+                units.sold += quantity;
             }
             "reservation.placed" => {
-                units.available = units.available.wrapping_sub(quantity);
-                units.reserved = units.reserved.wrapping_add(quantity);
+                units.available -= quantity;
+                units.reserved += quantity;
             }
             "reservation.confirmed" => {
-                units.reserved = units.reserved.wrapping_sub(quantity);
-                units.sold = units.sold.wrapping_add(quantity);
+                units.reserved -= quantity;
+                units.sold += quantity;
             }
             "reservation.released" | "reservation.expired" => {
-                units.reserved = units.reserved.wrapping_sub(quantity);
-                units.available = units.available.wrapping_add(quantity);
+                units.reserved -= quantity;
+                units.available += quantity;
             }
             _ => return Some(()),
         }
@@ -100,28 +99,29 @@ impl Ledger {
     fn check(&mut self, event: &Event) {
         let Units { available, reserved, sold, .. } = self.units;
         let told = [("available", available), ("reserved", reserved), ("sold", sold)];
-        let deviates = told.iter().any(|(name, own)| event.number(name).is_some_and(|told| told != *own));
+        let deviates = told.iter().any(|(name, own)| event.signed(name).is_some_and(|told| told != *own));
         self.deviations += u64::from(deviates);
-        if self.levels.last() != Some(&available) {
-            self.levels.push(available);
+        let level = u64::try_from(available).unwrap_or(0);
+        if self.levels.last() != Some(&level) {
+            self.levels.push(level);
         }
     }
 
-    fn count_owner(&mut self, event: &Event, quantity: u64) {
+    fn count_owner(&mut self, event: &Event, quantity: i64) {
         let owner = event.text("owner");
         let count = self.owners.entry(owner.clone()).or_default();
         match event.name.as_str() {
-            "stock.taken" | "reservation.placed" => *count = count.wrapping_add(quantity),
-            "reservation.released" | "reservation.expired" => *count = count.wrapping_sub(quantity),
+            "stock.taken" | "reservation.placed" => *count += quantity,
+            "reservation.released" | "reservation.expired" => *count -= quantity,
             _ => {}
         }
-        if *count > self.per_owner {
+        if u64::try_from(*count).unwrap_or(0) > self.per_owner {
             self.greedy_owners.insert(owner);
         }
     }
 
     /// Notes the figures that the caller is told.
-    fn note_effect(&mut self, event: &Event, quantity: u64) -> Option<()> {
+    fn note_effect(&mut self, event: &Event, quantity: i64) -> Option<()> {
         let figures = match event.name.as_str() {
             "stock.taken" => [event.signed("first_serial")?, event.signed("available")?],
             "reservation.confirmed" => [event.signed("first_serial")?, event.signed("quantity")?],
@@ -129,14 +129,14 @@ impl Ledger {
             "reservation.released" => [event.signed("quantity")?, event.signed("available")?],
             "reservation.expired" => {
                 // Noted by whatever command came by; it is no effect of that command.
-                self.expired += quantity;
+                self.expired += quantity.unsigned_abs();
                 return Some(());
             }
             _ => return Some(()),
         };
         if matches!(event.name.as_str(), "stock.taken" | "reservation.confirmed") {
             let (id, first) = (event.operation.clone(), event.number("first_serial")?);
-            self.sales.push(Sale { id, first, count: quantity });
+            self.sales.push(Sale { id, first, count: quantity.unsigned_abs() });
         }
         let effects = self.effects.entry(event.operation.clone()).or_default();
         effects.push((event.name.clone(), figures.to_vec()));

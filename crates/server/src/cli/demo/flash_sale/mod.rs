@@ -94,10 +94,10 @@ fn wait_for_deadlines(stage: &mut Stage<Buyers>) -> Result<(), Failed> {
     let what = "units are still reserved long after their deadline";
     let waited = stage.wait_for(what, limit, |client, progress| {
         let units = units(client)?;
-        available = units.available;
+        available = units.available.unsigned_abs();
         progress
             .show(|| (available, format!("waiting for the deadlines of {} reserved units", units.reserved)));
-        Ok(units.reserved)
+        Ok(units.reserved.unsigned_abs())
     })?;
     let waited = waited.as_millis();
     let text = format!("nothing is reserved any more after {waited} ms; {available} units are left");
@@ -123,7 +123,7 @@ impl Shown {
 }
 
 fn units(client: &mut Client) -> Result<Units, Failed> {
-    let mut shown = |name| figure(client, &["STOCK.GET", SKU], name).map(i64::unsigned_abs);
+    let mut shown = |name| figure(client, &["STOCK.GET", SKU], name);
     Ok(Units {
         total: shown("total")?,
         available: shown("available")?,
