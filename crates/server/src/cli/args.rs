@@ -125,6 +125,8 @@ pub struct Demo {
 pub enum Demonstration {
     /// More buyers than units, and a server that is killed in the middle of the sale.
     FlashSale(FlashSale),
+    /// Ten users for every red packet, a cut that was fixed beforehand, and payments that happen once.
+    RedPackets(RedPackets),
 }
 
 /// What every demonstration takes.
@@ -174,4 +176,52 @@ pub enum SalePlant {
     LostSale,
     /// A sale stands in the log twice.
     DoubleSale,
+}
+
+/// `scarce demo red-packets`.
+#[derive(Debug, Args)]
+pub struct RedPackets {
+    /// How many users come.
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
+    pub users: u64,
+    /// How many packets there are.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=100_000))]
+    pub packets: u64,
+    /// What they hold in all, in cents.
+    #[arg(long, default_value_t = 888_800, value_name = "CENTS", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    pub total: u64,
+    /// How they are cut.
+    #[arg(long, value_enum, default_value_t = CutMethod::DoubleMean, ignore_case = true, value_name = "METHOD")]
+    pub method: CutMethod,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<PacketPlant>,
+}
+
+/// How red packets are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum CutMethod {
+    /// All alike, but for the remainder.
+    Even,
+    /// Each up to twice the mean of what remains.
+    DoubleMean,
+    /// A line cut at random points.
+    LineCut,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PacketPlant {
+    /// A user was told of a packet that the log does not have.
+    LostClaim,
+    /// A user has two packets.
+    SecondPacket,
+    /// The seed that is revealed is not the one that was committed to.
+    SwappedSeed,
+    /// A packet is paid twice.
+    DoublePayment,
 }

@@ -9,9 +9,14 @@ const ROWS: u64 = 6;
 /// Eighths of a cell, from none to full.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Draws `levels`, none above `top`, from left to right; below, `mark` stands under the change at
-/// `marked`.
-pub(super) fn draw(levels: &[u64], top: u64, marked: Option<usize>, mark: &str) -> Vec<String> {
+/// Eighths of a cell from its left.
+const PARTS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/// Something to be shown below a picture: at which of the levels it was, and what.
+pub(super) type Mark<'a> = (usize, &'a str);
+
+/// Draws `levels`, none above `top`, from left to right; below, each mark stands under its level.
+pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> {
     let columns = levels.len().min(COLUMNS);
     if columns == 0 || top == 0 {
         return Vec::new();
@@ -27,7 +32,7 @@ pub(super) fn draw(levels: &[u64], top: u64, marked: Option<usize>, mark: &str) 
         })
         .collect();
     lines.push(format!("{:>margin$} └{}", 0, "─".repeat(columns)));
-    if let Some(at) = marked {
+    for (at, mark) in marks {
         let column = at * (columns - 1) / (levels.len() - 1).max(1);
         let blank = " ".repeat(margin + 2);
         lines.push(if column > COLUMNS / 2 {
@@ -46,17 +51,52 @@ fn cell(level: u64, top: u64, row: u64) -> char {
     EIGHTHS[usize::try_from(eighths).unwrap_or(0)]
 }
 
+/// A line of small bars, as high as each of `levels` is to `top`.
+pub(super) fn bars(levels: &[u64], top: u64) -> String {
+    levels.iter().map(|level| eighths(*level, top.max(1))).collect()
+}
+
+fn eighths(level: u64, top: u64) -> char {
+    EIGHTHS[usize::try_from((level * 8).div_ceil(top).min(8)).unwrap_or(0)]
+}
+
+/// As many levels as there are columns, each the highest of its stretch.
+pub(super) fn squeezed(levels: &[u64], columns: usize) -> Vec<u64> {
+    let columns = columns.min(levels.len());
+    let begin = |column: usize| column * levels.len() / columns;
+    (0..columns)
+        .map(|column| levels[begin(column)..begin(column + 1)].iter().copied().max().unwrap_or(0))
+        .collect()
+}
+
+/// A bar from left to right, `width` cells for `top`.
+pub(super) fn bar(level: u64, top: u64, width: u64) -> String {
+    let eighths = (level * width * 8).div_ceil(top.max(1));
+    let full = usize::try_from(eighths / 8).unwrap_or(0);
+    let rest = PARTS[usize::try_from(eighths % 8).unwrap_or(0)];
+    format!("{}{rest}", "█".repeat(full)).trim_end().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_burn_down_falls_from_left_to_right() {
-        let lines = draw(&[48, 24, 0], 48, Some(1), "killed");
+        let lines = draw(&[48, 24, 0], 48, &[(1, "killed")]);
         assert_eq!(lines[0], "48 ┤█  ");
         assert_eq!(lines[3], "   ┤██ ");
         assert_eq!(lines[6], " 0 └───");
         assert_eq!(lines[7], "     ▲ killed");
-        assert!(draw(&[], 48, None, "").is_empty());
+        assert!(draw(&[], 48, &[]).is_empty());
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        assert_eq!(bar(10, 20, 4), "██");
+        assert_eq!(bar(1, 16, 2), "▏");
+        assert_eq!(bar(0, 16, 2), "");
+        assert_eq!(bars(&[0, 4, 8], 8), " ▄█");
+        assert_eq!(squeezed(&[1, 5, 2, 3], 2), [5, 3]);
     }
 }

@@ -5,25 +5,59 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use redis::{Cmd, Parser, Value};
+use redis::Parser;
+
+use super::ask::{Answer, Request};
+use crate::client::pack;
 
 /// The connection is gone; what waits on it was not answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
+/// A way in on which questions of kind `Q` wait for their answers, which come in their order.
+pub(super) trait Line<Q> {
+    /// How many questions wait for their answers.
+    fn waiting(&self) -> usize;
+
+    /// Writes a question.
+    fn ask(&mut self, question: Q, request: &Request);
+
+    /// Sends what was written.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    fn flush(&mut self) -> Result<(), Broken>;
+
+    /// Reads the next answer; none when nothing waits.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken>;
+
+    /// What was not answered.
+    fn unanswered(self: Box<Self>) -> Vec<Q>;
+}
+
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection on which questions of kind `Q` wait for their answers.
-pub(super) struct Line<Q> {
+/// A question on the way.
+struct Waiting<Q> {
+    question: Q,
+    /// How many replies are still to come; the last one is the answer.
+    owed: usize,
+    is_batch: bool,
+}
+
+/// A line to the RESP port.
+pub(super) struct RespLine<Q> {
     socket: Option<TcpStream>,
     parser: Parser,
     out: Vec<u8>,
-    /// The questions on the way, and how many replies each is still owed.
-    waiting: VecDeque<(Q, usize)>,
+    waiting: VecDeque<Waiting<Q>>,
 }
 
-impl<Q> Line<Q> {
+impl<Q> RespLine<Q> {
     /// Connects. Where nobody answers, the line is broken from the start.
     pub(super) fn open(address: SocketAddr) -> Self {
         let socket = TcpStream::connect(address).and_then(|socket| {
@@ -33,50 +67,73 @@ impl<Q> Line<Q> {
         });
         Self { socket: socket.ok(), parser: Parser::new(), out: Vec::new(), waiting: VecDeque::new() }
     }
+}
 
-    /// How many questions wait for their answers.
-    pub(super) fn waiting(&self) -> usize {
+impl<Q> Line<Q> for RespLine<Q> {
+    fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Writes a question of one or more commands; the last one's reply is its answer.
-    pub(super) fn ask(&mut self, question: Q, commands: &[Vec<String>]) {
-        for words in commands {
-            let mut command = Cmd::new();
-            command.arg(words);
-            command.write_packed_command(&mut self.out);
-        }
-        self.waiting.push_back((question, commands.len()));
+    fn ask(&mut self, question: Q, request: &Request) {
+        let commands = commands(request);
+        commands.iter().for_each(|words| pack(words, &mut self.out));
+        let is_batch = request.lines.len() > 1;
+        self.waiting.push_back(Waiting { question, owed: commands.len(), is_batch });
     }
 
-    /// Sends what was written.
-    ///
-    /// # Errors
-    /// When the connection is gone.
-    pub(super) fn flush(&mut self) -> Result<(), Broken> {
+    fn flush(&mut self) -> Result<(), Broken> {
         let sent = self.socket.as_mut().ok_or(Broken)?.write_all(&self.out).map_err(|_| Broken);
         self.out.clear();
         sent
     }
 
-    /// Reads the next answer; none when nothing waits.
-    ///
-    /// # Errors
-    /// When the connection is gone.
-    pub(super) fn read(&mut self) -> Result<Option<(Q, Value)>, Broken> {
-        while let Some((_, owed)) = self.waiting.front_mut() {
+    fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken> {
+        while let Some(next) = self.waiting.front_mut() {
             let socket = self.socket.as_mut().ok_or(Broken)?;
             let value = self.parser.parse_value(socket).map_err(|_| Broken)?;
-            *owed -= 1;
-            if *owed == 0 {
-                return Ok(self.waiting.pop_front().map(|(question, _)| (question, value)));
+            next.owed -= 1;
+            if next.owed == 0 {
+                let answer = if next.is_batch { Answer::of_batch(value) } else { Answer::of(value) };
+                return Ok(self.waiting.pop_front().map(|asked| (asked.question, answer)));
             }
         }
         Ok(None)
     }
 
-    /// What was not answered.
-    pub(super) fn into_waiting(self) -> impl Iterator<Item = Q> {
-        self.waiting.into_iter().map(|(question, _)| question)
+    fn unanswered(self: Box<Self>) -> Vec<Q> {
+        self.waiting.into_iter().map(|asked| asked.question).collect()
+    }
+}
+
+/// The commands of a request as they are sent here.
+fn commands(Request { id, lines }: &Request) -> Vec<Vec<String>> {
+    let with = |words: &[String], more: &[&str]| {
+        words.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect::<Vec<_>>()
+    };
+    match (lines.as_slice(), id.as_deref()) {
+        ([line], Some(id)) => vec![with(line, &["ID", id])],
+        ([line], None) => vec![line.clone()],
+        (lines, id) => {
+            let mut all = vec![with(&[], &["MULTI"])];
+            all.extend(id.map(|id| with(&[], &["BATCH.ID", id])));
+            all.extend(lines.iter().cloned());
+            all.push(with(&[], &["EXEC"]));
+            all
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_lines_are_sent_as_a_batch() {
+        let one = commands(&Request::one("a-1", &["PACKET.CLAIM", "c", "u"]));
+        assert_eq!(one, [["PACKET.CLAIM", "c", "u", "ID", "a-1"]]);
+        let batch =
+            commands(&Request::batch("a-2", &[&["ACCOUNT.DEBIT", "a", "1"], &["STOCK.TAKE", "s", "1", "a"]]));
+        let first: Vec<&str> = batch.iter().map(|words| words[0].as_str()).collect();
+        assert_eq!(first, ["MULTI", "BATCH.ID", "ACCOUNT.DEBIT", "STOCK.TAKE", "EXEC"]);
     }
 }

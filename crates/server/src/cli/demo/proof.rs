@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use rustix::termios::tcgetwinsize;
 use serde_json::{Value, json};
 
 use super::super::{Ended, Exit};
@@ -43,26 +44,32 @@ impl Proof {
         self.lines.iter().all(|line| line.is_kept)
     }
 
-    /// Prints the table, or JSON, on stdout; the exit code says whether every promise was kept.
+    /// Prints `pictures` and the table, or JSON, on stdout; the exit code says whether every promise
+    /// was kept.
     ///
     /// # Errors
     /// When stdout is gone.
-    pub(super) fn print(&self, as_json: bool) -> Ended {
+    pub(super) fn print(&self, as_json: bool, pictures: &[String]) -> Ended {
         let mut out = std::io::stdout().lock();
         if as_json {
             writeln!(out, "{}", self.json())?;
         } else {
-            self.table(&mut out, is_colored())?;
+            writeln!(out)?;
+            pictures.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            writeln!(out)?;
+            self.table(&mut out, is_colored(), columns())?;
         }
         Ok(if self.holds() { Exit::Done } else { Exit::Broken })
     }
 
-    fn table(&self, out: &mut impl Write, colored: bool) -> std::io::Result<()> {
+    fn table(&self, out: &mut impl Write, colored: bool, columns: usize) -> std::io::Result<()> {
         let width = self.lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
+        let margin = "BROKEN".len() + 2 + width + 2;
         for Judged { name, is_kept, text, .. } in &self.lines {
             let (word, color) =
                 if *is_kept { ("ok    ", AnsiColor::Green) } else { ("BROKEN", AnsiColor::Red) };
             let style = if colored { Style::new().bold().fg_color(Some(color.into())) } else { Style::new() };
+            let text = wrapped(text, columns.saturating_sub(margin)).join(&format!("\n{:margin$}", ""));
             writeln!(out, "{style}{word}{style:#}  {name:width$}  {text}")?;
         }
         let broken = self.lines.iter().filter(|line| !line.is_kept).count();
@@ -86,9 +93,52 @@ impl Proof {
 }
 
 /// Whether stdout is to be colored.
-fn is_colored() -> bool {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !forbidden && std::io::stdout().is_terminal()
+pub(super) fn is_colored() -> bool {
+    is_color_wanted() && std::io::stdout().is_terminal()
+}
+
+/// Whether nobody forbade colors.
+pub(super) fn is_color_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// How wide stdout is; without a terminal, as wide as any line.
+fn columns() -> usize {
+    let stdout = std::io::stdout();
+    let size = if stdout.is_terminal() { tcgetwinsize(&stdout).ok() } else { None };
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(usize::MAX)
+}
+
+/// A text in lines of at most `width` characters, broken between words, but not within a number;
+/// where that is very narrow, as one line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    if width < 20 {
+        return vec![text.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in words(text) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The words of a text; a number whose thousands stand apart is one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let is_gap = move |at: usize| !(at > 0 && is_digit(at - 1) && is_digit(at + 1));
+    let ends = text.match_indices(' ').map(|(at, _)| at).filter(move |at| is_gap(*at));
+    let mut begin = 0;
+    ends.chain([text.len()]).map(move |end| {
+        let word = &text[begin..end];
+        begin = end + 1;
+        word
+    })
 }
 
 /// A number with its thousands apart.
@@ -104,6 +154,11 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
+/// Minor units as a sum of money.
+pub(super) fn cents(amount: u64) -> String {
+    format!("{}.{:02}", grouped(amount / 100), amount % 100)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,13 +171,21 @@ mod tests {
         proof.judge("second", false, "1 lost".to_owned(), json!({ "lost": 1 }));
         assert!(!proof.holds());
         let mut out = Vec::new();
-        proof.table(&mut out, false).expect("written");
+        proof.table(&mut out, false, usize::MAX).expect("written");
         let text = String::from_utf8(out).expect("text");
         assert_eq!(text, "ok      first   fine\nBROKEN  second  1 lost\n1 of 2 promises were broken\n");
     }
 
     #[test]
+    fn a_narrow_terminal_gets_narrow_lines() {
+        assert_eq!(wrapped("one two three four five six", 20), ["one two three four", "five six"]);
+        assert_eq!(wrapped("a sum of 9 999 and of 12 345 678", 20), ["a sum of 9 999 and", "of 12 345 678"]);
+        assert_eq!(wrapped("as long as it is", usize::MAX), ["as long as it is"]);
+    }
+
+    #[test]
     fn thousands_stand_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
+        assert_eq!([5, 123_456].map(cents), ["0.05", "1 234.56"]);
     }
 }

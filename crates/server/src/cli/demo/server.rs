@@ -15,6 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use super::super::{Exit, Failed};
+use super::stage::apply;
 use crate::client::Client;
 
 /// How long the server may take to become ready or to end.
@@ -63,6 +64,8 @@ pub(super) struct Server {
     remains: Arc<Mutex<Remains>>,
     folder: PathBuf,
     address: Option<SocketAddr>,
+    /// What the time is, where the demonstration says so.
+    clock: Option<u64>,
 }
 
 impl Server {
@@ -82,7 +85,13 @@ impl Server {
         let path = folder.path().to_owned();
         let remains = Arc::new(Mutex::new(Remains { child: None, folder: Some(folder), is_kept }));
         clear_on_signals(remains.clone())?;
-        Ok(Self { remains, folder: path, address: None })
+        Ok(Self { remains, folder: path, address: None, clock: None })
+    }
+
+    /// With a clock that stands at `now`, in milliseconds since the Unix epoch, until it is set.
+    pub(super) fn with_clock(mut self, now: u64) -> Self {
+        self.clock = Some(now);
+        self
     }
 
     /// Where the journal is.
@@ -108,13 +117,27 @@ impl Server {
         let line = receiver.recv_timeout(PATIENCE).ok().flatten();
         let address = line.as_deref().and_then(ready_address).ok_or_else(|| self.failed("is not ready"))?;
         self.address = Some(address);
-        Ok((address, begun.elapsed()))
+        let took = begun.elapsed();
+        if let Some(now) = self.clock {
+            self.set_clock(now)?;
+        }
+        Ok((address, took))
+    }
+
+    /// Sets the clock of a server that was made with one.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn set_clock(&mut self, now: u64) -> Result<(), Failed> {
+        self.clock = Some(now);
+        apply(&mut self.connect()?, &["DEBUG.CLOCK", &now.to_string()]).map(drop)
     }
 
     fn spawn(&self) -> Result<ChildStdout, Failed> {
         let log = File::create(self.log())?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0"]);
+        command.args(self.clock.map(|_| "--manual-clock"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SCARCE_") {
                 command.env_remove(name);

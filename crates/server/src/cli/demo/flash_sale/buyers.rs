@@ -1,5 +1,10 @@
 //! The buyers: what each wants, how each behaves, and the commands that come of it.
 
+use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::crowd::{Crowd, Draw};
+use super::super::proof::grouped;
+use super::super::record::{Known, Noted, Record};
+
 /// The item on sale.
 pub(super) const SKU: &str = "sneaker";
 /// Whose money some of the buyers pay with.
@@ -45,7 +50,7 @@ pub(super) struct Buyer {
 
 /// What a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum Step {
     Take,
     Pay,
     Reserve,
@@ -53,36 +58,36 @@ pub(super) enum Deed {
     Release,
 }
 
-/// A command of a buyer, under its operation id.
-#[derive(Clone, Debug)]
-pub(super) struct Ask {
-    pub(super) id: String,
+/// A command of a buyer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purchase {
     pub(super) buyer: Buyer,
-    pub(super) deed: Deed,
+    pub(super) step: Step,
     pub(super) quantity: u64,
-    /// It was answered before, and is sent again all the same.
-    pub(super) is_again: bool,
+    /// How long those who vanish keep their units reserved.
+    ttl_ms: u64,
 }
 
-/// What an answer was to its id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Noted {
-    /// The first of all.
-    pub(super) is_first: bool,
-    /// The first that says it was applied.
-    pub(super) is_applied_now: bool,
+/// What is counted while answers come.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Units that buyers hold by acknowledgements.
+    pub(super) sold: u64,
+    /// Units left, as the last answer said.
+    pub(super) available: Option<u64>,
 }
 
 /// The crowd, drawn from a seed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crowd {
+pub(super) struct Buyers {
     pub(super) seed: u64,
     pub(super) count: u64,
+    pub(super) units: u64,
     pub(super) per_owner: u64,
     pub(super) ttl_ms: u64,
 }
 
-impl Crowd {
+impl Buyers {
     /// How many come in the rush; the others come when what was left lying is on sale again.
     pub(super) fn early(&self) -> u64 {
         self.count - self.count / 10
@@ -90,7 +95,7 @@ impl Crowd {
 
     /// One of the buyers: the same for the same seed.
     pub(super) fn buyer(&self, number: u64) -> Buyer {
-        let mut draw = Draw(self.seed ^ number.wrapping_mul(0xd134_2543_de82_ef95));
+        let mut draw = Draw::of(self.seed, number);
         let is_late = number >= self.early();
         let manner = match draw.below(100) {
             _ if is_late => Manner::Take,
@@ -105,124 +110,182 @@ impl Crowd {
             number,
             quantity: quantity.min(self.per_owner),
             manner,
-            insists: draw.below(100) < 30,
-            doubles: draw.below(100) < 10,
-            is_greedy: draw.below(100) < 10,
+            insists: draw.percent(30),
+            doubles: draw.percent(10),
+            is_greedy: draw.percent(10),
         }
+    }
+
+    fn ask(&self, buyer: Buyer, word: &str, step: Step, quantity: u64) -> Ask<Purchase> {
+        let deed = Purchase { buyer, step, quantity, ttl_ms: self.ttl_ms };
+        let ask = Ask::new(format!("{word}-{}", buyer.number), deed);
+        Ask { insists: buyer.insists, doubles: buyer.doubles, ..ask }
+    }
+}
+
+impl Crowd for Buyers {
+    type Deed = Purchase;
+    type Tally = Tally;
+
+    fn arrive(&self, number: u64) -> Ask<Purchase> {
+        let buyer = self.buyer(number);
+        let (word, step) = match buyer.manner {
+            Manner::Take => ("take", Step::Take),
+            Manner::Pay => ("pay", Step::Pay),
+            Manner::Confirm | Manner::Release | Manner::Vanish => ("reserve", Step::Reserve),
+        };
+        self.ask(buyer, word, step, buyer.quantity)
+    }
+
+    fn follow_ups(&self, ask: &Ask<Purchase>, _: &Answer, noted: Noted) -> Vec<Ask<Purchase>> {
+        let mut next = Vec::new();
+        let Purchase { buyer, step, quantity, .. } = ask.deed;
+        let ends_with = match (step, buyer.manner) {
+            (Step::Reserve, Manner::Confirm) => Some(("confirm", Step::Confirm)),
+            (Step::Reserve, Manner::Release) => Some(("release", Step::Release)),
+            _ => None,
+        };
+        if let Some((word, step)) = ends_with.filter(|_| noted.is_applied_now) {
+            next.push(self.ask(buyer, word, step, quantity));
+        }
+        if buyer.is_greedy && noted.is_first && ask.id == self.arrive(buyer.number).id {
+            next.push(self.ask(buyer, "more", Step::Take, 1));
+        }
+        next
+    }
+
+    fn count(&self, tally: &mut Tally, ask: &Ask<Purchase>, answer: &Answer, noted: Noted) {
+        if noted.is_applied_now {
+            let sale = ask.deed.sale(answer);
+            tally.sold += sale.map_or(0, |(_, count)| count);
+            tally.available = ask.deed.left(answer).or(tally.available);
+        }
+    }
+
+    fn is_due(&self, _: usize, record: &Record<Self>) -> bool {
+        record.tally.sold >= self.units.div_ceil(2) || record.answers >= self.early().div_ceil(3)
+    }
+
+    fn picture(&self, record: &Record<Self>) -> (u64, String) {
+        (record.tally.available.unwrap_or(self.units), record.refusals_text())
+    }
+
+    fn so_far(&self, record: &Record<Self>) -> String {
+        format!("{} units sold and {} answers given", grouped(record.tally.sold), grouped(record.answers))
     }
 }
 
 impl Buyer {
-    /// The first command.
-    pub(super) fn opening(self) -> Ask {
-        let (word, deed) = match self.manner {
-            Manner::Take => ("take", Deed::Take),
-            Manner::Pay => ("pay", Deed::Pay),
-            Manner::Confirm | Manner::Release | Manner::Vanish => ("reserve", Deed::Reserve),
-        };
-        self.ask(word, deed, self.quantity)
-    }
-
-    fn ask(self, word: &str, deed: Deed, quantity: u64) -> Ask {
-        Ask { id: format!("{word}-{}", self.number), buyer: self, deed, quantity, is_again: false }
-    }
-
     /// The name that the engine counts the buyer's units under.
     pub(super) fn owner(self) -> String {
         format!("buyer-{}", self.number)
     }
 }
 
-impl Ask {
-    /// What the buyer sends next: when it was answered for the first time, and when it was applied.
-    pub(super) fn follow_ups(&self, noted: Noted) -> Vec<Self> {
-        let mut next = Vec::new();
-        let buyer = self.buyer;
-        let ends_with = match (self.deed, buyer.manner) {
-            (Deed::Reserve, Manner::Confirm) => Some(("confirm", Deed::Confirm)),
-            (Deed::Reserve, Manner::Release) => Some(("release", Deed::Release)),
-            _ => None,
-        };
-        if let Some((word, deed)) = ends_with.filter(|_| noted.is_applied_now) {
-            next.push(buyer.ask(word, deed, self.quantity));
-        }
-        if buyer.insists && noted.is_first {
-            next.push(Self { is_again: true, ..self.clone() });
-        }
-        if buyer.is_greedy && noted.is_first && self.id == buyer.opening().id {
-            next.push(buyer.ask("more", Deed::Take, 1));
-        }
-        next
+impl Purchase {
+    /// The values of the answer that speak of the units; a payment stands before them.
+    pub(super) fn figures(&self, answer: &Answer) -> Vec<i64> {
+        let skipped = if self.step == Step::Pay { 2 } else { 0 };
+        answer.figures().into_iter().skip(skipped).collect()
     }
 
-    /// Whether it goes out on two connections at once.
-    pub(super) fn is_doubled(&self) -> bool {
-        self.buyer.doubles && !self.is_again
+    /// The serials that an answer gives: the first and how many.
+    pub(super) fn sale(&self, answer: &Answer) -> Option<(u64, u64)> {
+        let figures = self.figures(answer);
+        let figure = |at: usize| figures.get(at).and_then(|figure| u64::try_from(*figure).ok());
+        match self.step {
+            Step::Take | Step::Pay => Some((figure(0)?, self.quantity)),
+            Step::Confirm => Some((figure(0)?, figure(1)?)),
+            Step::Reserve | Step::Release => None,
+        }
     }
 
-    /// The words that are sent; the last command's reply is the answer.
-    pub(super) fn commands(&self, crowd: &Crowd) -> Vec<Vec<String>> {
+    /// How many units are left, where the answer says so.
+    fn left(&self, answer: &Answer) -> Option<u64> {
+        let figures = self.figures(answer);
+        figures.get(1).filter(|_| self.step != Step::Confirm).and_then(|left| u64::try_from(*left).ok())
+    }
+}
+
+/// The serials that a buyer holds by an acknowledgement.
+pub(super) fn sale(known: &Known<Purchase>) -> Option<(u64, u64)> {
+    known.applied().and_then(|answer| known.ask.deed.sale(answer))
+}
+
+impl Deed for Purchase {
+    fn request(&self, id: &str) -> Request {
         let owner = self.buyer.owner();
         let reservation = format!("r-{}", self.buyer.number);
         let quantity = self.quantity.to_string();
         let is_brief = self.buyer.manner == Manner::Vanish;
-        let ttl = if is_brief { crowd.ttl_ms } else { PATIENT_TTL_MS }.to_string();
-        match self.deed {
-            Deed::Take => vec![self.words(&["STOCK.TAKE", SKU, &quantity, &owner])],
-            Deed::Reserve => {
-                vec![self.words(&["STOCK.RESERVE", SKU, &reservation, &quantity, &owner, &ttl])]
-            }
-            Deed::Confirm => vec![self.words(&["STOCK.CONFIRM", SKU, &reservation])],
-            Deed::Release => vec![self.words(&["STOCK.RELEASE", SKU, &reservation])],
-            Deed::Pay => {
+        let ttl = if is_brief { self.ttl_ms } else { PATIENT_TTL_MS }.to_string();
+        match self.step {
+            Step::Take => Request::one(id, &["STOCK.TAKE", SKU, &quantity, &owner]),
+            Step::Reserve => Request::one(id, &["STOCK.RESERVE", SKU, &reservation, &quantity, &owner, &ttl]),
+            Step::Confirm => Request::one(id, &["STOCK.CONFIRM", SKU, &reservation]),
+            Step::Release => Request::one(id, &["STOCK.RELEASE", SKU, &reservation]),
+            Step::Pay => {
                 let amount = (PRICE * self.quantity).to_string();
-                vec![
-                    words(&["MULTI"]),
-                    words(&["BATCH.ID", &self.id]),
-                    words(&["ACCOUNT.TRANSFER", BANK, SHOP, &amount]),
-                    words(&["STOCK.TAKE", SKU, &quantity, &owner]),
-                    words(&["EXEC"]),
-                ]
+                let pay = ["ACCOUNT.TRANSFER", BANK, SHOP, &amount];
+                Request::batch(id, &[&pay, &["STOCK.TAKE", SKU, &quantity, &owner]])
             }
         }
     }
 
-    fn words(&self, command: &[&str]) -> Vec<String> {
-        let mut words = words(command);
-        words.extend(["ID".to_owned(), self.id.clone()]);
-        words
-    }
-}
-
-pub(super) fn words(command: &[&str]) -> Vec<String> {
-    command.iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// Numbers from a seed (SplitMix64): enough for a crowd's whims.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
+    /// Batches with money in them are remembered when refused too; refusals of stock are not.
+    fn is_refusal_remembered(&self) -> bool {
+        self.step == Step::Pay
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use redis::Value;
+
     use super::*;
+
+    const CROWD: Buyers = Buyers { seed: 7, count: 1_000, units: 10, per_owner: 2, ttl_ms: 1_000 };
 
     #[test]
     fn the_same_seed_gives_the_same_crowd_with_every_manner_in_it() {
-        let crowd = Crowd { seed: 7, count: 1_000, per_owner: 2, ttl_ms: 1_000 };
-        let manners: Vec<Manner> = (0..900).map(|number| crowd.buyer(number).manner).collect();
-        assert_eq!(manners, (0..900).map(|number| crowd.buyer(number).manner).collect::<Vec<_>>());
+        let manners: Vec<Manner> = (0..900).map(|number| CROWD.buyer(number).manner).collect();
+        assert_eq!(manners, (0..900).map(|number| CROWD.buyer(number).manner).collect::<Vec<_>>());
         for manner in [Manner::Take, Manner::Pay, Manner::Confirm, Manner::Release, Manner::Vanish] {
             assert!(manners.contains(&manner), "{manner:?}");
         }
-        assert_eq!(crowd.buyer(900).manner, Manner::Take);
+        assert_eq!(CROWD.buyer(900).manner, Manner::Take);
+    }
+
+    fn take() -> Ask<Purchase> {
+        CROWD.ask(CROWD.buyer(0), "take", Step::Take, 2)
+    }
+
+    fn applied() -> Answer {
+        Answer::Applied(vec![Value::Int(1), Value::Int(8)])
+    }
+
+    fn sold_out() -> Answer {
+        Answer::Refused("SOLD_OUT".to_owned(), Vec::new())
+    }
+
+    #[test]
+    fn another_answer_for_an_answered_id_is_noticed() {
+        let mut record = Record::<Buyers>::default();
+        assert!(!record.note_sent(&take()));
+        record.note_answer(&CROWD, &take(), false, &applied(), 1);
+        assert_eq!((record.tally.sold, record.tally.available), (2, Some(8)));
+        record.note_answer(&CROWD, &take(), true, &applied(), 1);
+        assert!(record.changed.is_empty());
+        record.note_answer(&CROWD, &take(), true, &sold_out(), 1);
+        assert_eq!(record.changed.len(), 1);
+    }
+
+    #[test]
+    fn a_refusal_that_overtook_its_twin_is_no_change() {
+        let mut record = Record::<Buyers>::default();
+        record.note_sent(&take());
+        record.note_answer(&CROWD, &take(), false, &applied(), 1);
+        record.note_answer(&CROWD, &take(), false, &sold_out(), 1);
+        assert!(record.changed.is_empty());
     }
 }

@@ -3,99 +3,122 @@
 
 mod audit;
 mod buyers;
-mod log;
-mod record;
-mod rush;
-mod stage;
+mod ledger;
 
-use std::io::Write;
+use std::time::Duration;
 
 use self::audit::Evidence;
-use self::buyers::{BANK, Deed, SHOP, SKU};
-use self::log::{Log, Units};
-use self::record::{Answer, Known, Record};
-use self::stage::{Stage, apply, figure};
+use self::buyers::{ASSET, BANK, Buyers, PATIENT_TTL_MS, PRICE, SHOP, SKU};
+use self::ledger::{Ledger, Units};
 use super::chart;
+use super::crowd::Crowd as _;
+use super::log::Log;
+use super::progress::Gauge;
+use super::promises::invented;
 use super::proof::{Proof, grouped};
+use super::record::{Known, Record};
+use super::server::Server;
+use super::stage::{Act, Cue, Stage, apply, figure};
 use crate::cli::args::{FlashSale, SalePlant};
 use crate::cli::{Ended, Exit, Failed};
-use crate::client::{Client, integer, text};
+use crate::client::{Client, Reply, integer, text};
 
 pub(super) fn run(options: &FlashSale) -> Ended {
-    let mut stage = Stage::open(options)?;
-    stage.rush()?;
-    stage.wait_for_deadlines()?;
-    stage.stragglers()?;
-    let mut log = Log::read(&mut stage.server.connect()?, options.per_owner)?;
-    let proof = prove(&mut stage, &mut log)?;
-    stage.progress.end();
-    if !options.stage.json {
-        draw(&stage, &log)?;
-    }
-    let exit = proof.print(options.stage.json)?;
-    farewell(&stage, options.stage.keep);
-    Ok(exit)
-}
-
-/// Reads what the server shows, restarts it cleanly, and judges.
-fn prove(stage: &mut Stage<'_>, log: &mut Log) -> Result<Proof, Failed> {
-    let mut client = stage.server.connect()?;
-    let money = [stage.money(), balance(&mut client, BANK)?, balance(&mut client, SHOP)?];
-    let shown = units(&mut client)?;
-    let receipts = count_receipts(&mut client)?;
-    let before = digest(&mut client)?;
-    drop(client);
-    stage.server.stop()?;
-    let (_, restart) = stage.server.start()?;
-    let after = digest(&mut stage.server.connect()?)?;
-    stage.server.stop()?;
-    let took = restart.as_millis();
-    stage.progress.say(&format!("restart      stopped cleanly and ready again after {took} ms"));
-    let options = stage.options;
+    let mut stage = open(options)?;
+    let (early, window) = (stage.crowd.early(), stage.window(options.units));
+    stage.rush(&Act { arrivals: 0..early, window, cues: vec![Cue::Kill] })?;
+    wait_for_deadlines(&mut stage)?;
+    stage.rush(&Act { arrivals: early..options.buyers, window, cues: Vec::new() })?;
+    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let shown = Shown::ask(&mut stage.server.connect()?)?;
+    let digests = stage.restart()?;
     if let Some(plant) = options.plant {
-        falsify(plant, log, &mut stage.record());
-        stage.progress.say("falsified    the evidence was tampered with, as asked: the proof must fail");
+        falsify(plant, &mut log, &mut stage.record(), &stage.crowd);
+        stage.say_falsified();
     }
+    let ledger = Ledger::of(&log, options.per_owner)?;
     let mut proof = Proof::new("flash-sale");
-    let record = stage.record();
     Evidence {
-        record: &record,
-        log,
-        shown,
-        receipts,
-        money,
-        units: options.units,
-        per_owner: options.per_owner,
-        digests: [before, after],
+        crowd: stage.crowd,
+        record: &stage.record(),
+        log: &log,
+        ledger: &ledger,
+        shown: shown.units,
+        receipts: shown.receipts,
+        money: [money(options), shown.bank, shown.shop],
+        digests,
     }
     .judge(&mut proof);
-    proof.tell("seed", options.stage.seed);
     proof.tell("buyers", options.buyers);
-    proof.tell("seconds", stage.seconds());
-    proof.tell("recovery_ms", stage.recovery.map(|took| took.as_secs_f64() * 1e3));
-    proof.tell("refusals", serde_json::json!(record.refusals));
     proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
-    Ok(proof)
+    let pictures = pictures(&stage, &ledger);
+    stage.conclude(
+        proof,
+        &pictures,
+        &[
+            "scarce demo flash-sale --plant lost-sale    a lie that is found",
+            "scarce explain SOLD_OUT                     what it means",
+            "scarce serve, then: redis-cli -p 7379 STOCK.CREATE sneaker 100",
+        ],
+    )
 }
 
-/// Tampers with the evidence, never with the judgement.
-fn falsify(plant: SalePlant, log: &mut Log, record: &mut Record) {
-    match plant {
-        SalePlant::LostSale => {
-            // As if a sale had been acknowledged and then lost in the crash.
-            let ask = buyers::Crowd { seed: 0, count: 1, per_owner: 1, ttl_ms: 1 }.buyer(0).opening();
-            let ask = buyers::Ask { id: "take-lost".to_owned(), deed: Deed::Take, quantity: 1, ..ask };
-            let binding = Some(Answer::Applied(vec![1, 0]));
-            record.known.insert(ask.id.clone(), Known { ask, binding, life: 1, answers: 1 });
-        }
-        SalePlant::DoubleSale => {
-            // As if an operation had been carried out twice.
-            if let Some(sale) = log.sales.first().cloned() {
-                let effect = log.effects.get(&sale.id).and_then(|effects| effects.first()).cloned();
-                log.effects.entry(sale.id.clone()).or_default().extend(effect);
-                log.sales.push(sale);
-            }
-        }
+/// All the money there is: enough to pay for every unit.
+fn money(options: &FlashSale) -> u64 {
+    PRICE * options.units
+}
+
+/// Starts the server and puts the item on sale.
+fn open(options: &FlashSale) -> Result<Stage<Buyers>, Failed> {
+    let &FlashSale { units, buyers, per_owner, ttl_ms, .. } = options;
+    let crowd = Buyers { seed: options.stage.seed, count: buyers, units, per_owner, ttl_ms };
+    let gauge = Gauge { name: "stock", total: units, unit: "left", position: units };
+    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let mut client = stage.server.connect()?;
+    let (limit, money) = (per_owner.to_string(), money(options).to_string());
+    apply(&mut client, &["STOCK.CREATE", SKU, &units.to_string(), "PEROWNER", &limit])?;
+    apply(&mut client, &["ACCOUNT.OPEN", BANK, ASSET])?;
+    apply(&mut client, &["ACCOUNT.OPEN", SHOP, ASSET])?;
+    apply(&mut client, &["ACCOUNT.CREDIT", BANK, &money])?;
+    let (units, buyers) = (grouped(units), grouped(buyers));
+    stage
+        .progress
+        .say("on sale", &format!("{units} units of '{SKU}' for {buyers} buyers, at most {limit} each"));
+    Ok(stage)
+}
+
+/// Waits until what the vanished had reserved is on sale again.
+fn wait_for_deadlines(stage: &mut Stage<Buyers>) -> Result<(), Failed> {
+    let limit = Duration::from_millis(PATIENT_TTL_MS + stage.crowd.ttl_ms) + Duration::from_secs(10);
+    let mut available = 0;
+    let what = "units are still reserved long after their deadline";
+    let waited = stage.wait_for(what, limit, |client, progress| {
+        let units = units(client)?;
+        available = units.available.unsigned_abs();
+        progress
+            .show(|| (available, format!("waiting for the deadlines of {} reserved units", units.reserved)));
+        Ok(units.reserved.unsigned_abs())
+    })?;
+    let waited = waited.as_millis();
+    let text = format!("nothing is reserved any more after {waited} ms; {available} units are left");
+    stage.progress.say("deadlines", &text);
+    Ok(())
+}
+
+/// What the server shows in the end.
+struct Shown {
+    units: Units,
+    /// How many units it counts in its receipts; none where they do not agree with its counters.
+    receipts: Option<u64>,
+    bank: u64,
+    shop: u64,
+}
+
+impl Shown {
+    fn ask(client: &mut Client) -> Result<Self, Failed> {
+        let mut balance = |account| figure(client, &["ACCOUNT.GET", account], "balance");
+        let (bank, shop) = (balance(BANK)?.unsigned_abs(), balance(SHOP)?.unsigned_abs());
+        Ok(Self { units: units(client)?, receipts: count_receipts(client)?, bank, shop })
     }
 }
 
@@ -109,68 +132,48 @@ fn units(client: &mut Client) -> Result<Units, Failed> {
     })
 }
 
-fn balance(client: &mut Client, account: &str) -> Result<u64, Failed> {
-    figure(client, &["ACCOUNT.GET", account], "balance")
-}
-
 /// Has the server recount its receipts; none when they do not agree with its counters.
 fn count_receipts(client: &mut Client) -> Result<Option<u64>, Failed> {
     loop {
-        match crate::client::Reply::of(client.call(&["STOCK.AUDIT", SKU])?) {
-            crate::client::Reply::Applied(values) => match values.as_slice() {
+        match Reply::of(client.call(&["STOCK.AUDIT", SKU])?) {
+            Reply::Applied(values) => match values.as_slice() {
                 [state, counted, _] if text(state).as_deref() == Some("CONSISTENT") => {
                     return Ok(integer(counted).map(i64::unsigned_abs));
                 }
                 _ => {}
             },
-            crate::client::Reply::Refused(..) => return Ok(None),
-            crate::client::Reply::Error(text) => {
+            Reply::Refused(..) => return Ok(None),
+            Reply::Error(text) => {
                 return Err(Failed::text(Exit::Failed, format!("STOCK.AUDIT was answered: {text}")));
             }
         }
     }
 }
 
-fn digest(client: &mut Client) -> Result<String, Failed> {
-    let rows = apply(client, &["DIGEST"])?;
-    let digests: Vec<String> = rows
-        .iter()
-        .filter_map(|row| match row {
-            redis::Value::Array(fields) => fields.last().and_then(text),
-            _ => None,
-        })
-        .collect();
-    Ok(digests.join(" "))
+/// Tampers with the evidence, never with the judgement.
+fn falsify(plant: SalePlant, log: &mut Log, record: &mut Record<Buyers>, crowd: &Buyers) {
+    match plant {
+        SalePlant::LostSale => {
+            // As if a sale had been acknowledged and then lost in the crash.
+            let mut ask = crowd.arrive(crowd.early());
+            ask.id = "take-lost".to_owned();
+            record.known.insert(ask.id.clone(), Known::acknowledged(ask, invented(&[1, 0])));
+        }
+        // As if an operation had been carried out twice.
+        SalePlant::DoubleSale => log.plant_copy("stock.taken", |_| {}),
+    }
 }
 
 /// The burn-down, from the log.
-fn draw(stage: &Stage<'_>, log: &Log) -> Result<(), Failed> {
-    let mut out = std::io::stdout().lock();
-    let took = stage.recovery.map_or(0, |took| took.as_millis());
-    let mark = format!("kill -9, back after {took} ms");
-    writeln!(out, "\nunits left, over {} changes of it in the log", grouped(log.levels.len() as u64))?;
-    for line in chart::draw(&log.levels, stage.options.units, log.killed_at, &mark) {
-        writeln!(out, "{line}")?;
-    }
-    let record = stage.record();
-    let refusals: Vec<String> =
-        record.refusals.iter().map(|(code, count)| format!("{code} {}", grouped(*count))).collect();
-    writeln!(
-        out,
-        "\n{} answers; refused: {}\n{} units came back from buyers who vanished\n",
-        grouped(record.answers),
-        refusals.join(", "),
-        grouped(log.expired)
-    )?;
-    Ok(())
-}
-
-/// Says how long it took and what to try next.
-fn farewell(stage: &Stage<'_>, is_kept: bool) {
-    let seconds = stage.seconds();
-    stage.progress.say(&format!("done in {seconds:.1} s"));
-    if is_kept {
-        stage.progress.say(&format!("the data is kept in {}", stage.server.data().display()));
-    }
-    stage.progress.say("next: 'scarce serve', then 'redis-cli -p 7379 STOCK.CREATE sneaker 100' and 'STOCK.TAKE sneaker 1 you'");
+fn pictures(stage: &Stage<Buyers>, ledger: &Ledger) -> Vec<String> {
+    let mark = stage.crash_mark();
+    let marks: Vec<_> = ledger.killed_at.map(|at| (at, mark.as_str())).into_iter().collect();
+    let mut lines =
+        vec![format!("units left, over {} changes of it in the log", grouped(ledger.levels.len() as u64))];
+    lines.extend(chart::draw(&ledger.levels, stage.crowd.units, &marks));
+    lines.push(String::new());
+    lines.push(stage.pulse());
+    lines.push(format!("refused: {}", stage.record().refusals_text()));
+    lines.push(format!("{} units came back from buyers who vanished", grouped(ledger.expired)));
+    lines
 }

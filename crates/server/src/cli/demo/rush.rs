@@ -1,21 +1,22 @@
 //! The rush: workers that put the crowd's commands on connections, keep many on the way at once, and
-//! after the crash ask again under the same ids.
+//! after a crash ask again under the same ids.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::Sender;
 
-use super::super::gate::Gate;
-use super::super::line::{Broken, Line};
-use super::buyers::{Ask, Crowd};
-use super::record::{Answer, Record};
+use super::ask::{Answer, Ask, Deed};
+use super::crowd::Crowd;
+use super::gate::Gate;
+use super::line::{Broken, Line, RespLine};
+use super::record::Record;
 
 /// What the workers tell the stage.
 pub(super) enum News {
-    /// The sale is in full swing.
-    InFullSwing,
+    /// The moment for this cue of the act has come.
+    Cue(usize),
     /// The connections of this life of the server broke.
     Broken(u64),
     /// The server answered what it never should.
@@ -23,27 +24,30 @@ pub(super) enum News {
 }
 
 /// What the workers share.
-pub(super) struct Rush<'a> {
-    pub(super) crowd: Crowd,
+pub(super) struct Rush<'a, C: Crowd> {
+    pub(super) crowd: &'a C,
     pub(super) gate: &'a Gate,
-    pub(super) record: &'a Mutex<Record>,
-    /// The next buyer who has not come yet, and the one before whom to end.
+    pub(super) record: &'a Mutex<Record<C>>,
+    /// The next one who has not come yet, and the one before whom to end.
     pub(super) next: AtomicU64,
     pub(super) end: u64,
     /// How many commands may be on the way on a connection.
     pub(super) window: usize,
-    /// From so many units sold, or answers in, the sale is in full swing.
-    pub(super) swing: Option<(u64, u64)>,
+    /// How many cues there are, and how many were given.
+    pub(super) cues: usize,
+    pub(super) given: AtomicUsize,
 }
 
-impl Rush<'_> {
-    pub(super) fn record(&self) -> MutexGuard<'_, Record> {
+type Lines<C> = Vec<Box<dyn Line<Sent<<C as Crowd>::Deed>>>>;
+
+impl<C: Crowd> Rush<'_, C> {
+    fn record(&self) -> MutexGuard<'_, Record<C>> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next_buyer(&self) -> Option<Ask> {
+    fn next_arrival(&self) -> Option<Ask<C::Deed>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.end).then(|| self.crowd.buyer(number).opening())
+        (number < self.end).then(|| self.crowd.arrive(number))
     }
 
     /// A worker: serves its share of the crowd until nobody is left.
@@ -52,7 +56,8 @@ impl Rush<'_> {
         let mut life = 0;
         while let Some((now, address)) = self.gate.wait_beyond(life) {
             life = now;
-            let mut lines: Vec<Line<Sent>> = (0..connections).map(|_| Line::open(address)).collect();
+            let mut lines: Lines<C> =
+                (0..connections).map(|_| Box::new(RespLine::open(address)) as Box<dyn Line<_>>).collect();
             let ended = Talk { rush: self, lines: &mut lines, todo: &mut todo, life, news }.run();
             match ended {
                 Ok(()) => return,
@@ -68,21 +73,20 @@ impl Rush<'_> {
     }
 
     /// What was on the way is asked again first, under the same ids.
-    fn keep_unanswered(&self, lines: Vec<Line<Sent>>, todo: &mut VecDeque<Ask>) {
-        let unanswered: Vec<Ask> =
-            lines.into_iter().flat_map(Line::into_waiting).map(|sent| sent.ask).collect();
+    fn keep_unanswered(&self, lines: Lines<C>, todo: &mut VecDeque<Ask<C::Deed>>) {
+        let unanswered: Vec<_> = lines.into_iter().flat_map(Line::unanswered).map(|sent| sent.ask).collect();
         let mut record = self.record();
         unanswered.iter().for_each(|ask| record.note_lost(ask));
         drop(record);
         for ask in unanswered.into_iter().rev() {
-            todo.push_front(ask);
+            todo.push_front(self.crowd.after_crash(ask));
         }
     }
 }
 
 /// A command on the way.
-struct Sent {
-    ask: Ask,
+struct Sent<D> {
+    ask: Ask<D>,
     /// Its id had been answered for good before it was sent.
     was_told: bool,
 }
@@ -99,15 +103,15 @@ impl From<Broken> for Ended {
 }
 
 /// A worker's conversation during one life of the server.
-struct Talk<'a> {
-    rush: &'a Rush<'a>,
-    lines: &'a mut Vec<Line<Sent>>,
-    todo: &'a mut VecDeque<Ask>,
+struct Talk<'a, C: Crowd> {
+    rush: &'a Rush<'a, C>,
+    lines: &'a mut Lines<C>,
+    todo: &'a mut VecDeque<Ask<C::Deed>>,
     life: u64,
     news: &'a Sender<News>,
 }
 
-impl Talk<'_> {
+impl<C: Crowd> Talk<'_, C> {
     fn run(&mut self) -> Result<(), Ended> {
         loop {
             let more = self.fill();
@@ -127,7 +131,7 @@ impl Talk<'_> {
     fn fill(&mut self) -> bool {
         for at in 0..self.lines.len() {
             while self.lines[at].waiting() < self.rush.window {
-                let Some(ask) = self.todo.pop_front().or_else(|| self.rush.next_buyer()) else {
+                let Some(ask) = self.todo.pop_front().or_else(|| self.rush.next_arrival()) else {
                     return false;
                 };
                 self.send(at, ask);
@@ -136,24 +140,23 @@ impl Talk<'_> {
         true
     }
 
-    fn send(&mut self, at: usize, ask: Ask) {
-        let commands = ask.commands(&self.rush.crowd);
+    fn send(&mut self, at: usize, ask: Ask<C::Deed>) {
+        let request = ask.deed.request(&ask.id);
         let mut record = self.rush.record();
         let was_told = record.note_sent(&ask);
-        if ask.is_doubled() && !was_told && self.lines.len() > 1 {
+        if ask.doubles && !ask.is_again && !was_told && self.lines.len() > 1 {
             record.doubles += 1;
             let other = (at + 1) % self.lines.len();
-            self.lines[other].ask(Sent { ask: ask.clone(), was_told }, &commands);
+            self.lines[other].ask(Sent { ask: ask.clone(), was_told }, &request);
         }
         drop(record);
-        self.lines[at].ask(Sent { ask, was_told }, &commands);
+        self.lines[at].ask(Sent { ask, was_told }, &request);
     }
 
     fn drain(&mut self, low: usize) -> Result<(), Ended> {
         for at in 0..self.lines.len() {
             while self.lines[at].waiting() > low {
-                if let Some((sent, value)) = self.lines[at].read()? {
-                    let answer = Answer::of(sent.ask.deed, value);
+                if let Some((sent, answer)) = self.lines[at].read()? {
                     self.heed(sent, &answer)?;
                 }
             }
@@ -161,27 +164,37 @@ impl Talk<'_> {
         Ok(())
     }
 
-    fn heed(&mut self, sent: Sent, answer: &Answer) -> Result<(), Ended> {
+    fn heed(&mut self, sent: Sent<C::Deed>, answer: &Answer) -> Result<(), Ended> {
         let Sent { ask, was_told } = sent;
         match answer {
-            Answer::Later(_) => {
+            Answer::Later => {
                 self.todo.push_back(ask);
                 return Ok(());
             }
             Answer::Error(text) => {
                 return Err(Ended::Failed(format!("'{}' was answered: {text}", ask.id)));
             }
-            Answer::Applied(_) | Answer::Refused(_) => {}
+            Answer::Applied(_) | Answer::Refused(..) => {}
         }
+        let crowd = self.rush.crowd;
         let mut record = self.rush.record();
-        let noted = record.note_answer(&ask, was_told, answer, self.life);
-        let swings =
-            self.rush.swing.is_some_and(|(sold, answers)| record.sold >= sold || record.answers >= answers);
+        let noted = record.note_answer(crowd, &ask, was_told, answer, self.life);
+        self.give_cue(&record);
         drop(record);
-        if swings && self.life == 1 {
-            let _ = self.news.send(News::InFullSwing);
+        self.todo.extend(crowd.follow_ups(&ask, answer, noted));
+        if ask.insists && noted.is_first {
+            self.todo.push_back(ask.again());
         }
-        self.todo.extend(ask.follow_ups(noted));
         Ok(())
+    }
+
+    /// Tells the stage, once, that the moment for the next cue has come. Whoever holds the record
+    /// is alone with it.
+    fn give_cue(&self, record: &Record<C>) {
+        let given = self.rush.given.load(Ordering::Relaxed);
+        if given < self.rush.cues && self.rush.crowd.is_due(given, record) {
+            self.rush.given.store(given + 1, Ordering::Relaxed);
+            let _ = self.news.send(News::Cue(given));
+        }
     }
 }

@@ -1,0 +1,159 @@
+//! The truth: the server's log from its first event on.
+
+use std::collections::BTreeMap;
+
+use redis::Value;
+
+use super::stage::named;
+use crate::cli::{Exit, Failed};
+use crate::client::{Client, integer, text};
+
+/// An event of the log.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) epoch: u64,
+    /// The stamp, in milliseconds since the Unix epoch.
+    pub(super) at: u64,
+    /// The operation id; empty where there was none.
+    pub(super) operation: String,
+    pub(super) name: String,
+    /// It was written after the server had been killed.
+    pub(super) is_after_kill: bool,
+    fields: Vec<Value>,
+}
+
+impl Event {
+    /// A field.
+    pub(super) fn find(&self, name: &str) -> Option<&Value> {
+        named(&self.fields, name)
+    }
+
+    /// A field that is a number of any sign.
+    pub(super) fn signed(&self, name: &str) -> Option<i64> {
+        self.find(name).and_then(integer)
+    }
+
+    /// A field that is a number of 0 or more.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.signed(name).and_then(|number| u64::try_from(number).ok())
+    }
+
+    /// A field that is a text; empty where it is none.
+    pub(super) fn text(&self, name: &str) -> String {
+        self.find(name).and_then(text).unwrap_or_default()
+    }
+
+    /// Gives a field another value; for those who falsify.
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        let mut pairs = self.fields.chunks_mut(2);
+        if let Some(pair) = pairs.find(|pair| text(&pair[0]).as_deref() == Some(name)) {
+            pair[1] = value;
+        }
+    }
+}
+
+/// What an operation did: the event's name, and the figures that its caller is told.
+pub(super) type Effect = (String, Vec<i64>);
+
+/// What every operation did.
+pub(super) type Effects = BTreeMap<String, Vec<Effect>>;
+
+/// The log, as far as it was read.
+#[derive(Default)]
+pub(super) struct Log {
+    pub(super) events: Vec<Event>,
+    /// Sequences that were missing or came twice.
+    pub(super) gaps: u64,
+    /// Operations with an event, and whether they had it before the server was killed.
+    pub(super) operations: BTreeMap<String, bool>,
+    last: (u64, u64),
+}
+
+/// How many events are read at a time.
+const PAGE: &str = "5000";
+
+impl Log {
+    /// Reads the log from its beginning to its end.
+    ///
+    /// # Errors
+    /// When the server does not answer as it should.
+    pub(super) fn read(client: &mut Client) -> Result<Self, Failed> {
+        let mut log = Self::default();
+        log.read_on(client)?;
+        Ok(log)
+    }
+
+    /// Reads what has come since.
+    ///
+    /// # Errors
+    /// When the server does not answer as it should.
+    pub(super) fn read_on(&mut self, client: &mut Client) -> Result<(), Failed> {
+        loop {
+            let (epoch, sequence) = (self.last.0.to_string(), self.last.1.to_string());
+            match client.call(&["EVENTS", "0", &epoch, &sequence, "COUNT", PAGE])? {
+                Value::Array(events) if events.is_empty() => return Ok(()),
+                Value::Array(events) => {
+                    for event in events {
+                        self.add(event).ok_or_else(|| unreadable("an event", self.last.1 + 1))?;
+                    }
+                }
+                _ => return Err(unreadable("what came after", self.last.1)),
+            }
+        }
+    }
+
+    /// Takes an event up; nothing where it cannot be read.
+    fn add(&mut self, event: Value) -> Option<()> {
+        let Value::Array(mut parts) = event else { return None };
+        let Some(Value::Array(fields)) = parts.pop() else { return None };
+        let [_, epoch, sequence, at, operation, name] = parts.as_slice() else { return None };
+        let number = |value| integer(value).and_then(|number| u64::try_from(number).ok());
+        let (epoch, sequence) = (number(epoch)?, number(sequence)?);
+        self.gaps += u64::from(sequence != self.last.1 + 1 || epoch < self.last.0);
+        self.last = (epoch, sequence);
+        let is_after_kill = self.events.first().is_some_and(|first| epoch > first.epoch);
+        let operation = text(operation).unwrap_or_default();
+        if !operation.is_empty() {
+            self.operations.entry(operation.clone()).or_insert(!is_after_kill);
+        }
+        self.events.push(Event {
+            epoch,
+            at: number(at)?,
+            operation,
+            name: text(name)?,
+            is_after_kill,
+            fields,
+        });
+        Some(())
+    }
+
+    /// Gives every event to `fold`, which returns nothing where a field is missing that it needs.
+    ///
+    /// # Errors
+    /// When a field is missing.
+    pub(super) fn fold(&self, mut fold: impl FnMut(&Event) -> Option<()>) -> Result<(), Failed> {
+        let folded = |event: &Event| fold(event).ok_or_else(|| unreadable(&event.name, event.at));
+        self.events.iter().try_for_each(folded)
+    }
+
+    /// The events of a name; for those who falsify.
+    pub(super) fn named_mut<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = &'a mut Event> {
+        self.events.iter_mut().filter(move |event| event.name == name)
+    }
+
+    /// Puts a copy of the first event of a name behind it, as `change` makes it; for those who falsify.
+    pub(super) fn plant_copy(&mut self, name: &str, change: impl FnOnce(&mut Event)) {
+        if let Some(at) = self.events.iter().position(|event| event.name == name) {
+            let mut copy = self.events[at].clone();
+            change(&mut copy);
+            self.events.insert(at + 1, copy);
+        }
+    }
+}
+
+fn unreadable(what: &str, at: u64) -> Failed {
+    let text = format!(
+        "the log has {what} ({at}) that the demonstration cannot read; are server and demonstration of one version?"
+    );
+    Failed::text(Exit::Failed, text)
+}

@@ -1,0 +1,64 @@
+//! How fast answers came while the crowd rushed: a line of small bars, with the crash in it.
+
+use std::time::Instant;
+
+use super::chart;
+
+/// How many bars the line has at most.
+const COLUMNS: usize = 48;
+
+/// The rate of answers, frame by frame.
+pub(super) struct Pulse {
+    since: Instant,
+    before: u64,
+    rates: Vec<u64>,
+    marked: Option<usize>,
+}
+
+impl Default for Pulse {
+    fn default() -> Self {
+        Self { since: Instant::now(), before: 0, rates: Vec::new(), marked: None }
+    }
+}
+
+impl Pulse {
+    /// A frame has passed, and there are so many answers in all. Gives how many came per second.
+    pub(super) fn beat(&mut self, answers: u64) -> f64 {
+        let seconds = self.since.elapsed().as_secs_f64().max(0.001);
+        let count = answers.saturating_sub(self.before);
+        (self.since, self.before) = (Instant::now(), answers);
+        self.rates.push(count);
+        count as f64 / seconds
+    }
+
+    /// The server was killed now.
+    pub(super) fn mark(&mut self) {
+        self.marked = self.marked.or(Some(self.rates.len()));
+    }
+
+    /// The line.
+    pub(super) fn draw(&self) -> String {
+        let (before, after) = self.rates.split_at(self.marked.unwrap_or(self.rates.len()));
+        let share = |part: &[u64]| part.len() * COLUMNS.min(self.rates.len()) / self.rates.len().max(1);
+        let top = self.rates.iter().copied().max().unwrap_or(0);
+        let bars = |part: &[u64]| chart::bars(&chart::squeezed(part, share(part).max(1)), top);
+        let mark = if self.marked.is_some() { "✖" } else { "" };
+        format!("{}{mark}{}", bars(before), bars(after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crash_stands_where_it_was() {
+        let mut pulse = Pulse::default();
+        pulse.beat(10);
+        pulse.beat(30);
+        pulse.mark();
+        pulse.beat(30);
+        pulse.beat(50);
+        assert_eq!(pulse.draw(), "▄█✖ █");
+    }
+}

@@ -1,0 +1,136 @@
+//! The outside record: every acknowledgement that the crowd got, kept in this process, where the
+//! server's crash cannot touch it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ask::{Answer, Ask, Deed};
+use super::crowd::Crowd;
+use super::proof::grouped;
+
+/// What an answer was to its id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Noted {
+    /// The first of all.
+    pub(super) is_first: bool,
+    /// The first that says it was applied.
+    pub(super) is_applied_now: bool,
+}
+
+/// What is known of an operation id from outside.
+#[derive(Clone, Debug)]
+pub(super) struct Known<D> {
+    pub(super) ask: Ask<D>,
+    /// The first answer that the engine must remember.
+    pub(super) binding: Option<Answer>,
+    /// In which life of the server it came.
+    pub(super) life: u64,
+    /// How many answers came.
+    pub(super) answers: u64,
+}
+
+impl<D> Known<D> {
+    /// Something that was acknowledged; for those who falsify.
+    pub(super) fn acknowledged(ask: Ask<D>, answer: Answer) -> Self {
+        Self { ask, binding: Some(answer), life: 1, answers: 1 }
+    }
+
+    /// What was answered when it was applied.
+    pub(super) fn applied(&self) -> Option<&Answer> {
+        self.binding.as_ref().filter(|answer| answer.is_applied())
+    }
+}
+
+/// Everything that the crowd knows.
+pub(super) struct Record<C: Crowd> {
+    pub(super) known: BTreeMap<String, Known<C::Deed>>,
+    /// Commands answered.
+    pub(super) answers: u64,
+    /// Answers by code, of those that were refused.
+    pub(super) refusals: BTreeMap<String, u64>,
+    pub(super) tally: C::Tally,
+    /// Ids whose answer was another one later.
+    pub(super) changed: BTreeSet<String>,
+    /// Commands that were on the way when the server died, by id.
+    pub(super) lost: BTreeMap<String, u64>,
+    /// Commands sent again although answered, and commands sent twice at once.
+    pub(super) repeats: u64,
+    pub(super) doubles: u64,
+}
+
+impl<C: Crowd> Default for Record<C> {
+    fn default() -> Self {
+        Self {
+            known: BTreeMap::new(),
+            answers: 0,
+            refusals: BTreeMap::new(),
+            tally: C::Tally::default(),
+            changed: BTreeSet::new(),
+            lost: BTreeMap::new(),
+            repeats: 0,
+            doubles: 0,
+        }
+    }
+}
+
+impl<C: Crowd> Record<C> {
+    /// Notes that a command is about to be sent. Gives whether its id was answered for good already.
+    pub(super) fn note_sent(&mut self, ask: &Ask<C::Deed>) -> bool {
+        self.repeats += u64::from(ask.is_again);
+        let known = self.known.entry(ask.id.clone()).or_insert_with(|| Known {
+            ask: ask.clone(),
+            binding: None,
+            life: 0,
+            answers: 0,
+        });
+        known.binding.is_some()
+    }
+
+    /// Notes an answer; `was_told` is what [`Self::note_sent`] gave when the command was sent.
+    pub(super) fn note_answer(
+        &mut self,
+        crowd: &C,
+        ask: &Ask<C::Deed>,
+        was_told: bool,
+        answer: &Answer,
+        life: u64,
+    ) -> Noted {
+        self.answers += 1;
+        if let Some(code) = answer.code() {
+            *self.refusals.entry(code.to_owned()).or_default() += 1;
+        }
+        let Some(known) = self.known.get_mut(&ask.id) else { return Noted::default() };
+        known.answers += 1;
+        let is_applied = answer.is_applied();
+        let noted =
+            Noted { is_first: known.answers == 1, is_applied_now: is_applied && known.binding.is_none() };
+        let binds = is_applied || ask.deed.is_refusal_remembered();
+        match &known.binding {
+            Some(first) if first != answer && (binds || was_told) => {
+                self.changed.insert(ask.id.clone());
+            }
+            None if binds => {
+                known.binding = Some(answer.clone());
+                known.life = life;
+            }
+            _ => {}
+        }
+        crowd.count(&mut self.tally, ask, answer, noted);
+        noted
+    }
+
+    /// Notes that the server died before this was answered.
+    pub(super) fn note_lost(&mut self, ask: &Ask<C::Deed>) {
+        *self.lost.entry(ask.id.clone()).or_default() += 1;
+    }
+
+    /// How often a code was answered.
+    pub(super) fn refused(&self, code: &str) -> u64 {
+        self.refusals.get(code).copied().unwrap_or(0)
+    }
+
+    /// What was refused, and how often.
+    pub(super) fn refusals_text(&self) -> String {
+        let text = |(code, count): (&String, &u64)| format!("{code} {}", grouped(*count));
+        self.refusals.iter().map(text).collect::<Vec<_>>().join(" · ")
+    }
+}

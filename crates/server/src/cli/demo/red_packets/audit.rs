@@ -1,0 +1,235 @@
+//! The comparison: what the guests were told against what the log says, and the cut against its seed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scarce_core::packets::cut::Plan;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::super::log::Log;
+use super::super::promises;
+use super::super::proof::{Proof, cents, grouped};
+use super::super::record::Record;
+use super::guests::{Guests, Wish, name};
+use super::ledger::Ledger;
+
+/// What the server showed.
+pub(super) struct Shown {
+    /// What `PACKET.CREATE` answered before anybody claimed.
+    pub(super) commitment: String,
+    /// What `PACKET.CLOSE` answered: claimed, left, amount left, seed.
+    pub(super) claimed: u64,
+    pub(super) left_count: u64,
+    pub(super) left_amount: u64,
+    pub(super) seed: String,
+    /// What is in the pot, and on each account that is not empty.
+    pub(super) pot: u64,
+    pub(super) balances: BTreeMap<String, u64>,
+}
+
+/// All that is compared.
+pub(super) struct Evidence<'a> {
+    pub(super) record: &'a Record<Guests>,
+    pub(super) log: &'a Log,
+    pub(super) ledger: &'a Ledger,
+    pub(super) plan: Plan,
+    pub(super) shown: Shown,
+    /// The digest before and after a restart.
+    pub(super) digests: [String; 2],
+}
+
+impl Evidence<'_> {
+    /// Judges every promise.
+    pub(super) fn judge(&self, proof: &mut Proof) {
+        let Self { record, log, ledger, .. } = self;
+        self.judge_shares(proof);
+        self.judge_sum(proof);
+        promises::judge_durability(proof, record, |id, known, answer| {
+            let name = match known.ask.deed {
+                Wish::Claim { .. } => "packets.claimed",
+                Wish::Settle { .. } => "account.transferred",
+            };
+            promises::has_effect(&ledger.effects, id, &(name.to_owned(), answer.figures()))
+        });
+        promises::judge_single_effect(proof, record, promises::done_twice(&ledger.effects));
+        promises::judge_answers(proof, record, promises::untold(record, &ledger.effects));
+        self.judge_reminders(proof);
+        promises::judge_flight(proof, record, log);
+        self.judge_commitment(proof);
+        self.judge_cut(proof);
+        self.judge_payments(proof);
+        promises::judge_log(proof, log);
+        promises::judge_replay(proof, &self.digests);
+    }
+
+    fn judge_shares(&self, proof: &mut Proof) {
+        let mut shares: BTreeMap<&str, u64> = BTreeMap::new();
+        self.ledger.claims.iter().for_each(|claim| *shares.entry(&claim.user).or_default() += 1);
+        let greedy = shares.values().filter(|count| **count > 1).count();
+        let guests = shares.len() as u64;
+        let exhausted = self.record.refused("EXHAUSTED");
+        let text = format!(
+            "{} guests have one, {greedy} have more; {} were too late",
+            grouped(guests),
+            grouped(exhausted)
+        );
+        let figures =
+            json!({ "guests": guests, "with_more_than_one": greedy, "refused_exhausted": exhausted });
+        proof.judge("one packet each", greedy == 0, text, figures);
+    }
+
+    fn judge_sum(&self, proof: &mut Proof) {
+        let Plan { total, count, .. } = self.plan;
+        let claims = &self.ledger.claims;
+        let given: BTreeSet<u64> = claims.iter().map(|claim| claim.packet).collect();
+        let sum: u64 = claims.iter().map(|claim| claim.amount).sum();
+        let Shown { claimed, left_count, left_amount, .. } = self.shown;
+        let is_counted =
+            given.len() == claims.len() && claims.len() as u64 == claimed && claimed + left_count == count;
+        let is_kept = is_counted && sum + left_amount == total && self.ledger.deviations == 0;
+        let text = format!(
+            "{} of {} packets given, each once; {} claimed + {} left = {}",
+            grouped(claimed),
+            grouped(count),
+            cents(sum),
+            cents(left_amount),
+            cents(sum + left_amount)
+        );
+        let figures = json!({
+            "packets": count, "given": claimed, "claimed": sum, "left": left_amount, "total": total,
+            "deviations": self.ledger.deviations,
+        });
+        proof.judge("the sum is exact", is_kept, text, figures);
+    }
+
+    /// Whoever asks again is told of the packet that they have.
+    fn judge_reminders(&self, proof: &mut Proof) {
+        let has: BTreeMap<&str, (u64, u64)> = self
+            .ledger
+            .claims
+            .iter()
+            .map(|claim| (claim.user.as_str(), (claim.packet, claim.amount)))
+            .collect();
+        let reminders = &self.record.tally.reminders;
+        let wrong = |(guest, packet, amount): &&(u64, u64, u64)| {
+            has.get(name(*guest).as_str()) != Some(&(*packet, *amount))
+        };
+        let wrong = reminders.iter().filter(wrong).count();
+        let count = reminders.len() as u64;
+        let text = format!("{} times ALREADY_CLAIMED, {wrong} with another packet or amount", grouped(count));
+        proof.judge(
+            "asking again tells the same",
+            wrong == 0 && count > 0,
+            text,
+            json!({ "reminded": count, "wrong": wrong }),
+        );
+    }
+
+    /// The commitment, public before the first claim, is the hash of the seed that is public now.
+    fn judge_commitment(&self, proof: &mut Proof) {
+        let hash = bytes_of(&self.shown.seed).map(|seed| hex(&Sha256::digest(seed)));
+        let commitments = [&self.shown.commitment, &self.ledger.commitment];
+        let is_kept = hash.is_some()
+            && commitments.iter().all(|commitment| Some(*commitment) == hash.as_ref())
+            && self.shown.seed == self.ledger.seed;
+        let text = format!(
+            "SHA-256 of the seed {}… is {}…, committed to was {}…",
+            start(&self.shown.seed),
+            start(hash.as_deref().unwrap_or("nothing")),
+            start(&self.shown.commitment)
+        );
+        let figures = json!({ "seed": self.shown.seed, "sha256": hash, "commitment": self.shown.commitment });
+        proof.judge("the cut was fixed before", is_kept, text, figures);
+    }
+
+    /// The cut, made again from the seed, gives the packets in the order of the claims.
+    fn judge_cut(&self, proof: &mut Proof) {
+        let cut = bytes_of(&self.shown.seed).and_then(|seed| self.plan.cut(&seed).ok()).unwrap_or_default();
+        let claims = &self.ledger.claims;
+        let at =
+            |packet: u64| usize::try_from(packet).ok().and_then(|packet| cut.get(packet.checked_sub(1)?));
+        let wrong = claims.iter().filter(|claim| at(claim.packet) != Some(&claim.amount)).count();
+        let in_order = claims.iter().zip(1..).all(|(claim, packet)| claim.packet == packet);
+        let order = if in_order { "in their order" } else { "out of order" };
+        let text = format!(
+            "{} packets cut again from the seed; {} claims, {order}, {wrong} of another amount",
+            grouped(cut.len() as u64),
+            grouped(claims.len() as u64)
+        );
+        let figures =
+            json!({ "cut": cut.len(), "claims": claims.len(), "wrong": wrong, "in_order": in_order });
+        proof.judge("the seed gives the cut", wrong == 0 && in_order && !cut.is_empty(), text, figures);
+    }
+
+    /// Every claim is paid once, to whom it belongs, whoever paid it again.
+    fn judge_payments(&self, proof: &mut Proof) {
+        let (claims, payments) = (&self.ledger.claims, &self.ledger.payments);
+        let due: BTreeMap<String, (&str, u64)> = claims
+            .iter()
+            .map(|claim| {
+                (
+                    format!("settle/{}/{}", super::guests::CAMPAIGN, claim.packet),
+                    (claim.user.as_str(), claim.amount),
+                )
+            })
+            .collect();
+        let is_due = |payment: &&super::ledger::Payment| {
+            due.get(&payment.operation) == Some(&(payment.to.as_str(), payment.amount))
+        };
+        let good: BTreeSet<&str> =
+            payments.iter().filter(is_due).map(|payment| payment.operation.as_str()).collect();
+        let unpaid = due.len() - good.len();
+        let surplus = payments.len() - good.len();
+        let claimed: u64 = claims.iter().map(|claim| claim.amount).sum();
+        let paid: u64 = payments.iter().map(|payment| payment.amount).sum();
+        let held: u64 = self.shown.balances.values().sum();
+        let wrong =
+            claims.iter().filter(|claim| self.shown.balances.get(&claim.user) != Some(&claim.amount)).count();
+        let is_kept = unpaid == 0
+            && surplus == 0
+            && wrong == 0
+            && [paid, held].iter().all(|sum| *sum == claimed)
+            && self.shown.pot + paid == self.plan.total;
+        let text = format!(
+            "{} claims, {unpaid} unpaid, {surplus} paid twice; claimed {} = paid {} = on accounts {}",
+            grouped(claims.len() as u64),
+            cents(claimed),
+            cents(paid),
+            cents(held)
+        );
+        let figures = json!({
+            "claims": claims.len(), "unpaid": unpaid, "surplus": surplus, "claimed": claimed, "paid": paid,
+            "on_accounts": held, "wrong_balances": wrong, "pot": self.shown.pot,
+        });
+        proof.judge("every claim is paid once", is_kept, text, figures);
+    }
+}
+
+/// The first digits of a long number, which say enough in a line.
+fn start(digits: &str) -> &str {
+    digits.get(..8).unwrap_or(digits)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The 32 bytes that 64 hexadecimal digits stand for.
+fn bytes_of(digits: &str) -> Option<[u8; 32]> {
+    let pair = |at: usize| u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..32).map(pair).collect();
+    bytes.filter(|_| digits.len() == 64)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_digits_are_bytes() {
+        let digits = "00ff".repeat(16);
+        assert_eq!(bytes_of(&digits).map(|bytes| hex(&bytes)), Some(digits));
+        assert_eq!(bytes_of("00ff"), None);
+        assert_eq!(bytes_of(&"zz".repeat(32)), None);
+    }
+}

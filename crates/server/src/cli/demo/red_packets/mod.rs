@@ -1,0 +1,175 @@
+//! `scarce demo red-packets`: ten guests for every packet, many of whom ask twice; a server that is
+//! killed in the middle; a cut that anybody can make again; and payments that happen once.
+
+mod audit;
+mod guests;
+mod ledger;
+
+use redis::Value;
+use scarce_core::command::shapes::Method;
+use scarce_core::packets::cut::Plan;
+
+use self::audit::{Evidence, Shown};
+use self::guests::{ASSET, CAMPAIGN, Guests, POT, Wish, name};
+use self::ledger::{Claim, Ledger};
+use super::ask::Ask;
+use super::chart;
+use super::log::Log;
+use super::progress::Gauge;
+use super::promises::invented;
+use super::proof::{Proof, cents, grouped};
+use super::record::{Known, Record};
+use super::server::Server;
+use super::stage::{Act, Cue, Stage, apply, apply_all, figure, named};
+use crate::cli::args::{CutMethod, PacketPlant, RedPackets};
+use crate::cli::{Ended, Exit, Failed};
+use crate::client::{Client, integer, text};
+
+pub(super) fn run(options: &RedPackets) -> Ended {
+    let (mut stage, commitment) = open(options)?;
+    let window = stage.window(options.packets);
+    let guests = options.users;
+    stage.rush(&Act { arrivals: 0..guests, window, cues: vec![Cue::Kill] })?;
+    stage.progress.say("once more", "every guest asks again, and every packet is paid again");
+    stage.rush(&Act { arrivals: guests..2 * guests, window, cues: Vec::new() })?;
+    let mut shown = shown(&mut stage.server.connect()?, commitment, guests)?;
+    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let digests = stage.restart()?;
+    if let Some(plant) = options.plant {
+        falsify(plant, &mut log, &mut stage.record(), &mut shown);
+        stage.say_falsified();
+    }
+    let ledger = Ledger::of(&log)?;
+    let plan = plan(options);
+    let mut proof = Proof::new("red-packets");
+    Evidence { record: &stage.record(), log: &log, ledger: &ledger, plan, shown, digests }.judge(&mut proof);
+    proof.tell("users", options.users);
+    proof.tell("method", method(options.method).word());
+    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
+    let pictures = pictures(&stage, &ledger);
+    stage.conclude(
+        proof,
+        &pictures,
+        &[
+            "scarce demo red-packets --plant swapped-seed    a lie that is found",
+            "scarce explain ALREADY_CLAIMED                  what it means",
+        ],
+    )
+}
+
+fn method(method: CutMethod) -> Method {
+    match method {
+        CutMethod::Even => Method::Even,
+        CutMethod::DoubleMean => Method::DoubleMean,
+        CutMethod::LineCut => Method::LineCut,
+    }
+}
+
+fn plan(options: &RedPackets) -> Plan {
+    Plan { total: options.total, count: options.packets, method: method(options.method), min: 1, max: None }
+}
+
+/// Starts the server, opens an account for every guest, fills the pot and creates the campaign. Gives
+/// the commitment, which is public before the first claim.
+fn open(options: &RedPackets) -> Result<(Stage<Guests>, String), Failed> {
+    let &RedPackets { users, packets, total, .. } = options;
+    let crowd = Guests { seed: options.stage.seed, count: users, packets };
+    let gauge = Gauge { name: "packets", total: packets, unit: "left", position: packets };
+    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let mut client = stage.server.connect()?;
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let open_guest = |guest| words(&["ACCOUNT.OPEN", &name(guest), ASSET]);
+    apply_all(&mut client, &(0..users).map(open_guest).collect::<Vec<_>>())?;
+    apply(&mut client, &["ACCOUNT.OPEN", POT, ASSET])?;
+    let (sum, count) = (total.to_string(), packets.to_string());
+    apply(&mut client, &["ACCOUNT.CREDIT", POT, &sum])?;
+    let method = method(options.method).word();
+    let create = ["PACKET.CREATE", CAMPAIGN, ASSET, "PLAN", &sum, &count, method, "ID", "create/new-year"];
+    let created = apply(&mut client, &create)?;
+    let commitment = created.get(2).and_then(text).unwrap_or_default();
+    let (users, packets, sum) = (grouped(users), grouped(packets), cents(total));
+    stage
+        .progress
+        .say("campaign", &format!("{packets} packets of {sum} in all, cut by {method}, for {users} guests"));
+    stage.progress.say("committed to", &commitment);
+    Ok((stage, commitment))
+}
+
+/// Closes the campaign, which reveals its seed, and asks for every balance.
+fn shown(client: &mut Client, commitment: String, guests: u64) -> Result<Shown, Failed> {
+    let closed = apply(client, &["PACKET.CLOSE", CAMPAIGN, "ID", "close/new-year"])?;
+    let figures: Vec<u64> = closed.iter().filter_map(integer).map(i64::unsigned_abs).collect();
+    let (&[claimed, left_count, left_amount], Some(seed)) =
+        (figures.as_slice(), closed.last().and_then(text))
+    else {
+        return Err(Failed::text(Exit::Failed, format!("PACKET.CLOSE was answered {closed:?}")));
+    };
+    let get = |guest| vec!["ACCOUNT.GET".to_owned(), name(guest)];
+    let accounts = apply_all(client, &(0..guests).map(get).collect::<Vec<_>>())?;
+    let balance = |account: &Vec<Value>| {
+        let balance = named(account, "balance").and_then(integer)?.unsigned_abs();
+        Some((named(account, "account").and_then(text)?, balance)).filter(|_| balance > 0)
+    };
+    let balances = accounts.iter().filter_map(balance).collect();
+    let pot = figure(client, &["ACCOUNT.GET", POT], "balance")?.unsigned_abs();
+    Ok(Shown { commitment, claimed, left_count, left_amount, seed, pot, balances })
+}
+
+/// Tampers with the evidence, never with the judgement.
+fn falsify(plant: PacketPlant, log: &mut Log, record: &mut Record<Guests>, shown: &mut Shown) {
+    match plant {
+        PacketPlant::LostClaim => {
+            let ask = Ask::new("claim/lost".to_owned(), Wish::Claim { guest: 0 });
+            record.known.insert(ask.id.clone(), Known::acknowledged(ask, invented(&[1, 1])));
+        }
+        PacketPlant::SecondPacket => {
+            let mut claims = log.named_mut("packets.claimed");
+            if let (Some(first), Some(second)) = (claims.next(), claims.next()) {
+                second.set("user", Value::BulkString(first.text("user").into_bytes()));
+            }
+        }
+        PacketPlant::SwappedSeed => {
+            // As if the host had looked for a seed that suits better.
+            shown.seed = "5eed".repeat(16);
+            let seed = Value::BulkString(shown.seed.clone().into_bytes());
+            log.named_mut("packets.closed").for_each(|closed| closed.set("seed", seed.clone()));
+        }
+        PacketPlant::DoublePayment => log.plant_copy("account.transferred", |_| {}),
+    }
+}
+
+/// How many rows the histogram has.
+const ROWS: u64 = 10;
+
+/// How wide its longest bar is.
+const BAR: u64 = 40;
+
+/// The amounts, in a histogram.
+fn pictures(stage: &Stage<Guests>, ledger: &Ledger) -> Vec<String> {
+    let amounts: Vec<u64> = ledger.claims.iter().map(|claim| claim.amount).collect();
+    let least = amounts.iter().copied().min().unwrap_or(0);
+    let most = amounts.iter().copied().max().unwrap_or(0);
+    let step = (most - least + 1).div_ceil(ROWS).max(1);
+    let count = |row: u64| amounts.iter().filter(|amount| (**amount - least) / step == row).count() as u64;
+    let counts: Vec<u64> = (0..(most - least) / step + 1).map(count).collect();
+    let top = counts.iter().copied().max().unwrap_or(0);
+    let mut lines = vec!["packets by what was in them".to_owned()];
+    lines.extend((0..).zip(&counts).map(|(row, count)| {
+        let from = least + row * step;
+        let to = (from + step - 1).min(most);
+        format!("{:>8} – {:>8} ┤{} {count}", cents(from), cents(to), chart::bar(*count, top, BAR))
+    }));
+    lines.push(String::new());
+    let best = ledger.claims.iter().max_by_key(|claim| claim.amount);
+    lines.extend(best.map(|best| {
+        let Claim { user, packet, amount } = best;
+        format!("the luckiest is {user}, with packet {packet} of {}", cents(*amount))
+    }));
+    let before = ledger.claims_before_kill as u64;
+    let after = amounts.len() as u64 - before;
+    let (before, after, mark) = (grouped(before), grouped(after), stage.crash_mark());
+    lines.push(format!("{before} packets ✖ {mark} ✔ {after} packets"));
+    lines.push(stage.pulse());
+    lines.push(format!("refused: {}", stage.record().refusals_text()));
+    lines
+}

@@ -1,0 +1,85 @@
+//! The demonstrations as anybody runs them, in small: each proof holds, and each can fail.
+
+mod flash_sale;
+mod red_packets;
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A demonstration in small.
+struct Demo {
+    arguments: &'static [&'static str],
+}
+
+impl Demo {
+    fn run(&self, more: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_scarce"))
+            .arg("demo")
+            .args(self.arguments)
+            .args(more)
+            .output()
+            .expect("the demonstration ran")
+    }
+
+    /// Runs it, and reads the proof, which must hold.
+    fn holds(&self) -> Proof {
+        let proof = self.prove(&["--json", "--seed", "3"], 0);
+        assert_eq!(proof.0["holds"], true);
+        // The kill must have hit: commands were on the way, and callers were answered before and after it.
+        assert!(proof.figure("in flight at the kill", "commands") > 0, "{proof:?}");
+        assert!(proof.figure("acknowledged is durable", "acknowledged_before_kill") > 0, "{proof:?}");
+        assert!(proof.figure("acknowledged is durable", "acknowledged_after_kill") > 0, "{proof:?}");
+        assert!(proof.0["facts"]["recovery_ms"].as_f64().is_some_and(|took| took > 0.0), "{proof:?}");
+        proof
+    }
+
+    /// Plants a lie; these promises must be found broken, whatever else is.
+    fn breaks(&self, lie: &str, promises: &[&str]) {
+        let proof = self.prove(&["--json", "--plant", lie], 5);
+        let broken = proof.broken();
+        assert!(promises.iter().all(|promise| broken.contains(promise)), "{lie}: {proof:?}");
+    }
+
+    fn prove(&self, more: &[&str], exit: i32) -> Proof {
+        let output = self.run(more);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let proof =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        assert_eq!(output.status.code(), Some(exit), "{proof:#}");
+        Proof(proof)
+    }
+
+    /// Runs it for people: the table, without colors since there is no terminal.
+    fn shows(&self, texts: &[&str]) {
+        let output = self.run(&[]);
+        let table = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{table}");
+        assert!(texts.iter().all(|text| table.contains(text)), "{table}");
+        assert!(!table.contains('\u{1b}'), "no colors without a terminal: {table}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("kill -9"));
+    }
+}
+
+/// What `--json` prints.
+#[derive(Debug)]
+struct Proof(Value);
+
+impl Proof {
+    fn lines(&self) -> &[Value] {
+        self.0["proof"].as_array().expect("lines")
+    }
+
+    fn broken(&self) -> Vec<&str> {
+        self.lines()
+            .iter()
+            .filter(|line| line["ok"] == false)
+            .filter_map(|line| line["name"].as_str())
+            .collect()
+    }
+
+    fn figure(&self, line: &str, name: &str) -> u64 {
+        let found = self.lines().iter().find(|found| found["name"] == line).expect("the line");
+        found["figures"][name].as_u64().expect("a number")
+    }
+}
