@@ -21,8 +21,6 @@ pub enum PortCode {
     PayloadTooLarge,
     /// The body is not JSON by its content type.
     UnsupportedMediaType,
-    /// There are as many requests under way as are served.
-    TooManyRequests,
 }
 
 impl PortCode {
@@ -34,7 +32,6 @@ impl PortCode {
         Self::Misdirected,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
-        Self::TooManyRequests,
     ];
 
     /// The word.
@@ -47,7 +44,6 @@ impl PortCode {
             Self::Misdirected => "MISDIRECTED",
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
-            Self::TooManyRequests => "TOO_MANY_REQUESTS",
         }
     }
 
@@ -61,7 +57,6 @@ impl PortCode {
             Self::Misdirected => 421,
             Self::PayloadTooLarge => 413,
             Self::UnsupportedMediaType => 415,
-            Self::TooManyRequests => 429,
         }
     }
 
@@ -81,9 +76,6 @@ impl PortCode {
                 "The body is not declared as application/json.",
                 "请求体未声明为 application/json。",
             ),
-            Self::TooManyRequests => {
-                Text::new("As many requests are under way as are served at once.", "并发请求数已达上限。")
-            }
         }
     }
 
@@ -109,9 +101,6 @@ impl PortCode {
                 "Send the header Content-Type: application/json.",
                 "请设置 Content-Type: application/json。",
             ),
-            Self::TooManyRequests => {
-                Text::new("Wait as long as Retry-After says.", "请按 Retry-After 等待后重试。")
-            }
         }
     }
 }
@@ -147,10 +136,9 @@ impl Problem {
     /// The document of a problem of the port itself.
     #[must_use]
     pub fn of_port(code: PortCode, language: Language) -> Self {
-        let retryable = code == PortCode::TooManyRequests;
         let texts = (code.cause().get(language), code.advice().get(language));
-        let body = document(code.word(), code.status(), texts, retryable);
-        Self { status: code.status(), body: body.into(), retry_after: retryable }
+        let body = document(code.word(), code.status(), texts, false);
+        Self { status: code.status(), body: body.into(), retry_after: false }
     }
 }
 

@@ -113,6 +113,12 @@ pub trait Engine: Send + Sync {
     /// When there is no such partition.
     fn durable_through(&self, partition: u32) -> Result<u64, Failure>;
 
+    /// Whether a partition takes commands that change something.
+    ///
+    /// # Errors
+    /// When it does not, and why.
+    fn check_ready(&self, partition: u32) -> Result<(), Failure>;
+
     /// What a partition counts.
     ///
     /// # Errors

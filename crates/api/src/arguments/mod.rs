@@ -96,6 +96,17 @@ impl<'a> Fields<'a> {
         if twice { Err(Misshapen::new(name, "is given twice")) } else { Ok(found) }
     }
 
+    /// Refuses whatever was not taken.
+    ///
+    /// # Errors
+    /// Names the first field that is left.
+    pub fn check_none(&self) -> Result<(), Misshapen> {
+        match self.given.first() {
+            None => Ok(()),
+            Some((name, _)) => Err(Misshapen::new(*name, "is no parameter here")),
+        }
+    }
+
     fn get(&self, name: &str) -> Result<Option<Given<'a>>, Misshapen> {
         let mut found = self.given.iter().filter(|(its, _)| *its == name);
         let Some((its, value)) = found.next() else { return Ok(None) };

@@ -4,6 +4,8 @@ mod operations;
 mod schemas;
 mod system;
 
+pub use system::BATCH_OPERATIONS_MAX;
+
 use scarce_core::command::COMMANDS;
 use scarce_glossary::Language;
 use serde_json::{Map, Value, json};

@@ -234,7 +234,7 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 /// What the port itself may answer to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
     let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
-    let any = [PortCode::Unauthenticated, PortCode::Misdirected, PortCode::TooManyRequests];
+    let any = [PortCode::Unauthenticated, PortCode::Misdirected];
     any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
 }
 
@@ -250,7 +250,7 @@ pub fn problem(words: &[&str], language: Language) -> Value {
         "description": causes(words, language),
         "content": { "application/problem+json": { "schema": schema } },
     });
-    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_REQUESTS"];
+    let waits = ["OVERLOADED", "UNAVAILABLE"];
     if words.iter().any(|word| waits.contains(word))
         && let Value::Object(response) = &mut response
     {

@@ -13,6 +13,7 @@ use crate::journal::{Journal, JournalError, Writer};
 use crate::metrics::PartitionMetrics;
 
 use super::run::Waker;
+use crate::engine::Failure;
 
 /// A batch on its way to the disk.
 pub(super) struct Commit {
@@ -91,6 +92,18 @@ impl Progress {
         if watchers.is_empty() {
             self.is_watched.store(false, Ordering::Release);
         }
+    }
+
+    /// Whether more may be decided.
+    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        if let Some(reason) = self.failure() {
+            return Err(Failure::Unavailable { reason });
+        }
+        if self.is_cramped() {
+            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
+            return Err(Failure::Unavailable { reason: reason.to_owned() });
+        }
+        Ok(())
     }
 
     fn see_room(&self, writer: &Writer) {

@@ -114,6 +114,10 @@ impl Inbox {
         self.shared.receiver.try_recv().ok()
     }
 
+    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        self.shared.progress.check_ready()
+    }
+
     /// What the partition counts.
     #[must_use]
     pub fn metrics(&self) -> &PartitionMetrics {

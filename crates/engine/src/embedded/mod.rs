@@ -315,6 +315,10 @@ impl Engine for Embedded {
         Ok(self.known(partition)?.durable_through())
     }
 
+    fn check_ready(&self, partition: u32) -> Result<(), Failure> {
+        self.known(partition)?.check_ready()
+    }
+
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
         Ok(self.known(partition)?.metrics())
     }

@@ -275,10 +275,7 @@ impl Owner {
     }
 
     fn check_room(&self) -> Result<(), Failure> {
-        if self.committer.progress.is_cramped() {
-            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
-            return Err(Failure::Unavailable { reason: reason.to_owned() });
-        }
+        self.committer.progress.check_ready()?;
         if self.open.len() >= 2 * self.commit_bytes_max {
             return Err(Failure::Overloaded { queue: "commit" });
         }

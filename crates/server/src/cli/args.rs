@@ -6,8 +6,8 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::config::Config;
 use super::doctor::Doctor;
-use super::serve::Serve;
 use super::import::Import;
+use super::serve::Serve;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]

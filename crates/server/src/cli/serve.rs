@@ -1,7 +1,7 @@
 //! `scarce serve`: recovers the deployment, opens the port, and ends cleanly when asked to.
 
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -10,12 +10,15 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_core::state;
+use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress, Stop};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{Ended, Exit, Failed};
-use crate::gateway::resp::{Access, Reactor, Shared, bind};
+use crate::gateway::Access;
+use crate::gateway::http::{self, Http, Metrics};
+use crate::gateway::resp::{Reactor, Shared, bind};
 use crate::settings::{Password, SettingFlags, Settings};
 
 /// `scarce serve`.
@@ -52,9 +55,11 @@ pub(super) fn run(options: &Serve) -> Ended {
     let engine_settings = engine_settings(options, &settings, manual_clock.clone())?;
     let started_at = Instant::now();
     let recovered = recover(&settings.data, &engine_settings)?;
+    let http_listener = settings.http.map(listen_http).transpose()?;
+    let http_address = http_listener.as_ref().map(TcpListener::local_addr).transpose()?;
     let access = Access { password: settings.password.as_ref().map(Password::reveal).map(str::to_owned) };
     let mut shared = None;
-    let (_engine, running) = recovered.start(|_, engine| {
+    let (engine, running) = recovered.start(|_, engine| {
         let shared = shared.get_or_insert_with(|| {
             Arc::new(Shared {
                 access: access.clone(),
@@ -68,9 +73,28 @@ pub(super) fn run(options: &Serve) -> Ended {
         Ok(Box::new(Reactor::new(listener.try_clone()?, shared.clone())?) as Box<dyn Port>)
     })?;
     stop_on_signals(running.stop_handle())?;
-    announce(address, &settings.data)?;
+    let http = match http_listener {
+        Some(listener) => Some(start_http(listener, engine, access)?),
+        None => None,
+    };
+    announce(address, http_address, &settings.data)?;
     running.join()?;
+    if let Some(http) = http {
+        http.shut_down();
+    }
     Ok(Exit::Done)
+}
+
+fn listen_http(address: SocketAddr) -> Result<TcpListener, Failed> {
+    http::bind(address).map_err(|error| {
+        let advice = "choose another address with --http, or none with --http off";
+        Failed::text(Exit::Failed, format!("cannot listen on {address}: {error}; {advice}"))
+    })
+}
+
+fn start_http(listener: TcpListener, engine: Arc<dyn Engine>, access: Access) -> Result<Http, Failed> {
+    let metrics = Metrics::new(engine.clone());
+    Ok(Http::start(listener, engine, access, metrics)?)
 }
 
 /// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.
@@ -137,9 +161,10 @@ fn stop_on_signals(stop: Stop) -> Result<(), Failed> {
 }
 
 /// The one line on stdout that says the server is ready.
-fn announce(address: SocketAddr, data: &Path) -> Result<(), Failed> {
+fn announce(address: SocketAddr, http: Option<SocketAddr>, data: &Path) -> Result<(), Failed> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "scarce ready: resp {address}, data {}, pid {}", data.display(), std::process::id())?;
+    let http = http.map(|http| format!(", http {http}")).unwrap_or_default();
+    writeln!(out, "scarce ready: resp {address}{http}, data {}, pid {}", data.display(), std::process::id())?;
     out.flush()?;
     if std::io::stderr().is_terminal() {
         let port = address.port();

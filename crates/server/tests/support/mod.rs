@@ -19,6 +19,8 @@ use tempfile::TempDir;
 pub struct Server {
     child: Child,
     pub address: String,
+    /// Where it speaks HTTP.
+    pub http: String,
     data: Option<TempDir>,
 }
 
@@ -36,7 +38,7 @@ pub fn serve(data: &Path, options: &[&str]) -> Command {
 
 fn serve_at(data: &Path, address: &str, options: &[&str]) -> Command {
     let mut command = scarce();
-    command.args(["serve", "--resp", address, "--data"]).arg(data).args(options);
+    command.args(["serve", "--resp", address, "--http", "127.0.0.1:0", "--data"]).arg(data).args(options);
     command
 }
 
@@ -53,9 +55,11 @@ impl Server {
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("its ready line");
-        let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
-        let address = address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned();
-        Self { child, address, data: None }
+        let named = |port: &str| {
+            let address = line.split(port).nth(1).and_then(|rest| rest.split(',').next());
+            address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned()
+        };
+        Self { child, address: named("resp "), http: named("http "), data: None }
     }
 
     /// Starts on an empty data directory that goes with it.

@@ -13,8 +13,8 @@ pub mod request;
 mod session;
 mod transaction;
 
+pub use super::access::Access;
 pub use reactor::{Reactor, bind};
-pub use session::Access;
 
 /// What every connection of the port knows.
 pub struct Shared {

@@ -16,26 +16,6 @@ use super::output::Output;
 use super::reply::{Protocol, Replies};
 use super::transaction::{Line, Transaction, write_exec};
 
-/// What callers must show.
-#[derive(Clone, Default)]
-pub struct Access {
-    /// The password, where one is asked for.
-    pub password: Option<String>,
-}
-
-impl Access {
-    /// Whether the password is right; takes as long for a wrong one.
-    pub(super) fn admits(&self, password: &[u8]) -> bool {
-        let Some(expected) = &self.password else { return true };
-        let expected = expected.as_bytes();
-        let differing = expected
-            .iter()
-            .zip(password.iter().chain(std::iter::repeat(&0)))
-            .fold(usize::from(expected.len() != password.len()), |sum, (a, b)| sum | usize::from(a ^ b));
-        differing == 0
-    }
-}
-
 /// What a session needs of its surroundings while it handles a request.
 pub(super) struct Turn<'a> {
     pub(super) owner: &'a mut Owner,
