@@ -78,3 +78,43 @@ fn check(path: &Path, page: &str) -> bool {
     screen::say("  write it anew with: cargo xtask reference");
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What must not depend on the language: names in headings, and how large each table is.
+    fn skeleton(page: &str) -> Vec<&str> {
+        let is_row = |line: &&str| line.starts_with("|---");
+        let is_name = |line: &&str| line.starts_with('#') && line.contains(['.', '_']);
+        page.lines().filter(|line| is_row(line) || is_name(line)).collect()
+    }
+
+    fn rows(page: &str) -> usize {
+        page.lines().filter(|line| line.starts_with("| ")).count()
+    }
+
+    #[test]
+    fn pages_say_as_much_in_every_language() {
+        let (english, chinese) = (pages(Language::English), pages(Language::Chinese));
+        for ((name, one), (other_name, other)) in english.iter().zip(&chinese) {
+            assert_eq!(&format!("zh/{name}"), other_name);
+            assert!(rows(one) > 100, "{name}");
+            assert_eq!(rows(one), rows(other), "{name}");
+            assert_eq!(skeleton(one), skeleton(other), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_row_of_every_page_has_a_meaning() {
+        for language in Language::ALL {
+            for (name, page) in pages(*language) {
+                // The list of codes ends with facts, of which some have none.
+                let last_cells = page.lines().filter(|line| line.starts_with("| `"));
+                for line in last_cells {
+                    assert!(!line.ends_with("|  |"), "{name}: {line}");
+                }
+            }
+        }
+    }
+}
