@@ -19,6 +19,13 @@ pub(super) const TERMS: &[Term] = &[
         "取消预扣后恢复可用的金额",
     ),
     figure("ACCOUNT", "requested", MinorUnits, "what was asked for", "请求的金额"),
+    figure(
+        "ACCOUNT.OPEN",
+        "overdraft",
+        MinorUnits,
+        "how far below zero the account may go; 0 if not said",
+        "透支额度，默认 0",
+    ),
     word("ACCOUNT", "status", "open, frozen or closed", "open（正常）、frozen（冻结）或 closed（销户）"),
     word(
         "ACCOUNT.HOLDS",

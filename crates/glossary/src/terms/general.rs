@@ -176,13 +176,7 @@ pub(super) const TERMS: &[Term] = &[
     word("", "levels", "how many levels of each side; 10 if not said", "买卖盘各取多少档，默认 10"),
     word("", "limit", "the limit's name", "限额名称"),
     word("", "limits", "the limits, in the order in which they are checked", "限额列表，按检查顺序排列"),
-    figure(
-        "",
-        "lot",
-        BaseUnits,
-        "quantities are multiples of it; 1 if not said",
-        "数量必须是它的整数倍，默认 1",
-    ),
+    figure("", "lot", BaseUnits, "quantities are multiples of it", "数量必须是它的整数倍"),
     word("", "maker_order", "the order that rested on the book", "挂单方订单 ID"),
     word("", "maker_owner", "whose order rested on the book", "挂单方用户 ID"),
     figure("", "maker_remaining", BaseUnits, "what remains of the resting order", "挂单方剩余数量"),
@@ -213,13 +207,7 @@ pub(super) const TERMS: &[Term] = &[
         "the answer: 1 and its values, or 0, the code and its facts",
         "结果：1 加各返回值，或 0 加结果码与事实数据",
     ),
-    figure(
-        "",
-        "overdraft",
-        MinorUnits,
-        "how far below zero the account may go; 0 if not said",
-        "透支额度，默认 0",
-    ),
+    figure("", "overdraft", MinorUnits, "how far below zero the account may go", "透支额度"),
     word("", "owner", "the id of who has it", "持有人 ID"),
     word("", "packet", "the packet's number, from 1", "红包编号，从 1 开始"),
     figure(
@@ -311,7 +299,7 @@ pub(super) const TERMS: &[Term] = &[
     figure("", "taker_remaining", BaseUnits, "what remains of the arriving order", "吃单方剩余数量"),
     word("", "taker_side", "the side of the arriving order", "吃单方的买卖方向"),
     word("", "through_serial", "the serial up to which receipts were recounted", "已清点到的序列号"),
-    figure("", "tick", Price, "prices are multiples of it; 1 if not said", "价格必须是它的整数倍，默认 1"),
+    figure("", "tick", Price, "prices are multiples of it", "价格必须是它的整数倍"),
     word(
         "",
         "tif",

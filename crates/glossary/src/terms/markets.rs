@@ -4,6 +4,34 @@ use super::{Term, Unit, figure, word};
 use Unit::{BaseUnits, Price};
 
 pub(super) const TERMS: &[Term] = &[
+    figure(
+        "MARKET.CREATE",
+        "tick",
+        Price,
+        "prices are multiples of it; 1 if not said",
+        "最小变动价位：价格必须是它的整数倍，默认 1",
+    ),
+    figure(
+        "MARKET.CREATE",
+        "lot",
+        BaseUnits,
+        "quantities are multiples of it; 1 if not said",
+        "最小数量单位：数量必须是它的整数倍，默认 1",
+    ),
+    figure(
+        "MARKET.CREATE",
+        "min_quantity",
+        BaseUnits,
+        "the smallest quantity of an order; 1 if not said",
+        "单笔订单的数量下限，默认 1",
+    ),
+    figure(
+        "MARKET.CREATE",
+        "max_quantity",
+        BaseUnits,
+        "the largest quantity of an order; 2^53 − 1 if not said",
+        "单笔订单的数量上限，默认 2^53 − 1",
+    ),
     word("MARKET", "status", "open or halted", "open（交易中）或 halted（已暂停）"),
     word("ORDER", "owner", "the id of whose order it is", "订单所属用户 ID"),
     figure("ORDER", "quantity", BaseUnits, "how much to trade", "委托数量"),
@@ -21,6 +49,12 @@ pub(super) const TERMS: &[Term] = &[
         "open（未成交）、partially_filled（部分成交）、filled（全部成交）或 cancelled（已撤销）",
     ),
     figure("ORDER.GET", "price", Price, "the limit price; absent for a market order", "限价；市价单无值"),
+    word(
+        "ORDER.GET",
+        "stp",
+        "what happens where it arrives and meets another order of its owner",
+        "该订单作为吃单方时的自成交保护方式",
+    ),
     word(
         "ORDER.GET",
         "tif",

@@ -7,8 +7,9 @@ pub(super) const TERMS: &[Term] = &[
     figure("PACKET", "amount", MinorUnits, "what is in the packet", "红包金额"),
     figure("PACKET", "count", Packets, "how many packets the campaign has", "红包总个数"),
     figure("PACKET", "total", MinorUnits, "what all packets sum to", "红包总金额"),
+    figure("PACKET", "min", MinorUnits, "the least that a packet holds", "单个红包的最小金额"),
     figure(
-        "PACKET",
+        "PACKET.CREATE",
         "min",
         MinorUnits,
         "the least that a packet holds; 1 if not said",
