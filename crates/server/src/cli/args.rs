@@ -198,6 +198,8 @@ pub enum Demonstration {
     FlashSale(FlashSale),
     /// Ten users for every red packet, a cut that was fixed beforehand, and payments that happen once.
     RedPackets(RedPackets),
+    /// Transfers and holds on hot accounts, of which no cent is lost or made in a crash.
+    Wallet(Wallet),
 }
 
 /// What every demonstration takes.
@@ -295,4 +297,37 @@ pub enum PacketPlant {
     SwappedSeed,
     /// A packet is paid twice.
     DoublePayment,
+}
+
+/// `scarce demo wallet`.
+#[derive(Debug, Args)]
+pub struct Wallet {
+    /// How many accounts there are.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=100_000))]
+    pub accounts: u64,
+    /// How many operations are begun; holds are ended by further ones.
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    pub operations: u64,
+    /// How long the holds last that nobody ends.
+    #[arg(long, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub ttl_ms: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<WalletPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WalletPlant {
+    /// A transfer was acknowledged that the log does not have.
+    LostTransfer,
+    /// A transfer stands in the log twice.
+    DoubleTransfer,
+    /// An account shows a cent more than it has.
+    ExtraCent,
+    /// A hold was ended, and its money is still held.
+    StuckHold,
 }

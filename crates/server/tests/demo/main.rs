@@ -2,6 +2,7 @@
 
 mod flash_sale;
 mod red_packets;
+mod wallet;
 
 use std::process::{Command, Output};
 

@@ -21,6 +21,7 @@ mod red_packets;
 mod rush;
 mod server;
 mod stage;
+mod wallet;
 
 use super::Ended;
 use super::args::{Demo, Demonstration};
@@ -29,5 +30,6 @@ pub(super) fn run(options: &Demo) -> Ended {
     match &options.demonstration {
         Demonstration::FlashSale(options) => flash_sale::run(options),
         Demonstration::RedPackets(options) => red_packets::run(options),
+        Demonstration::Wallet(options) => wallet::run(options),
     }
 }
