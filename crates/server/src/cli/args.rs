@@ -200,6 +200,8 @@ pub enum Demonstration {
     RedPackets(RedPackets),
     /// Transfers and holds on hot accounts, of which no cent is lost or made in a crash.
     Wallet(Wallet),
+    /// Four limits on one coupon, midnight in the middle of the rush, and a crash before it.
+    Coupons(Coupons),
 }
 
 /// What every demonstration takes.
@@ -330,4 +332,34 @@ pub enum WalletPlant {
     ExtraCent,
     /// A hold was ended, and its money is still held.
     StuckHold,
+}
+
+/// `scarce demo coupons`.
+#[derive(Debug, Args)]
+pub struct Coupons {
+    /// How many users come, on two days each.
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=200_000))]
+    pub users: u64,
+    /// How many coupons there are in all; five for every two users where it is not said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub coupons: Option<u64>,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<CouponPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CouponPlant {
+    /// A user was told of a claim that the log does not have.
+    LostClaim,
+    /// A user claims more often on a day than the limit allows.
+    OverLimit,
+    /// A claim is redeemed twice.
+    DoubleRedemption,
+    /// A claim of the evening is counted in the next day.
+    WrongDay,
 }

@@ -7,6 +7,7 @@
 
 mod ask;
 mod chart;
+mod coupons;
 mod crowd;
 mod flash_sale;
 mod gate;
@@ -31,5 +32,6 @@ pub(super) fn run(options: &Demo) -> Ended {
         Demonstration::FlashSale(options) => flash_sale::run(options),
         Demonstration::RedPackets(options) => red_packets::run(options),
         Demonstration::Wallet(options) => wallet::run(options),
+        Demonstration::Coupons(options) => coupons::run(options),
     }
 }
