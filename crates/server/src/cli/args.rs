@@ -127,6 +127,10 @@ pub enum Demonstration {
     FlashSale(FlashSale),
     /// Ten users for every red packet, a cut that was fixed beforehand, and payments that happen once.
     RedPackets(RedPackets),
+    /// Transfers and holds on hot accounts, of which no cent is lost or made in a crash.
+    Wallet(Wallet),
+    /// Four limits on one coupon, midnight in the middle of the rush, and a crash before it.
+    Coupons(Coupons),
 }
 
 /// What every demonstration takes.
@@ -224,4 +228,67 @@ pub enum PacketPlant {
     SwappedSeed,
     /// A packet is paid twice.
     DoublePayment,
+}
+
+/// `scarce demo wallet`.
+#[derive(Debug, Args)]
+pub struct Wallet {
+    /// How many accounts there are.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=100_000))]
+    pub accounts: u64,
+    /// How many operations are begun; holds are ended by further ones.
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    pub operations: u64,
+    /// How long the holds last that nobody ends.
+    #[arg(long, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub ttl_ms: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<WalletPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WalletPlant {
+    /// A transfer was acknowledged that the log does not have.
+    LostTransfer,
+    /// A transfer stands in the log twice.
+    DoubleTransfer,
+    /// An account shows a cent more than it has.
+    ExtraCent,
+    /// A hold was ended, and its money is still held.
+    StuckHold,
+}
+
+/// `scarce demo coupons`.
+#[derive(Debug, Args)]
+pub struct Coupons {
+    /// How many users come, on two days each.
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=200_000))]
+    pub users: u64,
+    /// How many coupons there are in all; five for every two users where it is not said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub coupons: Option<u64>,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<CouponPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CouponPlant {
+    /// A user was told of a claim that the log does not have.
+    LostClaim,
+    /// A user claims more often on a day than the limit allows.
+    OverLimit,
+    /// A claim is redeemed twice.
+    DoubleRedemption,
+    /// A claim of the evening is counted in the next day.
+    WrongDay,
 }

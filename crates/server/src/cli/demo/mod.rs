@@ -7,6 +7,7 @@
 
 mod ask;
 mod chart;
+mod coupons;
 mod crowd;
 mod flash_sale;
 mod gate;
@@ -21,6 +22,7 @@ mod red_packets;
 mod rush;
 mod server;
 mod stage;
+mod wallet;
 
 use super::Ended;
 use super::args::{Demo, Demonstration};
@@ -29,5 +31,7 @@ pub(super) fn run(options: &Demo) -> Ended {
     match &options.demonstration {
         Demonstration::FlashSale(options) => flash_sale::run(options),
         Demonstration::RedPackets(options) => red_packets::run(options),
+        Demonstration::Wallet(options) => wallet::run(options),
+        Demonstration::Coupons(options) => coupons::run(options),
     }
 }

@@ -30,8 +30,8 @@ const ASK_INTERVAL: Duration = Duration::from_millis(25);
 pub(super) enum Cue {
     /// The server is killed, and started again on its data.
     Kill,
-    /// The server's clock is set to this time.
-    Clock(u64),
+    /// The server's clock is set to this time; the text says what time that is.
+    Clock(u64, &'static str),
 }
 
 /// A rush: who comes, and what happens on the way.
@@ -263,10 +263,10 @@ impl<C: Crowd> Watch<'_, C> {
     fn give(&mut self, at: usize) -> Result<(), Failed> {
         match self.cues[at] {
             Cue::Kill => self.crash(),
-            Cue::Clock(now) => {
+            Cue::Clock(now, what) => {
                 self.server.set_clock(now)?;
                 let so_far = self.crowd.so_far(&self.record());
-                self.progress.say("clock", &format!("a new day begins, with {so_far}"));
+                self.progress.relief("◷ clock", &format!("{what}, with {so_far}"));
                 Ok(())
             }
         }
