@@ -27,7 +27,7 @@ fn list(out: &mut impl Write) -> std::io::Result<()> {
     Code::ALL.iter().try_for_each(|code| writeln!(out, "{:<24}{}", code.word(), code.cause()))
 }
 
-fn show(out: &mut impl Write, code: Code) -> std::io::Result<()> {
+pub(super) fn show(out: &mut impl Write, code: Code) -> std::io::Result<()> {
     writeln!(out, "{} (number {}, HTTP {})", code.word(), code.number(), code.http_status())?;
     writeln!(out, "  what happened   {}", code.cause())?;
     writeln!(out, "  what to do      {}", code.advice())?;

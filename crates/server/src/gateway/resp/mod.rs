@@ -13,6 +13,7 @@ pub mod request;
 mod session;
 mod transaction;
 
+pub use documents::CONTROLS;
 pub use reactor::{Reactor, bind};
 pub use session::Access;
 
