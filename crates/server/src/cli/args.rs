@@ -7,6 +7,7 @@ use clap::{Args, Parser, ValueEnum};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
+use super::repl::Repl;
 use super::serve::Serve;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
@@ -27,6 +28,8 @@ pub enum Subcommand {
     Demo(Demo),
     /// Send one command to a server and print the answer.
     Call(Call),
+    /// Talk to a server, command by command, with completion and help.
+    Repl(Repl),
     /// Look at a journal, or check it, without changing anything.
     #[command(subcommand)]
     Journal(Journal),

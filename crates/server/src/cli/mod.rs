@@ -9,7 +9,9 @@ mod explain;
 mod files;
 mod import;
 mod paint;
+mod repl;
 mod serve;
+mod show;
 
 pub use args::{Arguments, Subcommand};
 
@@ -98,6 +100,7 @@ pub fn run(arguments: Arguments) -> Ended {
     match arguments.subcommand {
         Subcommand::Serve(options) => serve::run(&options),
         Subcommand::Call(options) => call::run(&options),
+        Subcommand::Repl(options) => repl::run(&options),
         Subcommand::Journal(Journal::Inspect(options)) => files::inspect(&options),
         Subcommand::Journal(Journal::Verify(options)) => files::verify(&options),
         Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),

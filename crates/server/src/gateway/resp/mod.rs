@@ -14,6 +14,7 @@ mod session;
 mod transaction;
 
 pub use super::access::Access;
+pub use documents::CONTROLS;
 pub use reactor::{Reactor, bind};
 
 /// What every connection of the port knows.
