@@ -6,13 +6,14 @@ mod demo;
 mod explain;
 mod files;
 mod import;
+mod journal;
+mod restore;
 mod serve;
+mod snapshot;
 
 pub use args::{Arguments, Subcommand};
 
 use std::process::ExitCode;
-
-use args::{Journal, Snapshot};
 
 /// How a subcommand ended; the process exits with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +96,9 @@ pub fn run(arguments: Arguments) -> Ended {
     match arguments.subcommand {
         Subcommand::Serve(options) => serve::run(&options),
         Subcommand::Call(options) => call::run(&options),
-        Subcommand::Journal(Journal::Inspect(options)) => files::inspect(&options),
-        Subcommand::Journal(Journal::Verify(options)) => files::verify(&options),
-        Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),
-        Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
+        Subcommand::Journal(options) => journal::run(&options),
+        Subcommand::Snapshot(options) => snapshot::run(&options),
+        Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
