@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
+use super::bench::Bench;
 use super::import::Import;
 use super::journal::Journal;
 use super::restore::Restore;
@@ -40,6 +41,8 @@ pub enum Subcommand {
     Restore(Restore),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),
+    /// Put a server under load and measure it.
+    Bench(Bench),
 }
 
 /// `scarce serve`.

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod args;
+mod bench;
 mod call;
 mod demo;
 mod explain;
@@ -14,6 +15,10 @@ mod snapshot;
 pub use args::{Arguments, Subcommand};
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 /// How a subcommand ended; the process exits with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +90,16 @@ impl From<scarce_engine::embedded::EmbeddedError> for Failed {
     }
 }
 
+/// The first signal asks for an orderly stop, a second one ends at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, Failed> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(stop)
+}
+
 /// How a subcommand ends.
 pub type Ended = Result<Exit, Failed>;
 
@@ -101,6 +116,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
+        Subcommand::Bench(options) => bench::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
     }
 }

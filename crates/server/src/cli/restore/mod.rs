@@ -68,8 +68,7 @@ pub(super) fn run(options: &Restore) -> Ended {
     let opened = Opened::open(&options.from, None)?;
     check_partitions(options, &opened.deployment)?;
     let _still = DirectoryLock::share(&options.from).map_err(|error| {
-        let text =
-            format!("{error}\nto restore from it while it is served, take a copy of the directory first");
+        let text = format!("{error}\nor restore from a copy that was taken while no server ran");
         Failed::text(Exit::Failed, text)
     })?;
     let making = begin(&options.data)?;
