@@ -4,11 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
+use super::bench::Bench;
 use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
+use super::journal::Journal;
 use super::repl::Repl;
+use super::restore::Restore;
 use super::serve::Serve;
+use super::snapshot::Snapshot;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -30,10 +34,10 @@ pub enum Subcommand {
     Call(Call),
     /// Talk to a server, command by command, with completion and help.
     Repl(Repl),
-    /// Look at a journal, or check it, without changing anything.
+    /// Look at a journal, check it or write out its events, without changing anything.
     #[command(subcommand)]
     Journal(Journal),
-    /// Make snapshots and list them.
+    /// Make snapshots, list them and check them.
     #[command(subcommand)]
     Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
@@ -43,8 +47,12 @@ pub enum Subcommand {
     Config(Config),
     /// Look whether this machine is fit to run the server, and say what to do where it is not.
     Doctor(Doctor),
+    /// Make a new data directory from a copy of one, as it was at a sequence or a time.
+    Restore(Restore),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),
+    /// Put a server under load and measure it.
+    Bench(Bench),
 }
 
 /// Which server to talk to.
@@ -70,49 +78,6 @@ pub struct Call {
     /// The command and its arguments, as in redis-cli.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub words: Vec<String>,
-}
-
-/// `scarce journal`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Journal {
-    /// List the segments of each partition: frames, sequences, bytes, state.
-    Inspect(Files),
-    /// Read everything, fold it, and compare with every snapshot on the way.
-    Verify(Files),
-}
-
-/// `scarce snapshot`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Snapshot {
-    /// Ask a running server for a snapshot of every partition.
-    Create(SnapshotCreate),
-    /// List the snapshots in a data directory.
-    List(Files),
-}
-
-/// `scarce snapshot create`.
-#[derive(Debug, Args)]
-pub struct SnapshotCreate {
-    /// Which server.
-    #[command(flatten)]
-    pub target: Target,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A data directory to look at.
-#[derive(Debug, Args)]
-pub struct Files {
-    /// The data directory.
-    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
-    pub data: PathBuf,
-    /// Only this partition.
-    #[arg(long, value_name = "N")]
-    pub partition: Option<u32>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `scarce demo`.

@@ -82,7 +82,9 @@ fn later_words(typed: &Typed) -> Vec<Candidate> {
     }
     if typed.name().eq_ignore_ascii_case("explain") && typed.before.len() == 1 {
         let codes = Code::ALL.iter();
-        return codes.map(|code| Candidate { word: code.word(), about: code.cause().en.to_owned() }).collect();
+        return codes
+            .map(|code| Candidate { word: code.word(), about: code.cause().en.to_owned() })
+            .collect();
     }
     let Some(spec) = table::find(typed.name().as_bytes()) else { return Vec::new() };
     let arguments = typed.arguments();

@@ -34,7 +34,7 @@ fn a_refusal_names_its_facts_and_has_advice() {
         shown("STOCK.TAKE sku 1 u", &refused),
         "reads are refused alike"
     );
-    assert!(advice(&refused).is_some_and(|text| text.contains(Code::SoldOut.advice())));
+    assert!(advice(&refused).is_some_and(|text| text.contains(Code::SoldOut.advice().en)));
     assert_eq!(advice(&Value::Array(vec![Value::Int(1)])), None);
 }
 
