@@ -27,7 +27,7 @@ pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> 
         .rev()
         .map(|row| {
             let label = if row + 1 == ROWS { top.to_string() } else { String::new() };
-            let cells: String = (0..columns).map(|column| cell(level(column), top, row)).collect();
+            let cells: String = (0..columns).map(|column| cell(level(column), top, row, ROWS)).collect();
             format!("{label:>margin$} ┤{cells}")
         })
         .collect();
@@ -45,9 +45,9 @@ pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> 
     lines
 }
 
-/// What a level fills of the cell in a row.
-fn cell(level: u64, top: u64, row: u64) -> char {
-    let eighths = (level * ROWS * 8).div_ceil(top).saturating_sub(row * 8).min(8);
+/// What a level fills of the cell in a row, of so many rows.
+pub(super) fn cell(level: u64, top: u64, row: u64, rows: u64) -> char {
+    let eighths = (level * rows * 8).div_ceil(top).saturating_sub(row * 8).min(8);
     EIGHTHS[usize::try_from(eighths).unwrap_or(0)]
 }
 
