@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::super::ask::Answer;
-use super::super::log::Log;
-use super::super::promises;
+use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
-use super::super::record::{Known, Record};
+use super::super::record::Known;
 use super::book::Level;
 use super::ledger::{Done, Flow, Ledger, Order};
 use super::replay::Replay;
@@ -34,33 +33,25 @@ pub(super) struct Shown {
 
 /// All that is compared.
 pub(super) struct Evidence<'a> {
-    pub(super) record: &'a Record<Traders>,
-    pub(super) log: &'a Log,
+    pub(super) told: Told<'a, Traders>,
     pub(super) ledger: &'a Ledger,
     pub(super) replay: &'a Replay,
     pub(super) shown: &'a Shown,
-    /// The digest before and after a restart.
-    pub(super) digests: [String; 2],
 }
 
 impl Evidence<'_> {
     /// Judges every promise.
     pub(super) fn judge(&self, proof: &mut Proof) {
-        let Self { record, log, ledger, .. } = self;
         self.judge_flows(proof);
         self.judge_orders(proof);
         self.judge_priority(proof);
         self.judge_crossing(proof);
         self.judge_self_trades(proof);
-        promises::judge_durability(proof, record, |id, known, answer| self.is_in_log(id, known, answer));
-        let twice = ledger.done.values().filter(|done| done.is_twice()).count();
-        promises::judge_single_effect(proof, record, twice);
-        let is_told = |id: &&String| record.known.get(*id).is_some_and(|known| known.applied().is_some());
-        let untold = ledger.done.keys().filter(|id| !is_told(id)).count();
-        promises::judge_answers(proof, record, untold);
-        promises::judge_flight(proof, record, log);
-        promises::judge_log(proof, log);
-        promises::judge_replay(proof, &self.digests);
+        let done = &self.ledger.done;
+        let twice = done.values().filter(|done| done.is_twice()).count();
+        let untold = self.told.count_untold(done.keys());
+        self.told.judge(proof, twice, untold, |id, known, answer| self.is_in_log(id, known, answer));
+        self.told.judge_log(proof);
     }
 
     /// What is bought is sold, and what is paid is received, in every market.

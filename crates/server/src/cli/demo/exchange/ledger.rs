@@ -72,8 +72,8 @@ pub(super) struct Ledger {
     /// prevented.
     pub(super) self_trades: u64,
     pub(super) prevented: u64,
-    /// The prices of the trades, in their order, by market.
-    pub(super) prices: BTreeMap<String, Vec<u64>>,
+    /// The prices of the trades, in their order, and how many of them were before the kill, by market.
+    pub(super) prices: BTreeMap<String, (Vec<u64>, usize)>,
 }
 
 impl Ledger {
@@ -82,9 +82,7 @@ impl Ledger {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log) -> Result<Self, Failed> {
-        let mut ledger = Self::default();
-        log.fold(|event| ledger.fold(event))?;
-        Ok(ledger)
+        log.fold(Self::default(), Self::fold)
     }
 
     fn fold(&mut self, event: &Event) -> Option<()> {
@@ -140,7 +138,9 @@ impl Ledger {
         flow.paid += bought * price;
         flow.received += sold * price;
         flow.uneven += u64::from(bought != quantity || sold != quantity);
-        self.prices.entry(event.text("market")).or_default().push(price.unsigned_abs());
+        let (prices, before_kill) = self.prices.entry(event.text("market")).or_default();
+        prices.push(price.unsigned_abs());
+        *before_kill += usize::from(!event.is_after_kill);
         let is_own = event.text("maker_owner") == event.text("taker_owner");
         self.self_trades += u64::from(is_own && forbids);
         let fill = Fill {

@@ -21,6 +21,7 @@ use super::chart;
 use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
+use super::promises::Told;
 use super::proof::{Proof, grouped, is_colored};
 use super::record::{Known, Record};
 use super::server::Server;
@@ -43,15 +44,20 @@ pub(super) fn run(options: &Exchange) -> Ended {
     let (ledger, replay) = (Ledger::of(&log)?, Replay::of(&log)?);
     let mut proof = Proof::new("exchange");
     let record = stage.record();
-    Evidence { record: &record, log: &log, ledger: &ledger, replay: &replay, shown: &shown, digests }
-        .judge(&mut proof);
+    Evidence {
+        told: Told { record: &record, log: &log, digests },
+        ledger: &ledger,
+        replay: &replay,
+        shown: &shown,
+    }
+    .judge(&mut proof);
     drop(record);
     proof.tell("commands", options.commands);
     proof.tell("owners", options.owners);
-    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
     let pictures = pictures(&stage, &ledger, &shown);
     stage.conclude(
         proof,
+        options.plant,
         &pictures,
         &[
             "scarce demo exchange --plant queue-jump    a lie that is found",
@@ -161,16 +167,16 @@ fn pictures(stage: &Stage<Traders>, ledger: &Ledger, shown: &Shown) -> Vec<Strin
     let mut lines = depth::draw(&charts, is_colored());
     lines.push(String::new());
     lines.extend(MARKETS.iter().filter_map(|market| {
-        let prices = ledger.prices.get(market.name)?;
+        let (prices, before_kill) = ledger.prices.get(market.name)?;
         let (least, most) = (*prices.iter().min()?, *prices.iter().max()?);
         let above: Vec<u64> = prices.iter().map(|price| price - least).collect();
-        let course = chart::bars(&chart::squeezed(&above, COURSE), most - least);
+        let course = chart::course(&above, most - least, COURSE, Some(*before_kill));
         let (least, most) = (grouped(least), grouped(most));
         Some(format!("{:<8} {least:>9} {course} {most}", market.name))
     }));
+    lines.push(format!("{:>18} ✖ {}", "", stage.crash_mark()));
     lines.push(String::new());
     lines.push(stage.pulse());
     lines.push(format!("refused: {}", stage.record().refusals_text()));
-    lines.push(stage.crash_mark());
     lines
 }

@@ -49,8 +49,7 @@ impl Replay {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log) -> Result<Self, Failed> {
-        let mut replay = Self::default();
-        log.fold(|event| replay.see(event))?;
+        let mut replay = log.fold(Self::default(), Self::see)?;
         replay.end_order();
         Ok(replay)
     }
