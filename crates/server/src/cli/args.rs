@@ -99,6 +99,8 @@ pub enum Demonstration {
     Wallet(Wallet),
     /// Four limits on one coupon, midnight in the middle of the rush, and a crash before it.
     Coupons(Coupons),
+    /// Three order books under fire, matched again by a plain book of the demonstration's own.
+    Exchange(Exchange),
 }
 
 /// What every demonstration takes.
@@ -259,4 +261,34 @@ pub enum CouponPlant {
     DoubleRedemption,
     /// A claim of the evening is counted in the next day.
     WrongDay,
+}
+
+/// `scarce demo exchange`.
+#[derive(Debug, Args)]
+pub struct Exchange {
+    /// How many orders, cancels and replacements are sent, on three markets.
+    #[arg(long, default_value_t = 15_000, value_name = "N", value_parser = clap::value_parser!(u64).range(300..=1_000_000))]
+    pub commands: u64,
+    /// How many owners trade.
+    #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=1_000))]
+    pub owners: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<ExchangePlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExchangePlant {
+    /// A fill was acknowledged that the log does not have.
+    LostFill,
+    /// An order that came later is filled before one that waited.
+    QueueJump,
+    /// An owner trades with itself although it forbade that.
+    SelfTrade,
+    /// A trade gives one side more than it takes from the other.
+    UnevenTrade,
 }

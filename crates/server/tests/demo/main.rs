@@ -1,6 +1,7 @@
 //! The demonstrations as anybody runs them, in small: each proof holds, and each can fail.
 
 mod coupons;
+mod exchange;
 mod flash_sale;
 mod red_packets;
 mod wallet;

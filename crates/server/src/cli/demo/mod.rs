@@ -9,6 +9,7 @@ mod ask;
 mod chart;
 mod coupons;
 mod crowd;
+mod exchange;
 mod flash_sale;
 mod gate;
 mod line;
@@ -33,5 +34,6 @@ pub(super) fn run(options: &Demo) -> Ended {
         Demonstration::RedPackets(options) => red_packets::run(options),
         Demonstration::Wallet(options) => wallet::run(options),
         Demonstration::Coupons(options) => coupons::run(options),
+        Demonstration::Exchange(options) => exchange::run(options),
     }
 }

@@ -3,10 +3,8 @@
 use serde_json::json;
 
 use super::super::ask::Answer;
-use super::super::log::Log;
-use super::super::promises;
+use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
-use super::super::record::Record;
 use super::ledger::{Ledger, day_of};
 use super::shoppers::{EVENING, Errand, MIDNIGHT, Shoppers, device_name, limits, user_name};
 use crate::client::text;
@@ -22,35 +20,27 @@ pub(super) struct Shown {
 /// All that is compared.
 pub(super) struct Evidence<'a> {
     pub(super) crowd: Shoppers,
-    pub(super) record: &'a Record<Shoppers>,
-    pub(super) log: &'a Log,
+    pub(super) told: Told<'a, Shoppers>,
     pub(super) ledger: &'a Ledger,
     pub(super) shown: Shown,
-    /// The digest before and after a restart.
-    pub(super) digests: [String; 2],
 }
 
 impl Evidence<'_> {
     /// Judges every promise.
     pub(super) fn judge(&self, proof: &mut Proof) {
-        let Self { record, log, ledger, .. } = self;
         self.judge_limits(proof);
         self.judge_midnight(proof);
         self.judge_counters(proof);
         self.judge_redemptions(proof);
-        promises::judge_durability(proof, record, |id, known, answer| {
-            let name = match known.ask.deed {
+        self.told.judge_by_effects(proof, &self.ledger.effects, |errand, answer| {
+            let name = match errand {
                 Errand::Claim { .. } | Errand::ClaimFromNowhere { .. } => "coupon.claimed",
                 Errand::Redeem { .. } => "coupon.redeemed",
                 Errand::Revoke { .. } => "coupon.revoked",
             };
-            promises::has_effect(&ledger.effects, id, &(name.to_owned(), answer.figures()))
+            Some((name.to_owned(), answer.figures()))
         });
-        promises::judge_single_effect(proof, record, promises::done_twice(&ledger.effects));
-        promises::judge_answers(proof, record, promises::untold(record, &ledger.effects));
-        promises::judge_flight(proof, record, log);
-        promises::judge_log(proof, log);
-        promises::judge_replay(proof, &self.digests);
+        self.told.judge_log(proof);
     }
 
     fn judge_limits(&self, proof: &mut Proof) {
@@ -67,7 +57,7 @@ impl Evidence<'_> {
             most.join(", ")
         );
         let figures = json!({
-            "windows": counts.len(), "exceeded": exceeded.len(), "peaks": peaks, "stopped": self.record.tally.stopped,
+            "windows": counts.len(), "exceeded": exceeded.len(), "peaks": peaks, "stopped": self.told.record.tally.stopped,
         });
         proof.judge("no limit is exceeded", exceeded.is_empty(), text, figures);
     }
@@ -83,8 +73,7 @@ impl Evidence<'_> {
             grouped(after)
         );
         let figures = json!({ "before": before, "after": after, "other_days": others, "wrong": wrong_days });
-        let is_kept = *wrong_days == 0 && others == 0 && before > 0 && after > 0;
-        proof.judge("the day turns at midnight", is_kept, text, figures);
+        proof.judge("the day turns at midnight", *wrong_days == 0 && others == 0, text, figures);
     }
 
     /// What the server would answer now follows from the recount.
@@ -125,7 +114,7 @@ impl Evidence<'_> {
         let redeemed = claims.clone().filter(|claim| claim.redeemed > 0).count() as u64;
         let twice = claims.clone().filter(|claim| claim.redeemed > 1).count();
         let stolen = claims.filter(|claim| claim.is_stolen).count();
-        let [again, foreign] = ["CLAIM_REDEEMED", "NOT_OWNER"].map(|code| self.record.refused(code));
+        let [again, foreign] = ["CLAIM_REDEEMED", "NOT_OWNER"].map(|code| self.told.record.refused(code));
         let text = format!(
             "{} redeemed, {twice} twice, {stolen} by others; {} second tries and {} thefts refused",
             grouped(redeemed),

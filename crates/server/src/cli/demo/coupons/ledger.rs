@@ -71,9 +71,7 @@ impl Ledger {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log, coupons: u64) -> Result<Self, Failed> {
-        let mut ledger = Self { limits: limits(coupons).to_vec(), ..Self::default() };
-        log.fold(|event| ledger.fold(event))?;
-        Ok(ledger)
+        log.fold(Self { limits: limits(coupons).to_vec(), ..Self::default() }, Self::fold)
     }
 
     fn fold(&mut self, event: &Event) -> Option<()> {
@@ -124,7 +122,8 @@ impl Ledger {
         }
         self.deviations += u64::from(serial != self.claims.len() as u64 + 1);
         self.claims.insert(serial, claim);
-        self.note(event, serial.cast_signed())
+        self.effects.note(event, &["serial"]);
+        Some(())
     }
 
     fn redeem(&mut self, event: &Event) -> Option<()> {
@@ -133,7 +132,8 @@ impl Ledger {
             claim.redeemed += 1;
             claim.is_stolen |= claim.user != event.text("user");
         }
-        self.note(event, serial.cast_signed())
+        self.effects.note(event, &["serial"]);
+        Some(())
     }
 
     /// What was given back counts no more, which is right where the window still runs.
@@ -150,12 +150,7 @@ impl Ledger {
                 *count = count.saturating_sub(1);
             }
         }
-        self.note(event, i64::try_from(given_back.len()).ok()?)
-    }
-
-    /// Notes the figure that the caller is told.
-    fn note(&mut self, event: &Event, figure: i64) -> Option<()> {
-        self.effects.entry(event.operation.clone()).or_default().push((event.name.clone(), vec![figure]));
+        self.effects.note_figures(event, vec![i64::try_from(given_back.len()).ok()?]);
         Some(())
     }
 

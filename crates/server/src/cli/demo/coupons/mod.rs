@@ -16,7 +16,7 @@ use super::ask::{Answer, Ask};
 use super::chart;
 use super::log::Log;
 use super::progress::Gauge;
-use super::promises::invented;
+use super::promises::{Told, invented};
 use super::proof::{Proof, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
@@ -44,13 +44,14 @@ pub(super) fn run(options: &Coupons) -> Ended {
     let ledger = Ledger::of(&log, coupons)?;
     let mut proof = Proof::new("coupons");
     let crowd = stage.crowd;
-    Evidence { crowd, record: &stage.record(), log: &log, ledger: &ledger, shown, digests }.judge(&mut proof);
+    Evidence { crowd, told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, shown }
+        .judge(&mut proof);
     proof.tell("users", count);
     proof.tell("coupons", coupons);
-    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
     let pictures = pictures(&stage, &ledger);
     stage.conclude(
         proof,
+        options.plant,
         &pictures,
         &[
             "scarce demo coupons --plant over-limit    a lie that is found",

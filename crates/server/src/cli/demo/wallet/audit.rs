@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::super::ask::Answer;
-use super::super::log::{Effect, Log};
-use super::super::promises;
+use super::super::log::Effect;
+use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
-use super::super::record::Record;
 use super::ledger::Ledger;
 use super::payers::{Move, Payers, Payment, outcome_of, state_of};
 
@@ -31,35 +30,21 @@ pub(super) struct Shown {
 
 /// All that is compared.
 pub(super) struct Evidence<'a> {
-    pub(super) record: &'a Record<Payers>,
-    pub(super) log: &'a Log,
+    pub(super) told: Told<'a, Payers>,
     pub(super) ledger: &'a Ledger,
     pub(super) shown: Shown,
-    /// The digest before and after a restart.
-    pub(super) digests: [String; 2],
 }
 
 impl Evidence<'_> {
     /// Judges every promise.
     pub(super) fn judge(&self, proof: &mut Proof) {
-        let Self { record, log, ledger, .. } = self;
         self.judge_sum(proof);
         self.judge_overdrafts(proof);
-        promises::judge_durability(proof, record, |id, known, answer| {
-            match effect(&known.ask.deed, answer) {
-                Some(told) => promises::has_effect(&ledger.effects, id, &told),
-                // What was resolved is judged by itself.
-                None => true,
-            }
-        });
-        promises::judge_single_effect(proof, record, promises::done_twice(&ledger.effects));
-        promises::judge_answers(proof, record, promises::untold(record, &ledger.effects));
-        promises::judge_flight(proof, record, log);
+        self.told.judge_by_effects(proof, &self.ledger.effects, effect);
         self.judge_resolutions(proof);
         self.judge_balances(proof);
         self.judge_holds(proof);
-        promises::judge_log(proof, log);
-        promises::judge_replay(proof, &self.digests);
+        self.told.judge_log(proof);
     }
 
     /// In double entry every asset sums to zero, the world included.
@@ -89,7 +74,7 @@ impl Evidence<'_> {
     fn judge_overdrafts(&self, proof: &mut Proof) {
         let below = self.ledger.overdrawn.len();
         let negative = self.ledger.accounts.values().filter(|account| account.balance < 0).count();
-        let refused = self.record.refused("INSUFFICIENT_FUNDS");
+        let refused = self.told.record.refused("INSUFFICIENT_FUNDS");
         let text = format!(
             "{below} accounts were ever below their overdraft; {negative} use it now; {} tries were refused",
             grouped(refused)
@@ -102,7 +87,7 @@ impl Evidence<'_> {
     /// holds for every copy, and what it called absent never takes effect.
     fn judge_resolutions(&self, proof: &mut Proof) {
         let (mut states, mut broken): (BTreeMap<String, u64>, u64) = (BTreeMap::new(), 0);
-        for known in self.record.known.values() {
+        for known in self.told.record.known.values() {
             let (Move::Resolve { original }, Some(answer)) = (&known.ask.deed.what, known.applied()) else {
                 continue;
             };
@@ -113,7 +98,7 @@ impl Evidence<'_> {
         let count = |state: &str| states.get(state).copied().unwrap_or(0);
         let [applied, refused, absent] = ["APPLIED", "REFUSED", "ABSENT"].map(count);
         let resolved: u64 = states.values().sum();
-        let again = (self.record.lost.len() as u64).saturating_sub(resolved);
+        let again = (self.told.record.lost.len() as u64).saturating_sub(resolved);
         let text = format!(
             "{resolved} by OPERATION.RESOLVE: {applied} applied, {refused} refused, {absent} absent for good; {again} sent again; {broken} otherwise later"
         );
@@ -125,11 +110,11 @@ impl Evidence<'_> {
     }
 
     fn is_settled(&self, id: &str, state: &str, answer: &Answer) -> bool {
-        let Some(late) = self.record.known.get(id).and_then(|known| known.binding.as_ref()) else {
+        let Some(late) = self.told.record.known.get(id).and_then(|known| known.binding.as_ref()) else {
             return false;
         };
         match state {
-            "ABSENT" => late.code() == Some("RESOLVED_ABSENT") && !self.ledger.effects.contains_key(id),
+            "ABSENT" => late.code() == Some("RESOLVED_ABSENT") && !self.ledger.effects.has_any(id),
             _ => outcome_of(answer).as_ref() == Some(late),
         }
     }
@@ -181,7 +166,7 @@ fn signed(amount: i64) -> String {
     format!("{sign}{}", cents(amount.unsigned_abs()))
 }
 
-/// What the log must have where this was answered.
+/// What the log must have where this was answered; what was resolved is judged by itself.
 fn effect(payment: &Payment, answer: &Answer) -> Option<Effect> {
     let name = match payment.what {
         Move::Transfer { .. } => "account.transferred",

@@ -56,9 +56,7 @@ impl Ledger {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log) -> Result<Self, Failed> {
-        let mut ledger = Self::default();
-        log.fold(|event| ledger.fold(event))?;
-        Ok(ledger)
+        log.fold(Self::default(), Self::fold)
     }
 
     fn fold(&mut self, event: &Event) -> Option<()> {
@@ -73,7 +71,10 @@ impl Ledger {
             }
             "account.credited" => self.bring_in(&account, amount),
             "account.debited" => self.bring_in(&account, -amount),
-            "account.transferred" => return self.transfer(event, amount),
+            "account.transferred" => {
+                self.transfer(event, amount);
+                return Some(());
+            }
             "hold.placed" => {
                 self.holds.placed += 1;
                 self.account(&account).holds.insert(event.text("hold"), amount);
@@ -90,7 +91,8 @@ impl Ledger {
             _ => return Some(()),
         }
         self.check(event, &account, ["balance", "held", "available"]);
-        self.note(event)
+        self.note(event);
+        Some(())
     }
 
     fn account(&mut self, name: &str) -> &mut Account {
@@ -109,13 +111,13 @@ impl Ledger {
         *self.brought_in.entry(asset).or_default() += amount;
     }
 
-    fn transfer(&mut self, event: &Event, amount: i64) -> Option<()> {
+    fn transfer(&mut self, event: &Event, amount: i64) {
         let (from, to) = (event.text("from"), event.text("to"));
         self.add(&from, -amount);
         self.add(&to, amount);
         self.check(event, &from, ["from_balance", "", "from_available"]);
         self.check(event, &to, ["to_balance", "", "to_available"]);
-        self.note(event)
+        self.note(event);
     }
 
     fn capture(&mut self, event: &Event, account: &str, amount: i64) -> Option<()> {
@@ -149,21 +151,17 @@ impl Ledger {
     }
 
     /// Notes the figures that the caller is told.
-    fn note(&mut self, event: &Event) -> Option<()> {
-        let names: &[&str] = match event.name.as_str() {
+    fn note(&mut self, event: &Event) {
+        let told: &[&str] = match event.name.as_str() {
             "account.credited" | "account.debited" => &["available", "balance"],
             "account.transferred" => &["from_available", "to_available"],
             "hold.placed" => &["available", "deadline"],
             "hold.captured" => &["amount", "hold_remaining", "available"],
             "hold.voided" => &["amount", "available"],
             // An expiry is noted by whatever command came by, and is no effect of that command.
-            _ => return Some(()),
+            _ => return,
         };
-        if !event.operation.is_empty() {
-            let figures = names.iter().filter_map(|name| event.signed(name)).collect();
-            self.effects.entry(event.operation.clone()).or_default().push((event.name.clone(), figures));
-        }
-        Some(())
+        self.effects.note(event, told);
     }
 
     /// How many holds are open.

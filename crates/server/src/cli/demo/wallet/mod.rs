@@ -13,11 +13,12 @@ use redis::Value;
 use self::audit::{Evidence, Shown, ShownAccount};
 use self::ledger::Ledger;
 use self::payers::{ASSETS, PURSE, Payers, SHOPS, asset, name, overdraft};
+use super::ask::words;
 use super::chart;
 use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
-use super::promises::invented;
+use super::promises::{Told, invented};
 use super::proof::{Proof, cents, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
@@ -39,13 +40,14 @@ pub(super) fn run(options: &Wallet) -> Ended {
     }
     let ledger = Ledger::of(&log)?;
     let mut proof = Proof::new("wallet");
-    Evidence { record: &stage.record(), log: &log, ledger: &ledger, shown, digests }.judge(&mut proof);
+    Evidence { told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, shown }
+        .judge(&mut proof);
     proof.tell("accounts", options.accounts);
     proof.tell("operations", options.operations);
-    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
     let pictures = pictures(&stage, &ledger);
     stage.conclude(
         proof,
+        options.plant,
         &pictures,
         &[
             "scarce demo wallet --plant extra-cent    a lie that is found",
@@ -61,7 +63,6 @@ fn open(options: &Wallet) -> Result<Stage<Payers>, Failed> {
     let gauge = Gauge { name: "wallet", total: operations, unit: "begun", position: 0 };
     let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let open = |account| {
         let (name, overdraft) = (name(account), overdraft(account).to_string());
         let open = words(&["ACCOUNT.OPEN", &name, asset(account), "OVERDRAFT", &overdraft]);
@@ -194,6 +195,7 @@ fn pictures(stage: &Stage<Payers>, ledger: &Ledger) -> Vec<String> {
     }));
     lines.push(String::new());
     lines.push(stage.pulse());
+    lines.push(format!("✖ {}", stage.crash_mark()));
     lines.push(format!("refused: {}", stage.record().refusals_text()));
     lines
 }
