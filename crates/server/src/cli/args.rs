@@ -6,6 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::config::Config;
 use super::doctor::Doctor;
+use super::packets::Packets;
 use super::repl::Repl;
 use super::serve::Serve;
 
@@ -42,6 +43,9 @@ pub enum Subcommand {
     Config(Config),
     /// Look whether this machine is fit to run the server, and say what to do where it is not.
     Doctor(Doctor),
+    /// Try out how red packets are cut, or recompute the cut of a closed campaign.
+    #[command(subcommand)]
+    Packets(Packets),
     /// Run a file of operations against a server, one JSON object per line.
     Import(Import),
 }

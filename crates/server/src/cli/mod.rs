@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod files;
 mod import;
+mod packets;
 mod paint;
 mod repl;
 mod serve;
@@ -107,6 +108,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
         Subcommand::Config(options) => config::run(&options),
         Subcommand::Doctor(options) => doctor::run(&options),
+        Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
