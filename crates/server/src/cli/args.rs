@@ -9,6 +9,7 @@ use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
 use super::journal::Journal;
+use super::packets::Packets;
 use super::repl::Repl;
 use super::restore::Restore;
 use super::serve::Serve;
@@ -53,6 +54,9 @@ pub enum Subcommand {
     Import(Box<Import>),
     /// Put a server under load and measure it.
     Bench(Bench),
+    /// Try out how red packets are cut, or recompute the cut of a closed campaign.
+    #[command(subcommand)]
+    Packets(Packets),
 }
 
 /// Which server to talk to.

@@ -10,6 +10,7 @@ mod explain;
 mod files;
 mod import;
 mod journal;
+mod packets;
 mod paint;
 mod repl;
 mod restore;
@@ -122,6 +123,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(options) => journal::run(&options),
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
+        Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
