@@ -10,6 +10,7 @@ use super::import::Import;
 use super::journal::Journal;
 use super::restore::Restore;
 use super::snapshot::Snapshot;
+use super::top::Top;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub enum Subcommand {
     Import(Box<Import>),
     /// Put a server under load and measure it.
     Bench(Bench),
+    /// Watch a server's counters.
+    Top(Top),
 }
 
 /// `scarce serve`.

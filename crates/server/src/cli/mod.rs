@@ -11,6 +11,7 @@ mod journal;
 mod restore;
 mod serve;
 mod snapshot;
+mod top;
 
 pub use args::{Arguments, Subcommand};
 
@@ -117,6 +118,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
+        Subcommand::Top(options) => top::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
     }
 }
