@@ -14,6 +14,7 @@ use super::repl::Repl;
 use super::restore::Restore;
 use super::serve::Serve;
 use super::snapshot::Snapshot;
+use super::top::Top;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -54,6 +55,8 @@ pub enum Subcommand {
     Import(Box<Import>),
     /// Put a server under load and measure it.
     Bench(Bench),
+    /// Watch a server's counters and their rates.
+    Top(Top),
     /// Try out how red packets are cut, or recompute the cut of a closed campaign.
     #[command(subcommand)]
     Packets(Packets),

@@ -17,6 +17,7 @@ mod restore;
 mod serve;
 mod show;
 mod snapshot;
+mod top;
 
 pub use args::{Arguments, Subcommand};
 
@@ -127,6 +128,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
+        Subcommand::Top(options) => top::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
     }
 }

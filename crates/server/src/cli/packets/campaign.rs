@@ -54,7 +54,7 @@ pub(super) fn read(target: &Target, name: &str) -> Result<Closed, Failed> {
 fn ask(client: &mut Client, words: &[&str]) -> Result<Value, Failed> {
     let value = client.call(words)?;
     match show::refusal(&value) {
-        Some((code, _)) => Err(Failed::text(Exit::Refused, format!("{}: {}", code.word(), code.cause()))),
+        Some((code, _)) => Err(Failed::text(Exit::Refused, format!("{}: {}", code.word(), code.cause().en))),
         None => match value {
             Value::ServerError(error) => {
                 let text = format!("{}: {} {}", words[0], error.code(), error.details().unwrap_or_default());
