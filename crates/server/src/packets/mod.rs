@@ -1,5 +1,5 @@
 //! Red packets seen from outside: what a plan comes to, and whether a campaign was cut as promised.
-//! No I/O, and nothing of a deployment's secrets.
+//! Nothing of a deployment's secrets.
 
 pub mod figures;
 pub mod preview;
@@ -8,7 +8,19 @@ pub mod verification;
 #[cfg(test)]
 mod distribution_tests;
 
+use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
+
+/// A seed by chance, for trying out; none where the system has no random bytes.
+#[must_use]
+pub fn drawn_seed() -> Option<[u8; 32]> {
+    let mut seed = [0; 32];
+    // So few bytes come at once, or not at all.
+    match getrandom(&mut seed, GetRandomFlags::empty()) {
+        Ok(count) if count == seed.len() => Some(seed),
+        _ => None,
+    }
+}
 
 /// The hash of a seed, which is published before the seed is.
 #[must_use]

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use scarce_core::packets::cut::Plan;
 
 use super::super::paint::{Paint, Tone};
 use super::super::{Ended, Exit, Failed};
 use super::{PlanOptions, words_of};
-use crate::packets::hex;
 use crate::packets::preview::{Preview, preview};
+use crate::packets::{drawn_seed, hex};
 
 pub(super) fn run(options: &PlanOptions) -> Ended {
     let PlanOptions { total, count, method, min, max, .. } = *options;
@@ -32,12 +31,7 @@ pub(super) fn run(options: &PlanOptions) -> Ended {
 }
 
 fn random_seed() -> Result<[u8; 32], Failed> {
-    let mut seed = [0; 32];
-    // So few bytes come at once, or not at all.
-    match getrandom(&mut seed, GetRandomFlags::empty()) {
-        Ok(count) if count == seed.len() => Ok(seed),
-        _ => Err(Failed::text(Exit::Failed, "the system has no random bytes; give --seed")),
-    }
+    drawn_seed().ok_or_else(|| Failed::text(Exit::Failed, "the system has no random bytes; give --seed"))
 }
 
 fn show(out: &mut impl Write, shown: &Preview, paint: Paint) -> std::io::Result<()> {
