@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
+use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::packets::Packets;
@@ -46,6 +47,10 @@ pub enum Subcommand {
     /// Try out how red packets are cut, or recompute the cut of a closed campaign.
     #[command(subcommand)]
     Packets(Packets),
+    /// Print a script that completes this command line, for a shell to read.
+    Completions(Completions),
+    /// Print the manual page, or write those of all subcommands.
+    Man(ManPages),
     /// Run a file of operations against a server, one JSON object per line.
     Import(Import),
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod call;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -109,6 +110,8 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Config(options) => config::run(&options),
         Subcommand::Doctor(options) => doctor::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
+        Subcommand::Completions(options) => completions::run(&options),
+        Subcommand::Man(options) => completions::man(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
