@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 use super::bench::Bench;
+use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
@@ -60,6 +61,10 @@ pub enum Subcommand {
     /// Try out how red packets are cut, or recompute the cut of a closed campaign.
     #[command(subcommand)]
     Packets(Packets),
+    /// Print a script that completes this command line, for a shell to read.
+    Completions(Completions),
+    /// Print the manual page, or write those of all subcommands.
+    Man(ManPages),
 }
 
 /// Which server to talk to.

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod call;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -125,6 +126,8 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
+        Subcommand::Completions(options) => completions::run(&options),
+        Subcommand::Man(options) => completions::man(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
