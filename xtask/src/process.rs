@@ -91,6 +91,8 @@ pub struct Server {
     child: Child,
     /// Where it listens.
     pub address: String,
+    /// Where it speaks HTTP; empty where it does not.
+    pub http: String,
     data: PathBuf,
 }
 
@@ -106,7 +108,7 @@ impl Server {
         let mut child =
             command.spawn().map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
         let lines = child.stdout.take().map(read_lines).ok_or("the server has no stdout")?;
-        let server = Self { child, address: String::new(), data };
+        let server = Self { child, address: String::new(), http: String::new(), data };
         let started = Instant::now();
         let mut seen = String::new();
         while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(started.elapsed())) {
@@ -123,10 +125,11 @@ impl Server {
     pub fn scarce(name: &str) -> Result<Self, Box<dyn Error>> {
         let data = crate::place::fresh(name)?;
         let mut command = Command::new(crate::place::scarce());
-        command.args(["serve", "--resp", "127.0.0.1:0", "--data"]).arg(&data);
+        command.args(["serve", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"]).arg(&data);
         let (mut server, line) = Self::start(&mut command, data, "scarce ready: resp ")?;
-        let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
-        server.address = address.ok_or("the ready line names no address")?.to_owned();
+        let named = |port: &str| line.split(port).nth(1).and_then(|rest| rest.split(',').next());
+        server.address = named("resp ").ok_or("the ready line names no address")?.to_owned();
+        server.http = named("http ").ok_or("the ready line names no address for HTTP")?.to_owned();
         Ok(server)
     }
 

@@ -56,6 +56,18 @@ impl Deadlines {
         self.of_resource.remove(&(kind, slot, deadline, record.clone()));
     }
 
+    /// How many records have a deadline ahead of them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether none has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// The records of a resource that have ended by `now`, oldest first.
     pub fn due_of(&self, kind: RecordKind, slot: Slot, now: TimeMs) -> impl Iterator<Item = (TimeMs, &Id)> {
         let first = Id::trusted(compact_str::CompactString::const_new(""));

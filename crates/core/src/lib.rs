@@ -16,6 +16,7 @@ pub mod deadlines;
 pub mod digest;
 pub mod event;
 pub mod invalid;
+pub mod language;
 pub mod limits;
 pub mod machine;
 pub mod markets;

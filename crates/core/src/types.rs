@@ -253,8 +253,8 @@ impl fmt::Display for OperationId {
     }
 }
 
-/// Free text of a caller, such as the reason of an adjustment: 1 to 256 bytes of UTF-8 without
-/// control characters.
+/// Free text of a caller, such as the reason of an adjustment: 1 to 256 characters of UTF-8, none of
+/// them a control character.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(CompactString);
 
@@ -264,9 +264,10 @@ impl Text {
     /// # Errors
     /// When it is empty, too long, no UTF-8, or has control characters.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
-        let refused = || Invalid::new(argument, "must be 1 to 256 bytes of UTF-8 without control characters");
+        let refused =
+            || Invalid::new(argument, "must be 1 to 256 characters of UTF-8 without control characters");
         let text = std::str::from_utf8(text).map_err(|_| refused())?;
-        if text.is_empty() || text.len() > 256 || text.chars().any(char::is_control) {
+        if text.is_empty() || text.chars().count() > 256 || text.chars().any(char::is_control) {
             return Err(refused());
         }
         Ok(Self(CompactString::from(text)))

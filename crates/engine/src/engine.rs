@@ -1,13 +1,15 @@
 //! What every engine does. The boundary lies above sequencing, because an engine may fuse sequence,
 //! log and change into one step.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement};
+
+use crate::metrics::PartitionMetrics;
 
 /// One request to a partition.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub enum Request {
     Write(Envelope),
     /// A command that only reads, and in whose namespace operation ids are looked up.
     Read(String, Command),
+    /// What a command or a batch would be answered; nothing is changed.
+    DryRun(Envelope),
     /// End up to so many holds and reservations whose deadline has passed.
     Expire(usize),
 }
@@ -59,6 +63,18 @@ impl Failure {
     }
 }
 
+/// Keeps a waker called; dropping it ends that.
+pub struct Watch(
+    #[allow(dead_code, reason = "kept alive for the weak reference to it")] Arc<dyn Fn() + Send + Sync>,
+);
+
+impl Watch {
+    /// Keeps `wake` alive.
+    pub(crate) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self(wake)
+    }
+}
+
 /// What is called with the answers to a batch, in the order of its requests, once they are durable.
 pub type Reply = Box<dyn FnOnce(Answers) + Send>;
 
@@ -83,6 +99,31 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When the log no longer reaches so far back, or cannot be read.
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure>;
+
+    /// Calls `wake` from a thread of the engine whenever more of a partition's log has become durable,
+    /// until the watch is dropped. It must not block.
+    ///
+    /// # Errors
+    /// When there is no such partition.
+    fn watch(&self, partition: u32, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Watch, Failure>;
+
+    /// The last sequence of a partition that is durable.
+    ///
+    /// # Errors
+    /// When there is no such partition.
+    fn durable_through(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// Whether a partition takes commands that change something.
+    ///
+    /// # Errors
+    /// When it does not, and why.
+    fn check_ready(&self, partition: u32) -> Result<(), Failure>;
+
+    /// What a partition counts.
+    ///
+    /// # Errors
+    /// When there is no such partition.
+    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure>;
 
     /// Hands a batch to a partition and waits for the answers.
     fn call(&self, partition: u32, batch: Vec<Request>) -> Vec<Result<Receipt, Failure>> {

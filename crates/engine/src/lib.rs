@@ -9,7 +9,8 @@ pub mod embedded;
 pub mod engine;
 pub mod journal;
 pub mod lock;
+pub mod metrics;
 pub mod snapshot;
 pub mod storage;
 
-pub use engine::{Engine, Failure, Reply, Request};
+pub use engine::{Engine, Failure, Reply, Request, Watch};

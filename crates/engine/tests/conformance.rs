@@ -11,7 +11,7 @@ use scarce_engine::embedded::{ClockChoice, Embedded, Files, Running, Settings, S
 use scarce_engine::engine::partition_of;
 use scarce_engine::storage::FaultyDisk;
 use scarce_engine::{Engine, Request};
-use scarce_sim::conformance::{Setup, Suite, Target, request};
+use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 
 struct EmbeddedTarget {
     setup: Setup,
@@ -125,6 +125,16 @@ impl Target for EmbeddedTarget {
 
     fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String {
         self.submit(request::atomic(id, deadline, lines, self.engine().secret()))
+    }
+
+    fn dry_run(&mut self, batch: Option<BatchHead<'_>>, lines: &[Vec<&str>]) -> Option<String> {
+        match request::of(batch, lines, self.engine().secret()).ok()? {
+            request::Request::Read(_) => None,
+            request::Request::Write(envelope) => {
+                let body = envelope.body.clone();
+                Some(self.ask(&body, Request::DryRun(envelope)))
+            }
+        }
     }
 
     fn expire(&mut self, limit: usize) -> usize {

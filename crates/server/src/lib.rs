@@ -3,3 +3,5 @@
 pub mod cli;
 pub mod client;
 pub mod gateway;
+pub mod nearest;
+pub mod settings;

@@ -9,7 +9,7 @@ use redis::Value;
 use scarce::client::{Client, text};
 use scarce_core::command::{Answer, table};
 use scarce_core::outcome::Code;
-use scarce_sim::conformance::{Setup, Suite, Target};
+use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
 use support::Server;
 use tempfile::TempDir;
 
@@ -211,6 +211,13 @@ impl Target for RespTarget {
             Value::ServerError(problem) => error(problem.code(), problem.details().unwrap_or_default()),
             other => panic!("EXEC was answered {other:?}"),
         }
+    }
+
+    fn dry_run(&mut self, batch: Option<BatchHead<'_>>, lines: &[Vec<&str>]) -> Option<String> {
+        let (None, [words]) = (batch, lines) else { return None };
+        let value = self.call(&[&["DRYRUN"], words.as_slice()].concat());
+        // What is no command is told apart by the real one.
+        if matches!(value, Value::ServerError(_)) { None } else { Some(answer(words, &value)) }
     }
 
     fn expire(&mut self, limit: usize) -> usize {

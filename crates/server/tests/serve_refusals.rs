@@ -41,8 +41,9 @@ fn a_journal_of_a_newer_version_is_refused_with_the_version_found() {
 fn off_loopback_a_password_is_needed() {
     let data = TempDir::new().unwrap();
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let (code, message) =
-            refused_start(scarce().args(["serve", "--resp", address, "--data"]).arg(data.path()));
+        let (code, message) = refused_start(
+            scarce().args(["serve", "--resp", address, "--http", "off", "--data"]).arg(data.path()),
+        );
         assert_eq!(code, Some(2), "{message}");
         assert!(message.contains("no password") && message.contains("--password-file"), "{message}");
     }
@@ -52,8 +53,9 @@ fn off_loopback_a_password_is_needed() {
 fn an_address_that_is_taken_is_named() {
     let server = Server::fresh(&[]);
     let data = TempDir::new().unwrap();
-    let (code, message) =
-        refused_start(scarce().args(["serve", "--resp", &server.address, "--data"]).arg(data.path()));
+    let (code, message) = refused_start(
+        scarce().args(["serve", "--resp", &server.address, "--http", "off", "--data"]).arg(data.path()),
+    );
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains(&server.address) && message.contains("--resp"), "{message}");
 }

@@ -2,74 +2,57 @@
 
 use std::fmt::Write;
 
-use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
-use scarce_core::outcome::codes::Kind;
+use scarce_glossary::{Again, Language, answered_beside, commands_of, kind, resp_form};
 
-use super::{anchor, head, names};
-
-const INTRODUCTION: &str = "\
-Every command ends with one of these codes. Numbers and words never change their meaning. On the RESP port a refusal is
-an ordinary array `[0, CODE, facts…]`, never an error; over HTTP it is a problem document with the status given here.
-`scarce explain CODE` says the same on the command line.
-
-- **applied**: the command was carried out.
-- **refusal**: the rules forbid it now; an ordinary answer, and remembered under the operation id.
-- **rejected**: the request itself is wrong or came too late; nothing was changed and nothing is remembered.
-- **failure**: the engine could not decide; send the command again with the same id.
-
-";
+use super::markdown::{anchor, explained, head, link, names, table};
+use super::prose::Prose;
 
 /// All codes: an overview, then each with what to do about it.
-pub fn page() -> String {
-    let mut page = head("Codes", "`crates/core/src/outcome/codes.rs`") + INTRODUCTION;
-    page.push_str(
-        "| number | code | kind | HTTP status | retryable | facts |\n|---:|---|---|---:|---|---|\n",
-    );
-    for code in Code::ALL {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            page,
-            "| {} | [`{}`](#{}) | {} | {} | {} | {} |",
-            code.number(),
-            code.word(),
-            anchor(code.word()),
-            kind(*code),
-            code.http_status(),
-            if code.is_retryable() { "yes" } else { "no" },
-            names(code.facts().iter().copied()),
-        );
-    }
-    for code in Code::ALL {
-        describe(&mut page, *code);
-    }
+pub fn page(language: Language, prose: &Prose) -> String {
+    let source = "crates/core/src/outcome/codes.rs";
+    let mut page = head(prose.codes_title, source, prose.codes_introduction.trim_end()) + "\n";
+    let columns = [prose.number, prose.code, prose.kind, "HTTP", prose.retryable, prose.facts];
+    page.push_str(&table(&columns, Code::ALL.iter().map(|code| overview(*code, language, prose))));
+    Code::ALL.iter().for_each(|code| page.push_str(&describe(*code, language, prose)));
     page
 }
 
-fn kind(code: Code) -> &'static str {
-    match code.kind() {
-        Kind::Applied => "applied",
-        Kind::Refusal => "refusal",
-        Kind::Rejected => "rejected",
-        Kind::Failure => "failure",
-    }
+fn overview(code: Code, language: Language, prose: &Prose) -> Vec<String> {
+    vec![
+        code.number().to_string(),
+        format!("[`{}`](#{})", code.word(), anchor(code.word())),
+        kind(code).get(language).to_owned(),
+        code.http_status().to_string(),
+        if code.is_retryable() { prose.yes } else { prose.no }.to_owned(),
+        names(code.facts().iter().copied()),
+    ]
 }
 
-fn describe(page: &mut String, code: Code) {
-    let retry = if code.is_retryable() { "the same command may succeed later" } else { "not as it is" };
-    let _ = write!(
-        page,
-        "\n## {}\n\n- What happened: {}\n- What to do: {}\n- Try again: {retry}.\n",
-        code.word(),
-        code.cause(),
-        code.advice(),
-    );
-    let answered: Vec<String> = COMMANDS
-        .iter()
-        .filter(|spec| spec.refusals.contains(&code))
-        .map(|spec| format!("[`{}`](commands.md#{})", spec.name, anchor(spec.name)))
-        .collect();
-    if !answered.is_empty() {
-        let _ = writeln!(page, "- Answered by: {}", answered.join(", "));
+fn describe(code: Code, language: Language, prose: &Prose) -> String {
+    let mut text = format!("\n## {}\n\n", code.word());
+    let again = Again::after(code).text().get(language);
+    for (label, said) in [
+        (prose.cause, code.cause().get(language)),
+        (prose.advice, code.advice().get(language)),
+        (prose.again, again),
+        (prose.over_resp, &format!("`{}`", resp_form(code))),
+        (prose.over_http, &code.http_status().to_string()),
+    ] {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {label}{}{said}", prose.colon);
     }
+    let beside = answered_beside(code).map(|text| text.get(language).to_owned());
+    let commands = commands_of(code).map(|spec| link("commands.md", spec.name));
+    let answered: Vec<String> = beside.into_iter().chain(commands).collect();
+    let _ = writeln!(text, "- {}{}{}", prose.answered_by, prose.colon, answered.join(prose.comma));
+    if !code.facts().is_empty() {
+        let rows = code.facts().iter().map(|name| {
+            let [unit, meaning] = explained(code.word(), name, language);
+            vec![format!("`{name}`"), unit, meaning]
+        });
+        text.push('\n');
+        text.push_str(&table(&[prose.fact, prose.unit, prose.meaning], rows));
+    }
+    text
 }

@@ -3,55 +3,54 @@
 use std::fmt::Write;
 
 use scarce_core::command::COMMANDS;
-use scarce_core::event::EVENTS;
+use scarce_core::event::{EVENTS, EventSpec};
+use scarce_glossary::{Language, event_summary};
 
-use super::{anchor, head, names};
-
-const INTRODUCTION: &str = "\
-Every change of state is an event. Events of a partition are numbered without gaps by `(epoch, sequence)`, and are what
-`EVENTS`, streams and the journal are made of. Numbers and names never change; a field is added at the end only. A field
-that is *never public* is in the journal and in the state, and in no stream.
-
-`EVENTS partition epoch sequence [COUNT n]` answers the events after that cursor, each as
-`[partition, epoch, sequence, at, operation id or nil, name, [field, value, …]]`. Epoch 0 stands for any.
-
-";
+use super::markdown::{anchor, explained, head, link, table};
+use super::prose::Prose;
 
 /// All events: an overview, then each with its fields.
-pub fn page() -> String {
-    let mut page = head("Events", "`crates/core/src/event/table.rs`") + INTRODUCTION;
-    page.push_str("| number | event | what happened |\n|---:|---|---|\n");
-    for spec in EVENTS {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            page,
-            "| {} | [`{}`](#{}) | {} |",
-            spec.number,
-            spec.name,
-            anchor(spec.name),
-            spec.summary
-        );
-    }
-    for spec in EVENTS {
-        let _ = write!(page, "\n## {}\n\n{}\n\n", spec.name, spec.summary);
-        let (hidden, public): (Vec<&str>, Vec<&str>) =
-            spec.fields.iter().copied().partition(|field| field.starts_with('#'));
-        let public = if public.is_empty() { "none".to_owned() } else { names(public) };
-        let _ = writeln!(page, "- Fields: {public}");
-        if !hidden.is_empty() {
-            let hidden = names(hidden.iter().map(|field| field.trim_start_matches('#')));
-            let _ = writeln!(page, "- Never public: {hidden}");
-        }
-        let made = makers(spec.name);
-        if !made.is_empty() {
-            let _ = writeln!(page, "- Made by: {made}");
-        }
-    }
+pub fn page(language: Language, prose: &Prose) -> String {
+    let source = "crates/core/src/event/table.rs";
+    let mut page = head(prose.events_title, source, prose.events_introduction.trim_end()) + "\n";
+    let rows = EVENTS.iter().map(|spec| {
+        let name = format!("[`{}`](#{})", spec.name, anchor(spec.name));
+        vec![spec.number.to_string(), name, summary(spec, language).to_owned()]
+    });
+    page.push_str(&table(&[prose.number, prose.event, prose.what_happened], rows));
+    EVENTS.iter().for_each(|spec| page.push_str(&describe(spec, language, prose)));
     page
 }
 
-fn makers(event: &str) -> String {
+fn summary(spec: &EventSpec, language: Language) -> &'static str {
+    event_summary(spec.name).map_or(spec.summary, |summary| summary.get(language))
+}
+
+fn describe(spec: &EventSpec, language: Language, prose: &Prose) -> String {
+    let mut text = format!("\n## {}\n\n{}\n\n", spec.name, summary(spec, language));
+    if spec.fields.is_empty() {
+        text.push_str(prose.no_fields);
+        text.push('\n');
+    } else {
+        let rows = spec.fields.iter().map(|field| {
+            let public = if field.starts_with('#') { prose.no } else { prose.yes };
+            let [unit, meaning] = explained(spec.name, field, language);
+            vec![format!("`{}`", field.trim_start_matches('#')), unit, public.to_owned(), meaning]
+        });
+        text.push_str(&table(&[prose.field, prose.unit, prose.public, prose.meaning], rows));
+    }
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "\n{}{}{}", prose.made_by, prose.colon, makers(spec.name, prose));
+    text
+}
+
+/// The commands that make an event; some follow from no command of their own.
+fn makers(event: &str, prose: &Prose) -> String {
     let makers = COMMANDS.iter().filter(|spec| spec.events.contains(&event));
-    let links = makers.map(|spec| format!("[`{}`](commands.md#{})", spec.name, anchor(spec.name)));
-    links.collect::<Vec<_>>().join(", ")
+    let links: Vec<_> = makers.map(|spec| link("commands.md", spec.name)).collect();
+    match () {
+        () if !links.is_empty() => links.join(", "),
+        () if event.ends_with(".expired") => prose.made_by_time.to_owned(),
+        () => prose.made_by_any.to_owned(),
+    }
 }

@@ -1,13 +1,15 @@
-//! `cargo xtask reference`: the pages that are made from the tables in the code.
+//! `cargo xtask reference`: the pages that are made from the tables in the code, in each language.
 
 mod codes;
 mod commands;
 mod events;
-mod meanings;
+mod markdown;
+mod prose;
 
 use std::path::Path;
 
 use clap::Args;
+use scarce_glossary::Language;
 
 use crate::{Ended, place, screen};
 
@@ -19,19 +21,20 @@ pub struct Options {
     check: bool,
 }
 
+/// A page: its path under `docs/reference`, and what it says.
+type Page = (String, String);
+
 /// Writes the pages, or checks that they are up to date.
 pub fn run(options: &Options) -> Ended {
     let directory = place::root().join("docs").join("reference");
-    let pages =
-        [("commands.md", commands::page()), ("codes.md", codes::page()), ("events.md", events::page())];
+    let pages: Vec<Page> = Language::ALL.iter().flat_map(|language| pages(*language)).collect();
     let mut is_current = true;
     for (name, page) in &pages {
         let path = directory.join(name);
         if options.check {
             is_current &= check(&path, page);
         } else {
-            std::fs::create_dir_all(&directory)?;
-            std::fs::write(&path, page)?;
+            write(&path, page)?;
             screen::say(&format!("wrote docs/reference/{name}, {} lines", page.lines().count()));
         }
     }
@@ -39,6 +42,27 @@ pub fn run(options: &Options) -> Ended {
         screen::say(&format!("{} pages of docs/reference are up to date", pages.len()));
     }
     Ok(is_current)
+}
+
+/// The pages of a language: English ones beside the pages that people wrote, others in a folder.
+fn pages(language: Language) -> [Page; 3] {
+    let prose = prose::of(language);
+    let folder = match language {
+        Language::English => "",
+        Language::Chinese => "zh/",
+    };
+    [
+        (format!("{folder}commands.md"), commands::page(language, prose)),
+        (format!("{folder}codes.md"), codes::page(language, prose)),
+        (format!("{folder}events.md"), events::page(language, prose)),
+    ]
+}
+
+fn write(path: &Path, page: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, page)
 }
 
 /// Says where a page differs from what it should be.
@@ -55,25 +79,42 @@ fn check(path: &Path, page: &str) -> bool {
     false
 }
 
-/// What stands at the top of each page.
-fn head(title: &str, table: &str) -> String {
-    format!(
-        "<!-- Made by `cargo xtask reference` from {table}; change that, not this page. -->\n\n# {title}\n\n"
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Names in code style with commas between them.
-fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
+    /// What must not depend on the language: names in headings, and how large each table is.
+    fn skeleton(page: &str) -> Vec<&str> {
+        let is_row = |line: &&str| line.starts_with("|---");
+        let is_name = |line: &&str| line.starts_with('#') && line.contains(['.', '_']);
+        page.lines().filter(|line| is_row(line) || is_name(line)).collect()
+    }
 
-/// A cell of a table: without what would end it.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
-}
+    fn rows(page: &str) -> usize {
+        page.lines().filter(|line| line.starts_with("| ")).count()
+    }
 
-/// The anchor that readers of Markdown make of a heading.
-fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+    #[test]
+    fn pages_say_as_much_in_every_language() {
+        let (english, chinese) = (pages(Language::English), pages(Language::Chinese));
+        for ((name, one), (other_name, other)) in english.iter().zip(&chinese) {
+            assert_eq!(&format!("zh/{name}"), other_name);
+            assert!(rows(one) > 100, "{name}");
+            assert_eq!(rows(one), rows(other), "{name}");
+            assert_eq!(skeleton(one), skeleton(other), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_row_of_every_page_has_a_meaning() {
+        for language in Language::ALL {
+            for (name, page) in pages(*language) {
+                // The list of codes ends with facts, of which some have none.
+                let last_cells = page.lines().filter(|line| line.starts_with("| `"));
+                for line in last_cells {
+                    assert!(!line.ends_with("|  |"), "{name}: {line}");
+                }
+            }
+        }
+    }
 }

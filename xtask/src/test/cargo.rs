@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::process::Command;
 
+use super::packages;
 use super::step::{Log, Tally};
 use crate::place;
 
@@ -35,6 +36,7 @@ pub fn build(log: &mut Log) -> Ended {
 }
 
 pub fn tests(log: &mut Log) -> Ended {
+    packages::redis(log)?;
     log.tests(&mut cargo(&[
         "test",
         "--release",

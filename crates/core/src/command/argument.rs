@@ -62,8 +62,48 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// What kind of thing an argument is, for whoever takes commands in another form than words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// The name of a resource, an owner, a record.
+    Id,
+    /// An operation id.
+    OperationId,
+    /// A short text.
+    Text,
+    /// An integer from 1.
+    Positive,
+    /// An integer from 0.
+    Natural,
+    /// An integer of either sign.
+    Delta,
+    /// Present or absent.
+    Flag,
+    /// One of the words of its syntax, which `|` divides.
+    Word,
+    /// A plan or a list of amounts.
+    Cut,
+    /// A coupon's limits.
+    Limits,
+    /// Changes to a coupon's limits.
+    LimitChanges,
+    /// A user, and the values of further dimensions.
+    Subject,
+    /// A limit price, or the market's.
+    Pricing,
+    /// A text behind `REASON`.
+    Reason,
+    /// A resource behind `ON`.
+    Resource,
+    /// A resource that may be left out.
+    OptionalResource,
+}
+
 /// What can be read from the words of a request.
 pub trait Argument: Sized {
+    /// What kind of thing it is.
+    const KIND: ArgumentKind;
+
     /// How it is written in a usage line, where the argument's own name does not say it.
     const SYNTAX: Option<&'static str> = None;
 
@@ -85,6 +125,8 @@ pub trait Argument: Sized {
 macro_rules! parsed_argument {
     ($($name:ident),*) => {$(
         impl Argument for $name {
+            const KIND: ArgumentKind = ArgumentKind::$name;
+
             fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
                 $name::parse(words.take(argument)?, argument)
             }
@@ -95,6 +137,7 @@ macro_rules! parsed_argument {
 parsed_argument!(Id, OperationId, Text, Positive, Natural, Delta);
 
 impl<T: Argument> Argument for Option<T> {
+    const KIND: ArgumentKind = T::KIND;
     const SYNTAX: Option<&'static str> = T::SYNTAX;
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
@@ -111,6 +154,7 @@ impl<T: Argument> Argument for Option<T> {
 
 /// A flag: true when its token is there.
 impl Argument for bool {
+    const KIND: ArgumentKind = ArgumentKind::Flag;
     const SYNTAX: Option<&'static str> = Some("");
 
     fn take(_words: &mut Words<'_>, _argument: &'static str) -> Result<Self, Invalid> {
@@ -123,6 +167,8 @@ impl Argument for bool {
 macro_rules! word_argument {
     ($name:ident, $syntax:literal) => {
         impl $crate::command::argument::Argument for $name {
+            const KIND: $crate::command::argument::ArgumentKind =
+                $crate::command::argument::ArgumentKind::Word;
             const SYNTAX: Option<&'static str> = Some($syntax);
 
             fn take(

@@ -7,7 +7,7 @@ pub mod shapes;
 mod spec;
 pub mod table;
 
-pub use argument::Invalid;
+pub use argument::{ArgumentKind, Invalid};
 pub use spec::{Answer, ArgumentSpec, CommandSpec, Effect};
 pub use table::{COMMANDS, Command};
 

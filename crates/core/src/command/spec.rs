@@ -1,5 +1,6 @@
 //! What the command table says of each command, and the macro that turns it into types.
 
+use super::argument::ArgumentKind;
 use crate::outcome::Code;
 
 /// Whether a command changes state.
@@ -29,6 +30,8 @@ pub struct ArgumentSpec {
     pub name: &'static str,
     /// The word in front of it, or `None` where its place says what it is.
     pub token: Option<&'static str>,
+    /// What kind of thing it is.
+    pub kind: ArgumentKind,
     /// How its value is written, where the name does not say it.
     pub syntax: Option<&'static str>,
     /// Whether the command works without it.
@@ -206,12 +209,14 @@ macro_rules! commands {
                     $(ArgumentSpec {
                         name: stringify!($field),
                         token: None,
+                        kind: <$type as Argument>::KIND,
                         syntax: <$type as Argument>::SYNTAX,
                         optional: false,
                     },)*
                     $(ArgumentSpec {
                         name: stringify!($option),
                         token: Some($token),
+                        kind: <$otype as Argument>::KIND,
                         syntax: <$otype as Argument>::SYNTAX,
                         optional: true,
                     },)*

@@ -149,6 +149,9 @@ commands! {
     Read 64 "PACKET.CLAIMED" PacketClaimed on [campaign] "Shows the packet that a user has."
         (campaign: Id, user: Id) {}
         Map ["user", "packet", "amount", "at"] refuses [CampaignNotFound, ClaimNotFound] events [];
+    Read 65 "PACKET.CLAIMS" PacketClaims on [campaign] "Lists the packets that were claimed, in the order of the claims, a page at a time: user, packet, amount, at."
+        (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: Positive = Positive::THOUSAND}
+        Bare ["claims"] refuses [CampaignNotFound] events [];
 
     Write 70 "COUPON.CREATE" CouponCreate on [coupon] "Creates a coupon with any number of quantity limits."
         (coupon: Id)
@@ -204,6 +207,9 @@ commands! {
     Read 94 "MARKET.DEPTH" MarketDepth on [market] "Shows the book's levels, best first: price, quantity, orders."
         (market: Id) {"LEVELS" levels: Positive = Positive::TEN}
         Bare ["bids", "asks"] refuses [MarketNotFound] events [];
+    Read 101 "MARKET.TRADES" MarketTrades on [market] "Lists the last trades, the latest first; a hundred are kept: trade, price, quantity, taker_side, at."
+        (market: Id) {"COUNT" count: Positive = Positive::TEN}
+        Bare ["trades"] refuses [MarketNotFound] events [];
     Write 95 "ORDER.PLACE" OrderPlace on [market] "Places an order, which trades at once as far as it can."
         (market: Id, order: Id, owner: Id, side: Side, pricing: OrderPricing, quantity: Positive)
         {"TIF" tif: Option<Tif> = None, "STP" stp: StpMode = StpMode::None}

@@ -39,7 +39,7 @@ impl Machine {
     }
 
     /// Decides and applies line after line; gives the answer of each, or the first refusal and its line.
-    fn lines(
+    pub(super) fn lines(
         &mut self,
         commands: &[Command],
         operation: Option<&OperationMark>,

@@ -4,6 +4,7 @@ mod atomic;
 #[cfg(test)]
 pub(crate) mod bench;
 mod decide;
+mod dry_run;
 mod query;
 mod replay;
 pub mod step;
@@ -20,7 +21,7 @@ use crate::outcome::{Code, Outcome, Receipt, Refusal};
 use crate::packets::Prepared;
 use crate::state::{Origin, Settings, State};
 use crate::store::Slot;
-use crate::types::TimeMs;
+use crate::types::{Id, TimeMs};
 
 pub use decide::Context;
 pub use replay::{Asked, Replay};
@@ -38,6 +39,9 @@ pub enum Answer {
 
 /// How many ended deadlines one entry holds, more or less; further ones go into the next.
 const ENDED_PER_ENTRY: usize = 1_024;
+
+/// Resources by what ends on them.
+type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;
 
 /// A partition's state with its place in the log.
 #[derive(Debug)]
@@ -294,7 +298,18 @@ impl Machine {
     /// entries of their own that stay even when the commands are refused.
     fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
         self.events.clear();
-        let mut touched: smallvec::SmallVec<[(RecordKind, Slot); 4]> = smallvec::SmallVec::new();
+        for (kind, slot) in self.touched(commands) {
+            for record in self.due_of(kind, slot) {
+                self.end(kind, slot, &record);
+            }
+            self.log_ended(ENDED_PER_ENTRY, log);
+        }
+        self.log_ended(1, log);
+    }
+
+    /// The resources that the commands touch and that have deadlines.
+    fn touched(&self, commands: &[Command]) -> Touched {
+        let mut touched = Touched::new();
         for command in commands {
             decide::touched(&self.state, command, &mut |kind, slot| {
                 if !touched.contains(&(kind, slot)) {
@@ -302,21 +317,14 @@ impl Machine {
                 }
             });
         }
-        for (kind, slot) in touched {
-            let limit = self.state.settings.due_per_command_max;
-            let due: Vec<_> = self
-                .state
-                .deadlines
-                .due_of(kind, slot, self.now)
-                .take(limit)
-                .map(|(_, id)| id.clone())
-                .collect();
-            for record in due {
-                self.end(kind, slot, &record);
-            }
-            self.log_ended(ENDED_PER_ENTRY, log);
-        }
-        self.log_ended(1, log);
+        touched
+    }
+
+    /// The records of a resource that are due, as many as one command ends.
+    fn due_of(&self, kind: RecordKind, slot: Slot) -> Vec<Id> {
+        let limit = self.state.settings.due_per_command_max;
+        let due = self.state.deadlines.due_of(kind, slot, self.now);
+        due.take(limit).map(|(_, id)| id.clone()).collect()
     }
 
     /// Logs what ended, once there are `count` events of it: an entry has an end.
@@ -326,7 +334,7 @@ impl Machine {
         }
     }
 
-    fn end(&mut self, kind: RecordKind, slot: Slot, record: &crate::types::Id) {
+    fn end(&mut self, kind: RecordKind, slot: Slot, record: &Id) {
         let first = self.events.len();
         match kind {
             RecordKind::Hold => crate::accounts::expire(&self.state, slot, record, &mut self.events),

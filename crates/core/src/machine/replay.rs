@@ -106,12 +106,23 @@ impl Machine {
         resolve: &OperationResolve,
         log: &mut Vec<u8>,
     ) -> Answer {
+        match self.resolution(namespace, resolve) {
+            Ok(answer) => answer,
+            Err(absent) => {
+                let receipt = self.mark_absent(namespace, &resolve.operation, log);
+                Answer::Receipt(Receipt { outcome: absent, ..receipt })
+            }
+        }
+    }
+
+    /// What is known of an operation; as an error, the outcome of marking it absent, where nothing is.
+    pub(super) fn resolution(&self, namespace: &str, resolve: &OperationResolve) -> Result<Answer, Outcome> {
         let id = &resolve.operation;
         let settings = &self.state.settings;
         let known = self.state.operations.find(namespace, id, settings, self.now);
         let outcome = match &known {
             Some(known) => match &known.answered {
-                Answered::InLog => return Answer::Replay(Replay::of(known, Asked::ByResolve)),
+                Answered::InLog => return Ok(Answer::Replay(Replay::of(known, Asked::ByResolve))),
                 Answered::Outcome(outcome) => resolved(outcome),
                 Answered::Absent => absent(),
             },
@@ -121,10 +132,10 @@ impl Machine {
                 Ok(()) if self.state.operations.is_full(settings, self.now) => {
                     Outcome { code: Code::Overloaded, facts: facts!["operations"] }
                 }
-                Ok(()) => return Answer::Receipt(self.mark_absent(namespace, id, log)),
+                Ok(()) => return Err(absent()),
             },
         };
-        Answer::Receipt(self.unlogged(outcome))
+        Ok(Answer::Receipt(self.unlogged(outcome)))
     }
 
     fn mark_absent(&mut self, namespace: &str, id: &OperationId, log: &mut Vec<u8>) -> Receipt {
@@ -132,8 +143,7 @@ impl Machine {
         self.events.push(OperationResolved { operation: id.clone() }.into());
         let operation = OperationMark { namespace: namespace.into(), id: id.clone(), fingerprint: 0 };
         let mark = Outcome { code: Code::ResolvedAbsent, facts: facts![] };
-        let receipt = self.log_events(Some(operation), false, Some(mark), log);
-        Receipt { outcome: absent(), ..receipt }
+        self.log_events(Some(operation), false, Some(mark), log)
     }
 }
 

@@ -104,5 +104,11 @@ record_wire!(Unfinished { at, operation, sequence_first, progress });
 /// order must never go through, while a flash crowd's refusals must cost no memory.
 #[must_use]
 pub fn remembers_refusals(command: &Command) -> bool {
-    matches!(command.spec().group(), "ACCOUNT" | "ORDER")
+    group_remembers_refusals(command.spec().group())
+}
+
+/// The same of all commands of a group.
+#[must_use]
+pub fn group_remembers_refusals(group: &str) -> bool {
+    matches!(group, "ACCOUNT" | "ORDER")
 }

@@ -66,6 +66,7 @@ impl Campaigns {
             campaign.claimed_count = claimed.packet;
             campaign.claimed_amount += claimed.amount;
         });
+        self.claimants.insert((slot, claimed.packet), claimed.user.clone());
         self.claims.insert((slot, claimed.user.clone()), Claim { packet: claimed.packet, at });
     }
 

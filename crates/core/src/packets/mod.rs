@@ -131,12 +131,14 @@ pub struct Campaigns {
     /// `packets.filled`, whatever a cut would come to today.
     pieces: Ordered<(Slot, u64), Piece>,
     claims: Table<(Slot, Id), Claim>,
+    /// Who has which packet, for lists; follows from the claims, and is not written to snapshots.
+    claimants: Ordered<(Slot, u64), Id>,
     /// The given amounts of campaigns that are not wholly laid ready.
     listed: Ordered<Slot, Piece>,
     ahead: RefCell<Option<Ahead>>,
 }
 
-reversible_fields!(Campaigns { campaigns, pieces, claims, listed });
+reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed });
 
 impl Campaigns {
     pub(crate) fn new(hash_seed: u64) -> Self {
@@ -144,6 +146,7 @@ impl Campaigns {
             campaigns: Table::new(hash_seed),
             pieces: Ordered::default(),
             claims: Table::new(hash_seed),
+            claimants: Ordered::default(),
             listed: Ordered::default(),
             ahead: RefCell::new(None),
         }
@@ -233,6 +236,9 @@ impl Campaigns {
         self.campaigns.load(input)?;
         self.pieces.load(input)?;
         self.claims.load(input)?;
+        for ((slot, user), claim) in self.claims.iter() {
+            self.claimants.insert((*slot, claim.packet), user.clone());
+        }
         self.listed.load(input)
     }
 }

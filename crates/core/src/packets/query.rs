@@ -1,10 +1,11 @@
 //! What readers are told of campaigns: never what comes next, nor the seed before the end.
 
 use super::{Campaign, hex};
+use crate::command::table::PacketClaims;
 use crate::facts;
-use crate::outcome::{Code, Refusal, Verdict};
+use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
-use crate::types::{Id, TimeMs};
+use crate::types::{Id, Natural, TimeMs};
 
 pub(crate) fn campaign(state: &State, id: &Id, now: TimeMs) -> Verdict {
     let (_, campaign) = state.campaigns.existing(id)?;
@@ -42,4 +43,17 @@ pub(crate) fn claim(state: &State, campaign: &Id, user: &Id) -> Verdict {
         .claimed_at(slot, user)
         .ok_or_else(|| Refusal::new(Code::ClaimNotFound, facts![user]))?;
     Ok(facts![user, claim.packet, amount, claim.at])
+}
+
+/// A page of claims in the order in which they were made: user, packet, amount, at.
+pub(crate) fn claims(state: &State, get: &PacketClaims) -> Verdict {
+    let (slot, campaign) = state.campaigns.existing(&get.campaign)?;
+    let first = get.after.map_or(0, Natural::get).saturating_add(1);
+    let last = campaign.claimed_count.min(first.saturating_add(get.count.get() - 1));
+    let row = |packet: u64| {
+        let user = state.campaigns.claimants.get(&(slot, packet))?;
+        let (claim, amount) = state.campaigns.claimed_at(slot, user)?;
+        Some(Value::List(facts![user, packet, amount, claim.at].into_vec()))
+    };
+    Ok(facts![(first..=last).filter_map(row).collect::<Vec<_>>()])
 }

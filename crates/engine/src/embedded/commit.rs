@@ -1,17 +1,19 @@
 //! The committer: the thread that only writes and syncs, while the owner decides the next batch.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use scarce_core::codec::{Input, Malformed};
 use scarce_core::event::Entry;
 
 use crate::journal::{Journal, JournalError, Writer};
+use crate::metrics::PartitionMetrics;
 
 use super::run::Waker;
+use crate::engine::Failure;
 
 /// A batch on its way to the disk.
 pub(super) struct Commit {
@@ -20,6 +22,9 @@ pub(super) struct Commit {
     pub(super) first_sequence: u64,
     pub(super) last_sequence: u64,
     pub(super) bytes: Arc<Vec<u8>>,
+    /// When its first command was decided, and how many wait for it.
+    pub(super) begun: Instant,
+    pub(super) commands: u64,
 }
 
 /// What the owner and others may see of the committer.
@@ -38,6 +43,10 @@ pub(super) struct Progress {
     /// Whether the end was asked for.
     stopping: AtomicBool,
     has_failed: AtomicBool,
+    metrics: PartitionMetrics,
+    /// Who wants to know when more is durable, and whether there is anybody.
+    watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+    is_watched: AtomicBool,
     failure: Mutex<Option<String>>,
 }
 
@@ -57,6 +66,44 @@ impl Progress {
     /// Whether writes must be refused, lest one is decided that finds no room.
     pub(super) fn is_cramped(&self) -> bool {
         self.tight.load(Ordering::Relaxed) && self.full.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn metrics(&self) -> &PartitionMetrics {
+        &self.metrics
+    }
+
+    pub(super) fn watch(&self, wake: &Waker) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(wake));
+        self.is_watched.store(true, Ordering::Release);
+    }
+
+    /// Wakes those who watch; those who no longer do are forgotten.
+    fn wake_watchers(&self) {
+        if !self.is_watched.load(Ordering::Acquire) {
+            return;
+        }
+        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        watchers.retain(|watcher| {
+            watcher.upgrade().is_some_and(|wake| {
+                wake();
+                true
+            })
+        });
+        if watchers.is_empty() {
+            self.is_watched.store(false, Ordering::Release);
+        }
+    }
+
+    /// Whether more may be decided.
+    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        if let Some(reason) = self.failure() {
+            return Err(Failure::Unavailable { reason });
+        }
+        if self.is_cramped() {
+            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
+            return Err(Failure::Unavailable { reason: reason.to_owned() });
+        }
+        Ok(())
     }
 
     fn see_room(&self, writer: &Writer) {
@@ -168,15 +215,20 @@ impl Loop {
     fn serve(&mut self) -> Result<(), Failed> {
         while let Some(commit) = self.next()? {
             self.write(&commit)?;
+            let begun = Instant::now();
             let through = self.writer.sync()?;
+            self.progress.metrics.syncs.note(begun.elapsed(), 1);
+            self.progress.metrics.commits.note(commit.begun.elapsed(), commit.commands);
             self.progress.sequence.store(through, Ordering::Release);
             self.progress.bytes.fetch_add(commit.bytes.len() as u64, Ordering::Relaxed);
+            self.progress.metrics.note_commit(commit.bytes.len() as u64);
             self.progress.see_room(&self.writer);
             // Gives the buffer back before the owner can learn that the batch is durable.
             let number = commit.number;
             drop(commit);
             self.progress.commit.store(number, Ordering::Release);
             self.wake();
+            self.progress.wake_watchers();
         }
         self.record_synced()?;
         Ok(self.writer.sync().map(drop)?)

@@ -9,8 +9,9 @@ use scarce_core::event::Entry;
 use super::commit::{Progress, explain};
 use super::keeper::{SnapshotDone, Task};
 use super::run::Waker;
-use crate::engine::{Failure, Reply, Request};
+use crate::engine::{Failure, Reply, Request, Watch};
 use crate::journal::{Journal, JournalError};
+use crate::metrics::PartitionMetrics;
 
 /// A batch from another thread, and who waits for its answers.
 pub struct Mail {
@@ -111,6 +112,22 @@ impl Inbox {
 
     pub(super) fn take(&self) -> Option<Mail> {
         self.shared.receiver.try_recv().ok()
+    }
+
+    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        self.shared.progress.check_ready()
+    }
+
+    /// What the partition counts.
+    #[must_use]
+    pub fn metrics(&self) -> &PartitionMetrics {
+        self.shared.progress.metrics()
+    }
+
+    /// Has `wake` called whenever more has become durable.
+    pub fn watch(&self, wake: Waker) -> Watch {
+        self.shared.progress.watch(&wake);
+        Watch::new(wake)
     }
 
     /// The last sequence that is durable.

@@ -10,8 +10,10 @@ mod commit;
 mod fold;
 mod inbox;
 mod keeper;
+mod look;
 mod owner;
 mod recovery;
+mod restore;
 mod run;
 
 use std::path::Path;
@@ -23,17 +25,22 @@ use scarce_core::state;
 
 use crate::clock::{Clock, ManualClock, SystemClock};
 use crate::deployment::{Deployment, DeploymentError};
-use crate::engine::{Engine, Failure, Reply, Request};
+use crate::engine::{Engine, Failure, Reply, Request, Watch};
 use crate::journal::{self, JournalError};
 use crate::lock::{DirectoryLock, LockError};
+use crate::metrics::PartitionMetrics;
 use crate::snapshot::SnapshotError;
 use crate::storage::{FileStorage, Storage, StorageError};
 
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
 pub use keeper::SnapshotDone;
+pub use look::{
+    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
+};
 pub use owner::{Held, Owner};
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
+pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort, Stop, Waker};
 
 /// Why the engine does not start, or stops.
@@ -57,6 +64,9 @@ pub enum EmbeddedError {
     /// The log does not fold.
     #[error(transparent)]
     Fold(#[from] FoldError),
+    /// A copy cannot be restored as asked.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
     /// A port failed.
     #[error("a port of partition {partition} failed")]
     Port {
@@ -274,8 +284,11 @@ impl Embedded {
     /// # Errors
     /// When the partition does not exist or the snapshot fails.
     pub fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
-        let inbox = self.inbox(partition).ok_or_else(|| no_partition(partition))?;
-        inbox.request_snapshot()
+        self.known(partition)?.request_snapshot()
+    }
+
+    fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
+        self.inbox(partition).ok_or_else(|| no_partition(partition))
     }
 }
 
@@ -300,7 +313,23 @@ impl Engine for Embedded {
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
-        self.inbox(partition).ok_or_else(|| no_partition(partition))?.entries(sequence, bytes_max)
+        self.known(partition)?.entries(sequence, bytes_max)
+    }
+
+    fn watch(&self, partition: u32, wake: Waker) -> Result<Watch, Failure> {
+        Ok(self.known(partition)?.watch(wake))
+    }
+
+    fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.durable_through())
+    }
+
+    fn check_ready(&self, partition: u32) -> Result<(), Failure> {
+        self.known(partition)?.check_ready()
+    }
+
+    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
+        Ok(self.known(partition)?.metrics())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
@@ -19,6 +19,7 @@ use super::{ClockChoice, EmbeddedError, Place, Settings};
 use crate::clock::{Clock, Leap};
 use crate::engine::{Failure, Request};
 use crate::journal::{Reader, Writer};
+use crate::metrics::Levels;
 
 /// An answer, and the batch that must be durable before anybody may learn of it.
 #[derive(Clone, Debug)]
@@ -53,6 +54,9 @@ pub struct Owner {
     reader: Reader,
     open: Vec<u8>,
     open_from: u64,
+    /// When the first command of the open batch was decided, and how many there are.
+    open_begun: Option<Instant>,
+    open_commands: u64,
     in_flight: Arc<Vec<u8>>,
     handed_over: u64,
     commit_bytes_max: usize,
@@ -115,6 +119,8 @@ impl Owner {
             reader: journal.reader(),
             open: Vec::new(),
             open_from: machine.sequence() + 1,
+            open_begun: None,
+            open_commands: 0,
             in_flight: Arc::new(Vec::new()),
             handed_over: 0,
             commit_bytes_max: settings.commit_bytes_max,
@@ -145,6 +151,7 @@ impl Owner {
     /// Answers a request. The answer must be kept back until its batch is durable.
     pub fn serve(&mut self, request: &Request) -> Held {
         let result = self.answer(request);
+        self.committer.progress.metrics().count(request, result.as_ref().map(|receipt| receipt.outcome.code));
         Held { result, after: self.gate() }
     }
 
@@ -197,6 +204,7 @@ impl Owner {
         match request {
             Request::Write(envelope) => self.write(envelope),
             Request::Read(namespace, command) => self.read(namespace, command),
+            Request::DryRun(envelope) => self.dry_run(envelope),
             Request::Expire(limit) => self.expire(*limit),
         }
     }
@@ -205,7 +213,23 @@ impl Owner {
         self.check_room()?;
         let now = self.now()?;
         self.begin_batch();
-        match self.machine.submit(envelope, now, &mut self.open) {
+        let answer = self.machine.submit(envelope, now, &mut self.open);
+        if !self.open.is_empty() {
+            self.open_begun.get_or_insert_with(Instant::now);
+            self.open_commands += 1;
+        }
+        match answer {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
+    /// for that as any other does.
+    fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        let now = self.now()?;
+        self.begin_batch();
+        match self.machine.dry_run(envelope, now, &mut self.open) {
             Answer::Receipt(receipt) => Ok(receipt),
             Answer::Replay(replay) => self.read_back(replay),
         }
@@ -251,10 +275,7 @@ impl Owner {
     }
 
     fn check_room(&self) -> Result<(), Failure> {
-        if self.committer.progress.is_cramped() {
-            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
-            return Err(Failure::Unavailable { reason: reason.to_owned() });
-        }
+        self.committer.progress.check_ready()?;
         if self.open.len() >= 2 * self.commit_bytes_max {
             return Err(Failure::Overloaded { queue: "commit" });
         }
@@ -264,6 +285,7 @@ impl Owner {
     fn begin_batch(&mut self) {
         if self.open.is_empty() {
             self.open_from = self.machine.sequence() + 1;
+            self.open_begun = None;
         }
     }
 
@@ -315,7 +337,7 @@ impl Owner {
                 return;
             }
             let Some(mail) = self.inbox.take() else { return };
-            let answers = mail.requests().iter().map(|request| self.answer(request)).collect();
+            let answers = mail.requests().iter().map(|request| self.serve(request).result).collect();
             self.waiting.push_back((self.gate(), mail, answers));
         }
     }
@@ -344,9 +366,22 @@ impl Owner {
 
     /// Hands the decided batch to the committer, if that one is idle.
     pub(super) fn seal(&mut self) {
+        self.publish_levels();
         if !self.open.is_empty() && self.durable() >= self.handed_over {
             self.hand_over();
         }
+    }
+
+    fn publish_levels(&self) {
+        let state = self.machine.state();
+        let lag = state.deadlines.next().map_or(0, |due| self.machine.now().saturating_sub(due));
+        self.committer.progress.metrics().set_levels(Levels {
+            operations: state.operations.len() as u64,
+            deadlines: state.deadlines.len() as u64,
+            deadline_lag_ms: lag,
+            sequence: self.machine.sequence(),
+            inbox: self.inbox.depth() as u64,
+        });
     }
 
     fn hand_over(&mut self) {
@@ -363,6 +398,8 @@ impl Owner {
             first_sequence: self.open_from,
             last_sequence: self.machine.sequence(),
             bytes: self.in_flight.clone(),
+            begun: self.open_begun.take().unwrap_or_else(Instant::now),
+            commands: std::mem::take(&mut self.open_commands),
         });
     }
 

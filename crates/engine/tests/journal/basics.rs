@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use scarce_engine::journal::{JournalError, RecoveryStart, SegmentState, Settings, inspect, verify};
+use scarce_engine::journal::{
+    JournalError, RecoveryStart, SegmentState, Settings, inspect, newest_payload, verify,
+};
 use scarce_engine::storage::{FaultyDisk, Storage};
 
 use super::support::{append_next, fill, frame, open, open_from, segment_names, settings};
@@ -16,6 +18,16 @@ fn frames_come_back_in_order_across_segments() {
     assert_eq!(reopened.recovered.last_sequence, truth.last().unwrap().last);
     assert_eq!(reopened.recovered.last_epoch, 1);
     assert_eq!(reopened.recovered.cut, None);
+}
+
+#[test]
+fn the_newest_payload_is_that_of_the_last_frame() {
+    let disk = FaultyDisk::new();
+    assert_eq!(newest_payload(&*disk.storage()).unwrap(), None);
+    let (mut writer, truth) = fill(&disk, 60, 0);
+    assert_eq!(newest_payload(&*disk.storage()).unwrap(), Some(truth.last().unwrap().payload.clone()));
+    assert!(writer.record_synced().unwrap(), "a frame without a payload");
+    assert_eq!(newest_payload(&*disk.storage()).unwrap(), Some(truth.last().unwrap().payload.clone()));
 }
 
 #[test]

@@ -1,9 +1,18 @@
 //! What may be typed.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
+
+use super::bench::Bench;
+use super::config::Config;
+use super::doctor::Doctor;
+use super::import::Import;
+use super::journal::Journal;
+use super::repl::Repl;
+use super::restore::Restore;
+use super::serve::Serve;
+use super::snapshot::Snapshot;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -23,54 +32,27 @@ pub enum Subcommand {
     Demo(Demo),
     /// Send one command to a server and print the answer.
     Call(Call),
-    /// Look at a journal, or check it, without changing anything.
+    /// Talk to a server, command by command, with completion and help.
+    Repl(Repl),
+    /// Look at a journal, check it or write out its events, without changing anything.
     #[command(subcommand)]
     Journal(Journal),
-    /// Make snapshots and list them.
+    /// Make snapshots, list them and check them.
     #[command(subcommand)]
     Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
-    Explain(Explain),
-    /// Run a file of operations against a server, one JSON object per line.
-    Import(Import),
-}
-
-/// `scarce serve`.
-#[derive(Debug, Args)]
-pub struct Serve {
-    /// Where the journal and snapshots are kept.
-    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
-    pub data: PathBuf,
-    /// Where any Redis client connects; port 0 takes a free one.
-    #[arg(long, env = "SCARCE_RESP", default_value = "127.0.0.1:7379", value_name = "ADDR")]
-    pub resp: SocketAddr,
-    /// How many partitions; fixed when the data directory is first used.
-    #[arg(long, env = "SCARCE_PARTITIONS", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub partitions: u32,
-    /// A file with the password that callers must show; required off loopback.
-    #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
-    pub password_file: Option<PathBuf>,
-    /// Make a snapshot whenever so many MiB of journal were written.
-    #[arg(long, env = "SCARCE_SNAPSHOT_MIB", default_value_t = 512, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..))]
-    pub snapshot_mib: u64,
-    /// How large a journal segment is; one more is kept ready.
-    #[arg(long, env = "SCARCE_SEGMENT_MIB", default_value_t = 64, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub segment_mib: u64,
-    /// How many operation ids each partition remembers at most.
-    #[arg(long, env = "SCARCE_OPERATIONS_MAX", default_value_t = 16_000_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub operations_max: u32,
-    /// Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.
-    #[arg(long, env = "SCARCE_ULID_TIMES")]
-    pub ulid_times: bool,
-    /// Believe the system's clock although it is far beyond the last stamp of the log.
-    #[arg(long)]
-    pub accept_clock: bool,
-    /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
-    #[arg(long, hide = true)]
-    pub manual_clock: bool,
-    /// Set what outcomes depend on, as `step_max=2`: for tests.
-    #[arg(long = "set", hide = true, value_name = "NAME=VALUE")]
-    pub sets: Vec<String>,
+    Explain(super::explain::Explain),
+    /// Show the settings of 'scarce serve', or check them.
+    #[command(subcommand)]
+    Config(Config),
+    /// Look whether this machine is fit to run the server, and say what to do where it is not.
+    Doctor(Doctor),
+    /// Make a new data directory from a copy of one, as it was at a sequence or a time.
+    Restore(Restore),
+    /// Run a file of operations against a server, or bring in balances or stock.
+    Import(Box<Import>),
+    /// Put a server under load and measure it.
+    Bench(Bench),
 }
 
 /// Which server to talk to.
@@ -96,91 +78,6 @@ pub struct Call {
     /// The command and its arguments, as in redis-cli.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub words: Vec<String>,
-}
-
-/// `scarce explain`.
-#[derive(Debug, Args)]
-pub struct Explain {
-    /// The code, such as SOLD_OUT; without one, all are listed.
-    pub code: Option<String>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `scarce journal`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Journal {
-    /// List the segments of each partition: frames, sequences, bytes, state.
-    Inspect(Files),
-    /// Read everything, fold it, and compare with every snapshot on the way.
-    Verify(Files),
-}
-
-/// `scarce snapshot`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Snapshot {
-    /// Ask a running server for a snapshot of every partition.
-    Create(SnapshotCreate),
-    /// List the snapshots in a data directory.
-    List(Files),
-}
-
-/// `scarce snapshot create`.
-#[derive(Debug, Args)]
-pub struct SnapshotCreate {
-    /// Which server.
-    #[command(flatten)]
-    pub target: Target,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A data directory to look at.
-#[derive(Debug, Args)]
-pub struct Files {
-    /// The data directory.
-    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
-    pub data: PathBuf,
-    /// Only this partition.
-    #[arg(long, value_name = "N")]
-    pub partition: Option<u32>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `scarce import`.
-#[derive(Debug, Args)]
-pub struct Import {
-    #[command(flatten)]
-    /// Which server.
-    pub target: Target,
-    /// Write what came of each operation to this file, one JSON object per line.
-    #[arg(long, value_name = "FILE")]
-    pub outcomes: Option<PathBuf>,
-    /// Begin at this line.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub from_line: u64,
-    /// Take lines without an id too; running the file again applies those again.
-    #[arg(long)]
-    pub allow_no_id: bool,
-    /// Exit with 0 although some operations were refused.
-    #[arg(long)]
-    pub refusals_ok: bool,
-    /// How many operations may wait for their answers at once.
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub window: u32,
-    /// How long to try again when the server is gone or takes nothing.
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
-    pub retry_for: u64,
-    /// Print the summary as JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// The file, or - for standard input. A line is {"id": "op-1", "command": ["STOCK.TAKE", "sku", "3", "owner"]}
-    /// or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" where wanted.
-    pub file: PathBuf,
 }
 
 /// `scarce demo`.

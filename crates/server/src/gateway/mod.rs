@@ -1,3 +1,7 @@
-//! Gateways: bytes in, commands to the engine, answers out.
+//! The doors through which commands come in.
 
+mod access;
+pub mod http;
 pub mod resp;
+
+pub use access::Access;

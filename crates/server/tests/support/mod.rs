@@ -2,9 +2,13 @@
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
+mod shell;
 mod socket;
+mod terminal;
 
+pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
+pub use terminal::Terminal;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,6 +21,8 @@ use tempfile::TempDir;
 pub struct Server {
     child: Child,
     pub address: String,
+    /// Where it speaks HTTP.
+    pub http: String,
     data: Option<TempDir>,
 }
 
@@ -34,7 +40,7 @@ pub fn serve(data: &Path, options: &[&str]) -> Command {
 
 fn serve_at(data: &Path, address: &str, options: &[&str]) -> Command {
     let mut command = scarce();
-    command.args(["serve", "--resp", address, "--data"]).arg(data).args(options);
+    command.args(["serve", "--resp", address, "--http", "127.0.0.1:0", "--data"]).arg(data).args(options);
     command
 }
 
@@ -51,9 +57,11 @@ impl Server {
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("its ready line");
-        let address = line.split("resp ").nth(1).and_then(|rest| rest.split(',').next());
-        let address = address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned();
-        Self { child, address, data: None }
+        let named = |port: &str| {
+            let address = line.split(port).nth(1).and_then(|rest| rest.split(',').next());
+            address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned()
+        };
+        Self { child, address: named("resp "), http: named("http "), data: None }
     }
 
     /// Starts on an empty data directory that goes with it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine};
-use scarce_core::outcome::Receipt;
+use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_core::state::Settings;
 use scarce_core::types::TimeMs;
 
@@ -53,12 +53,29 @@ impl Core {
         }
     }
 
+    /// A dry run tells what the command that follows is answered, and leaves no trace.
+    fn check_dry_run(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Outcome, String> {
+        let mut log = Vec::new();
+        let before = (self.machine.state().digest(None), self.machine.sequence(), self.machine.now());
+        let answer = self.machine.dry_run(envelope, clock, &mut log);
+        let after = (self.machine.state().digest(None), self.machine.sequence(), self.machine.now());
+        if before == after && log.is_empty() {
+            Ok(self.receipt(answer)?.outcome)
+        } else {
+            Err(format!("a dry run changed {before:?} to {after:?}"))
+        }
+    }
+
     pub(super) fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Reply, String> {
+        let foretold = self.check_dry_run(envelope, clock)?;
         let mut log = Vec::new();
         let (before, logged) = (self.machine.sequence(), self.entries.len());
         let answer = self.machine.submit(envelope, clock, &mut log);
         let events = self.keep(&log)?;
         let receipt = self.receipt(answer)?;
+        if !foretells(&foretold, &receipt.outcome) {
+            return Err(format!("a dry run foretold {foretold} for {}", receipt.outcome));
+        }
         self.check_place(envelope, &receipt, before)?;
         for cut in logged..self.entries.len() {
             if self.entries[cut].head.more {
@@ -154,4 +171,17 @@ impl Core {
             Err("the folded log is not the state".to_owned())
         }
     }
+}
+
+/// Whether an outcome is the one that was foretold, which may keep figures to itself.
+fn foretells(foretold: &Outcome, outcome: &Outcome) -> bool {
+    fn agree(foretold: &[Value], real: &[Value]) -> bool {
+        foretold.len() == real.len()
+            && foretold.iter().zip(real).all(|pair| match pair {
+                (Value::List(foretold), Value::List(real)) => agree(foretold, real),
+                (Value::Absent, _) => true,
+                (foretold, real) => foretold == real,
+            })
+    }
+    foretold.code == outcome.code && agree(&foretold.facts, &outcome.facts)
 }

@@ -5,8 +5,8 @@ use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine, Replay};
 use scarce_core::state::Settings;
 
-use super::request::{Request, atomic, single};
-use super::{Setup, Target};
+use super::request::{self, Request, atomic, single};
+use super::{BatchHead, Setup, Target};
 
 /// The key of every cut in tests.
 const SECRET: [u8; 32] = [7; 32];
@@ -77,6 +77,11 @@ impl Target for CoreTarget {
         self.ask(atomic(id, deadline, lines, &SECRET))
     }
 
+    fn dry_run(&mut self, batch: Option<BatchHead<'_>>, lines: &[Vec<&str>]) -> Option<String> {
+        let request = request::of(batch, lines, &SECRET).ok()?;
+        Some(self.loaded.dry_run(&request, self.clock))
+    }
+
     fn expire(&mut self, limit: usize) -> usize {
         let ended = self.loaded.machine.expire(limit, self.clock, &mut self.loaded.log);
         self.folded.machine.expire(limit, self.clock, &mut self.folded.log);
@@ -126,10 +131,25 @@ impl Lane {
             Request::Read(command) => self.machine.query("", command, clock),
             Request::Write(envelope) => self.machine.submit(envelope, clock, &mut self.log),
         };
+        self.shown(answer)
+    }
+
+    fn shown(&self, answer: Answer) -> String {
         match answer {
             Answer::Receipt(receipt) => receipt.outcome.to_string(),
             Answer::Replay(replay) => self.read_back(replay),
         }
+    }
+
+    /// A dry run leaves the machine as it was, to the byte.
+    fn dry_run(&mut self, request: &Request, clock: u64) -> String {
+        let Request::Write(envelope) = request else { return self.ask(request, clock) };
+        let (before, logged) = (self.bytes(), self.log.len());
+        let answer = self.machine.dry_run(envelope, clock, &mut self.log);
+        if self.bytes() != before || self.log.len() != logged {
+            return "a dry run changed the machine".to_owned();
+        }
+        self.shown(answer)
     }
 
     /// The first receipt, from the entry of the log that ends where the replay says.

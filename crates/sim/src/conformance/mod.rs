@@ -40,6 +40,15 @@ impl Default for Setup {
     }
 }
 
+/// What stands at the head of an atomic batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchHead<'a> {
+    /// The operation id.
+    pub id: Option<&'a str>,
+    /// The deadline.
+    pub deadline: Option<&'a str>,
+}
+
 /// Something that commands can be sent to: the state machine alone, an engine, a server.
 ///
 /// Every answer is the text form of an outcome: the code's word and its facts, as
@@ -67,6 +76,12 @@ pub trait Target {
 
     /// Sends an atomic batch and gives its answer.
     fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String;
+
+    /// What a command or, with an id and a deadline, a batch would be answered, from a target that can
+    /// tell without doing it. The runner then asks before each row, and compares.
+    fn dry_run(&mut self, _batch: Option<BatchHead<'_>>, _lines: &[Vec<&str>]) -> Option<String> {
+        None
+    }
 
     /// Lets the sweeper end up to `limit` due records, and gives how many it ended.
     fn expire(&mut self, limit: usize) -> usize;

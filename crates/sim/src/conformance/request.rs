@@ -49,6 +49,21 @@ pub fn atomic(
     Envelope::new("", common, Body::Atomic(commands), secret).map(Request::Write)
 }
 
+/// Reads what a row asks for.
+///
+/// # Errors
+/// When it is no command or batch.
+pub fn of(
+    batch: Option<super::BatchHead<'_>>,
+    lines: &[Vec<&str>],
+    secret: &[u8; 32],
+) -> Result<Request, Invalid> {
+    match batch {
+        None => single(lines.first().map_or(&[][..], Vec::as_slice), secret),
+        Some(head) => atomic(head.id, head.deadline, lines, secret),
+    }
+}
+
 fn read(words: &[&str]) -> Result<(Command, Common), Invalid> {
     let (name, rest) = words.split_first().ok_or_else(|| Invalid::new("command", "is missing"))?;
     let spec = find(name.as_bytes()).ok_or_else(|| Invalid::new("command", "is unknown"))?;

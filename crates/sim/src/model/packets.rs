@@ -2,7 +2,7 @@
 
 use hmac::{Hmac, KeyInit, Mac};
 use scarce_core::command::shapes::{Cut, Method};
-use scarce_core::command::table::{PacketClaim, PacketCreate};
+use scarce_core::command::table::{PacketClaim, PacketClaims, PacketCreate};
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Refusal, Value, Verdict};
 use scarce_core::packets::cut::Plan;
@@ -152,6 +152,20 @@ impl Model {
             return refuse(Code::ClaimNotFound, facts![user]);
         };
         Ok(facts![user, at as u64 + 1, campaign.amounts[at], campaign.claims[at].1])
+    }
+}
+
+impl Model {
+    pub(super) fn list_packets(&self, c: &PacketClaims) -> Verdict {
+        let campaign = self.campaign(&c.campaign)?;
+        let after = c.after.map_or(0, |after| after.get());
+        let rows = (1..).zip(&campaign.claims).zip(&campaign.amounts);
+        let page = rows.filter(|((packet, _), _)| *packet > after);
+        let page = page.take(usize::try_from(c.count.get()).unwrap_or(usize::MAX));
+        let row = |((packet, (user, at)), amount): ((u64, &(Id, TimeMs)), &u64)| {
+            Value::List(facts![user, packet, *amount, *at].into_vec())
+        };
+        Ok(facts![page.map(row).collect::<Vec<_>>()])
     }
 }
 

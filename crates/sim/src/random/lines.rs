@@ -301,13 +301,22 @@ impl Writer {
             (0, _) => format!("ACCOUNT.WORLD {} ON a", self.name(ASSETS)),
             (1, 0 | 1) => format!("STOCK.GET {}", self.name(SKUS)),
             (1, _) => format!("STOCK.RESERVATION {} {}", self.name(SKUS), self.name(RESERVATIONS)),
-            (2, 0 | 1) => format!("PACKET.GET {}", self.campaign()),
+            (2, 0) => format!("PACKET.GET {}", self.campaign()),
+            (2, 1) => {
+                format!(
+                    "PACKET.CLAIMS {} AFTER {} COUNT {}",
+                    self.campaign(),
+                    self.random.below(4),
+                    1 + self.random.below(4)
+                )
+            }
             (2, _) => format!("PACKET.CLAIMED {} u{}", self.campaign(), self.random.below(9)),
             (3, 0) => format!("COUPON.GET {}", self.coupon()),
             (3, 1) => format!("COUPON.CLAIMED {} {serial}", self.coupon()),
             (3, _) => format!("COUPON.CHECK {} {}", self.coupon(), self.subject()),
             (_, 0) => format!("MARKET.GET {}", self.name(MARKETS)),
             (_, 1) => format!("MARKET.DEPTH {} LEVELS {serial}", self.name(MARKETS)),
+            (_, 2) if serial % 2 == 0 => format!("MARKET.TRADES {} COUNT {serial}", self.name(MARKETS)),
             (_, _) => format!("ORDER.GET {} {}", self.name(MARKETS), self.order()),
         }
     }

@@ -1,7 +1,7 @@
 //! Where a campaign's packets come from.
 
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::argument::{Argument, Invalid, Words};
+use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
 use crate::types::Positive;
 use crate::{shown_word, word_argument, words};
 
@@ -40,6 +40,7 @@ pub enum Cut {
 }
 
 impl Argument for Cut {
+    const KIND: ArgumentKind = ArgumentKind::Cut;
     const SYNTAX: Option<&'static str> =
         Some("PLAN total count EVEN|DOUBLE_MEAN|LINE_CUT|AMOUNTS n amount [amount ...]");
 

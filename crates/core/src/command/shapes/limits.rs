@@ -5,7 +5,7 @@ use compact_str::CompactString;
 use super::Window;
 use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::argument::{Argument, Invalid, Words};
+use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
 use crate::event::Shown;
 use crate::outcome::Value;
 use crate::types::{Id, Natural};
@@ -116,6 +116,7 @@ impl Shown for Limit {
 pub struct Limits(pub Vec<Limit>);
 
 impl Argument for Limits {
+    const KIND: ArgumentKind = ArgumentKind::Limits;
     const SYNTAX: Option<&'static str> =
         Some("name max PER dims|- WINDOW none|hour|day|week|month|ms [OFFSET minutes] [LIMIT ...]");
 
@@ -149,6 +150,7 @@ record_wire!(LimitChange { name, max, shape });
 pub struct LimitChanges(pub Vec<LimitChange>);
 
 impl Argument for LimitChanges {
+    const KIND: ArgumentKind = ArgumentKind::LimitChanges;
     const SYNTAX: Option<&'static str> =
         Some("name max [PER dims|- WINDOW none|hour|day|week|month|ms [OFFSET minutes]] [LIMIT ...]");
 
@@ -211,6 +213,7 @@ impl Shown for Subject {
 }
 
 impl Argument for Subject {
+    const KIND: ArgumentKind = ArgumentKind::Subject;
     const SYNTAX: Option<&'static str> = Some("USER id [dim value ...]");
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {

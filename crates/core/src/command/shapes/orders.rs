@@ -1,7 +1,7 @@
 //! Sides, prices, times in force.
 
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::argument::{Argument, Invalid, Words};
+use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
 use crate::types::Positive;
 use crate::{shown_word, word_argument, words};
 
@@ -71,6 +71,7 @@ pub enum OrderPricing {
 }
 
 impl Argument for OrderPricing {
+    const KIND: ArgumentKind = ArgumentKind::Pricing;
     const SYNTAX: Option<&'static str> = Some("LIMIT price|MARKET");
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {

@@ -3,7 +3,7 @@
 use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::Routed;
-use crate::command::argument::{Argument, Invalid, Words};
+use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
 use crate::types::{Id, Text};
 
 /// Why stock was adjusted, written as `REASON text`.
@@ -11,6 +11,7 @@ use crate::types::{Id, Text};
 pub struct Reason(pub Text);
 
 impl Argument for Reason {
+    const KIND: ArgumentKind = ArgumentKind::Reason;
     const SYNTAX: Option<&'static str> = Some("REASON text");
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
@@ -28,6 +29,7 @@ list_wire!(Reason);
 pub struct Resource(pub Id);
 
 impl Argument for Resource {
+    const KIND: ArgumentKind = ArgumentKind::Resource;
     const SYNTAX: Option<&'static str> = Some("ON resource");
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
@@ -51,6 +53,7 @@ impl Routed for Resource {
 pub struct OptionalResource(pub Option<Id>);
 
 impl Argument for OptionalResource {
+    const KIND: ArgumentKind = ArgumentKind::OptionalResource;
     const SYNTAX: Option<&'static str> = Some("[resource]");
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {

@@ -136,7 +136,7 @@ impl Server {
     fn spawn(&self) -> Result<ChildStdout, Failed> {
         let log = File::create(self.log())?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0"]);
+        command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0", "--http", "off"]);
         command.args(self.clock.map(|_| "--manual-clock"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SCARCE_") {

@@ -3,7 +3,7 @@
 use redis::Value;
 use serde_json::json;
 
-use super::line::Operation;
+use super::operation::Operation;
 use crate::cli::call;
 use crate::client::Reply;
 
@@ -94,6 +94,17 @@ const OF_THE_WHOLE: [&str; 5] =
     ["ID_REUSED", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT", "CROSS_PARTITION"];
 
 impl Answer {
+    /// Whether what was to be made exists already.
+    pub(super) fn is_existing(&self) -> bool {
+        matches!(self, Self::Refused { reason, .. } if ["ACCOUNT_EXISTS", "STOCK_EXISTS"].contains(&reason.as_str()))
+    }
+
+    /// The value of a name, where the answer shows something by names.
+    pub(super) fn named(&self, name: &str) -> Option<&str> {
+        let Self::Applied(values) = self else { return None };
+        values.chunks_exact(2).find(|pair| pair[0] == name).and_then(|pair| pair[1].as_str())
+    }
+
     /// The line of the outcomes file.
     pub(super) fn to_json(&self, operation: &Operation) -> serde_json::Value {
         let nothing = Vec::new();

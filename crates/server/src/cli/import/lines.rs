@@ -2,7 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use crate::cli::{Exit, Failed};
 
@@ -29,19 +35,41 @@ pub(super) struct Lines<R> {
 }
 
 /// Lines of a file or of standard input.
-type AnyLines = Lines<Box<dyn Read>>;
+pub(super) type AnyLines = Lines<Box<dyn Read>>;
 
-/// Opens a file, or standard input for `-`; gives its length where that is known.
-pub(super) fn open(path: &Path) -> Result<(AnyLines, Option<u64>), Failed> {
+/// Opens a file, or standard input for `-`; gives its length where that is known. Ends early when asked to.
+pub(super) fn open(path: &Path, stop: &Arc<AtomicBool>) -> Result<(AnyLines, Option<u64>), Failed> {
+    let stop = stop.clone();
     if path == Path::new("-") {
-        return Ok((Lines::new(Box::new(io::stdin())), None));
+        return Ok((Lines::new(Box::new(Stoppable { input: io::stdin(), stop })), None));
     }
-    let cannot =
-        |error| Failed::text(Exit::Usage, format!("cannot read operations from {}: {error}", path.display()));
-    let file = File::open(path).map_err(cannot)?;
-    let metadata = file.metadata().map_err(cannot)?;
+    let cannot = |error| Failed::text(Exit::Usage, format!("cannot read from {}: {error}", path.display()));
+    let input = File::open(path).map_err(cannot)?;
+    let metadata = input.metadata().map_err(cannot)?;
     let length = metadata.is_file().then_some(metadata.len());
-    Ok((Lines::new(Box::new(file)), length))
+    Ok((Lines::new(Box::new(Stoppable { input, stop })), length))
+}
+
+/// Input that ends when this process is asked to end, although whoever writes it has not.
+struct Stoppable<R> {
+    input: R,
+    stop: Arc<AtomicBool>,
+}
+
+/// How often somebody who waits for input looks whether to stop.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+impl<R: Read + AsFd> Read for Stoppable<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.stop.load(Ordering::Relaxed) {
+            match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&LOOK_EVERY)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return self.input.read(buffer),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(0)
+    }
 }
 
 impl<R: Read> Lines<R> {

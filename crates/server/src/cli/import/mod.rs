@@ -6,60 +6,90 @@
 //! and coupons are the exception, since the server does not remember their refusals: run again, they
 //! are decided anew.
 
+mod amounts;
 mod answer;
-mod line;
+mod args;
+mod bad;
+mod cells;
 mod lines;
+mod ndjson;
+mod operation;
+mod operations;
 mod pipe;
+mod preload;
 mod report;
+mod rows;
 
-use std::io::Read;
-use std::time::{SystemTime, UNIX_EPOCH};
+pub(super) use args::Import;
 
-use self::lines::{Found, LINE_BYTES_MAX, Lines};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use self::answer::Answer;
+use self::args::Options;
+use self::lines::{AnyLines, Found};
+use self::operation::{Existing, Operation, Role};
 use self::pipe::Pipe;
 use self::report::Report;
-use super::args::Import;
-use super::{Ended, Exit, Failed};
+use self::rows::Rows;
+use super::{Ended, Exit, Failed, stop_on_signals};
 
-pub(super) fn run(options: &Import) -> Ended {
-    let (lines, length) = lines::open(&options.file)?;
-    let pipe = Pipe::connect(options)?;
-    let report = Report::new(options, length)?;
-    let own_ids = options.allow_no_id.then(own_ids);
-    let mut import = Running { options, lines, line: 0, at_end: false, pipe, report, own_ids };
-    let ended = import.all();
-    let next = import.pipe.first_line();
-    let exit = import.report.finish(options, import.pipe.reconnects)?;
-    match (ended, next) {
-        (Ok(()), _) => Ok(exit),
-        (Err(Failed { exit, message }), Some(next)) => Err(Failed::text(
-            exit,
-            format!("{message}\nrun the same again, or from where it stopped with --from-line {next}"),
-        )),
-        (Err(failed), None) => Err(failed),
+/// What is wrong with a line.
+#[derive(Debug)]
+struct Problem {
+    /// In which column, where one is to blame.
+    column: Option<String>,
+    reason: String,
+}
+
+impl Problem {
+    fn of(column: &str, reason: impl Into<String>) -> Self {
+        Self { column: Some(column.to_owned()), reason: reason.into() }
     }
 }
 
-/// What the ids of lines without one begin with: other in each run, so that within a run such a line
-/// can be repeated like any other.
-fn own_ids() -> String {
-    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    format!("import-{nanos:x}-{:x}", std::process::id())
+impl From<String> for Problem {
+    fn from(reason: String) -> Self {
+        Self { column: None, reason }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(column) = &self.column {
+            write!(f, "{column} ")?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+pub(super) fn run(import: &Import) -> Ended {
+    let options = import.options();
+    let rows = Rows::new(import)?;
+    let stop = stop_on_signals()?;
+    let (lines, length) = lines::open(import.file(), &stop)?;
+    let pipe = Pipe::connect(options)?;
+    let report = Report::new(options, import.file(), length)?;
+    let mut running = Running { options, rows, lines, line: 0, at_end: false, pipe, report, stop };
+    let ended = running.all();
+    running.finish(ended)
 }
 
 /// An import while it runs.
-struct Running<'a, R> {
-    options: &'a Import,
-    lines: Lines<R>,
+struct Running<'a> {
+    options: &'a Options,
+    rows: Rows,
+    lines: AnyLines,
     /// The number of the last line that was read.
     line: u64,
     at_end: bool,
     pipe: Pipe<'a>,
     report: Report,
-    own_ids: Option<String>,
+    stop: Arc<AtomicBool>,
 }
 
-impl<R: Read> Running<'_, R> {
+impl Running<'_> {
     fn all(&mut self) -> Result<(), Failed> {
         while !self.at_end {
             self.fill()?;
@@ -80,37 +110,87 @@ impl<R: Read> Running<'_, R> {
             let found = self.lines.next().map_err(|error| {
                 Failed::text(Exit::Failed, format!("cannot read on after line {}: {error}", self.line))
             })?;
-            let Some(found) = found else {
+            // What came before a stop may be half a line.
+            let Some(found) = found.filter(|_| !self.stop.load(Ordering::Relaxed)) else {
                 self.at_end = true;
                 return Ok(());
             };
             self.line += 1;
-            if self.line >= self.options.from_line {
-                self.put(&found);
-            }
+            self.put(&found)?;
         }
         Ok(())
     }
 
-    fn put(&mut self, found: &Found) {
-        let read = match found {
-            Found::Line(text) if text.trim_ascii().is_empty() => return,
-            Found::Line(text) => {
-                let own_id = self.own_ids.as_ref().map(|run| format!("{run}-{}", self.line));
-                line::read(self.line, text, own_id)
+    fn put(&mut self, found: &Found) -> Result<(), Failed> {
+        let is_wanted = self.line >= self.options.from_line;
+        if !is_wanted && self.rows.may_skip() {
+            return Ok(());
+        }
+        match self.rows.read(self.line, found) {
+            Err(problem) if self.rows.needs_header() => {
+                self.at_end = true;
+                self.report.bad(self.line, &problem)?;
+                let text = format!("line {}, the header, {problem}; nothing was done", self.line);
+                Err(Failed::text(Exit::Failed, text))
             }
-            Found::TooLong => Err(format!("is longer than {LINE_BYTES_MAX} bytes")),
-        };
-        match read {
-            Ok(operation) => self.pipe.put(operation),
-            Err(problem) => self.report.bad(self.line, &problem),
+            Err(problem) if is_wanted => self.report.bad(self.line, &problem),
+            Ok(Some(operation)) if is_wanted => {
+                self.pipe.put(operation);
+                Ok(())
+            }
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
     fn receive(&mut self) -> Result<(), Failed> {
-        match self.pipe.receive()? {
-            Some((operation, answer)) => self.report.answered(&operation, &answer),
-            None => Ok(()),
+        let Some((mut operation, answer)) = self.pipe.receive()? else { return Ok(()) };
+        match std::mem::replace(&mut operation.role, Role::Whole) {
+            Role::Create(existing) if answer.is_existing() => match existing {
+                None => self.report.existing(&operation),
+                Some(existing) => self.follow(Operation::look(existing)),
+            },
+            Role::Look(existing) => self.credit(*existing, &answer),
+            Role::Whole | Role::Create(_) => self.report.answered(&operation, &answer),
         }
+    }
+
+    /// Credits an account that exists, if it keeps the asset that is meant.
+    fn credit(&mut self, existing: Existing, answer: &Answer) -> Result<(), Failed> {
+        let Existing { account, asset, credit } = existing;
+        match answer.named("asset") {
+            Some(kept) if kept == asset => self.follow(credit),
+            Some(kept) => {
+                let reason = format!("is {asset}, but account {account} exists and keeps {kept}");
+                self.report.bad(credit.line, &Problem::of("asset", reason))
+            }
+            None => self.report.answered(&credit, answer),
+        }
+    }
+
+    fn follow(&mut self, operation: Operation) -> Result<(), Failed> {
+        self.pipe.put(operation);
+        self.pipe.flush()
+    }
+
+    /// Prints what came of it, and where to go on if it is not the whole.
+    fn finish(mut self, ended: Result<(), Failed>) -> Ended {
+        let is_stopped = self.stop.load(Ordering::Relaxed);
+        let next = self.pipe.first_line().or_else(|| is_stopped.then_some(self.line + 1));
+        let exit = self.report.finish(self.options, &self.rows.amounts, self.pipe.reconnects)?;
+        let failed = match ended {
+            Ok(()) if !is_stopped => return Ok(exit),
+            Ok(()) => Failed::text(Exit::Failed, "interrupted"),
+            Err(failed) => failed,
+        };
+        Err(match next {
+            Some(next) => Failed::text(
+                failed.exit,
+                format!(
+                    "{}\nrun the same again, or from where it stopped with --from-line {next}",
+                    failed.message
+                ),
+            ),
+            None => failed,
+        })
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::answer::{self, Answer};
-use super::line::Operation;
-use crate::cli::args::Import;
+use super::args::Options;
+use super::operation::Operation;
 use crate::cli::{Exit, Failed};
 use crate::client::{Client, ClientError};
 
@@ -24,7 +24,7 @@ const BYTES_MAX: usize = 256 << 10;
 
 /// A connection with the operations that it has not answered yet.
 pub(super) struct Pipe<'a> {
-    options: &'a Import,
+    options: &'a Options,
     client: Client,
     unanswered: VecDeque<Operation>,
     /// What was put in and not sent yet.
@@ -43,7 +43,7 @@ struct Trouble {
 }
 
 impl<'a> Pipe<'a> {
-    pub(super) fn connect(options: &'a Import) -> Result<Self, Failed> {
+    pub(super) fn connect(options: &'a Options) -> Result<Self, Failed> {
         let client = connect(options)?;
         Ok(Self {
             options,
@@ -70,9 +70,9 @@ impl<'a> Pipe<'a> {
         self.unanswered.len() > self.options.window as usize / 2 || self.bytes > BYTES_MAX / 2
     }
 
-    /// The line of the first operation that is not answered.
+    /// The first line with an operation that is not answered.
     pub(super) fn first_line(&self) -> Option<u64> {
-        self.unanswered.front().map(|operation| operation.line)
+        self.unanswered.iter().map(|operation| operation.line).min()
     }
 
     /// Puts an operation in; [`Pipe::flush`] sends it.
@@ -157,7 +157,7 @@ impl<'a> Pipe<'a> {
     }
 }
 
-fn connect(options: &Import) -> Result<Client, Failed> {
+fn connect(options: &Options) -> Result<Client, Failed> {
     let client = options.target.connect()?;
     client.set_timeout(ANSWER_TIMEOUT)?;
     client.set_send_timeout(ANSWER_TIMEOUT)?;

@@ -77,6 +77,7 @@ impl Session {
             ("EVENTS", [partition, epoch, sequence, rest @ ..]) => {
                 self.events([partition, epoch, sequence], rest, turn);
             }
+            ("DRYRUN", [name, rest @ ..]) => self.dry_run(name, rest, turn),
             ("SNAPSHOT", []) => self.snapshot(turn),
             ("DEBUG.CLOCK", [now]) => self.set_clock(now, turn),
             ("DEBUG.EXPIRE", [limit]) => self.expire(limit, turn),

@@ -22,6 +22,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("DISCARD", "DISCARD"),
     ("BATCH.ID", "BATCH.ID id [DEADLINE ms]"),
     ("BATCH.DEADLINE", "BATCH.DEADLINE ms"),
+    ("DRYRUN", "DRYRUN command [argument ...]"),
     ("SNAPSHOT", "SNAPSHOT"),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
 ];

@@ -13,8 +13,9 @@ pub mod request;
 mod session;
 mod transaction;
 
+pub use super::access::Access;
+pub use documents::CONTROLS;
 pub use reactor::{Reactor, bind};
-pub use session::Access;
 
 /// What every connection of the port knows.
 pub struct Shared {

@@ -100,7 +100,7 @@ impl<'a> Replies<'a> {
     /// The engine has no room to remember one more operation.
     pub fn overloaded(&mut self, outcome: &Outcome) {
         let queue = outcome.facts.first().map(ToString::to_string).unwrap_or_default();
-        self.error("OVERLOADED", &format!("the queue '{queue}' is full; {}", Code::Overloaded.advice()));
+        self.error("OVERLOADED", &format!("the queue '{queue}' is full; {}", Code::Overloaded.advice().en));
     }
 
     fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {

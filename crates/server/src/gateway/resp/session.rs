@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, table};
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
 use scarce_core::outcome::{Code, Outcome, Receipt, Value};
 use scarce_engine::embedded::Owner;
 use scarce_engine::engine::{Answers, partition_of};
@@ -15,26 +15,6 @@ use super::outbox::Outbox;
 use super::output::Output;
 use super::reply::{Protocol, Replies};
 use super::transaction::{Line, Transaction, write_exec};
-
-/// What callers must show.
-#[derive(Clone, Default)]
-pub struct Access {
-    /// The password, where one is asked for.
-    pub password: Option<String>,
-}
-
-impl Access {
-    /// Whether the password is right; takes as long for a wrong one.
-    pub(super) fn admits(&self, password: &[u8]) -> bool {
-        let Some(expected) = &self.password else { return true };
-        let expected = expected.as_bytes();
-        let differing = expected
-            .iter()
-            .zip(password.iter().chain(std::iter::repeat(&0)))
-            .fold(usize::from(expected.len() != password.len()), |sum, (a, b)| sum | usize::from(a ^ b));
-        differing == 0
-    }
-}
 
 /// What a session needs of its surroundings while it handles a request.
 pub(super) struct Turn<'a> {
@@ -197,9 +177,7 @@ impl Session {
             Ok(parsed) => parsed,
             Err(problem) => {
                 self.abort_transaction();
-                return self.say(turn, |replies| {
-                    replies.error("ERR", &format!("INVALID {problem}. Usage: {}", spec.usage()));
-                });
+                return self.misshapen(spec, &problem, turn);
             }
         };
         if self.transaction.is_some() {
@@ -213,12 +191,44 @@ impl Session {
     }
 
     pub(super) fn write(&mut self, common: Common, body: Body, form: Form, turn: &mut Turn<'_>) {
+        self.send(common, body, form, Request::Write, turn);
+    }
+
+    /// `DRYRUN command …`: what the command would be answered.
+    pub(super) fn dry_run(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let Some(spec) = table::find(name) else {
+            return self
+                .say(turn, |replies| replies.error("ERR", "DRYRUN takes a command of the command table"));
+        };
+        match Command::parse(spec, arguments) {
+            Err(problem) => self.misshapen(spec, &problem, turn),
+            Ok((command, _)) if spec.effect == Effect::Read => self.read(spec, command, turn),
+            Ok((command, common)) => {
+                self.send(common, Body::Single(command), Form::Command(spec), Request::DryRun, turn);
+            }
+        }
+    }
+
+    fn misshapen(&self, spec: &CommandSpec, problem: &Invalid, turn: &mut Turn<'_>) {
+        self.say(turn, |replies| {
+            replies.error("ERR", &format!("INVALID {problem}. Usage: {}", spec.usage()));
+        });
+    }
+
+    fn send(
+        &mut self,
+        common: Common,
+        body: Body,
+        form: Form,
+        request: fn(Envelope) -> Request,
+        turn: &mut Turn<'_>,
+    ) {
         let partition = match partition_of(&body, turn.shared.engine.partitions()) {
             Ok(partition) => partition,
             Err(outcome) => return self.refuse(*outcome, &form, turn),
         };
         match Envelope::new("", common, body, turn.shared.engine.secret()) {
-            Ok(envelope) => self.submit(partition, Request::Write(envelope), form, turn),
+            Ok(envelope) => self.submit(partition, request(envelope), form, turn),
             Err(problem) => {
                 let facts = scarce_core::facts![problem.argument, problem.reason.as_str()];
                 self.refuse(Outcome { code: Code::Invalid, facts }, &form, turn);

@@ -1,31 +1,12 @@
-//! What one line of a file of operations asks for.
+//! Operations as JSON objects, one on each line.
 
-use scarce_core::command::{Command, Common, Effect, table};
 use scarce_core::types::{Natural, OperationId};
 use serde_json::{Map, Value};
 
-use crate::client::pack;
+use super::operation::{self, Operation, shown};
 
 /// The most lines of an atomic batch, as the server has it.
 const BATCH_MAX: usize = 1_000;
-
-/// The most words of a command, so that with `ID` and `DEADLINE` the server still takes it.
-const WORDS_MAX: usize = 4_092;
-
-/// An operation, ready to be sent, once or again.
-#[derive(Debug)]
-pub(super) struct Operation {
-    /// The line it stands on.
-    pub(super) line: u64,
-    /// Under which it is applied once.
-    pub(super) id: String,
-    /// As it goes over the wire.
-    pub(super) packed: Vec<u8>,
-    /// How many answers the server gives to it.
-    pub(super) answers: usize,
-    /// Whether it is a batch.
-    pub(super) is_atomic: bool,
-}
 
 /// Reads a line; `own_id` is the id of a line that has none, where such are allowed.
 pub(super) fn read(line: u64, text: &[u8], own_id: Option<String>) -> Result<Operation, String> {
@@ -36,18 +17,16 @@ pub(super) fn read(line: u64, text: &[u8], own_id: Option<String>) -> Result<Ope
     }
     let id = match read_id(&fields)? {
         Some(id) => id.to_owned(),
-        None => own_id.ok_or("has no id; give one, or --allow-no-id")?,
+        None => own_id.ok_or("has no id; give one, or --run, or --allow-no-id")?,
     };
     let deadline = read_deadline(&fields)?;
-    let (packed, answers, is_atomic) = match (fields.get("command"), fields.get("atomic")) {
-        (Some(command), None) => (pack_single(&read_command(command, "command")?, &id, deadline), 1, false),
-        (None, Some(atomic)) => {
-            let commands = read_batch(atomic)?;
-            (pack_batch(&commands, &id, deadline), commands.len() + 3, true)
+    match (fields.get("command"), fields.get("atomic")) {
+        (Some(command), None) => {
+            Ok(Operation::single(line, id, &read_command(command, "command")?, deadline))
         }
-        _ => return Err("needs either command or atomic".to_owned()),
-    };
-    Ok(Operation { line, id, packed, answers, is_atomic })
+        (None, Some(atomic)) => Ok(Operation::batch(line, id, &read_batch(atomic)?, deadline)),
+        _ => Err("needs either command or atomic".to_owned()),
+    }
 }
 
 const FIELDS: [&str; 4] = ["id", "command", "atomic", "deadline"];
@@ -82,53 +61,16 @@ fn read_command<'a>(value: &'a Value, place: &str) -> Result<Vec<&'a str>, Strin
         .iter()
         .map(|word| word.as_str().ok_or_else(|| format!("{place} must hold strings only; quote numbers")))
         .collect::<Result<_, _>>()?;
-    let (name, arguments) = words.split_first().ok_or_else(|| format!("{place} is empty"))?;
-    let spec = table::find(name.as_bytes())
-        .ok_or_else(|| format!("{place} names an unknown command '{}'", shown(name)))?;
-    if spec.effect == Effect::Read || spec.name == "OPERATION.RESOLVE" {
-        return Err(format!("{place}: {} changes nothing that could be imported", spec.name));
-    }
-    if words.len() > WORDS_MAX {
-        return Err(format!("{place} has more than {WORDS_MAX} words"));
-    }
-    let bytes: Vec<&[u8]> = arguments.iter().map(|word| word.as_bytes()).collect();
-    let (_, common) = Command::parse(spec, &bytes)
-        .map_err(|problem| format!("{place}: {problem}. Usage: {}", spec.usage()))?;
-    if common != Common::default() {
-        return Err(format!("{place} carries ID or DEADLINE; these are fields of the line"));
-    }
+    let name = words.first().ok_or_else(|| format!("{place} is empty"))?;
+    let spec = operation::find(name).map_err(|problem| format!("{place} {problem}"))?;
+    operation::check(spec, &words).map_err(|problem| format!("{place}: {problem}"))?;
     Ok(words)
-}
-
-fn pack_single(command: &[&str], id: &str, deadline: Option<u64>) -> Vec<u8> {
-    let deadline = deadline.map(|deadline| deadline.to_string());
-    let mut words = [command, &["ID", id]].concat();
-    words.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
-    let mut packed = Vec::new();
-    pack(&words, &mut packed);
-    packed
-}
-
-fn pack_batch(commands: &[Vec<&str>], id: &str, deadline: Option<u64>) -> Vec<u8> {
-    let deadline = deadline.map(|deadline| deadline.to_string());
-    let mut head = vec!["BATCH.ID", id];
-    head.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
-    let mut packed = Vec::new();
-    pack(&["MULTI"], &mut packed);
-    pack(&head, &mut packed);
-    commands.iter().for_each(|words| pack(words, &mut packed));
-    pack(&["EXEC"], &mut packed);
-    packed
-}
-
-/// A caller's text, short and without what a terminal would obey.
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(32).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::pack;
 
     fn problem(text: &str) -> String {
         read(1, text.as_bytes(), None).expect_err(text)

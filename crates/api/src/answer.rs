@@ -1,0 +1,152 @@
+//! Outcomes as JSON.
+
+use scarce_core::command::{Answer, CommandSpec};
+use scarce_core::outcome::{Code, Outcome, Receipt, Value as Figure};
+use serde_json::{Map, Value, json};
+
+use crate::values::{Shape, Type, type_of};
+
+/// The figures of an applied command by their names.
+#[must_use]
+pub fn figures(spec: &CommandSpec, figures: &[Figure]) -> Map<String, Value> {
+    named(spec.name, spec.reply, figures)
+}
+
+/// The facts of a refusal by their names.
+#[must_use]
+pub fn facts(code: Code, facts: &[Figure]) -> Map<String, Value> {
+    let mut named = named(code.word(), code.facts(), facts);
+    if code == Code::BatchRefused
+        && let (Some(Figure::Text(word)), Some(Figure::List(inner))) = (facts.get(1), facts.get(2))
+        && let Some(inner_code) = Code::from_word(word)
+    {
+        named.insert("facts".to_owned(), Value::Object(self::facts(inner_code, inner)));
+    }
+    named
+}
+
+/// Values under the names of a scope.
+#[must_use]
+pub fn named(scope: &str, names: &[&str], values: &[Figure]) -> Map<String, Value> {
+    let pairs = names.iter().zip(values);
+    pairs.map(|(name, value)| ((*name).to_owned(), shown(type_of(scope, name), value))).collect()
+}
+
+/// The answers to the lines of an applied batch, each with the figures of its command.
+#[must_use]
+pub fn lines(specs: &[&CommandSpec], answers: &[Figure]) -> Vec<Value> {
+    let line = |(spec, answer): (&&CommandSpec, &Figure)| match answer {
+        Figure::List(values) => Value::Object(figures(spec, values.get(1..).unwrap_or_default())),
+        other => raw(other),
+    };
+    specs.iter().zip(answers).map(line).collect()
+}
+
+/// Where in the log an answer stands.
+#[must_use]
+pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
+    json!({
+        "operation": operation,
+        "partition": receipt.partition,
+        "epoch": receipt.epoch,
+        "sequence_first": receipt.sequence_first,
+        "sequence_last": receipt.sequence_last,
+        "at": receipt.at,
+    })
+}
+
+/// A value as its type says.
+#[must_use]
+pub fn shown(its: Type, value: &Figure) -> Value {
+    let Figure::List(values) = value else {
+        return match (its.shape, value) {
+            (Shape::Boolean, Figure::Integer(value)) => Value::Bool(*value != 0),
+            _ => raw(value),
+        };
+    };
+    match its.shape {
+        Shape::Rows(names, scope) => {
+            Value::Array(values.iter().map(|row| self::row(names, scope, row)).collect())
+        }
+        Shape::Limits => Value::Array(values.iter().map(limit).collect()),
+        Shape::Subject => Value::Object(subject(values)),
+        Shape::Outcome => outcome_of(values),
+        _ => raw(value),
+    }
+}
+
+fn row(names: &[&str], scope: &str, row: &Figure) -> Value {
+    match row {
+        Figure::List(values) => Value::Object(named(scope, names, values)),
+        other => raw(other),
+    }
+}
+
+/// Name, max, dimensions, window, offset.
+fn limit(limit: &Figure) -> Value {
+    let Figure::List(values) = limit else { return raw(limit) };
+    let [name, max, per, window, offset] = values.as_slice() else { return raw(limit) };
+    let mut object = Map::new();
+    for (field, value) in [("name", name), ("max", max), ("per", per)] {
+        object.insert(field.to_owned(), raw(value));
+    }
+    // A window that is no word is a number of milliseconds.
+    let field = if matches!(window, Figure::Integer(_)) { "window_ms" } else { "window" };
+    object.insert(field.to_owned(), raw(window));
+    if let Figure::Integer(offset_minutes) = offset {
+        object.insert("offset_minutes".to_owned(), Value::from(*offset_minutes));
+    }
+    Value::Object(object)
+}
+
+/// Dimension, value, dimension, value …
+fn subject(pairs: &[Figure]) -> Map<String, Value> {
+    pairs.chunks_exact(2).map(|pair| (pair[0].to_string(), raw(&pair[1]))).collect()
+}
+
+/// 1 and the figures, whose names nobody remembers, or 0, the code and its facts.
+fn outcome_of(values: &[Figure]) -> Value {
+    match values {
+        [Figure::Integer(0), Figure::Text(word), rest @ ..] => {
+            let code = Code::from_word(word);
+            let facts = code.map(|code| facts(code, rest)).unwrap_or_default();
+            json!({ "applied": false, "code": word.as_str(), "facts": facts })
+        }
+        [_, rest @ ..] => json!({ "applied": true, "figures": rest.iter().map(raw).collect::<Vec<_>>() }),
+        [] => Value::Null,
+    }
+}
+
+/// A value without names.
+#[must_use]
+pub fn raw(value: &Figure) -> Value {
+    match value {
+        Figure::Absent => Value::Null,
+        Figure::Integer(value) => Value::from(*value),
+        Figure::Text(text) => Value::from(text.as_str()),
+        Figure::List(values) => values.iter().map(raw).collect(),
+    }
+}
+
+/// The list in the answer of a command that lists, with the name of its field and the field of a row
+/// that the next page begins after.
+#[must_use]
+pub fn paged(spec: &CommandSpec) -> Option<(&'static str, &'static str)> {
+    match spec.name {
+        "ACCOUNT.HOLDS" => Some(("holds", "hold")),
+        "PACKET.CLAIMS" => Some(("claims", "packet")),
+        _ => None,
+    }
+}
+
+/// An applied command's body: its figures and, where it changed something, its receipt.
+#[must_use]
+pub fn body(spec: &CommandSpec, outcome: &Outcome, receipt: Option<Value>) -> Value {
+    let mut body = match (spec.answer, outcome.facts.first()) {
+        (Answer::Bare, _) | (Answer::Array | Answer::Map, _) => figures(spec, &outcome.facts),
+    };
+    if let Some(receipt) = receipt {
+        body.insert("receipt".to_owned(), receipt);
+    }
+    Value::Object(body)
+}

@@ -1,0 +1,88 @@
+//! Cursors: where a list or a stream goes on. They are opaque to callers, so that what they hold may
+//! change; a malformed one, or one of another list, is refused.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use crate::Misshapen;
+
+/// The longest cursor that is looked at.
+const BYTES_MAX: usize = 32 * 1024;
+
+fn seal(kind: &str, text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{kind}:{text}"))
+}
+
+fn open(kind: &str, cursor: &str) -> Result<String, Misshapen> {
+    let malformed = || Misshapen::new("cursor", "is not one that this list gave; begin without one");
+    if cursor.len() > BYTES_MAX {
+        return Err(malformed());
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| malformed())?;
+    let text = String::from_utf8(bytes).map_err(|_| malformed())?;
+    let rest = text.strip_prefix(kind).and_then(|rest| rest.strip_prefix(':'));
+    rest.map(str::to_owned).ok_or_else(malformed)
+}
+
+/// The cursor behind a row of a list.
+#[must_use]
+pub fn after_row(command: &str, row: &str) -> String {
+    seal(command, row)
+}
+
+/// The row that a list's cursor stands behind.
+///
+/// # Errors
+/// When it is no cursor of that list.
+pub fn row(command: &str, cursor: &str) -> Result<String, Misshapen> {
+    open(command, cursor)
+}
+
+/// A place in the log of a partition: behind an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The epoch of the event; 0 where it does not matter.
+    pub epoch: u64,
+    /// Its sequence; 0 for the beginning.
+    pub sequence: u64,
+}
+
+/// The cursor of a stream of all partitions.
+#[must_use]
+pub fn of_places(places: &[Place]) -> String {
+    let places: Vec<_> = places.iter().map(|place| format!("{}.{}", place.epoch, place.sequence)).collect();
+    seal("EVENTS", &places.join(","))
+}
+
+/// The places of a stream's cursor, one for each partition.
+///
+/// # Errors
+/// When it is no cursor of a stream of so many partitions.
+pub fn places(cursor: &str, partitions: u32) -> Result<Vec<Place>, Misshapen> {
+    let text = open("EVENTS", cursor)?;
+    let malformed = || Misshapen::new("cursor", "belongs to another deployment; begin without one");
+    let places = text.split(',').map(|place| {
+        let (epoch, sequence) = place.split_once('.')?;
+        Some(Place { epoch: epoch.parse().ok()?, sequence: sequence.parse().ok()? })
+    });
+    let places: Option<Vec<Place>> = places.collect();
+    places.filter(|places| places.len() == partitions as usize).ok_or_else(malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_leads_back_to_its_place_and_nowhere_else() {
+        let cursor = after_row("ACCOUNT.HOLDS", "h:1");
+        assert_eq!(row("ACCOUNT.HOLDS", &cursor).as_deref(), Ok("h:1"));
+        assert!(row("PACKET.CLAIMS", &cursor).is_err());
+        let at = [Place { epoch: 3, sequence: 9 }, Place::default()];
+        assert_eq!(places(&of_places(&at), 2), Ok(at.to_vec()));
+        assert!(places(&of_places(&at), 1).is_err());
+        for bad in ["", "%%", "AAAA", "RVZFTlRTOg", &"A".repeat(100_000)] {
+            assert!(places(bad, 1).is_err() && row("ACCOUNT.HOLDS", bad).is_err(), "{bad:.20}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! How the command table looks to whoever speaks JSON: which route stands for which command, how a
+//! JSON object becomes the words of a command, how an outcome becomes JSON or a problem document,
+//! and the `OpenAPI` description of it all. Nothing here opens a socket.
+
+#![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod arguments;
+pub mod cursor;
+pub mod event;
+pub mod openapi;
+pub mod problem;
+pub mod routes;
+pub mod strict;
+pub mod values;
+
+pub use arguments::{Fields, Misshapen};
+pub use problem::Problem;
+pub use routes::{Method, ROUTES, Route};

@@ -1,0 +1,285 @@
+//! One operation of the description for each route of a command.
+
+use std::collections::BTreeMap;
+
+use scarce_core::command::{ArgumentSpec, CommandSpec};
+use scarce_core::outcome::Code;
+use scarce_glossary::{Language, Text, command_summary, term_in};
+use serde_json::{Map, Value, json};
+
+use super::schemas::{described, field, reference, type_name};
+use super::tag;
+use crate::answer::paged;
+use crate::arguments::names_of;
+use crate::problem::PortCode;
+use crate::routes::{Method, Route};
+
+/// What every command that changes something may be answered beside its own refusals, in the order in
+/// which it is checked, before the command's own.
+const OF_EVERY_WRITE: &[Code] =
+    &[Code::ResolvedAbsent, Code::IdReused, Code::IdExpired, Code::DeadlinePassed, Code::Overloaded];
+
+/// The description of a route.
+pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) -> Value {
+    let mut operation = json!({
+        "operationId": operation_id(spec.name),
+        "tags": [tag(spec.group())],
+        "summary": command_summary(spec.name).map_or(spec.summary, |text| text.get(language)),
+        "description": described_codes(spec, language),
+        "parameters": of_route(route, spec, language),
+        "responses": responses(route, spec, language),
+        "x-command": spec.name,
+        "x-refusals": spec.refusals.iter().map(|code| code.word()).collect::<Vec<_>>(),
+        "x-events": spec.events,
+    });
+    if route.method.has_body()
+        && let Value::Object(operation) = &mut operation
+    {
+        let schema = reference(&format!("{}Request", type_name(spec.name)));
+        let has_fields = spec.arguments.len() > route.path_arguments().count() && spec.group() != "OPERATION";
+        let is_required = has_fields && needs_body(route, spec);
+        let body =
+            json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
+        operation.insert("requestBody".to_owned(), body);
+    }
+    operation
+}
+
+/// Whether some field that is not in the path must be given.
+pub fn needs_body(route: &Route, spec: &CommandSpec) -> bool {
+    let in_path: Vec<_> = route.path_arguments().collect();
+    spec.arguments.iter().any(|argument| {
+        let is_given = matches!(argument.name, "limits");
+        (is_given || !argument.optional) && !in_path.contains(&argument.name) && spec.group() != "OPERATION"
+    })
+}
+
+/// `ACCOUNT.OPEN` as `account_open`.
+pub fn operation_id(command: &str) -> String {
+    command.to_ascii_lowercase().replace('.', "_")
+}
+
+/// The refusals in the order in which they are checked.
+fn described_codes(spec: &CommandSpec, language: Language) -> String {
+    let lead = Text::new("Refusals, in the order of the checks: ", "拒绝码（按检查顺序）：").get(language);
+    let codes: Vec<_> = spec.refusals.iter().map(|code| format!("`{}`", code.word())).collect();
+    if codes.is_empty() { String::new() } else { format!("{lead}{}", codes.join(", ")) }
+}
+
+fn of_route(route: &Route, spec: &'static CommandSpec, language: Language) -> Value {
+    let in_path: Vec<_> = route.path_arguments().collect();
+    let mut parameters: Vec<Value> = Vec::new();
+    for argument in spec.arguments {
+        for name in names_of(spec, argument) {
+            let in_query = !route.method.has_body() || *name == "on";
+            if in_path.contains(name) {
+                parameters.push(parameter("path", spec, argument, name, language));
+            } else if in_query && !(paged(spec).is_some() && matches!(*name, "after" | "count")) {
+                parameters.push(parameter("query", spec, argument, name, language));
+            }
+        }
+    }
+    let mut shared = vec!["AcceptLanguage"];
+    if paged(spec).is_some() {
+        shared.extend(["Cursor", "Limit"]);
+    }
+    if route.is_write() {
+        shared.push("DryRun");
+        if spec.name != "OPERATION.RESOLVE" {
+            shared.extend(["IdempotencyKey", "Deadline"]);
+        }
+    }
+    let shared = shared.iter().map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
+    parameters.into_iter().chain(shared).collect()
+}
+
+fn parameter(
+    place: &str,
+    spec: &'static CommandSpec,
+    argument: &ArgumentSpec,
+    name: &str,
+    language: Language,
+) -> Value {
+    let mut schema = field(spec, argument, name, language);
+    let description = schema.get("description").cloned().unwrap_or_default();
+    // A text has no null.
+    if let Value::Object(object) = &mut schema {
+        object.remove("description");
+        if let Some([kind, ..]) = object.get("type").and_then(Value::as_array).map(Vec::as_slice) {
+            let kind = kind.clone();
+            object.insert("type".to_owned(), kind);
+        }
+        if let Some(inner) = object.get("anyOf").and_then(|any| any.get(0)).cloned() {
+            schema = inner;
+        }
+    }
+    let optional = argument.optional || argument.kind == scarce_core::command::ArgumentKind::OptionalResource;
+    json!({
+        "name": name, "in": place, "required": place == "path" || !optional, "description": description, "schema": schema,
+    })
+}
+
+/// The parameters that many routes share.
+pub fn parameters(language: Language) -> Value {
+    let text = |en, zh| Text::new(en, zh).get(language);
+    let natural = json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
+    json!({
+        "IdempotencyKey": {
+            "name": "Idempotency-Key", "in": "header", "schema": reference("OperationId"),
+            "description": text(
+                "The operation id: under it the command is applied once, however often it is sent.",
+                "操作 ID（幂等键）：同一 ID 无论发送多少次只生效一次。",
+            ),
+        },
+        "Deadline": {
+            "name": "Scarce-Deadline", "in": "header", "schema": natural,
+            "description": text(
+                "From this time on (ms since the Unix epoch) the command is not applied any more.",
+                "截止时刻（Unix 毫秒），到达后不再执行。",
+            ),
+        },
+        "DryRun": {
+            "name": "dry_run", "in": "query", "schema": { "type": "boolean" },
+            "description": text(
+                "true: answers what would happen and changes nothing.",
+                "true：只返回将会发生的结果，不做任何修改。",
+            ),
+        },
+        "Cursor": {
+            "name": "cursor", "in": "query", "schema": { "type": "string" },
+            "description": text("Where the list goes on, as the page before said.", "上一页返回的游标。"),
+        },
+        "Limit": {
+            "name": "limit", "in": "query",
+            "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 },
+            "description": text("How many rows a page has at most.", "每页最多行数。"),
+        },
+        "AcceptLanguage": {
+            "name": "Accept-Language", "in": "header", "schema": { "type": "string" },
+            "description": text("en or zh: the language of titles and advice.", "en 或 zh：标题与建议的语言。"),
+        },
+    })
+}
+
+/// The headers of answers.
+pub fn headers(language: Language) -> Value {
+    let text = |en, zh| Text::new(en, zh).get(language);
+    json!({
+        "IdempotencyKey": {
+            "schema": { "type": "string" },
+            "description": text("The operation id, the caller's or one made here.", "操作 ID：调用方给出的或服务器生成的。"),
+        },
+        "IdempotencyReplayed": {
+            "schema": { "type": "string", "const": "true" },
+            "description": text("There where this is the first answer again.", "重放首次结果时出现。"),
+        },
+        "RetryAfter": {
+            "schema": { "type": "integer" },
+            "description": text("After how many seconds to try again.", "建议多少秒后重试。"),
+        },
+    })
+}
+
+/// The answers of a route by status.
+fn responses(route: &Route, spec: &CommandSpec, language: Language) -> Value {
+    let mut responses = Map::new();
+    let suffix = if route.is_write() { "Result" } else { "Answer" };
+    let mut success = json!({
+        "description": Text::new("Applied.", "已执行。").get(language),
+        "content": { "application/json": { "schema": reference(&format!("{}{suffix}", type_name(spec.name))) } },
+    });
+    if route.is_write()
+        && let Value::Object(success) = &mut success
+    {
+        let header = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+        let headers = json!({
+            "Idempotency-Key": header("IdempotencyKey"),
+            "Idempotency-Replayed": header("IdempotencyReplayed"),
+        });
+        success.insert("headers".to_owned(), headers);
+    }
+    // A dry run creates nothing.
+    responses.insert("200".to_owned(), success.clone());
+    responses.insert(route.success_status().to_string(), success);
+    for (status, words) in problems(spec, route) {
+        responses.insert(status.to_string(), problem(&words, language));
+    }
+    Value::Object(responses)
+}
+
+/// The codes that a route may answer, by status, in the order in which they are checked.
+fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
+    let mut codes = vec![Code::Invalid];
+    if route.is_write() {
+        codes.extend(OF_EVERY_WRITE);
+    }
+    let several = spec.arguments.iter().filter(|argument| matches!(argument.name, "from" | "to")).count();
+    if several > 0 || spec.group() == "OPERATION" {
+        codes.push(Code::CrossPartition);
+    }
+    codes.extend(spec.refusals);
+    codes.extend([Code::Unavailable, Code::Overloaded, Code::Unknown]);
+    let own = codes.iter().map(|code| (code.http_status(), code.word()));
+    let port = of_port(route.method).into_iter().map(|code| (code.status(), code.word()));
+    let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
+    for (status, word) in own.chain(port) {
+        let words = by_status.entry(status).or_default();
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    by_status
+}
+
+/// What the port itself may answer to a method.
+pub fn of_port(method: Method) -> Vec<PortCode> {
+    let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
+    let any = [PortCode::Unauthenticated, PortCode::Misdirected];
+    any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
+}
+
+/// A problem with one of these codes.
+pub fn problem(words: &[&str], language: Language) -> Value {
+    let schema = json!({
+        "allOf": [
+            reference("Problem"),
+            { "type": "object", "properties": { "code": { "type": "string", "enum": words } } },
+        ],
+    });
+    let mut response = json!({
+        "description": causes(words, language),
+        "content": { "application/problem+json": { "schema": schema } },
+    });
+    let waits = ["OVERLOADED", "UNAVAILABLE"];
+    if words.iter().any(|word| waits.contains(word))
+        && let Value::Object(response) = &mut response
+    {
+        response.insert(
+            "headers".to_owned(),
+            json!({
+                "Retry-After": { "$ref": "#/components/headers/RetryAfter" },
+            }),
+        );
+    }
+    response
+}
+
+fn causes(words: &[&str], language: Language) -> String {
+    let cause = |word: &&str| {
+        let own = Code::from_word(word).map(Code::cause);
+        let port = || PortCode::ALL.iter().find(|code| code.word() == *word).map(|code| code.cause());
+        let text = own.or_else(port).map(|text| text.get(language)).unwrap_or_default();
+        format!("`{word}`: {text}")
+    };
+    words.iter().map(cause).collect::<Vec<_>>().join(" ")
+}
+
+/// A parameter of the query that is no argument of a command.
+pub fn query(name: &str, schema: &Value, description: Text, language: Language) -> Value {
+    let described = described(json!({}), term_in("request", name), language);
+    let known = described.get("description").cloned();
+    json!({
+        "name": name, "in": "query", "schema": schema,
+        "description": known.unwrap_or_else(|| description.get(language).into()),
+    })
+}

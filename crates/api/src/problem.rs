@@ -1,0 +1,167 @@
+//! Refusals and failures as problem documents (RFC 9457).
+
+use scarce_core::outcome::{Code, Outcome};
+use scarce_glossary::Language;
+use serde_json::{Map, Value, json};
+
+use crate::answer;
+
+/// Problems of the port itself, which no command has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortCode {
+    /// The caller did not show who it is.
+    Unauthenticated,
+    /// No route has this path.
+    NotFound,
+    /// The path has other methods.
+    MethodNotAllowed,
+    /// The host that was asked for is not this one.
+    Misdirected,
+    /// The body is larger than is taken.
+    PayloadTooLarge,
+    /// The body is not JSON by its content type.
+    UnsupportedMediaType,
+}
+
+impl PortCode {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Unauthenticated,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::Misdirected,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+    ];
+
+    /// The word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::NotFound => "NOT_FOUND",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::Misdirected => "MISDIRECTED",
+            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+        }
+    }
+
+    /// The status.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Unauthenticated => 401,
+            Self::NotFound => 404,
+            Self::MethodNotAllowed => 405,
+            Self::Misdirected => 421,
+            Self::PayloadTooLarge => 413,
+            Self::UnsupportedMediaType => 415,
+        }
+    }
+
+    /// What happened.
+    #[must_use]
+    pub const fn cause(self) -> scarce_glossary::Text {
+        use scarce_glossary::Text;
+        match self {
+            Self::Unauthenticated => Text::new("The server's password was not shown.", "未出示服务器口令。"),
+            Self::NotFound => Text::new("There is nothing at this path.", "该路径不存在。"),
+            Self::MethodNotAllowed => Text::new("This path has other methods.", "该路径不支持此方法。"),
+            Self::Misdirected => {
+                Text::new("The request names a host that this server is not.", "请求的主机名不属于本服务器。")
+            }
+            Self::PayloadTooLarge => Text::new("The body is larger than 1 MiB.", "请求体超过 1 MiB。"),
+            Self::UnsupportedMediaType => Text::new(
+                "The body is not declared as application/json.",
+                "请求体未声明为 application/json。",
+            ),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub const fn advice(self) -> scarce_glossary::Text {
+        use scarce_glossary::Text;
+        match self {
+            Self::Unauthenticated => Text::new(
+                "Send the header Authorization: Bearer with the password.",
+                "请在 Authorization: Bearer 头中携带口令。",
+            ),
+            Self::NotFound => Text::new("/openapi.json names every path.", "全部路径见 /openapi.json。"),
+            Self::MethodNotAllowed => Text::new("The header Allow names them.", "可用方法见 Allow 头。"),
+            Self::Misdirected => Text::new(
+                "Without a password only localhost and addresses are answered to; set a password to serve by name.",
+                "未设口令时只接受 localhost 与 IP 地址；如需按域名提供服务，请设置口令。",
+            ),
+            Self::PayloadTooLarge => {
+                Text::new("Send fewer operations at a time.", "请减少单次请求中的操作数。")
+            }
+            Self::UnsupportedMediaType => Text::new(
+                "Send the header Content-Type: application/json.",
+                "请设置 Content-Type: application/json。",
+            ),
+        }
+    }
+}
+
+/// A problem document with its status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The status.
+    pub status: u16,
+    /// The document.
+    pub body: Value,
+    /// Whether the caller should wait before it tries again.
+    pub retry_after: bool,
+}
+
+impl Problem {
+    /// The document of a refusal or a failure; `operation` is the id that the request had or was given.
+    #[must_use]
+    pub fn of(outcome: &Outcome, operation: Option<&str>, language: Language) -> Self {
+        let code = outcome.code;
+        let facts = answer::facts(code, &outcome.facts);
+        let texts = (code.cause().get(language), code.advice().get(language));
+        let mut body = document(code.word(), code.http_status(), texts, code.is_retryable());
+        body.insert("detail".to_owned(), detail(&facts).into());
+        body.insert("facts".to_owned(), facts.into());
+        if let Some(operation) = operation {
+            body.insert("operation".to_owned(), operation.into());
+        }
+        let retry_after = matches!(code, Code::Overloaded | Code::Unavailable);
+        Self { status: code.http_status(), body: body.into(), retry_after }
+    }
+
+    /// The document of a problem of the port itself.
+    #[must_use]
+    pub fn of_port(code: PortCode, language: Language) -> Self {
+        let texts = (code.cause().get(language), code.advice().get(language));
+        let body = document(code.word(), code.status(), texts, false);
+        Self { status: code.status(), body: body.into(), retry_after: false }
+    }
+}
+
+fn document(word: &str, status: u16, (cause, advice): (&str, &str), retryable: bool) -> Map<String, Value> {
+    let document = json!({
+        "type": format!("/problems/{word}"),
+        "title": cause,
+        "status": status,
+        "code": word,
+        "retryable": retryable,
+        "advice": advice,
+    });
+    match document {
+        Value::Object(document) => document,
+        _ => Map::new(),
+    }
+}
+
+/// The facts in one line, for logs and people.
+fn detail(facts: &Map<String, Value>) -> String {
+    let fact = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name} {text}"),
+        other => format!("{name} {other}"),
+    };
+    facts.iter().map(fact).collect::<Vec<_>>().join(", ")
+}

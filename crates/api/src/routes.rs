@@ -1,0 +1,202 @@
+//! The table of routes: which method and path stand for which command. A name in braces is an
+//! argument of the command by its name; arguments that are not in the path are in the body, or in
+//! the query of `GET` and `DELETE`.
+
+use scarce_core::command::{CommandSpec, Effect, table};
+
+/// A method of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Changes parts.
+    Patch,
+    /// Takes away.
+    Delete,
+}
+
+impl Method {
+    /// The method as HTTP writes it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether arguments come in a body.
+    #[must_use]
+    pub const fn has_body(self) -> bool {
+        matches!(self, Self::Post | Self::Patch)
+    }
+}
+
+/// A route that stands for a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path, with arguments in braces.
+    pub path: &'static str,
+    /// The command's name.
+    pub command: &'static str,
+}
+
+impl Route {
+    /// The command's row of the table; a test looks every name up.
+    #[must_use]
+    pub fn spec(&self) -> Option<&'static CommandSpec> {
+        table::find(self.command.as_bytes())
+    }
+
+    /// The arguments that are in the path, in order.
+    pub fn path_arguments(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// The status of success: 201 where something comes into being that can be asked for.
+    #[must_use]
+    pub fn success_status(&self) -> u16 {
+        let creates = [
+            "ACCOUNT.OPEN",
+            "ACCOUNT.HOLD",
+            "STOCK.CREATE",
+            "STOCK.RESERVE",
+            "PACKET.CREATE",
+            "PACKET.CLAIM",
+            "COUPON.CREATE",
+            "COUPON.CLAIM",
+            "MARKET.CREATE",
+            "ORDER.PLACE",
+        ];
+        if creates.contains(&self.command) { 201 } else { 200 }
+    }
+
+    /// Whether the command changes something.
+    #[must_use]
+    pub fn is_write(&self) -> bool {
+        self.spec().is_some_and(|spec| spec.effect == Effect::Write)
+    }
+}
+
+/// The route of a command.
+#[must_use]
+pub fn of(command: &str) -> Option<&'static Route> {
+    ROUTES.iter().find(|route| route.command == command)
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $command:literal;)*) => {
+        /// Every route that stands for a command.
+        pub static ROUTES: &[Route] =
+            &[$(Route { method: Method::$method, path: $path, command: $command }),*];
+    };
+}
+
+routes! {
+    Post "/v1/accounts" "ACCOUNT.OPEN";
+    Get "/v1/accounts/{account}" "ACCOUNT.GET";
+    Post "/v1/accounts/{account}/credit" "ACCOUNT.CREDIT";
+    Post "/v1/accounts/{account}/debit" "ACCOUNT.DEBIT";
+    Post "/v1/transfers" "ACCOUNT.TRANSFER";
+    Post "/v1/accounts/{account}/holds" "ACCOUNT.HOLD";
+    Get "/v1/accounts/{account}/holds" "ACCOUNT.HOLDS";
+    Post "/v1/accounts/{account}/holds/{hold}/capture" "ACCOUNT.CAPTURE";
+    Post "/v1/accounts/{account}/holds/{hold}/void" "ACCOUNT.VOID";
+    Post "/v1/accounts/{account}/holds/{hold}/extend" "ACCOUNT.EXTEND";
+    Post "/v1/accounts/{account}/freeze" "ACCOUNT.FREEZE";
+    Post "/v1/accounts/{account}/unfreeze" "ACCOUNT.UNFREEZE";
+    Post "/v1/accounts/{account}/close" "ACCOUNT.CLOSE";
+    Post "/v1/accounts/{account}/overdraft" "ACCOUNT.OVERDRAFT";
+    Get "/v1/worlds/{asset}" "ACCOUNT.WORLD";
+
+    Post "/v1/stock" "STOCK.CREATE";
+    Get "/v1/stock/{sku}" "STOCK.GET";
+    Post "/v1/stock/{sku}/restock" "STOCK.RESTOCK";
+    Post "/v1/stock/{sku}/adjust" "STOCK.ADJUST";
+    Post "/v1/stock/{sku}/take" "STOCK.TAKE";
+    Post "/v1/stock/{sku}/return" "STOCK.RETURN";
+    Post "/v1/stock/{sku}/close" "STOCK.CLOSE";
+    Post "/v1/stock/{sku}/audit" "STOCK.AUDIT";
+    Post "/v1/stock/{sku}/reservations" "STOCK.RESERVE";
+    Get "/v1/stock/{sku}/reservations/{reservation}" "STOCK.RESERVATION";
+    Post "/v1/stock/{sku}/reservations/{reservation}/confirm" "STOCK.CONFIRM";
+    Post "/v1/stock/{sku}/reservations/{reservation}/release" "STOCK.RELEASE";
+    Post "/v1/stock/{sku}/reservations/{reservation}/extend" "STOCK.EXTEND";
+
+    Post "/v1/packets" "PACKET.CREATE";
+    Get "/v1/packets/{campaign}" "PACKET.GET";
+    Post "/v1/packets/{campaign}/claims" "PACKET.CLAIM";
+    Get "/v1/packets/{campaign}/claims" "PACKET.CLAIMS";
+    Get "/v1/packets/{campaign}/claims/{user}" "PACKET.CLAIMED";
+    Post "/v1/packets/{campaign}/close" "PACKET.CLOSE";
+
+    Post "/v1/coupons" "COUPON.CREATE";
+    Get "/v1/coupons/{coupon}" "COUPON.GET";
+    Patch "/v1/coupons/{coupon}" "COUPON.UPDATE";
+    Post "/v1/coupons/{coupon}/claims" "COUPON.CLAIM";
+    Post "/v1/coupons/{coupon}/check" "COUPON.CHECK";
+    Get "/v1/coupons/{coupon}/claims/{serial}" "COUPON.CLAIMED";
+    Post "/v1/coupons/{coupon}/claims/{serial}/redeem" "COUPON.REDEEM";
+    Post "/v1/coupons/{coupon}/claims/{serial}/revoke" "COUPON.REVOKE";
+    Post "/v1/coupons/{coupon}/pause" "COUPON.PAUSE";
+    Post "/v1/coupons/{coupon}/resume" "COUPON.RESUME";
+
+    Post "/v1/markets" "MARKET.CREATE";
+    Get "/v1/markets/{market}" "MARKET.GET";
+    Get "/v1/markets/{market}/depth" "MARKET.DEPTH";
+    Get "/v1/markets/{market}/trades" "MARKET.TRADES";
+    Post "/v1/markets/{market}/halt" "MARKET.HALT";
+    Post "/v1/markets/{market}/resume" "MARKET.RESUME";
+    Post "/v1/markets/{market}/orders" "ORDER.PLACE";
+    Delete "/v1/markets/{market}/orders" "ORDER.CANCELALL";
+    Get "/v1/markets/{market}/orders/{order}" "ORDER.GET";
+    Delete "/v1/markets/{market}/orders/{order}" "ORDER.CANCEL";
+    Post "/v1/markets/{market}/orders/{order}/reduce" "ORDER.REDUCE";
+    Post "/v1/markets/{market}/orders/{order}/replace" "ORDER.REPLACE";
+
+    Get "/v1/operations/{operation}" "OPERATION.GET";
+    Post "/v1/operations/{operation}/resolve" "OPERATION.RESOLVE";
+    Get "/v1/digest" "DIGEST";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scarce_core::command::COMMANDS;
+
+    #[test]
+    fn every_command_has_one_route_and_every_route_a_command() {
+        for spec in COMMANDS {
+            let routes = ROUTES.iter().filter(|route| route.command == spec.name).count();
+            assert_eq!(routes, 1, "{}", spec.name);
+        }
+        for route in ROUTES {
+            let spec = route.spec().unwrap_or_else(|| panic!("{} is no command", route.command));
+            for argument in route.path_arguments() {
+                let known = spec.arguments.iter().any(|its| its.name == argument && !its.optional);
+                assert!(known, "{} has no argument {argument}", route.command);
+            }
+            assert!(
+                route.method.has_body() || route.method == Method::Delete || spec.effect == Effect::Read,
+                "{} changes something by {}",
+                route.command,
+                route.method.word(),
+            );
+        }
+    }
+
+    #[test]
+    fn no_two_routes_are_the_same() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let again =
+                ROUTES[at + 1..].iter().any(|its| (its.method, its.path) == (route.method, route.path));
+            assert!(!again, "{} {}", route.method.word(), route.path);
+        }
+    }
+}

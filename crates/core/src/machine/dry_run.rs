@@ -1,0 +1,142 @@
+//! Dry runs: what a command would be answered, with nothing changed, logged or remembered.
+
+use super::step::{Progress, Step};
+use super::{Answer, Context, Machine, decide};
+use crate::command::{Body, Command, Envelope};
+use crate::event::OperationMark;
+use crate::facts;
+use crate::outcome::{Code, Facts, Outcome, Refusal, Value};
+use crate::store::Reversible;
+use crate::types::TimeMs;
+
+impl Machine {
+    /// Says what an envelope would be answered at `clock`. What packets hold that nobody has claimed
+    /// yet, and the seeds of open campaigns, are left out of the answer: whoever may claim must not
+    /// be able to look first.
+    ///
+    /// `log` takes the further steps of an operation that was interrupted, as in [`Machine::submit`].
+    pub fn dry_run(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
+        let before = self.now;
+        self.stamp(clock);
+        self.finish(log);
+        let answer = self.foretold(envelope);
+        self.events.clear();
+        // A dry run leaves no stamp behind.
+        self.now = before.max(self.state.at);
+        answer
+    }
+
+    fn foretold(&mut self, envelope: &Envelope) -> Answer {
+        if let Body::Single(Command::OperationResolve(resolve)) = &envelope.body {
+            return self
+                .resolution(&envelope.namespace, resolve)
+                .unwrap_or_else(|outcome| self.receipt(outcome));
+        }
+        let fingerprint = match &envelope.common.operation {
+            Some(_) => envelope.fingerprint(&mut self.scratch),
+            None => 0,
+        };
+        if let Some(answer) = self.known(envelope, fingerprint) {
+            return answer;
+        }
+        if let Err(refusal) = self.admit(envelope) {
+            return self.receipt(*refusal.0);
+        }
+        self.state.begin();
+        self.end_due_unlogged(envelope.commands());
+        let outcome = match &envelope.body {
+            Body::Single(command) => self.single_foretold(command, envelope),
+            Body::Atomic(commands) => self.atomic_foretold(commands, envelope),
+        };
+        self.state.rollback();
+        self.receipt(outcome)
+    }
+
+    fn receipt(&self, outcome: Outcome) -> Answer {
+        Answer::Receipt(self.unlogged(outcome))
+    }
+
+    fn end_due_unlogged(&mut self, commands: &[Command]) {
+        for (kind, slot) in self.touched(commands) {
+            for record in self.due_of(kind, slot) {
+                self.events.clear();
+                self.end(kind, slot, &record);
+            }
+        }
+        self.events.clear();
+    }
+
+    fn single_foretold(&mut self, command: &Command, envelope: &Envelope) -> Outcome {
+        let (operation, prepared) = (envelope.common.operation.as_ref(), envelope.prepared.first());
+        let context = Context { now: self.now, operation, prepared };
+        match decide::decide(&self.state, command, &context, &mut self.events) {
+            Ok(step) => {
+                let mut facts = self.foretell_steps(step);
+                hide_figures(command, &mut facts);
+                Outcome::applied(facts)
+            }
+            Err(refusal) => *refusal.0,
+        }
+    }
+
+    /// Applies a decided step and all that follow; gives the figures of the last.
+    fn foretell_steps(&mut self, mut step: Step) -> Facts {
+        let mut so_far: Option<Progress> = None;
+        loop {
+            self.evolve_from(0, None);
+            self.events.clear();
+            let progress = match step {
+                Step::Done(facts) => return facts,
+                Step::More(progress) => progress.join(so_far.take()),
+            };
+            step = decide::go_on(&self.state, &progress, self.now, &mut self.events);
+            so_far = Some(progress);
+        }
+    }
+
+    fn atomic_foretold(&mut self, commands: &[Command], envelope: &Envelope) -> Outcome {
+        let operation = envelope.common.operation.as_ref().map(|id| OperationMark {
+            namespace: envelope.namespace.clone(),
+            id: id.clone(),
+            fingerprint: 0,
+        });
+        match self.lines(commands, operation.as_ref(), &envelope.prepared) {
+            Ok(mut answers) => {
+                for (command, answer) in commands.iter().zip(&mut answers) {
+                    hide_line(command, answer);
+                }
+                Outcome::applied(answers)
+            }
+            Err((index, Refusal(refused))) => {
+                let Outcome { code, mut facts } = *refused;
+                if code == Code::AlreadyClaimed {
+                    // The packet may be one that an earlier line of this batch drew.
+                    facts.fill(Value::Absent);
+                }
+                let facts = facts![index as u64, code.word(), facts.into_vec()];
+                Outcome { code: Code::BatchRefused, facts }
+            }
+        }
+    }
+}
+
+/// Blanks what a packet holds and what a campaign's end would reveal.
+fn hide_figures(command: &Command, facts: &mut [Value]) {
+    let hidden = match command {
+        Command::PacketClaim(_) => 1..2,
+        Command::PacketClose(_) => 2..4,
+        _ => return,
+    };
+    if let Some(figures) = facts.get_mut(hidden) {
+        figures.fill(Value::Absent);
+    }
+}
+
+/// The same in a line of a batch, which begins with 1 for applied.
+fn hide_line(command: &Command, answer: &mut Value) {
+    if let Value::List(values) = answer
+        && let Some(figures) = values.get_mut(1..)
+    {
+        hide_figures(command, figures);
+    }
+}

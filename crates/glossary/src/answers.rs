@@ -1,0 +1,178 @@
+//! How a code reaches a caller, and whether the caller may send the command again.
+
+use scarce_core::command::{COMMANDS, CommandSpec, Effect};
+use scarce_core::language::Text;
+use scarce_core::machine::step::group_remembers_refusals;
+use scarce_core::outcome::Code;
+use scarce_core::outcome::codes::Kind;
+
+/// What kind of end a code is.
+#[must_use]
+pub const fn kind(code: Code) -> Text {
+    match code.kind() {
+        Kind::Applied => Text::new("applied", "已执行"),
+        Kind::Refusal => Text::new("refusal", "业务拒绝"),
+        Kind::Rejected => Text::new("rejected", "请求无效"),
+        Kind::Failure => Text::new("failure", "未能裁决"),
+    }
+}
+
+/// The commands that answer a code as a refusal of their own, in the order of the table.
+pub fn commands_of(code: Code) -> impl Iterator<Item = &'static CommandSpec> {
+    COMMANDS.iter().copied().filter(move |spec| spec.refusals.contains(&code))
+}
+
+/// What else answers a code, where it does not belong to commands of its own.
+#[must_use]
+pub const fn answered_beside(code: Code) -> Option<Text> {
+    Some(match code {
+        Code::Applied | Code::Invalid | Code::Overloaded | Code::Unavailable | Code::Unknown => {
+            Text::new("every command", "所有命令")
+        }
+        Code::IdReused | Code::IdExpired | Code::DeadlinePassed | Code::ResolvedAbsent => {
+            Text::new("every command that changes something", "所有写命令")
+        }
+        Code::CrossPartition => {
+            Text::new("every command and batch that names several resources", "所有涉及多个资源的命令与批次")
+        }
+        Code::BatchRefused => Text::new("every atomic batch", "所有原子批次"),
+        _ => return None,
+    })
+}
+
+/// Whether and how to send a command again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// There is no need to.
+    Done,
+    /// At once or a little later, under the same id.
+    SameId,
+    /// Later, under the same id or another.
+    LaterAnyId,
+    /// Later, under a fresh id, since the refusal is remembered under the first.
+    LaterFreshId,
+    /// Later; the command changes nothing and needs no id.
+    LaterRead,
+    /// Once the request was corrected.
+    Corrected,
+    /// Not as it is.
+    No,
+}
+
+impl Again {
+    /// What a code leaves to do.
+    #[must_use]
+    pub fn after(code: Code) -> Self {
+        match code.kind() {
+            Kind::Applied => Self::Done,
+            Kind::Failure => Self::SameId,
+            Kind::Rejected => Self::Corrected,
+            Kind::Refusal if !code.is_retryable() => Self::No,
+            Kind::Refusal => Self::after_refusal(code),
+        }
+    }
+
+    fn after_refusal(code: Code) -> Self {
+        let mut writes = commands_of(code).filter(|spec| spec.effect == Effect::Write).peekable();
+        if writes.peek().is_none() {
+            Self::LaterRead
+        } else if writes.any(|spec| group_remembers_refusals(spec.group())) {
+            Self::LaterFreshId
+        } else {
+            Self::LaterAnyId
+        }
+    }
+
+    /// A word for programs.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::SameId => "same_id",
+            Self::LaterAnyId => "later_any_id",
+            Self::LaterFreshId => "later_fresh_id",
+            Self::LaterRead => "later",
+            Self::Corrected => "corrected",
+            Self::No => "no",
+        }
+    }
+
+    /// What to tell people.
+    #[must_use]
+    pub const fn text(self) -> Text {
+        match self {
+            Self::Done => Text::new(
+                "no need: it is done, and a copy under the same id gets this answer again without a further effect",
+                "不必重试：已经生效；同一 ID 的副本只会得到同样的结果，不会再次生效",
+            ),
+            Self::SameId => Text::new(
+                "yes: send the very same command again with the same id, it takes effect once at most; without an id look first",
+                "可以：原样重发，沿用同一个 ID，至多生效一次；未带 ID 的命令请先查明是否已生效",
+            ),
+            Self::LaterAnyId => Text::new(
+                "yes, later, under the same id or another: this refusal is not remembered",
+                "可以稍后再试，沿用同一 ID 或换新 ID 均可：这类拒绝不会被记住",
+            ),
+            Self::LaterFreshId => Text::new(
+                "yes, later, under a fresh id: this refusal is remembered, and a copy under the same id gets it again",
+                "可以稍后再试，但要换新 ID：这类拒绝会被记住，同一 ID 的副本只会再次得到它",
+            ),
+            Self::LaterRead => Text::new(
+                "yes, later: a command that only reads needs no id",
+                "可以稍后再查：只读命令不需要 ID",
+            ),
+            Self::Corrected => Text::new(
+                "not as it is: nothing was changed, and nothing is remembered of this try",
+                "不能原样重试：没有任何改动，本次尝试也不会被记住",
+            ),
+            Self::No => Text::new("no, not as it is", "不能原样重试"),
+        }
+    }
+}
+
+/// How a code looks on the RESP port.
+#[must_use]
+pub fn resp_form(code: Code) -> String {
+    match code {
+        Code::Applied => "[1, values…]".to_owned(),
+        Code::Invalid => "-ERR INVALID argument reason. Usage: …".to_owned(),
+        Code::Overloaded | Code::Unavailable | Code::Unknown => format!("-{} …", code.word()),
+        _ => {
+            let facts = code.facts().iter().map(|fact| format!(", {fact}"));
+            format!("[0, \"{}\"{}]", code.word(), facts.collect::<String>())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_needs_a_fresh_id() {
+        assert_eq!(Again::after(Code::InsufficientFunds), Again::LaterFreshId);
+        assert_eq!(Again::after(Code::WouldNotFill), Again::LaterFreshId);
+        assert_eq!(Again::after(Code::SoldOut), Again::LaterAnyId);
+        assert_eq!(Again::after(Code::LimitReached), Again::LaterAnyId);
+        assert_eq!(Again::after(Code::OperationNotFound), Again::LaterRead);
+        assert_eq!(Again::after(Code::Unknown), Again::SameId);
+        assert_eq!(Again::after(Code::Invalid), Again::Corrected);
+        assert_eq!(Again::after(Code::AlreadyClaimed), Again::No);
+        assert_eq!(Again::after(Code::Applied), Again::Done);
+    }
+
+    #[test]
+    fn every_code_is_answered_by_something() {
+        for code in Code::ALL {
+            let is_answered = commands_of(*code).next().is_some() || answered_beside(*code).is_some();
+            assert!(is_answered, "{}", code.word());
+        }
+    }
+
+    #[test]
+    fn refusals_are_arrays_and_failures_errors() {
+        assert_eq!(resp_form(Code::SoldOut), "[0, \"SOLD_OUT\", available, requested]");
+        assert_eq!(resp_form(Code::NotOwner), "[0, \"NOT_OWNER\"]");
+        assert_eq!(resp_form(Code::Overloaded), "-OVERLOADED …");
+    }
+}

@@ -1,0 +1,44 @@
+//! The terms. Each name has one that holds everywhere, and others where it means something more
+//! particular.
+
+mod accounts;
+mod coupons;
+mod general;
+mod markets;
+mod packets;
+mod shapes;
+mod stock;
+
+use crate::term::{Term, Unit};
+use scarce_core::language::Text;
+
+/// Every term.
+pub fn all() -> impl Iterator<Item = &'static Term> {
+    [
+        general::TERMS,
+        accounts::TERMS,
+        stock::TERMS,
+        packets::TERMS,
+        coupons::TERMS,
+        markets::TERMS,
+        shapes::TERMS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// A term without a unit.
+const fn word(scope: &'static str, name: &'static str, en: &'static str, zh: &'static str) -> Term {
+    Term { scope, name, unit: None, meaning: Text::new(en, zh) }
+}
+
+/// A term of a figure.
+const fn figure(
+    scope: &'static str,
+    name: &'static str,
+    unit: Unit,
+    en: &'static str,
+    zh: &'static str,
+) -> Term {
+    Term { scope, name, unit: Some(unit), meaning: Text::new(en, zh) }
+}

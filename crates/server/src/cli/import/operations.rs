@@ -1,0 +1,132 @@
+//! Operations as CSV: a column for the command, one for the id, one for each argument by its name.
+
+use std::ops::Range;
+
+use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect};
+use scarce_core::types::{Natural, OperationId};
+
+use super::Problem;
+use super::amounts::Amounts;
+use super::cells::Row;
+use super::operation::{self, Operation};
+
+/// The columns that every command has.
+const COMMON: [&str; 4] = ["command", "id", "deadline", "asset"];
+
+/// The columns that a header may name.
+pub(super) fn columns() -> Vec<&'static str> {
+    let writes = COMMANDS.iter().filter(|spec| spec.effect == Effect::Write);
+    let writes = writes.filter(|spec| spec.name != "OPERATION.RESOLVE");
+    let mut columns = COMMON.to_vec();
+    for argument in writes.flat_map(|spec| spec.arguments) {
+        if !columns.contains(&argument.name) {
+            columns.push(argument.name);
+        }
+    }
+    columns
+}
+
+/// The operation of a row; `own_id` is the id where it has none, `asset` that of amounts.
+pub(super) fn read(
+    line: u64,
+    row: &Row<'_>,
+    amounts: &mut Amounts,
+    asset: Option<&str>,
+    own_id: Option<String>,
+) -> Result<Operation, Problem> {
+    let spec = operation::find(row.need("command")?).map_err(|reason| Problem::of("command", reason))?;
+    check_columns(spec, row)?;
+    let asset = row.get("asset").or(asset);
+    let mut words = vec![spec.name.to_owned()];
+    for argument in spec.arguments {
+        match row.get(argument.name) {
+            Some(cell) => push_argument(spec, argument, cell, amounts, asset, &mut words)?,
+            None if argument.optional => {}
+            None => return Err(Problem::of(argument.name, format!("is missing for {}", spec.name))),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    operation::check(spec, &words)?;
+    let id = match row.get("id") {
+        Some(id) => id.to_owned(),
+        None => {
+            own_id.ok_or_else(|| Problem::of("id", "is missing; give one, or --run, or --allow-no-id"))?
+        }
+    };
+    OperationId::parse(id.as_bytes(), "id").map_err(|problem| Problem::from(problem.to_string()))?;
+    let deadline = row.get("deadline").map(|text| Natural::parse(text.as_bytes(), "deadline")).transpose();
+    let deadline = deadline.map_err(|problem| Problem::from(problem.to_string()))?;
+    Ok(Operation::single(line, id, &words, deadline.map(Natural::get)))
+}
+
+/// What a command does not take must not stand in its row, or somebody meant something else.
+fn check_columns(spec: &CommandSpec, row: &Row<'_>) -> Result<(), Problem> {
+    let is_taken =
+        |name: &str| COMMON.contains(&name) || spec.arguments.iter().any(|argument| argument.name == name);
+    match row.given().find(|name| !is_taken(name)) {
+        Some(name) => {
+            Err(Problem::of(name, format!("is not taken by {}. Usage: {}", spec.name, spec.usage())))
+        }
+        None => Ok(()),
+    }
+}
+
+fn push_argument(
+    spec: &CommandSpec,
+    argument: &ArgumentSpec,
+    cell: &str,
+    amounts: &mut Amounts,
+    asset: Option<&str>,
+    words: &mut Vec<String>,
+) -> Result<(), Problem> {
+    let problem = |reason| Problem::of(argument.name, reason);
+    if argument.syntax == Some("") {
+        if read_flag(cell).map_err(problem)? {
+            words.extend(argument.token.map(str::to_owned));
+        }
+        return Ok(());
+    }
+    words.extend(argument.token.map(str::to_owned));
+    let begin = words.len();
+    match argument.syntax {
+        Some(syntax) => words.extend(split(syntax, cell)),
+        None => words.push(cell.to_owned()),
+    }
+    let given = &mut words[begin..];
+    for at in money(spec, argument, given) {
+        let Some(word) = given.get_mut(at) else { break };
+        *word = amounts.read(word, asset).map_err(problem)?.to_string();
+    }
+    Ok(())
+}
+
+/// Which words of an argument are amounts of the row's asset.
+fn money(spec: &CommandSpec, argument: &ArgumentSpec, words: &[String]) -> Range<usize> {
+    match (spec.group(), argument.name) {
+        ("ACCOUNT", "amount" | "overdraft") | ("PACKET", "min" | "max") => 0..1,
+        ("PACKET", "cut") if words.first().is_some_and(|word| word.eq_ignore_ascii_case("AMOUNTS")) => {
+            2..words.len()
+        }
+        ("PACKET", "cut") => 1..2,
+        _ => 0..0,
+    }
+}
+
+fn read_flag(cell: &str) -> Result<bool, String> {
+    match cell.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => Ok(true),
+        "false" | "no" | "0" => Ok(false),
+        _ => Err("must be true or false".to_owned()),
+    }
+}
+
+/// The words of a cell: where the syntax is a word and one text behind it, the cell is the text; otherwise
+/// it is written as on the port.
+fn split(syntax: &str, cell: &str) -> Vec<String> {
+    match syntax.split_once(' ') {
+        Some((word, text)) if text.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            vec![word.to_owned(), cell.to_owned()]
+        }
+        _ => cell.split_ascii_whitespace().map(str::to_owned).collect(),
+    }
+}

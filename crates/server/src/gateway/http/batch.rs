@@ -1,0 +1,242 @@
+//! `POST /v1/batch`: many operations in one request, which reach each partition as one batch.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use scarce_api::openapi::BATCH_OPERATIONS_MAX;
+use scarce_api::problem::Problem;
+use scarce_api::{Fields, Misshapen, answer, arguments};
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, table};
+use scarce_core::outcome::{Outcome, Receipt};
+use scarce_core::types::{Natural, OperationId};
+use scarce_engine::Failure;
+use serde_json::{Map, Value, json};
+
+use super::exchange::{Exchange, take_dry_run};
+use super::{Context, Shared, reply, submit};
+
+/// One operation of a batch.
+struct Operation {
+    spec: &'static CommandSpec,
+    command: Command,
+    common: Common,
+}
+
+/// The whole request.
+struct Batch {
+    is_atomic: bool,
+    dry_run: bool,
+    operations: Vec<Operation>,
+    common: Common,
+}
+
+/// Answers a batch.
+pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
+    match Batch::read(&exchange) {
+        Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
+        Ok(batch) if batch.is_atomic => batch.atomic(&shared, &exchange).await,
+        Ok(batch) => batch.each(&shared, &exchange).await,
+    }
+}
+
+impl Batch {
+    fn read(exchange: &Exchange) -> Result<Self, Misshapen> {
+        let mut query = exchange.query_fields();
+        let dry_run = take_dry_run(&mut query)?;
+        query.check_none()?;
+        let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
+        only(body, &["atomic", "operations"])?;
+        let is_atomic = match body.get("atomic") {
+            None => false,
+            Some(Value::Bool(value)) => *value,
+            Some(_) => return Err(Misshapen::new("atomic", "must be true or false")),
+        };
+        let Some(Value::Array(operations)) = body.get("operations") else {
+            return Err(Misshapen::new("operations", "must be a JSON array"));
+        };
+        if operations.is_empty() || operations.len() > BATCH_OPERATIONS_MAX {
+            return Err(Misshapen::new("operations", format!("must be 1 to {BATCH_OPERATIONS_MAX}")));
+        }
+        let read = |(at, value)| {
+            Operation::read(value, is_atomic).map_err(|error: Misshapen| {
+                Misshapen::new(format!("operations[{at}].{}", error.field), error.reason)
+            })
+        };
+        let operations = operations.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+        let common = exchange.common()?;
+        if !is_atomic && common != Common::default() {
+            let reason =
+                "goes with an atomic batch; otherwise each operation has an id and a deadline of its own";
+            return Err(Misshapen::new("Idempotency-Key", reason));
+        }
+        Ok(Self { is_atomic, dry_run, operations, common })
+    }
+
+    /// All or none, under one id.
+    async fn atomic(self, shared: &Shared, exchange: &Exchange) -> Response {
+        let Self { operations, mut common, dry_run, .. } = self;
+        common.operation = common.operation.or_else(submit::made_id);
+        let operation = common.operation.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (specs, commands): (Vec<_>, Vec<_>) =
+            operations.into_iter().map(|operation| (operation.spec, operation.command)).unzip();
+        let routed = submit::write(&shared.engine, common, Body::Atomic(commands), dry_run).await;
+        let (response, replayed) = match submit::ask_one(&shared.engine, routed).await {
+            Ok(receipt) if receipt.outcome.is_applied() => {
+                let lines = answer::lines(&specs, &receipt.outcome.facts);
+                let results: Vec<_> =
+                    lines.into_iter().map(|line| json!({ "status": 200, "result": line })).collect();
+                let mut body = json!({ "results": results });
+                if dry_run {
+                    body["dry_run"] = Value::Bool(true);
+                } else {
+                    body["receipt"] = answer::receipt(&receipt, &operation);
+                }
+                (reply::json(200, &body), receipt.replayed)
+            }
+            Ok(receipt) => {
+                (reply::refusal(&receipt.outcome, Some(&operation), exchange.speech), receipt.replayed)
+            }
+            Err(outcome) => (reply::refusal(&outcome, Some(&operation), exchange.speech), false),
+        };
+        reply::with_operation(response, &operation, replayed)
+    }
+
+    /// Each by itself; what lives in one partition goes there as one batch, in its order.
+    async fn each(self, shared: &Shared, exchange: &Exchange) -> Response {
+        let mut results: Vec<Option<Value>> = vec![None; self.operations.len()];
+        let mut heads = Vec::new();
+        let mut of_partition: BTreeMap<u32, (Vec<usize>, Vec<scarce_engine::Request>)> = BTreeMap::new();
+        for (at, operation) in self.operations.into_iter().enumerate() {
+            let Operation { spec, command, mut common } = operation;
+            let id = if spec.effect == Effect::Write {
+                common.operation = common.operation.or_else(submit::made_id);
+                common.operation.as_ref().map(ToString::to_string)
+            } else {
+                None
+            };
+            let routed = match spec.effect {
+                Effect::Read => submit::read(&shared.engine, command),
+                Effect::Write => {
+                    submit::write(&shared.engine, common, Body::Single(command), self.dry_run).await
+                }
+            };
+            let head = Head { spec, id };
+            match routed {
+                Err(outcome) => results[at] = Some(head.result(&Err(outcome), self.dry_run, exchange)),
+                Ok((partition, request)) => {
+                    let (places, requests) = of_partition.entry(partition).or_default();
+                    places.push(at);
+                    requests.push(request);
+                }
+            }
+            heads.push(head);
+        }
+        let asked = of_partition.into_iter().map(|(partition, (places, requests))| async move {
+            (places, submit::ask(&shared.engine, partition, requests).await)
+        });
+        for (places, answers) in futures_util::future::join_all(asked).await {
+            for (at, answer) in places.into_iter().zip(answers) {
+                let answer = answer.map_err(|failure: Failure| failure.outcome());
+                results[at] = Some(heads[at].result(&answer, self.dry_run, exchange));
+            }
+        }
+        let results: Vec<Value> = results.into_iter().flatten().collect();
+        let mut body = json!({ "results": results });
+        if self.dry_run {
+            body["dry_run"] = Value::Bool(true);
+        }
+        reply::json(200, &body)
+    }
+}
+
+/// What is kept of an operation until its answer comes.
+struct Head {
+    spec: &'static CommandSpec,
+    id: Option<String>,
+}
+
+impl Head {
+    fn result(&self, answer: &Result<Receipt, Outcome>, dry_run: bool, exchange: &Exchange) -> Value {
+        let (outcome, receipt) = match answer {
+            Ok(receipt) => (&receipt.outcome, Some(receipt)),
+            Err(outcome) => (outcome, None),
+        };
+        let mut result = if outcome.is_applied() {
+            let mut figures = answer::figures(self.spec, &outcome.facts);
+            if let (Some(id), Some(receipt), false) = (&self.id, receipt, dry_run) {
+                figures.insert("receipt".to_owned(), answer::receipt(receipt, id));
+            }
+            json!({ "status": 200, "result": figures })
+        } else {
+            let problem = Problem::of(outcome, self.id.as_deref(), exchange.speech.0);
+            json!({ "status": problem.status, "problem": problem.body })
+        };
+        if let Some(id) = &self.id {
+            result["id"] = id.as_str().into();
+            result["replayed"] = receipt.is_some_and(|receipt| receipt.replayed).into();
+        }
+        result
+    }
+}
+
+impl Operation {
+    fn read(value: &Value, is_atomic: bool) -> Result<Self, Misshapen> {
+        let Value::Object(object) = value else {
+            return Err(Misshapen::new("operation", "must be a JSON object"));
+        };
+        only(object, &["command", "arguments", "id", "deadline"])?;
+        let Some(Value::String(name)) = object.get("command") else {
+            return Err(Misshapen::new("command", "must be the name of a command, such as STOCK.TAKE"));
+        };
+        let spec = table::find(name.as_bytes())
+            .filter(|spec| spec.name == name)
+            .ok_or_else(|| Misshapen::new("command", "is unknown; /openapi.json names all"))?;
+        check_batchable(spec, is_atomic)?;
+        let Some(Value::Object(its)) = object.get("arguments") else {
+            return Err(Misshapen::new("arguments", "must be a JSON object"));
+        };
+        let mut fields = Fields::default();
+        fields.add_object(its);
+        let command = arguments::command(spec, &fields)
+            .map_err(|error| Misshapen::new(format!("arguments.{}", error.field), error.reason))?;
+        Ok(Self { spec, command, common: common(spec, object, is_atomic)? })
+    }
+}
+
+fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen> {
+    let alone = matches!(spec.name, "OPERATION.RESOLVE" | "DIGEST");
+    if alone || (is_atomic && spec.effect == Effect::Read) {
+        let reason = format!("{} cannot be part of this batch; ask before or after it", spec.name);
+        return Err(Misshapen::new("command", reason));
+    }
+    Ok(())
+}
+
+/// The id and the deadline of an operation; in an atomic batch they belong to the whole.
+fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> Result<Common, Misshapen> {
+    let mut common = Common::default();
+    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, object.get(*name)?))) {
+        if is_atomic || spec.effect == Effect::Read {
+            let reason =
+                "belongs to a single command that changes something; an atomic batch has it in its headers";
+            return Err(Misshapen::new(name, reason));
+        }
+        match (name, value) {
+            ("id", Value::String(id)) => common.operation = Some(OperationId::parse(id.as_bytes(), "id")?),
+            ("id", _) => return Err(Misshapen::new("id", "must be a JSON string")),
+            (_, Value::Number(number)) => {
+                common.deadline = Some(Natural::parse(number.to_string().as_bytes(), "deadline")?.get());
+            }
+            _ => return Err(Misshapen::new("deadline", "must be a JSON integer")),
+        }
+    }
+    Ok(common)
+}
+
+fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {
+    match object.keys().find(|name| !names.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Misshapen::new(name, format!("is no field here; known are {}", names.join(", ")))),
+    }
+}

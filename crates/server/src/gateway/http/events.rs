@@ -1,0 +1,234 @@
+//! `GET /v1/events`: the log as a page, or as a stream that follows it.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{ACCEPT, HeaderName};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use scarce_api::cursor::{self, Place};
+use scarce_api::{Misshapen, event};
+use scarce_core::facts;
+use scarce_core::outcome::{Code, Outcome};
+use scarce_core::types::Natural;
+use scarce_engine::{Engine, Failure, Watch};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use super::command::read_limit;
+use super::exchange::Exchange;
+use super::{Context, Shared, reply};
+
+/// How many events a page has where the caller does not say, and at most.
+const EVENTS_DEFAULT: u64 = 100;
+const EVENTS_MAX: u64 = 1_000;
+
+/// The most bytes of log that are read at once for a stream or a page.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// So often a silent stream says that it is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Where a browser says which event it saw last.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// What is asked for.
+struct Asked {
+    places: Vec<Place>,
+    partition: Option<u32>,
+    limit: usize,
+}
+
+/// Answers a page, or begins a stream.
+pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
+    let asked = match Asked::read(&shared, &exchange) {
+        Ok(asked) => asked,
+        Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
+    };
+    let mut reader = LogReader::new(shared.engine.clone(), asked.places, asked.partition);
+    if let Err(outcome) = reader.check_places().await {
+        return reply::refusal(&outcome, None, exchange.speech);
+    }
+    let accept = exchange.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accept.contains("text/event-stream") {
+        return stream(&shared, reader).into_response();
+    }
+    match reader.next_events(asked.limit).await {
+        Err(failure) => reply::refusal(&failure.outcome(), None, exchange.speech),
+        Ok(events) => {
+            let events: Vec<Value> = events.into_iter().map(|(_, event)| event).collect();
+            let body = json!({ "events": events, "has_more": reader.has_more(), "cursor": reader.cursor() });
+            reply::json(200, &body)
+        }
+    }
+}
+
+impl Asked {
+    fn read(shared: &Shared, exchange: &Exchange) -> Result<Self, Misshapen> {
+        let mut fields = exchange.query_fields();
+        let partitions = shared.engine.partitions();
+        let limit = read_limit(&mut fields, EVENTS_DEFAULT, EVENTS_MAX)?;
+        let partition = match fields.take_text("partition")? {
+            None => None,
+            Some(text) => Some(read_partition(text, partitions)?),
+        };
+        let header = exchange.headers.get(&LAST_EVENT_ID).and_then(|value| value.to_str().ok());
+        let cursor = fields.take_text("cursor")?;
+        fields.check_none()?;
+        // What a browser sends after a break is further on than what the page was opened with.
+        let places = match header.or(cursor) {
+            Some(cursor) => cursor::places(cursor, partitions)?,
+            None => vec![Place::default(); partitions as usize],
+        };
+        Ok(Self { places, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+    }
+}
+
+fn read_partition(text: &str, partitions: u32) -> Result<u32, Misshapen> {
+    let number = Natural::parse(text.as_bytes(), "partition")?.get();
+    let partition = u32::try_from(number).ok().filter(|partition| *partition < partitions);
+    partition.ok_or_else(|| Misshapen::new("partition", format!("must be 0 to {}", partitions - 1)))
+}
+
+/// Reads the logs of all partitions by turns.
+struct LogReader {
+    engine: Arc<dyn Engine>,
+    places: Vec<Place>,
+    partitions: Vec<u32>,
+}
+
+impl LogReader {
+    fn new(engine: Arc<dyn Engine>, places: Vec<Place>, only: Option<u32>) -> Self {
+        let partitions = match only {
+            Some(partition) => vec![partition],
+            None => (0..engine.partitions()).collect(),
+        };
+        Self { engine, places, partitions }
+    }
+
+    fn cursor(&self) -> String {
+        cursor::of_places(&self.places)
+    }
+
+    fn place(&self, partition: u32) -> Place {
+        self.places.get(partition as usize).copied().unwrap_or_default()
+    }
+
+    fn has_more(&self) -> bool {
+        let behind = |partition: &u32| {
+            self.engine
+                .durable_through(*partition)
+                .is_ok_and(|through| through > self.place(*partition).sequence)
+        };
+        self.partitions.iter().any(behind)
+    }
+
+    /// A cursor of another history must not go unnoticed.
+    async fn check_places(&self) -> Result<(), Outcome> {
+        for partition in &self.partitions {
+            let place = self.place(*partition);
+            if place.epoch == 0 || place.sequence == 0 {
+                continue;
+            }
+            let entries =
+                self.read(*partition, place.sequence, 1).await.map_err(|failure| failure.outcome())?;
+            let epoch = entries
+                .iter()
+                .find(|entry| (entry.head.sequence_first..=entry.sequence_last()).contains(&place.sequence))
+                .map(|entry| entry.head.epoch);
+            if epoch != Some(place.epoch) {
+                let reason = "belongs to another history of the log; begin without one";
+                return Err(Outcome { code: Code::Invalid, facts: facts!["cursor", reason] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reading touches the disk, so it is done aside.
+    async fn read(
+        &self,
+        partition: u32,
+        sequence: u64,
+        bytes_max: u64,
+    ) -> Result<Vec<scarce_core::event::Entry>, Failure> {
+        let engine = self.engine.clone();
+        let read = tokio::task::spawn_blocking(move || engine.entries(partition, sequence, bytes_max)).await;
+        read.unwrap_or_else(|_| {
+            Err(Failure::Unavailable { reason: "reading the log was not finished".to_owned() })
+        })
+    }
+
+    /// The next events of any partition, with the cursor behind each; none when all were read.
+    async fn next_events(&mut self, count_max: usize) -> Result<Vec<(String, Value)>, Failure> {
+        let mut events = Vec::new();
+        for partition in self.partitions.clone() {
+            let after = self.place(partition).sequence;
+            if events.len() >= count_max || self.engine.durable_through(partition)? <= after {
+                continue;
+            }
+            let entries = self.read(partition, after + 1, BYTES_MAX).await?;
+            for entry in &entries {
+                for (sequence, event) in event::of_entry(partition, entry, after) {
+                    if events.len() >= count_max {
+                        return Ok(events);
+                    }
+                    if let Some(place) = self.places.get_mut(partition as usize) {
+                        *place = Place { epoch: entry.head.epoch, sequence };
+                    }
+                    events.push((self.cursor(), event));
+                }
+            }
+        }
+        Ok(events)
+    }
+}
+
+/// A stream under way.
+struct Following {
+    reader: LogReader,
+    ready: std::vec::IntoIter<(String, Value)>,
+    grown: Arc<Notify>,
+    ending: watch::Receiver<bool>,
+    _watches: Vec<Watch>,
+}
+
+/// Follows the log. It is read only as fast as the caller takes it, so nothing piles up here.
+fn stream(shared: &Shared, reader: LogReader) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+    let grown = Arc::new(Notify::new());
+    let watches = reader.partitions.iter().filter_map(|partition| {
+        let grown = grown.clone();
+        reader.engine.watch(*partition, Arc::new(move || grown.notify_one())).ok()
+    });
+    let watches = watches.collect();
+    let ending = shared.ending.clone();
+    let following = Following { reader, ready: Vec::new().into_iter(), grown, ending, _watches: watches };
+    let events = stream::unfold(following, |mut following| async move {
+        let event = following.next().await?;
+        Some((Ok(event), following))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+}
+
+impl Following {
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some((cursor, event)) = self.ready.next() {
+                let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
+                return Some(Event::default().id(cursor).event(name).data(event.to_string()));
+            }
+            let count_max = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
+            match self.reader.next_events(count_max).await {
+                // The caller asks again from its last id, and is then told what is wrong.
+                Err(_) => return None,
+                Ok(events) if !events.is_empty() => self.ready = events.into_iter(),
+                Ok(_) => tokio::select! {
+                    () = self.grown.notified() => {}
+                    _ = self.ending.wait_for(|ending| *ending) => return None,
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a handler sees of a request: path, query, body and the headers that matter, each read
+//! strictly.
+
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::Response;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use scarce_api::problem::PortCode;
+use scarce_api::{Fields, Misshapen, strict};
+use scarce_core::command::Common;
+use scarce_core::types::{Natural, OperationId};
+use scarce_glossary::Language;
+use serde_json::{Map, Value};
+
+use super::{BODY_BYTES_MAX, reply};
+
+/// The header of the operation id.
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The header of the deadline.
+pub(super) const DEADLINE: HeaderName = HeaderName::from_static("scarce-deadline");
+
+/// In which language a caller is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Speech(pub(super) Language);
+
+impl Speech {
+    fn of(headers: &HeaderMap) -> Self {
+        let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        // In the order of the header; weights are rare, and no harm comes of the wrong language.
+        let known =
+            asked.split(',').find_map(|tag| Language::from_tag(tag.split(';').next().unwrap_or_default()));
+        Self(known.unwrap_or_default())
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Speech {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers))
+    }
+}
+
+/// A request that was read.
+pub(crate) struct Exchange {
+    pub(super) speech: Speech,
+    pub(super) headers: HeaderMap,
+    path: Vec<(String, String)>,
+    query: Vec<(String, String)>,
+    /// The object in the body, where there is one.
+    pub(super) body: Option<Map<String, Value>>,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Exchange {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let speech = Speech::of(&parts.headers);
+        let path = match RawPathParams::from_request_parts(&mut parts, state).await {
+            Ok(path) => path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            Err(_) => return Err(reply::misshapen(&Misshapen::new("path", "is not UTF-8"), speech)),
+        };
+        let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        let body = read_body(&parts.headers, body, speech).await?;
+        Ok(Self { speech, headers: parts.headers, path, query, body })
+    }
+}
+
+async fn read_body(
+    headers: &HeaderMap,
+    body: Body,
+    speech: Speech,
+) -> Result<Option<Map<String, Value>>, Response> {
+    let bytes = match Limited::new(body, BODY_BYTES_MAX).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => {
+            return Err(reply::of_port(PortCode::PayloadTooLarge, speech));
+        }
+        Err(_) => return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech)),
+    };
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if !is_json(headers) {
+        return Err(reply::of_port(PortCode::UnsupportedMediaType, speech));
+    }
+    read_object(&bytes).map(Some).map_err(|misshapen| reply::misshapen(&misshapen, speech))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn read_object(bytes: &Bytes) -> Result<Map<String, Value>, Misshapen> {
+    match strict::read(bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Misshapen::new("body", "must be a JSON object")),
+        Err(error) => Err(Misshapen::new("body", format!("is no JSON that is taken: {error}"))),
+    }
+}
+
+impl Exchange {
+    /// The fields of path, query and body.
+    pub(super) fn fields(&self) -> Fields<'_> {
+        let mut fields = Fields::default();
+        for (name, value) in self.path.iter().chain(&self.query) {
+            fields.add_text(name, value);
+        }
+        if let Some(body) = &self.body {
+            fields.add_object(body);
+        }
+        fields
+    }
+
+    /// The fields of the query alone.
+    pub(super) fn query_fields(&self) -> Fields<'_> {
+        let mut fields = Fields::default();
+        for (name, value) in &self.query {
+            fields.add_text(name, value);
+        }
+        fields
+    }
+
+    /// The operation id and the deadline, from the headers.
+    ///
+    /// # Errors
+    /// When one of them is given twice or not of its shape.
+    pub(super) fn common(&self) -> Result<Common, Misshapen> {
+        let operation = match self.header(&IDEMPOTENCY_KEY, "Idempotency-Key")? {
+            Some(text) => Some(OperationId::parse(text, "Idempotency-Key")?),
+            None => None,
+        };
+        let deadline = match self.header(&DEADLINE, "Scarce-Deadline")? {
+            Some(text) => Some(Natural::parse(text, "Scarce-Deadline")?.get()),
+            None => None,
+        };
+        Ok(Common { operation, deadline })
+    }
+
+    fn header(&self, name: &HeaderName, shown: &'static str) -> Result<Option<&[u8]>, Misshapen> {
+        let mut values = self.headers.get_all(name).iter();
+        let first = values.next();
+        if values.next().is_some() {
+            return Err(Misshapen::new(shown, "is given twice"));
+        }
+        Ok(first.map(axum::http::HeaderValue::as_bytes))
+    }
+}
+
+/// Whether a dry run is asked for.
+///
+/// # Errors
+/// When it is neither true nor false.
+pub(super) fn take_dry_run(fields: &mut Fields<'_>) -> Result<bool, Misshapen> {
+    match fields.take_text("dry_run")? {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Misshapen::new("dry_run", "must be true or false")),
+    }
+}

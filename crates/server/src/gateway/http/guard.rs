@@ -1,0 +1,81 @@
+//! What is checked of a request before anybody looks at what it asks for.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::uri::Authority;
+use axum::middleware::Next;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use scarce_api::problem::PortCode;
+
+use super::Shared;
+use super::exchange::Speech;
+use super::reply;
+
+/// Asks for the password, where there is one.
+pub(super) async fn authenticate(
+    State(shared): State<Arc<Shared>>,
+    speech: Speech,
+    request: Request,
+    next: Next,
+) -> Response {
+    if shared.access.password.is_none() || shown(&request).is_some_and(|shown| shared.access.admits(&shown)) {
+        return next.run(request).await;
+    }
+    reply::of_port(PortCode::Unauthenticated, speech)
+}
+
+/// The password that a request shows: as a bearer, or after any user's name.
+fn shown(request: &Request) -> Option<Vec<u8>> {
+    let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, credentials) = value.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(credentials.trim().as_bytes().to_vec());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let pair = STANDARD.decode(credentials.trim()).ok()?;
+    let at = pair.iter().position(|byte| *byte == b':')?;
+    Some(pair[at + 1..].to_vec())
+}
+
+/// Without a password, a page of another site could reach this port through a name that it lets point
+/// here. Such a request names the site as its host, so only addresses and localhost are answered to.
+pub(super) async fn check_host(
+    State(shared): State<Arc<Shared>>,
+    speech: Speech,
+    request: Request,
+    next: Next,
+) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if shared.access.password.is_some() || host.is_some_and(is_local) {
+        return next.run(request).await;
+    }
+    reply::of_port(PortCode::Misdirected, speech)
+}
+
+fn is_local(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_localhost_are_this_machine_and_names_are_not() {
+        for local in ["localhost", "localhost:7380", "127.0.0.1:7380", "[::1]:7380", "10.0.0.5"] {
+            assert!(is_local(local), "{local}");
+        }
+        for other in ["evil.example", "evil.example:7380", "localhost.evil.example", "", "a b"] {
+            assert!(!is_local(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether the process runs, and whether it takes commands.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Response;
+use scarce_core::command::{Command, table};
+use scarce_engine::Request;
+
+use super::exchange::Exchange;
+use super::{Context, Shared, reply, submit};
+
+/// How long a partition may take to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The process runs and can answer.
+pub(super) async fn live() -> Response {
+    reply::text(200, "ok\n".to_owned())
+}
+
+/// Every partition answers and can take commands.
+pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Response {
+    let mut fields = exchange.query_fields();
+    let verbose = match fields.take_text("verbose").and_then(|verbose| fields.check_none().map(|()| verbose))
+    {
+        Ok(verbose) => verbose.is_some(),
+        Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
+    };
+    let checks = check(&shared).await;
+    let all = checks.iter().all(|(_, result)| result.is_ok());
+    let mut text = String::new();
+    for (name, result) in checks.iter().filter(|(_, result)| verbose || result.is_err()) {
+        // Writing to a string cannot fail.
+        let _ = match result {
+            Ok(()) => writeln!(text, "[+] {name} ok"),
+            Err(reason) => writeln!(text, "[-] {name} failed: {reason}"),
+        };
+    }
+    text.push_str(if all { "ready\n" } else { "not ready\n" });
+    reply::text(if all { 200 } else { 503 }, text)
+}
+
+async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {
+    let mut checks = Vec::new();
+    for partition in 0..shared.engine.partitions() {
+        let takes = shared.engine.check_ready(partition).map_err(|failure| failure.to_string());
+        checks.push((format!("partition {partition} takes commands"), takes));
+        checks.push((format!("partition {partition} answers"), answers(shared, partition).await));
+    }
+    checks
+}
+
+/// A read of nothing goes the whole way of a command but for the disk.
+async fn answers(shared: &Shared, partition: u32) -> Result<(), String> {
+    let spec = table::find(b"OPERATION.GET").ok_or("the command table has no OPERATION.GET")?;
+    let parsed = Command::parse(spec, &[b"readyz", b"ON", b"readyz"]);
+    let (command, _) = parsed.map_err(|problem| problem.to_string())?;
+    let asked = submit::ask(&shared.engine, partition, vec![Request::Read(String::new(), command)]);
+    match tokio::time::timeout(ANSWER_TIMEOUT, asked).await {
+        Err(_) => Err(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())),
+        Ok(answers) => match answers.into_iter().next() {
+            Some(Err(failure)) => Err(failure.to_string()),
+            _ => Ok(()),
+        },
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers as responses.
+
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue, Response as HttpResponse, StatusCode};
+use axum::response::Response;
+use scarce_api::Misshapen;
+use scarce_api::problem::{PortCode, Problem};
+use scarce_core::outcome::Outcome;
+use serde_json::Value;
+
+use super::exchange::{IDEMPOTENCY_KEY, Speech};
+
+/// Says that an answer is the first one again.
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// After how many seconds a caller should try again.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+/// A JSON answer.
+pub(super) fn json(status: u16, body: &Value) -> Response {
+    written(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
+}
+
+/// A text answer.
+pub(super) fn text(status: u16, body: String) -> Response {
+    written(status, "text/plain; charset=utf-8", body.into_bytes())
+}
+
+/// An answer of bytes.
+pub(super) fn written(status: u16, kind: &'static str, body: Vec<u8>) -> Response {
+    let mut response = HttpResponse::new(Body::from(body));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A problem document.
+pub(super) fn problem(problem: &Problem, speech: Speech) -> Response {
+    let body = serde_json::to_vec(&problem.body).unwrap_or_default();
+    let mut response = written(problem.status, "application/problem+json", body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(speech.0.tag()));
+    if problem.retry_after {
+        headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+    }
+    if problem.status == PortCode::Unauthenticated.status() {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// A problem of the port itself.
+pub(super) fn of_port(code: PortCode, speech: Speech) -> Response {
+    problem(&Problem::of_port(code, speech.0), speech)
+}
+
+/// A refusal or a failure.
+pub(super) fn refusal(outcome: &Outcome, operation: Option<&str>, speech: Speech) -> Response {
+    problem(&Problem::of(outcome, operation, speech.0), speech)
+}
+
+/// A request that is not of its shape.
+pub(super) fn misshapen(misshapen: &Misshapen, speech: Speech) -> Response {
+    refusal(&misshapen.outcome(), None, speech)
+}
+
+/// Adds the operation id, and whether the answer is the first one again.
+pub(super) fn with_operation(mut response: Response, operation: &str, replayed: bool) -> Response {
+    if let Ok(value) = HeaderValue::from_str(operation) {
+        response.headers_mut().insert(IDEMPOTENCY_KEY, value);
+    }
+    if replayed {
+        response.headers_mut().insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    }
+    response
+}

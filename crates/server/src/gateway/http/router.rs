@@ -1,0 +1,53 @@
+//! Which path leads to which handler; those of commands are made from the table of routes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{MethodFilter, MethodRouter, get, on, post};
+use scarce_api::problem::PortCode;
+use scarce_api::{Method, ROUTES};
+
+use super::{Shared, batch, command, documents, events, guard, health, metrics, reply};
+
+/// Every route of the port.
+pub(super) fn router(shared: Arc<Shared>) -> Router {
+    let mut by_path: BTreeMap<&'static str, MethodRouter<Arc<Shared>>> = BTreeMap::new();
+    for route in ROUTES {
+        let handler = move |context, exchange| command::handle(route, context, exchange);
+        let methods = by_path.remove(route.path).unwrap_or_default();
+        by_path.insert(route.path, methods.merge(on(filter(route.method), handler)));
+    }
+    let commands =
+        by_path.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
+    let guarded = commands
+        .route("/v1/batch", post(batch::handle))
+        .route("/v1/events", get(events::handle))
+        .route("/metrics", get(metrics::handle))
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::authenticate));
+    let open = Router::new()
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+        .route("/openapi.json", get(documents::openapi))
+        .route("/problems/{code}", get(documents::explain))
+        .route("/docs", get(documents::docs_root))
+        .route("/docs/", get(documents::docs_index))
+        .route("/docs/{*file}", get(documents::docs_file));
+    guarded
+        .merge(open)
+        .fallback(|speech| async move { reply::of_port(PortCode::NotFound, speech) })
+        .method_not_allowed_fallback(
+            |speech| async move { reply::of_port(PortCode::MethodNotAllowed, speech) },
+        )
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
+        .with_state(shared)
+}
+
+fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}

@@ -1,0 +1,92 @@
+//! The way to the engine and back.
+
+use std::sync::Arc;
+
+use scarce_core::command::shapes::Cut;
+use scarce_core::command::{Body, Command, Common, Envelope};
+use scarce_core::facts;
+use scarce_core::outcome::{Code, Outcome, Receipt};
+use scarce_core::types::OperationId;
+use scarce_engine::engine::{Answers, partition_of};
+use scarce_engine::{Engine, Failure, Request};
+use tokio::sync::oneshot;
+
+/// Plans of more packets than this are cut aside, so that no other request waits for it.
+const CUT_INLINE_MAX: u64 = 1_000;
+
+/// A request on its way, or what is answered without the engine.
+pub(super) type Routed = Result<(u32, Request), Outcome>;
+
+/// Hands a batch to a partition and waits for the answers without holding a thread.
+pub(super) async fn ask(engine: &Arc<dyn Engine>, partition: u32, batch: Vec<Request>) -> Answers {
+    let count = batch.len();
+    let (sender, receiver) = oneshot::channel();
+    let reply = Box::new(move |answers| {
+        // The caller may be gone; what it asked for is done all the same.
+        let _ = sender.send(answers);
+    });
+    engine.submit(partition, batch, reply);
+    receiver.await.unwrap_or_else(|_| {
+        let failure = Failure::Unknown { reason: "the engine has stopped".to_owned() };
+        vec![Err(failure); count]
+    })
+}
+
+/// Asks one thing.
+pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<Receipt, Outcome> {
+    let (partition, request) = routed?;
+    match ask(engine, partition, vec![request]).await.pop() {
+        Some(Ok(receipt)) => Ok(receipt),
+        Some(Err(failure)) => Err(failure.outcome()),
+        None => Err(Failure::Unknown { reason: "the engine gave no answer".to_owned() }.outcome()),
+    }
+}
+
+/// The way of a command that reads.
+pub(super) fn read(engine: &Arc<dyn Engine>, command: Command) -> Routed {
+    let body = Body::Single(command);
+    let partition = partition_of(&body, engine.partitions()).map_err(|outcome| *outcome)?;
+    match body {
+        Body::Single(command) => Ok((partition, Request::Read(String::new(), command))),
+        Body::Atomic(_) => Err(Outcome { code: Code::Invalid, facts: facts!["command", "is a batch"] }),
+    }
+}
+
+/// The way of a command or a batch that changes something, or of its dry run. Cutting red packets is
+/// work, which is done here and not on the engine's thread.
+pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, dry_run: bool) -> Routed {
+    let partition = partition_of(&body, engine.partitions()).map_err(|outcome| *outcome)?;
+    let secret = *engine.secret();
+    let envelope = if packets_to_cut(&body) > CUT_INLINE_MAX {
+        let cut = tokio::task::spawn_blocking(move || Envelope::new("", common, body, &secret)).await;
+        cut.map_err(|_| Failure::Unavailable { reason: "the cut was not finished".to_owned() }.outcome())?
+    } else {
+        Envelope::new("", common, body, &secret)
+    };
+    let envelope = envelope.map_err(|invalid| Outcome {
+        code: Code::Invalid,
+        facts: facts![invalid.argument, invalid.reason.as_str()],
+    })?;
+    Ok((partition, if dry_run { Request::DryRun(envelope) } else { Request::Write(envelope) }))
+}
+
+fn packets_to_cut(body: &Body) -> u64 {
+    let commands = match body {
+        Body::Single(command) => std::slice::from_ref(command),
+        Body::Atomic(commands) => commands.as_slice(),
+    };
+    let count = |command: &Command| match command {
+        Command::PacketCreate(create) => match &create.cut {
+            Cut::Plan { count, .. } => count.get(),
+            Cut::Amounts(_) => 0,
+        },
+        _ => 0,
+    };
+    commands.iter().map(count).sum()
+}
+
+/// The id of a caller that gave none. It carries no time, for it must hold whatever clock the engine
+/// runs by.
+pub(super) fn made_id() -> Option<OperationId> {
+    OperationId::parse(uuid::Uuid::new_v4().hyphenated().to_string().as_bytes(), "ID").ok()
+}

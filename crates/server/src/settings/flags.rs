@@ -1,0 +1,109 @@
+//! The layer of flags, made from the table.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use super::FILE_SUFFIX;
+use super::layers::{Given, Loaded, Origin, Sources, load};
+use super::problem::Problem;
+use super::table::{SETTINGS, Spec};
+use super::value::Kind;
+
+/// What the command line says of settings: `--config`, and a flag for each.
+#[derive(Clone, Debug, Default)]
+pub struct SettingFlags {
+    /// The file to read instead of the usual ones.
+    pub config: Option<PathBuf>,
+    /// The settings that were given.
+    pub given: Vec<Given>,
+}
+
+const CONFIG: &str = "config";
+
+impl SettingFlags {
+    /// The settings of all layers, these flags on top.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn load(&self) -> Result<Loaded, Vec<Problem>> {
+        load(&Sources::of_process(self.config.clone(), self.given.clone()))
+    }
+
+    fn read(matches: &ArgMatches) -> Self {
+        let given = SETTINGS.iter().filter_map(|spec| {
+            let text = matches.get_one::<String>(spec.key)?.clone();
+            let origin = Origin::Flag(format!("--{}", name(spec)));
+            Some(Given { key: spec.key, text, by_file: spec.kind == Kind::Secret, origin })
+        });
+        Self { config: matches.get_one(CONFIG).cloned(), given: given.collect() }
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self::read(matches))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::read(matches);
+        Ok(())
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        let config =
+            Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(clap::value_parser!(PathBuf)).help(
+                "A file of settings in TOML, instead of /etc/scarce/scarce.toml and ./scarce.toml \
+                 [env: SCARCE_CONFIG]",
+            );
+        SETTINGS.iter().fold(command.arg(config), |command, spec| command.arg(flag(spec)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// A secret has only a flag that names a file, since everybody can read a process's arguments.
+fn name(spec: &Spec) -> String {
+    let suffix = if spec.kind == Kind::Secret { FILE_SUFFIX.replace('_', "-") } else { String::new() };
+    format!("{}{suffix}", spec.flag())
+}
+
+fn flag(spec: &'static Spec) -> Arg {
+    let arg = Arg::new(spec.key).long(name(spec)).help(help(spec));
+    match spec.kind {
+        Kind::Secret => arg.value_name("FILE"),
+        Kind::Switch => arg
+            .value_name(spec.value_name)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_parser(checked(spec)),
+        Kind::Text | Kind::Integer => arg.value_name(spec.value_name).value_parser(checked(spec)),
+    }
+}
+
+fn checked(spec: &'static Spec) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync {
+    move |text| match spec.check(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(shape) => Err(format!("must be {shape}")),
+    }
+}
+
+fn help(spec: &Spec) -> String {
+    let [variable, _] = spec.variables();
+    let default = spec.default.filter(|_| spec.kind != Kind::Switch);
+    let default = default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
+    let meaning = spec.meaning.trim_end_matches('.');
+    match spec.kind {
+        Kind::Secret => {
+            let suffix = FILE_SUFFIX.to_ascii_uppercase();
+            let (first, rest) = meaning.split_at(1);
+            format!("A file with {}{rest} [env: {variable}{suffix}]", first.to_ascii_lowercase())
+        }
+        _ => format!("{meaning}{default} [env: {variable}]"),
+    }
+}

@@ -1,0 +1,73 @@
+//! The settings of `scarce serve`, in layers: defaults, then files, then variables, then flags. A
+//! later layer wins.
+//!
+//! One table ([`table`]) declares them all. Files are read with the positions of what stands in them,
+//! so that every complaint names line and column; this is why they are not folded through a generic
+//! deserializer, which forgets positions.
+
+mod environment;
+mod file;
+mod flags;
+mod layers;
+mod problem;
+mod secret;
+mod table;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+
+pub use flags::SettingFlags;
+pub use layers::{Loaded, Origin, Shown, Sources, load};
+pub use problem::{Place, Problem};
+pub use secret::read_secret;
+pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
+pub use value::{Kind, Password, Setting};
+
+use crate::nearest::nearest;
+
+impl Settings {
+    /// The ports that can be reached from outside although there is no password.
+    #[must_use]
+    pub fn exposed(&self) -> Option<Problem> {
+        if self.password.is_some() {
+            return None;
+        }
+        let is_open = |address: &SocketAddr| !address.ip().is_loopback();
+        let ports = [("resp", Some(self.resp)), ("http", self.http)];
+        let (key, address) =
+            ports.into_iter().find_map(|(key, address)| Some((key, address.filter(is_open)?)))?;
+        Some(Problem::error(
+            None,
+            format!("{key} on {address} can be reached from outside, but there is no password"),
+            "give --password-file, or listen on 127.0.0.1",
+        ))
+    }
+}
+
+/// What a secret's key has in addition where its value is the name of a file.
+const FILE_SUFFIX: &str = "_file";
+
+/// The setting of a key in a file, and whether the value names a file that holds the secret.
+fn find(key: &str) -> Option<(&'static Spec, bool)> {
+    SETTINGS.iter().find_map(|spec| {
+        let by_file = spec.kind == Kind::Secret
+            && key.strip_suffix(FILE_SUFFIX).is_some_and(|secret| secret == spec.key);
+        (spec.key == key || by_file).then_some((spec, by_file))
+    })
+}
+
+/// The setting that somebody may have meant: one whose last part it is, or the one most like it.
+fn meant(key: &str) -> Option<&'static Spec> {
+    let last = key.rsplit_once('.').map_or(key, |(_, last)| last);
+    let of = |name: &str, part: fn(&Spec) -> &'static str| SETTINGS.iter().find(|spec| part(spec) == name);
+    of(last, Spec::short_key)
+        .or_else(|| {
+            nearest(key, SETTINGS.iter().map(|spec| spec.key)).and_then(|key| of(key, |spec| spec.key))
+        })
+        .or_else(|| {
+            nearest(last, SETTINGS.iter().map(Spec::short_key)).and_then(|key| of(key, Spec::short_key))
+        })
+}

@@ -1,0 +1,17 @@
+//! Secrets that are kept in files of their own.
+
+use std::path::Path;
+
+/// The secret in a file, without the line's end.
+///
+/// # Errors
+/// What is wrong, and with which file.
+pub fn read_secret(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("cannot read the password in {}: {error}", path.display()))?;
+    let secret = text.trim_end_matches(['\r', '\n']).to_owned();
+    if secret.is_empty() {
+        return Err(format!("{} holds no password", path.display()));
+    }
+    Ok(secret)
+}

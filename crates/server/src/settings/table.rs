@@ -1,0 +1,135 @@
+//! The table of settings: each one's name, default, bounds, unit and meaning. Flags, variables, the
+//! file's keys, `scarce config` and the struct that the server takes are made from it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::value::{Kind, Password, Setting};
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// The key in a file, with the section in front: `journal.segment_mib`.
+    pub key: &'static str,
+    /// What it is when nobody sets it, as it would be written; `None` where it is then not set at all.
+    pub default: Option<&'static str>,
+    /// What stands for the value in a usage line.
+    pub value_name: &'static str,
+    /// How it is written.
+    pub kind: Kind,
+    /// The smallest number.
+    pub min: u64,
+    /// The largest number.
+    pub max: u64,
+    /// What a number counts.
+    pub unit: Option<&'static str>,
+    /// What it does, in a sentence.
+    pub meaning: &'static str,
+    shape: fn(&Self) -> String,
+    can_read: fn(&Self, &str) -> bool,
+}
+
+impl Spec {
+    /// Says what a text must be, unless it is that.
+    ///
+    /// # Errors
+    /// What it must be, to follow "must be".
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        if (self.can_read)(self, text) { Ok(()) } else { Err(self.shape()) }
+    }
+
+    /// What a text must be, to follow "must be".
+    #[must_use]
+    pub fn shape(&self) -> String {
+        (self.shape)(self)
+    }
+
+    /// The key without its section. No two settings share it, so it stands alone as flag and variable.
+    #[must_use]
+    pub fn short_key(&self) -> &'static str {
+        self.key.rsplit_once('.').map_or(self.key, |(_, last)| last)
+    }
+
+    /// The flag, without its hyphens.
+    #[must_use]
+    pub fn flag(&self) -> String {
+        self.short_key().replace('_', "-")
+    }
+
+    /// The variables that set it: by the short key, and by the whole key.
+    #[must_use]
+    pub fn variables(&self) -> [String; 2] {
+        [variable(self.short_key()), variable(self.key)]
+    }
+}
+
+/// What begins the name of every variable.
+pub const VARIABLE_PREFIX: &str = "SCARCE_";
+
+/// The variable of a key: upper case, two underscores for the point.
+fn variable(key: &str) -> String {
+    format!("{VARIABLE_PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
+}
+
+/// Declares the settings: the struct of all, and their table.
+macro_rules! settings {
+    ($($field:ident: $type:ty, $key:literal = $default:expr, $value:literal
+        {$($detail:ident: $is:expr),*} $meaning:literal;)*) => {
+        /// What `scarce serve` runs with.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Settings { $(#[doc = $meaning] pub $field: $type,)* }
+
+        /// Every setting, in the order of the table.
+        pub static SETTINGS: &[Spec] = &[$(Spec {
+            $($detail: $is,)*
+            ..Spec {
+                key: $key,
+                default: $default,
+                value_name: $value,
+                kind: <$type as Setting>::KIND,
+                min: 0,
+                max: u64::MAX,
+                unit: None,
+                meaning: $meaning,
+                shape: <$type as Setting>::shape,
+                can_read: |spec, text| <$type as Setting>::read(text, spec).is_some(),
+            }
+        }),*];
+
+        impl Settings {
+            /// The values of texts that were checked; those that are absent are not set.
+            pub(super) fn read(text_of: impl Fn(&str) -> Option<String>) -> Result<Self, &'static str> {
+                let mut rows = SETTINGS.iter();
+                Ok(Self { $($field: {
+                    // One row was made for each field, in this order.
+                    let spec = rows.next().ok_or($key)?;
+                    match text_of($key) {
+                        Some(text) => <$type as Setting>::read(&text, spec).ok_or($key)?,
+                        None => <$type as Setting>::unset().ok_or($key)?,
+                    }
+                },)* })
+            }
+        }
+    };
+}
+
+settings! {
+    data: PathBuf, "data" = Some("scarce-data"), "DIR" {}
+        "Where the journal and snapshots are kept.";
+    resp: SocketAddr, "resp" = Some("127.0.0.1:7379"), "ADDR" {}
+        "Where any Redis client connects; port 0 takes a free one.";
+    http: Option<SocketAddr>, "http" = Some("127.0.0.1:7380"), "ADDR" {}
+        "Where HTTP clients connect; port 0 takes a free one, off opens none.";
+    partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
+        "How many partitions; fixed when the data directory is first used.";
+    password: Option<Password>, "password" = None, "PASSWORD" {}
+        "The password that callers must show; required off loopback.";
+    segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
+        "How large a journal segment is; one more is kept ready.";
+    snapshot_mib: u64, "journal.snapshot_mib" = Some("512"), "MIB" {min: 1, max: 1 << 40, unit: Some("MiB")}
+        "Make a snapshot whenever so much journal was written.";
+    operations_max: u32, "limits.operations_max" = Some("16000000"), "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
+        "How many operation ids each partition remembers at most.";
+    ulid_times: bool, "ids.ulid_times" = Some("false"), "BOOL" {}
+        "Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.";
+}

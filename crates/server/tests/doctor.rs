@@ -1,0 +1,170 @@
+//! `scarce doctor` on directories and ports as they may be found, with real servers.
+
+mod support;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::{Server, first_segment, json_lines, said, scarce_in};
+use tempfile::TempDir;
+
+/// The exit code and what was found, by name.
+fn doctor(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<Value>) {
+    let words = [&["doctor", "--json"], words].concat();
+    let (code, stdout, stderr) = said(&mut scarce_in(folder, &words));
+    assert!(!stdout.is_empty(), "{stderr}");
+    (code, json_lines(&stdout))
+}
+
+fn found<'a>(findings: &'a [Value], name: &str) -> &'a Value {
+    findings
+        .iter()
+        .find(|finding| finding["check"] == name)
+        .unwrap_or_else(|| panic!("no {name}: {findings:?}"))
+}
+
+/// Everything in a directory, with sizes and times of change.
+fn contents(directory: &Path) -> Vec<(PathBuf, u64, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let about = entry.metadata().expect("its size");
+        if about.is_dir() {
+            found.extend(contents(&entry.path()));
+        } else {
+            found.push((entry.path(), about.len(), about.modified().expect("its time")));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_directory_that_is_not_there_yet_is_well_and_stays_absent() {
+    let folder = TempDir::new().unwrap();
+    let (code, findings) = doctor(folder.path(), &["--resp", "127.0.0.1:0", "--http", "off"]);
+    assert_eq!(code, Some(0), "{findings:?}");
+    assert_eq!(found(&findings, "data directory")["status"], "ok");
+    assert!(found(&findings, "disk sync")["figures"]["median_us"].as_u64().is_some());
+    assert!(found(&findings, "disk space")["figures"]["available_bytes"].as_u64() > Some(0));
+    assert_eq!(found(&findings, "port http")["found"], "off");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was created");
+    for finding in &findings {
+        assert_eq!(finding["advice"].is_null(), finding["status"] == "ok", "{finding}");
+    }
+}
+
+#[test]
+fn a_running_server_is_recognized_and_its_files_are_left_as_they_are() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("scarce-data");
+    let server = Server::start(&data, &["--partitions", "2", "--segment-mib", "1", "--http", "off"]);
+    server.socket().call(&["STOCK.CREATE", "sku", "10"]);
+    let before = contents(&data);
+    let words = ["--resp", &server.address, "--http", "off", "--partitions", "2"];
+    let (code, findings) = doctor(folder.path(), &words);
+    assert_eq!(code, Some(0), "{findings:?}");
+    assert_eq!(contents(&data), before);
+    assert_eq!(found(&findings, "lock")["figures"]["pid"], server.pid());
+    let port = found(&findings, "port resp");
+    assert_eq!((&port["status"], &port["figures"]["pid"]), (&"ok".into(), &server.pid().into()), "{port}");
+    assert_eq!(port["figures"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(found(&findings, "deployment")["figures"]["partitions"], 2);
+    assert!(found(&findings, "files")["figures"]["journal_files"].as_u64() >= Some(2));
+    assert_eq!(found(&findings, "clock and log")["status"], "ok");
+    // The same server, seen from another data directory, is in the way.
+    let (code, findings) =
+        doctor(folder.path(), &["--resp", &server.address, "--http", "off", "--data", "other"]);
+    assert_eq!(code, Some(0), "{findings:?}");
+    assert_eq!(found(&findings, "port resp")["status"], "warn");
+}
+
+#[test]
+fn a_number_of_partitions_that_does_not_fit_is_a_failure_with_the_remedy() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("scarce-data");
+    Server::start(&data, &["--partitions", "2", "--segment-mib", "1", "--http", "off"]).stop();
+    let (code, findings) = doctor(folder.path(), &["--resp", "127.0.0.1:0", "--http", "off"]);
+    assert_eq!(code, Some(1));
+    let deployment = found(&findings, "deployment");
+    assert_eq!(deployment["status"], "fail");
+    assert!(deployment["advice"].as_str().unwrap().contains("set partitions = 2"), "{deployment}");
+    assert_eq!(found(&findings, "lock")["found"], "free");
+}
+
+#[test]
+fn a_port_that_another_program_has_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = stranger.local_addr().unwrap().to_string();
+    let greeter = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut socket, _) = stranger.accept().unwrap();
+        let mut request = [0; 64];
+        assert!(socket.read(&mut request).unwrap() > 0);
+        socket.write_all(b"-ERR unknown command\r\n").unwrap();
+    });
+    let (code, findings) = doctor(folder.path(), &["--resp", &address, "--http", "off"]);
+    greeter.join().unwrap();
+    assert_eq!(code, Some(1));
+    let port = found(&findings, "port resp");
+    assert_eq!(port["status"], "fail");
+    assert!(port["advice"].as_str().unwrap().contains("--resp"), "{port}");
+    std::fs::write(folder.path().join("password"), "opensesame\n").unwrap();
+    let words = ["--resp", "192.0.2.1:7379", "--http", "off", "--password-file", "password"];
+    let (code, findings) = doctor(folder.path(), &words);
+    assert_eq!(code, Some(1), "{findings:?}");
+    assert!(found(&findings, "port resp")["found"].as_str().unwrap().contains("no address of this machine"));
+    let (_, findings) = doctor(folder.path(), &["--resp", "192.0.2.1:7379", "--http", "off"]);
+    assert_eq!(found(&findings, "password")["status"], "fail");
+}
+
+#[test]
+fn a_server_with_a_password_is_known_by_it() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("scarce-data");
+    std::fs::write(folder.path().join("password"), "opensesame\n").unwrap();
+    let password = folder.path().join("password");
+    let server = Server::start(&data, &["--http", "off", "--password-file", &password.to_string_lossy()]);
+    let (_, findings) = doctor(folder.path(), &["--resp", &server.address, "--http", "off"]);
+    assert_eq!(found(&findings, "port resp")["status"], "warn");
+    let words = ["--resp", &server.address, "--http", "off", "--password-file", "password"];
+    let (code, findings) = doctor(folder.path(), &words);
+    assert_eq!(code, Some(0), "{findings:?}");
+    assert_eq!(found(&findings, "port resp")["figures"]["pid"], server.pid());
+    assert!(!format!("{findings:?}").contains("opensesame"));
+}
+
+#[test]
+fn a_clock_far_from_the_log_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("scarce-data");
+    let server = Server::start(&data, &["--manual-clock", "--http", "off"]);
+    let mut socket = server.socket();
+    socket.call(&["DEBUG.CLOCK", "1000000000000"]);
+    socket.call(&["STOCK.CREATE", "sku", "10"]);
+    server.stop();
+    let (code, findings) = doctor(folder.path(), &["--resp", "127.0.0.1:0", "--http", "off"]);
+    assert_eq!(code, Some(1), "{findings:?}");
+    let clock = found(&findings, "clock and log");
+    assert_eq!(
+        (&clock["status"], &clock["figures"]["stamp_ms"]),
+        (&"fail".into(), &1_000_000_000_000_u64.into())
+    );
+}
+
+#[test]
+fn damage_is_told_and_the_table_is_for_people() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("scarce-data");
+    Server::start(&data, &["--segment-mib", "1", "--http", "off"]).stop();
+    let segment = first_segment(&data);
+    std::fs::OpenOptions::new().write(true).open(&segment).unwrap().set_len(4_096).unwrap();
+    let words = ["doctor", "--resp", "127.0.0.1:0", "--http", "off"];
+    let (code, stdout, stderr) = said(&mut scarce_in(folder.path(), &words));
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert!(stdout.contains("fail  files") && stdout.contains("→ 'scarce journal verify"), "{stdout}");
+    assert!(stdout.contains("ok    deployment") && stdout.contains("1 of"), "{stdout}");
+    assert!(!stdout.contains('\u{1b}'), "no colors without a terminal: {stdout}");
+}
