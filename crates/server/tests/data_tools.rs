@@ -252,6 +252,10 @@ fn any_sequence_is_restored_and_served() {
     let mut client = server.connect();
     let digest = client.call(&["DIGEST"]).unwrap();
     assert!(format!("{digest:?}").contains(&digests[&middle]), "{digest:?}");
+    let repeated = client.call(&["ACCOUNT.OPEN", "account-0", "EUR", "ID", "open-0"]).unwrap();
+    assert_eq!(repeated, redis::Value::Array(vec![redis::Value::Int(1), redis::Value::Int(0)]));
+    let reused = client.call(&["ACCOUNT.OPEN", "other", "EUR", "ID", "open-0"]).unwrap();
+    assert!(format!("{reused:?}").contains("ID_REUSED"), "{reused:?}");
     work(&mut client, 77);
     drop(client);
     server.stop();
@@ -395,4 +399,27 @@ fn a_journal_whose_beginning_is_gone_is_restored_from_its_oldest_snapshot_on() {
     let exported = run(&["journal", "export", "--from", &first.to_string()], &data);
     let last = place["sequence"].as_u64().unwrap() + 30_000;
     assert_eq!(rows(&exported).len() as u64, last - first + 1);
+}
+
+#[test]
+fn a_long_command_that_is_cut_between_its_steps_is_finished_by_the_first_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(&data, &[]);
+    let words = ["PACKET.CREATE", "gift", "EUR", "PLAN", "10000", "2500", "EVEN", "ID", "once"];
+    let made = server.connect().call(&words).unwrap();
+    server.stop();
+    let digests = digests(&data, 0);
+    let steps: Vec<u64> = digests.keys().copied().collect();
+    assert!(steps.len() > 2, "{steps:?}");
+    for step in &steps[..steps.len() - 1] {
+        let new = folder.path().join(format!("new-{step}"));
+        ended(&restore(&data, &new, &["--through", &format!("0:{step}")]), 0);
+        let server = Server::start(&new, &[]);
+        let mut client = server.connect();
+        assert_eq!(client.call(&words).unwrap(), made);
+        let claim = client.call(&["PACKET.CLAIM", "gift", "user"]).unwrap();
+        let one = [1, 1, 4].map(redis::Value::Int).to_vec();
+        assert_eq!(claim, redis::Value::Array(one));
+    }
 }

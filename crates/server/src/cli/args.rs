@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 use super::bench::Bench;
+use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
 use super::journal::Journal;
+use super::packets::Packets;
 use super::repl::Repl;
 use super::restore::Restore;
 use super::serve::Serve;
 use super::snapshot::Snapshot;
+use super::top::Top;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -53,6 +56,15 @@ pub enum Subcommand {
     Import(Box<Import>),
     /// Put a server under load and measure it.
     Bench(Bench),
+    /// Watch a server's counters and their rates.
+    Top(Top),
+    /// Try out how red packets are cut, or recompute the cut of a closed campaign.
+    #[command(subcommand)]
+    Packets(Packets),
+    /// Print a script that completes this command line, for a shell to read.
+    Completions(Completions),
+    /// Print the manual page, or write those of all subcommands.
+    Man(ManPages),
 }
 
 /// Which server to talk to.

@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod call;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -10,12 +11,14 @@ mod explain;
 mod files;
 mod import;
 mod journal;
+mod packets;
 mod paint;
 mod repl;
 mod restore;
 mod serve;
 mod show;
 mod snapshot;
+mod top;
 
 pub use args::{Arguments, Subcommand};
 
@@ -122,9 +125,13 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(options) => journal::run(&options),
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
+        Subcommand::Packets(options) => packets::run(&options),
+        Subcommand::Completions(options) => completions::run(&options),
+        Subcommand::Man(options) => completions::man(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
+        Subcommand::Top(options) => top::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
     }
 }

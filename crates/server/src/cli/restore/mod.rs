@@ -32,8 +32,8 @@ pub struct Restore {
     /// The new data directory; it must not exist, or be empty.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The last sequence to restore, as 0:1200 for partition 0; others are restored whole. May be repeated. An
-    /// operation whose events reach beyond it is left out as a whole.
+    /// The last sequence to restore, as 0:1200 for partition 0; others are restored whole. May be repeated. A
+    /// command or batch whose events reach beyond it is left out as a whole.
     #[arg(long, value_name = "PARTITION:SEQ", conflicts_with = "at")]
     pub through: Vec<Through>,
     /// Restore every partition as it was at this time, in Unix milliseconds.
