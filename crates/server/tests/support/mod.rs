@@ -2,9 +2,11 @@
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
+mod http;
 mod shell;
 mod socket;
 
+pub use http::{Http, Response, encoded};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
 
@@ -78,6 +80,11 @@ impl Server {
     /// A connection without any library.
     pub fn socket(&self) -> Socket {
         Socket::connect(&self.address)
+    }
+
+    /// A connection to its HTTP port.
+    pub fn http(&self) -> Http {
+        Http::connect(&self.http)
     }
 
     /// Its process id.
