@@ -150,6 +150,7 @@ routes! {
     Post "/v1/markets" "MARKET.CREATE";
     Get "/v1/markets/{market}" "MARKET.GET";
     Get "/v1/markets/{market}/depth" "MARKET.DEPTH";
+    Get "/v1/markets/{market}/trades" "MARKET.TRADES";
     Post "/v1/markets/{market}/halt" "MARKET.HALT";
     Post "/v1/markets/{market}/resume" "MARKET.RESUME";
     Post "/v1/markets/{market}/orders" "ORDER.PLACE";

@@ -47,6 +47,8 @@ pub const LEVEL: &[&str] = &["price", "quantity", "orders"];
 pub const HOLD: &[&str] = &["hold", "amount", "status", "deadline"];
 /// The fields of a claim in a list.
 pub const CLAIM: &[&str] = &["user", "packet", "amount", "at"];
+/// The fields of a trade in a list.
+pub const TRADE: &[&str] = &["trade", "price", "quantity", "taker_side", "at"];
 /// The fields of a digest.
 pub const DIGEST: &[&str] = &["partition", "sequence", "digest"];
 
@@ -70,6 +72,7 @@ fn shape_of(scope: &str, name: &str) -> Shape {
         ("ACCOUNT.HOLDS", "holds") => Shape::Rows(HOLD, "hold"),
         ("PACKET.CLAIMS", "claims") => Shape::Rows(CLAIM, "PACKET.CLAIMED"),
         ("MARKET.DEPTH", "bids" | "asks") => Shape::Rows(LEVEL, "level"),
+        ("MARKET.TRADES", "trades") => Shape::Rows(TRADE, "order.traded"),
         ("DIGEST", "digests") => Shape::Rows(DIGEST, "digest"),
         (_, "fills") => Shape::Rows(FILL, "fill"),
         (_, "outcome") => Shape::Outcome,

@@ -64,6 +64,25 @@ impl DirectoryLock {
         Ok(Self { _file: file, path })
     }
 
+    /// Keeps servers away from `directory` without changing it, for whoever only reads; any number may read.
+    /// `None` where there is no lock file, so that no server has ever used the directory.
+    pub fn share(directory: impl AsRef<Path>) -> Result<Option<Self>, LockError> {
+        let path = directory.as_ref().join(FILE_NAME);
+        let unusable = |source| LockError::Unusable { path: path.display().to_string(), source };
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(error)),
+        };
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(Some(Self { _file: file, path })),
+            Err(Errno::WOULDBLOCK) => {
+                Err(LockError::Held { path: path.display().to_string(), pid: read_pid(&mut file) })
+            }
+            Err(error) => Err(unusable(error.into())),
+        }
+    }
+
     /// The lock file.
     pub fn path(&self) -> &Path {
         &self.path

@@ -73,6 +73,7 @@ pub(crate) const COMMANDS_ZH: &[(&str, &str)] = &[
     ("MARKET.GET", "查询市场：规则、状态、最优买卖价、累计成交笔数。"),
     ("MARKET.HALT", "暂停交易；撤单与减量照常。"),
     ("MARKET.RESUME", "恢复交易。"),
+    ("MARKET.TRADES", "列出最近成交，最新的在前；最多保留一百笔：成交号、价格、数量、吃单方向、时刻。"),
     ("MARKET.DEPTH", "查询盘口深度，最优价在前：价格、数量、挂单笔数。"),
     ("ORDER.PLACE", "下单，能成交的部分立即成交。"),
     ("ORDER.CANCEL", "撤单。"),

@@ -4,4 +4,5 @@ pub mod cli;
 pub mod client;
 pub mod gateway;
 pub mod nearest;
+pub mod packets;
 pub mod settings;

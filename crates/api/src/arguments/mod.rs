@@ -3,7 +3,7 @@
 
 mod shapes;
 
-pub use shapes::{METHODS, WINDOWS};
+pub use shapes::{METHODS, WINDOWS, read_plan};
 
 use std::cell::RefCell;
 

@@ -246,6 +246,7 @@ fn of_type(its: Type, language: Language) -> Value {
 
 /// An object of these properties and no others.
 pub fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+    let properties = Value::Object(properties);
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 

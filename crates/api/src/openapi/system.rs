@@ -51,7 +51,8 @@ fn json_body(description: Text, schema: &Value, language: Language) -> Value {
     json!({ "description": description.get(language), "content": { "application/json": { "schema": schema } } })
 }
 
-fn batch(language: Language) -> Value {
+/// One of the commands with its arguments, and with an id and a deadline where it changes something.
+fn batch_request() -> Value {
     let is_line = |spec: &&&scarce_core::command::CommandSpec| {
         spec.name != "DIGEST" && spec.name != "OPERATION.RESOLVE"
     };
@@ -67,7 +68,7 @@ fn batch(language: Language) -> Value {
         object(fields, &["command", "arguments"])
     };
     let writes = COMMANDS.iter().filter(is_line).map(operation).collect::<Vec<_>>();
-    let request = json!({
+    json!({
         "type": "object",
         "properties": {
             "atomic": { "type": "boolean", "default": false },
@@ -77,7 +78,10 @@ fn batch(language: Language) -> Value {
         },
         "required": ["operations"],
         "additionalProperties": false,
-    });
+    })
+}
+
+fn batch_answer() -> Value {
     let result = json!({
         "type": "object",
         "properties": {
@@ -90,7 +94,7 @@ fn batch(language: Language) -> Value {
         "required": ["status"],
         "additionalProperties": false,
     });
-    let answer = json!({
+    json!({
         "type": "object",
         "properties": {
             "results": { "type": "array", "items": result },
@@ -99,7 +103,11 @@ fn batch(language: Language) -> Value {
         },
         "required": ["results"],
         "additionalProperties": false,
-    });
+    })
+}
+
+fn batch(language: Language) -> Value {
+    let (request, answer) = (batch_request(), batch_answer());
     let codes: &[(&str, &[&str])] = &[
         ("400", &["INVALID"]),
         ("409", &["BATCH_REFUSED", "CROSS_PARTITION", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT"]),
@@ -146,7 +154,7 @@ fn preview(language: Language) -> Value {
         "required": ["plan"],
         "additionalProperties": false,
     });
-    let answer = json!({ "type": "object" });
+    let answer = preview_answer();
     let description = Text::new(
         "Cuts packets as a campaign would, with a random seed or the one given, and shows how they are spread. No \
          campaign is created, and none is ever cut by such a seed.",
@@ -164,6 +172,42 @@ fn preview(language: Language) -> Value {
             of_kind(Method::Post, &[("400", &["INVALID"])], language),
         ),
     })
+}
+
+fn preview_answer() -> Value {
+    let integer = || json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
+    let number = || json!({ "type": "number" });
+    let hexadecimal = || json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" });
+    let of = |fields: &[(&str, Value)]| {
+        let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+        object(fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect(), &names)
+    };
+    let bucket = of(&[("from", integer()), ("through", integer()), ("count", integer())]);
+    let position =
+        of(&[("from", integer()), ("through", integer()), ("mean", number()), ("standard_error", number())]);
+    let figures = of(&[
+        ("min", integer()),
+        ("max", integer()),
+        ("mean", number()),
+        ("median", number()),
+        ("standard_deviation", number()),
+        ("gini", number()),
+        ("largest_share", number()),
+    ]);
+    let mut answer = of(&[
+        ("total", integer()),
+        ("count", integer()),
+        ("method", json!({ "type": "string", "enum": crate::arguments::METHODS })),
+        ("min", integer()),
+        ("max", json!({ "type": ["integer", "null"] })),
+        ("seed", hexadecimal()),
+        ("commitment", hexadecimal()),
+        ("figures", figures),
+        ("histogram", json!({ "type": "array", "items": bucket })),
+        ("positions", json!({ "type": "array", "items": position })),
+    ]);
+    answer["properties"]["amounts"] = json!({ "type": "array", "items": integer() });
+    answer
 }
 
 fn events(language: Language) -> Value {

@@ -207,6 +207,9 @@ commands! {
     Read 94 "MARKET.DEPTH" MarketDepth on [market] "Shows the book's levels, best first: price, quantity, orders."
         (market: Id) {"LEVELS" levels: Positive = Positive::TEN}
         Bare ["bids", "asks"] refuses [MarketNotFound] events [];
+    Read 101 "MARKET.TRADES" MarketTrades on [market] "Lists the last trades, the latest first; a hundred are kept: trade, price, quantity, taker_side, at."
+        (market: Id) {"COUNT" count: Positive = Positive::TEN}
+        Bare ["trades"] refuses [MarketNotFound] events [];
     Write 95 "ORDER.PLACE" OrderPlace on [market] "Places an order, which trades at once as far as it can."
         (market: Id, order: Id, owner: Id, side: Side, pricing: OrderPricing, quantity: Positive)
         {"TIF" tif: Option<Tif> = None, "STP" stp: StpMode = StpMode::None}

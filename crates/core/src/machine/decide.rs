@@ -89,6 +89,7 @@ pub(super) fn decide(
         | C::CouponGet(_)
         | C::MarketGet(_)
         | C::MarketDepth(_)
+        | C::MarketTrades(_)
         | C::OrderGet(_)
         | C::OperationGet(_)
         | C::OperationResolve(_)

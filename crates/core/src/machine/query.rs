@@ -38,6 +38,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::CouponGet(get) => coupons::query::coupon(state, &get.coupon, now),
         C::MarketGet(get) => markets::query::market(state, &get.market),
         C::MarketDepth(get) => markets::query::depth(state, &get.market, get.levels),
+        C::MarketTrades(get) => markets::query::trades(state, &get.market, get.count),
         C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),
         C::Digest(digest) => Ok(digest_of(machine, digest.resource.0.as_ref())),
         _ => Err(Refusal::invalid("command", "changes state; it must be submitted")),

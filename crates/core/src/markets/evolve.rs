@@ -1,6 +1,7 @@
 //! What events change in markets.
 
 use super::book::Resting;
+use super::tape::Trade;
 use super::{CancelReason, Market, Markets, Order, OrderStatus, Place};
 use crate::deadlines::RecordKind;
 use crate::event::{
@@ -45,6 +46,7 @@ impl Markets {
         };
         self.markets.insert(market.clone(), row);
         self.books.open();
+        self.tapes.open();
     }
 
     /// Where an order is, and its market.
@@ -131,9 +133,11 @@ fn place(state: &mut State, placed: &OrderPlaced) {
 }
 
 fn trade(state: &mut State, traded: &OrderTraded, at: TimeMs) {
-    let OrderTraded { market, trade, quantity, .. } = traded;
+    let OrderTraded { market, trade, price, quantity, taker_side, .. } = traded;
     let Some(slot) = state.markets.markets.find(market) else { return };
     state.markets.markets.update(slot, |market| market.trades = *trade);
+    let put_on = Trade { trade: *trade, price: *price, quantity: *quantity, taker_side: *taker_side, at };
+    state.markets.tapes.put_on(slot, put_on);
     fill(state, slot, &traded.maker_order, (*quantity, traded.maker_remaining), at);
     fill(state, slot, &traded.taker_order, (*quantity, traded.taker_remaining), at);
 }

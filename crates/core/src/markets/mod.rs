@@ -9,6 +9,7 @@ mod place;
 pub(crate) mod query;
 mod replace;
 pub mod sweep;
+pub mod tape;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ use crate::store::{Slot, Table};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 use book::{Books, NIL, Resting};
+use tape::Tapes;
 
 words! {
     /// Why an order ended with a rest unfilled.
@@ -146,13 +148,19 @@ pub struct Markets {
     pub(crate) markets: Table<Id, Market>,
     pub(crate) orders: Table<(Slot, Id), Order>,
     books: Books,
+    tapes: Tapes,
 }
 
-reversible_fields!(Markets { markets, orders, books });
+reversible_fields!(Markets { markets, orders, books, tapes });
 
 impl Markets {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { markets: Table::new(hash_seed), orders: Table::new(hash_seed), books: Books::new(hash_seed) }
+        Self {
+            markets: Table::new(hash_seed),
+            orders: Table::new(hash_seed),
+            books: Books::new(hash_seed),
+            tapes: Tapes::default(),
+        }
     }
 
     /// A market by name.
@@ -204,11 +212,13 @@ impl Markets {
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         self.markets.put(out);
         self.orders.put(out);
+        self.tapes.put(out);
     }
 
     pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
         self.markets.load(input)?;
         self.orders.load(input)?;
+        self.tapes.load(self.markets.iter().count(), input)?;
         for _ in self.markets.iter() {
             self.books.open();
         }

@@ -1,6 +1,7 @@
 //! What readers are told of markets.
 
 use super::place::{HALTED, OPEN};
+use super::tape::Trade;
 use super::visible;
 use crate::command::shapes::Side;
 use crate::facts;
@@ -36,6 +37,17 @@ pub(crate) fn depth(state: &State, id: &Id, levels: Positive) -> Verdict {
         rows.collect::<Vec<_>>()
     };
     Ok(facts![rows(Side::Buy), rows(Side::Sell)])
+}
+
+/// The last trades, the latest first: trade, price, quantity, side of the taker, at.
+pub(crate) fn trades(state: &State, id: &Id, count: Positive) -> Verdict {
+    let (slot, _) = state.markets.existing(id)?;
+    let count = usize::try_from(count.get()).unwrap_or(usize::MAX);
+    let rows = state.markets.tapes.of(slot).take(count).map(|trade| {
+        let Trade { trade, price, quantity, taker_side, at } = *trade;
+        Value::List(facts![trade, price, quantity, taker_side.word(), at].into_vec())
+    });
+    Ok(facts![rows.collect::<Vec<_>>()])
 }
 
 pub(crate) fn order(state: &State, market: &Id, id: &Id, now: TimeMs) -> Verdict {

@@ -136,6 +136,12 @@ impl Inbox {
         self.shared.progress.sequence()
     }
 
+    /// Bytes of the journal's segments on disk, without the spare.
+    #[must_use]
+    pub fn journal_bytes(&self) -> u64 {
+        self.shared.journal.bytes()
+    }
+
     pub(super) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
         let through = self.durable_through();
         let frames = self

@@ -10,8 +10,10 @@ mod commit;
 mod fold;
 mod inbox;
 mod keeper;
+mod look;
 mod owner;
 mod recovery;
+mod restore;
 mod run;
 
 use std::path::Path;
@@ -33,8 +35,12 @@ use crate::storage::{FileStorage, Storage, StorageError};
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
 pub use keeper::SnapshotDone;
+pub use look::{
+    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
+};
 pub use owner::{Held, Owner};
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
+pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort, Stop, Waker};
 
 /// Why the engine does not start, or stops.
@@ -58,6 +64,9 @@ pub enum EmbeddedError {
     /// The log does not fold.
     #[error(transparent)]
     Fold(#[from] FoldError),
+    /// A copy cannot be restored as asked.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
     /// A port failed.
     #[error("a port of partition {partition} failed")]
     Port {

@@ -25,7 +25,7 @@ pub struct RecoveryProgress {
 }
 
 /// In the partition's directory once its journal exists: without segments it was lost, and is not new.
-const BEGUN_MARK: &str = "journal-begun";
+pub(super) const BEGUN_MARK: &str = "journal-begun";
 
 /// The settings of a deployment's machines: names are hashed under its secret.
 #[must_use]
@@ -91,7 +91,11 @@ pub fn newest_machine(
     newest_machine_at(&look_at(storage, deployment, partition), &settings).map(|(machine, _)| machine)
 }
 
-fn look_at(storage: &std::sync::Arc<dyn Storage>, deployment: &Deployment, partition: u32) -> Place {
+pub(super) fn look_at(
+    storage: &std::sync::Arc<dyn Storage>,
+    deployment: &Deployment,
+    partition: u32,
+) -> Place {
     let segment_bytes = Settings::default().segment_bytes;
     Place { storage: storage.clone(), deployment_id: deployment.deployment_id, partition, segment_bytes }
 }
@@ -115,6 +119,10 @@ pub(super) fn load_machine(
 }
 
 fn read_failed(place: &Place, name: &str, source: std::io::Error) -> EmbeddedError {
+    let source = match source.downcast::<SnapshotError>() {
+        Ok(error) => return error.into(),
+        Err(source) => source,
+    };
     let path = place.storage.locate(name);
     let error = crate::storage::StorageError { operation: "read", path, offset: None, source };
     EmbeddedError::Snapshot(SnapshotError::from(error))
@@ -141,7 +149,7 @@ pub fn verify_partition(
         digests.push((info.sequence, info.digest, listed.name));
     }
     digests.sort();
-    let first = journal::inspect(&*place.storage)?.first().map_or(1, |segment| segment.first_sequence);
+    let first = journal::oldest(&*place.storage)?.map_or(1, |oldest| oldest.first_sequence);
     let mut since = 0;
     let mut machine = Machine::new(settings.clone(), partition);
     if first > 1 {

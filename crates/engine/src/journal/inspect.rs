@@ -70,12 +70,33 @@ pub struct Verification {
     pub first_sequence: u64,
     /// Newest sequence.
     pub last_sequence: u64,
+    /// The highest sequence that a frame says was durable; what comes after it was if nobody writes any more.
+    pub synced_through: u64,
     /// Good frames.
     pub frames: u64,
     /// Bytes of good frames.
     pub bytes: u64,
     /// The torn tail that recovery would cut.
     pub cut: Option<Cut>,
+}
+
+/// The oldest segment, as its name and length have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Oldest {
+    /// Number of the segment.
+    pub segment: u32,
+    /// First sequence that it can hold, and so the first of the journal.
+    pub first_sequence: u64,
+    /// Bytes of the file.
+    pub segment_bytes: u64,
+}
+
+/// The oldest segment, if there is any; nothing is read.
+pub fn oldest(storage: &dyn Storage) -> Result<Option<Oldest>, JournalError> {
+    let names = storage.list()?;
+    let found = names.iter().find_map(|name| segment_name(name).map(|found| (name, found)));
+    let Some((name, (segment, first_sequence))) = found else { return Ok(None) };
+    Ok(Some(Oldest { segment, first_sequence, segment_bytes: storage.open(name)?.len()? }))
 }
 
 /// Summaries of all segments, each looked at on its own; damage is described, not answered as an error.
@@ -187,6 +208,19 @@ pub fn verify(
     on_frame: &mut OnFrame<'_>,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<Verification, JournalError> {
+    read(storage, settings, 0, durable_through, on_frame, on_progress)
+}
+
+/// Reads the journal as recovery would from a sequence on, or from its beginning for 0, and changes nothing. A
+/// frame that covers sequences on both sides of it is handed out whole.
+pub fn read(
+    storage: &dyn Storage,
+    settings: &Settings,
+    from_sequence: u64,
+    durable_through: u64,
+    on_frame: &mut OnFrame<'_>,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Verification, JournalError> {
     let listing = listing::list(storage, Some(settings))?;
     listing.check_chain(&storage.locate(""))?;
     let Some(first) = listing.segments.first() else {
@@ -196,12 +230,14 @@ pub fn verify(
         });
     };
     let first_sequence = first.header.first_sequence;
-    let task = Task { storage, listing: &listing, from_sequence: first_sequence, durable_through };
+    let from_sequence = if from_sequence == 0 { first_sequence } else { from_sequence };
+    let task = Task { storage, listing: &listing, from_sequence, durable_through };
     let end = survey(&task, &mut catalog_of(&listing, settings), on_frame, on_progress)?;
     Ok(Verification {
         segments: listing.segments.len() as u64,
         first_sequence,
         last_sequence: end.next_sequence - 1,
+        synced_through: end.synced_through,
         frames: end.frames,
         bytes: end.bytes,
         cut: end.cut,

@@ -4,12 +4,14 @@
 //!   corrupt one, and yields the [`Writer`].
 //! - [`Writer`] appends frames to preallocated segments, and syncs.
 //! - [`Journal`] is what other threads share: it makes [`Reader`]s, prepares spare segments, drops old ones.
-//! - [`inspect`] and [`verify`] look without changing anything.
+//! - [`inspect`], [`verify`] and [`read`] look without changing anything; [`copy_through`] makes a copy that ends
+//!   earlier.
 //!
 //! Payloads are opaque here. `docs/journal-format.md` describes the bytes.
 
 pub(crate) mod bytes;
 mod catalog;
+mod copy;
 mod error;
 mod frame;
 mod handle;
@@ -24,10 +26,13 @@ mod spare;
 mod survey;
 mod writer;
 
+pub use copy::{Boundary, copy_through};
 pub use error::JournalError;
 pub use frame::PAYLOAD_BYTES_MAX;
 pub use handle::{Journal, Retired};
-pub use inspect::{SegmentState, SegmentSummary, Verification, inspect, newest_payload, verify};
+pub use inspect::{
+    Oldest, SegmentState, SegmentSummary, Verification, inspect, newest_payload, oldest, read, verify,
+};
 pub use reader::{OwnedFrame, Reader};
 pub use recovery::{Recovered, RecoveryStart, recover};
 pub use segment::FORMAT_VERSION;

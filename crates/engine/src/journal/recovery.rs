@@ -130,6 +130,7 @@ fn create(
         previous_crc: 0,
         epoch: 0,
         unproven_offset: SEGMENT_HEADER_BYTES,
+        synced_through: 0,
         frames: 0,
         bytes: 0,
         cut: None,

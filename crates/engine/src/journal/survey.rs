@@ -7,7 +7,7 @@ use crate::storage::{Storage, StorageFile};
 use super::JournalError;
 use super::bytes::index;
 use super::catalog::{Catalog, Mark};
-use super::frame::{Flaw, FrameHeader};
+use super::frame::{Flaw, FrameHeader, frame_bytes};
 use super::listing::{Listing, SegmentFile};
 use super::scan::{SCAN_BYTES, Window, claimed_after, read_frame};
 use super::segment::{FORMAT_VERSION, SEGMENT_HEADER_BYTES};
@@ -29,6 +29,13 @@ pub struct Frame<'a> {
     pub synced_through: u64,
     /// The bytes that were appended.
     pub payload: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Its bytes in the segment, with header and padding.
+    pub fn bytes(&self) -> u64 {
+        frame_bytes(self.payload.len() as u64)
+    }
 }
 
 /// How far a recovery has come.
@@ -62,6 +69,8 @@ pub(crate) struct End {
     pub(crate) epoch: u64,
     /// From here on no frame's durability is proven by a later one.
     pub(crate) unproven_offset: u64,
+    /// The highest sequence that a frame says was durable.
+    pub(crate) synced_through: u64,
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
     pub(crate) cut: Option<Cut>,
@@ -109,6 +118,7 @@ pub(crate) fn survey<'b>(
         previous_crc: header.previous_crc,
         epoch: 0,
         unproven_offset: SEGMENT_HEADER_BYTES,
+        synced_through: 0,
         frames: 0,
         bytes: 0,
         cut: None,
@@ -211,6 +221,7 @@ impl Survey<'_, '_> {
             self.catalog.mark(segment.header.segment, Mark { sequence: header.first_sequence, offset });
         }
         self.prove(header.synced_through);
+        self.end.synced_through = self.end.synced_through.max(header.synced_through);
         self.unproven.push_back((offset, *header));
         self.end.offset += header.bytes();
         self.end.next_sequence = header.last_sequence + 1;

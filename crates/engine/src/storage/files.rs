@@ -16,6 +16,7 @@ const ZERO_BYTES: usize = 1 << 20;
 pub struct FileStorage {
     path: PathBuf,
     directory: File,
+    read_only: bool,
 }
 
 impl FileStorage {
@@ -25,7 +26,22 @@ impl FileStorage {
         let fail = |source| StorageError::new("open directory", path.display().to_string(), source);
         create_durably(&path).map_err(fail)?;
         let directory = File::open(&path).map_err(fail)?;
-        Ok(Self { path, directory })
+        Ok(Self { path, directory, read_only: false })
+    }
+
+    /// Opens `path`, which must exist, to look at it: nothing is ever changed, nor is the right to.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, StorageError> {
+        let path = path.as_ref().to_path_buf();
+        let fail = |source| StorageError::new("open directory", path.display().to_string(), source);
+        let directory = File::open(&path).map_err(fail)?;
+        Ok(Self { path, directory, read_only: true })
+    }
+
+    fn check_writable(&self, operation: &'static str, name: &str) -> Result<(), StorageError> {
+        if self.read_only {
+            return Err(self.error(operation, name, io::ErrorKind::ReadOnlyFilesystem.into()));
+        }
+        Ok(())
     }
 
     /// The directory.
@@ -76,12 +92,13 @@ impl Storage for FileStorage {
     }
 
     fn open(&self, name: &str) -> Result<Box<dyn StorageFile>, StorageError> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path.join(name));
+        let file = OpenOptions::new().read(true).write(!self.read_only).open(self.path.join(name));
         let file = file.map_err(|source| self.error("open", name, source))?;
         Ok(Box::new(OpenFile { file, path: self.locate(name) }))
     }
 
     fn create(&self, name: &str) -> Result<Box<dyn StorageFile>, StorageError> {
+        self.check_writable("create", name)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(0o600);
         let file = options.open(self.path.join(name)).map_err(|source| self.error("create", name, source))?;
@@ -89,11 +106,13 @@ impl Storage for FileStorage {
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), StorageError> {
+        self.check_writable("rename", from)?;
         std::fs::rename(self.path.join(from), self.path.join(to))
             .map_err(|source| self.error("rename", from, source))
     }
 
     fn remove(&self, name: &str) -> Result<(), StorageError> {
+        self.check_writable("remove", name)?;
         std::fs::remove_file(self.path.join(name)).map_err(|source| self.error("remove", name, source))
     }
 

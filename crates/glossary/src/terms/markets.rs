@@ -4,6 +4,8 @@ use super::{Term, Unit, figure, word};
 use Unit::{BaseUnits, Price};
 
 pub(super) const TERMS: &[Term] = &[
+    word("MARKET.TRADES", "trades", "the last trades, the latest first", "最近成交，最新的在前"),
+    word("MARKET.TRADES", "count", "how many at most; a hundred are kept", "最多返回笔数；共保留一百笔"),
     figure(
         "MARKET.CREATE",
         "tick",

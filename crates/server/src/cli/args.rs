@@ -4,10 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
+use super::bench::Bench;
+use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::doctor::Doctor;
 use super::import::Import;
+use super::journal::Journal;
+use super::packets::Packets;
+use super::repl::Repl;
+use super::restore::Restore;
 use super::serve::Serve;
+use super::snapshot::Snapshot;
+use super::top::Top;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -27,10 +35,12 @@ pub enum Subcommand {
     Demo(Demo),
     /// Send one command to a server and print the answer.
     Call(Call),
-    /// Look at a journal, or check it, without changing anything.
+    /// Talk to a server, command by command, with completion and help.
+    Repl(Repl),
+    /// Look at a journal, check it or write out its events, without changing anything.
     #[command(subcommand)]
     Journal(Journal),
-    /// Make snapshots and list them.
+    /// Make snapshots, list them and check them.
     #[command(subcommand)]
     Snapshot(Snapshot),
     /// Say what an outcome code means and what to do about it.
@@ -40,8 +50,21 @@ pub enum Subcommand {
     Config(Config),
     /// Look whether this machine is fit to run the server, and say what to do where it is not.
     Doctor(Doctor),
+    /// Make a new data directory from a copy of one, as it was at a sequence or a time.
+    Restore(Restore),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),
+    /// Put a server under load and measure it.
+    Bench(Bench),
+    /// Watch a server's counters and their rates.
+    Top(Top),
+    /// Try out how red packets are cut, or recompute the cut of a closed campaign.
+    #[command(subcommand)]
+    Packets(Packets),
+    /// Print a script that completes this command line, for a shell to read.
+    Completions(Completions),
+    /// Print the manual page, or write those of all subcommands.
+    Man(ManPages),
 }
 
 /// Which server to talk to.
@@ -69,49 +92,6 @@ pub struct Call {
     pub words: Vec<String>,
 }
 
-/// `scarce journal`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Journal {
-    /// List the segments of each partition: frames, sequences, bytes, state.
-    Inspect(Files),
-    /// Read everything, fold it, and compare with every snapshot on the way.
-    Verify(Files),
-}
-
-/// `scarce snapshot`.
-#[derive(Debug, clap::Subcommand)]
-pub enum Snapshot {
-    /// Ask a running server for a snapshot of every partition.
-    Create(SnapshotCreate),
-    /// List the snapshots in a data directory.
-    List(Files),
-}
-
-/// `scarce snapshot create`.
-#[derive(Debug, Args)]
-pub struct SnapshotCreate {
-    /// Which server.
-    #[command(flatten)]
-    pub target: Target,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// A data directory to look at.
-#[derive(Debug, Args)]
-pub struct Files {
-    /// The data directory.
-    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
-    pub data: PathBuf,
-    /// Only this partition.
-    #[arg(long, value_name = "N")]
-    pub partition: Option<u32>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// `scarce demo`.
 #[derive(Debug, Args)]
 pub struct Demo {
@@ -127,6 +107,12 @@ pub enum Demonstration {
     FlashSale(FlashSale),
     /// Ten users for every red packet, a cut that was fixed beforehand, and payments that happen once.
     RedPackets(RedPackets),
+    /// Transfers and holds on hot accounts, of which no cent is lost or made in a crash.
+    Wallet(Wallet),
+    /// Four limits on one coupon, midnight in the middle of the rush, and a crash before it.
+    Coupons(Coupons),
+    /// Three order books under fire, matched again by a plain book of the demonstration's own.
+    Exchange(Exchange),
 }
 
 /// What every demonstration takes.
@@ -224,4 +210,97 @@ pub enum PacketPlant {
     SwappedSeed,
     /// A packet is paid twice.
     DoublePayment,
+}
+
+/// `scarce demo wallet`.
+#[derive(Debug, Args)]
+pub struct Wallet {
+    /// How many accounts there are.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=100_000))]
+    pub accounts: u64,
+    /// How many operations are begun; holds are ended by further ones.
+    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    pub operations: u64,
+    /// How long the holds last that nobody ends.
+    #[arg(long, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    pub ttl_ms: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<WalletPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WalletPlant {
+    /// A transfer was acknowledged that the log does not have.
+    LostTransfer,
+    /// A transfer stands in the log twice.
+    DoubleTransfer,
+    /// An account shows a cent more than it has.
+    ExtraCent,
+    /// A hold was ended, and its money is still held.
+    StuckHold,
+}
+
+/// `scarce demo coupons`.
+#[derive(Debug, Args)]
+pub struct Coupons {
+    /// How many users come, on two days each.
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=200_000))]
+    pub users: u64,
+    /// How many coupons there are in all; five for every two users where it is not said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub coupons: Option<u64>,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<CouponPlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CouponPlant {
+    /// A user was told of a claim that the log does not have.
+    LostClaim,
+    /// A user claims more often on a day than the limit allows.
+    OverLimit,
+    /// A claim is redeemed twice.
+    DoubleRedemption,
+    /// A claim of the evening is counted in the next day.
+    WrongDay,
+}
+
+/// `scarce demo exchange`.
+#[derive(Debug, Args)]
+pub struct Exchange {
+    /// How many orders, cancels and replacements are sent, on three markets.
+    #[arg(long, default_value_t = 15_000, value_name = "N", value_parser = clap::value_parser!(u64).range(300..=1_000_000))]
+    pub commands: u64,
+    /// How many owners trade.
+    #[arg(long, default_value_t = 24, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=1_000))]
+    pub owners: u64,
+    #[command(flatten)]
+    /// What every demonstration takes.
+    pub stage: Stage,
+    /// Falsify the evidence, to see that the proof can fail.
+    #[arg(long, value_name = "LIE")]
+    pub plant: Option<ExchangePlant>,
+}
+
+/// What may be falsified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExchangePlant {
+    /// A fill was acknowledged that the log does not have.
+    LostFill,
+    /// An order that came later is filled before one that waited.
+    QueueJump,
+    /// An owner trades with itself although it forbade that.
+    SelfTrade,
+    /// A trade gives one side more than it takes from the other.
+    UnevenTrade,
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use redis::Value;
 
 use super::args::{Call, Target};
-use super::{Ended, Exit, Failed};
-use crate::client::{Client, Reply};
+use super::paint::{Paint, Tone};
+use super::{Ended, Exit, Failed, show};
+use crate::client::Client;
 use crate::settings::read_secret;
 
 impl Target {
@@ -28,37 +29,14 @@ pub(super) fn run(options: &Call) -> Ended {
     if options.json {
         writeln!(out, "{}", json(&value))?;
     } else {
-        print(&mut out, &value, "")?;
+        let paint = Paint::for_stream(&std::io::stdout());
+        out.write_all(show::answer(&options.words, &value, paint).as_bytes())?;
     }
-    Ok(match Reply::of(value) {
-        Reply::Applied(_) => Exit::Done,
-        Reply::Refused(code, _) => {
-            writeln!(std::io::stderr(), "refused; 'scarce explain {code}' says more")?;
-            Exit::Refused
-        }
-        Reply::Error(_) => Exit::Failed,
-    })
-}
-
-fn print(out: &mut impl Write, value: &Value, indent: &str) -> std::io::Result<()> {
-    match value {
-        Value::Array(values) if values.is_empty() => writeln!(out, "(empty)"),
-        Value::Array(values) => {
-            for (at, value) in values.iter().enumerate() {
-                let lead = if at == 0 { String::new() } else { indent.to_owned() };
-                let number = format!("{}) ", at + 1);
-                write!(out, "{lead}{number}")?;
-                print(out, value, &format!("{indent}{}", " ".repeat(number.len())))?;
-            }
-            Ok(())
-        }
-        Value::ServerError(error) => {
-            writeln!(out, "(error) {} {}", error.code(), error.details().unwrap_or_default())
-        }
-        Value::Int(value) => writeln!(out, "(integer) {value}"),
-        Value::Nil => writeln!(out, "(nil)"),
-        other => writeln!(out, "{}", crate::client::text(other).unwrap_or_else(|| format!("{other:?}"))),
+    if let Some(advice) = show::advice(&value) {
+        let paint = Paint::for_stream(&std::io::stderr());
+        writeln!(std::io::stderr(), "{}", paint.paint(Tone::Aside, format!("→ {advice}")))?;
     }
+    Ok(show::exit_of(&value))
 }
 
 /// An answer as JSON; errors as an object.

@@ -32,7 +32,7 @@ fn language(tag: &str) -> Result<Language, String> {
 
 /// The language of messages that the environment asks for: the first of these variables that is set
 /// decides, as everywhere.
-fn language_of_environment() -> Language {
+pub(super) fn language_of_environment() -> Language {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
     locale.and_then(|locale| Language::from_tag(&locale)).unwrap_or_default()
@@ -56,7 +56,7 @@ pub(super) fn run(options: &Explain) -> Ended {
             if options.json {
                 writeln!(out, "{}", document(code, language))?;
             } else {
-                show(&mut out, code, language, labels)?;
+                show(&mut out, code, language)?;
             }
         }
     }
@@ -75,7 +75,9 @@ fn list(out: &mut impl Write, language: Language, labels: &Labels) -> std::io::R
     })
 }
 
-fn show(out: &mut impl Write, code: Code, language: Language, labels: &Labels) -> std::io::Result<()> {
+/// All that is known of a code.
+pub(super) fn show(out: &mut impl Write, code: Code, language: Language) -> std::io::Result<()> {
+    let labels = LABELS.get(language);
     writeln!(out, "{} ({} {}, {})", code.word(), labels.number, code.number(), kind(code).get(language))?;
     let status = code.http_status().to_string();
     for (label, text) in [

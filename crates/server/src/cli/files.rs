@@ -1,159 +1,139 @@
-//! `scarce journal` and `scarce snapshot`: what is in a data directory.
+//! The files of a deployment, looked at without changing anything.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use scarce_core::state;
 use scarce_engine::deployment::Deployment;
-use scarce_engine::embedded::{EmbeddedError, partition_directory, verify_partition};
-use scarce_engine::journal;
-use scarce_engine::snapshot::{self, Owner};
+use scarce_engine::embedded::{EmbeddedError, PartitionFiles, partition_directory};
+use scarce_engine::journal::Progress;
+use scarce_engine::lock::{DirectoryLock, LockError};
 use scarce_engine::storage::{FileStorage, Storage};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::args::{Files, SnapshotCreate};
-use super::call::json as answer_json;
-use super::{Ended, Exit, Failed};
-use crate::client::Reply;
+use super::{Exit, Failed};
 
-type Partitions = Vec<(u32, Arc<dyn Storage>)>;
+/// A data directory to look at.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// The data directory, or a copy of one; a server may be running on it.
+    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// Only this partition.
+    #[arg(long, value_name = "N")]
+    pub partition: Option<u32>,
+    /// Print JSON, an object on each line.
+    #[arg(long)]
+    pub json: bool,
+}
 
-fn open(options: &Files) -> Result<(Deployment, Partitions), Failed> {
+/// A deployment's files, read only.
+pub(super) struct Opened {
+    pub(super) deployment: Deployment,
+    partitions: Vec<(u32, Arc<dyn Storage>)>,
+    /// Whether a server is running on them.
+    pub(super) is_served: bool,
+}
+
+/// How often a file that is being written is read again when a change came in between.
+const ATTEMPTS_MAX: u32 = 5;
+
+impl Files {
+    pub(super) fn open(&self) -> Result<Opened, Failed> {
+        Opened::open(&self.data, self.partition)
+    }
+}
+
+impl Opened {
+    /// Opens a data directory, or one partition of it.
+    pub(super) fn open(data: &Path, only: Option<u32>) -> Result<Self, Failed> {
+        let deployment = load_deployment(data)?;
+        let mut partitions = Vec::new();
+        for partition in
+            (0..deployment.partitions).filter(|partition| only.is_none_or(|only| only == *partition))
+        {
+            let storage = open_read_only(&data.join(partition_directory(partition)))?;
+            partitions.push((partition, Arc::new(storage) as Arc<dyn Storage>));
+        }
+        if partitions.is_empty() {
+            let text = format!("there is no such partition; the deployment has {}", deployment.partitions);
+            return Err(Failed::text(Exit::Usage, text));
+        }
+        let is_served = matches!(DirectoryLock::share(data), Err(LockError::Held { .. }));
+        Ok(Self { deployment, partitions, is_served })
+    }
+
+    /// The files of each partition.
+    pub(super) fn partitions(&self) -> impl Iterator<Item = PartitionFiles<'_>> {
+        self.partitions.iter().map(|(partition, storage)| PartitionFiles {
+            storage: storage.clone(),
+            deployment: &self.deployment,
+            partition: *partition,
+        })
+    }
+
+    /// Looks at something, and again where a running server may have changed it meanwhile.
+    pub(super) fn look<T>(
+        &self,
+        mut look: impl FnMut() -> Result<T, EmbeddedError>,
+    ) -> Result<T, EmbeddedError> {
+        let mut attempt = 1;
+        loop {
+            match look() {
+                Err(_) if self.is_served && attempt < ATTEMPTS_MAX => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+}
+
+/// The deployment of a data directory.
+pub(super) fn load_deployment(data: &Path) -> Result<Deployment, Failed> {
     let missing = || {
         let text = format!(
-            "{} holds no deployment; name the directory of 'scarce serve' with --data",
-            options.data.display()
+            "{} holds no deployment; name the directory of 'scarce serve', or a copy of it",
+            data.display()
         );
         Failed::text(Exit::Failed, text)
     };
-    if !options.data.is_dir() {
+    if !data.is_dir() {
         return Err(missing());
     }
-    let storage = |path| FileStorage::open(path).map_err(|error| Failed::new(Exit::Failed, &error));
-    let root = storage(options.data.clone())?;
-    let deployment =
-        Deployment::load(&root).map_err(|error| Failed::new(Exit::Failed, &error))?.ok_or_else(missing)?;
-    let wanted = (0..deployment.partitions)
-        .filter(|partition| options.partition.is_none_or(|only| only == *partition));
-    let partitions = wanted
-        .map(|partition| {
-            let path = options.data.join(partition_directory(partition));
-            Ok((partition, Arc::new(storage(path)?) as Arc<dyn Storage>))
-        })
-        .collect::<Result<Partitions, Failed>>()?;
-    if partitions.is_empty() {
-        let text = format!("there is no such partition; the deployment has {}", deployment.partitions);
-        return Err(Failed::text(Exit::Usage, text));
-    }
-    Ok((deployment, partitions))
+    let root = open_read_only(data)?;
+    Deployment::load(&root).map_err(|error| Failed::new(Exit::Failed, &error))?.ok_or_else(missing)
 }
 
-fn failed(error: impl Into<EmbeddedError>) -> Failed {
+fn open_read_only(path: &Path) -> Result<FileStorage, Failed> {
+    FileStorage::open_read_only(path).map_err(|error| Failed::new(Exit::Failed, &error))
+}
+
+/// What cannot be read is a failure of its own; what can be read and is wrong is a broken promise.
+pub(super) fn failed(error: impl Into<EmbeddedError>) -> Failed {
     Failed::from(error.into())
 }
 
-pub(super) fn inspect(options: &Files) -> Ended {
-    let (_, partitions) = open(options)?;
-    let mut rows = Vec::new();
-    for (partition, storage) in &partitions {
-        for segment in journal::inspect(&**storage).map_err(failed)? {
-            rows.push(json!({
-                "partition": partition,
-                "segment": segment.name,
-                "frames": segment.frames,
-                "first_sequence": segment.first_sequence,
-                "last_sequence": segment.last_sequence,
-                "bytes": segment.bytes,
-                "state": format!("{:?}", segment.state),
-            }));
-        }
-    }
-    let columns = ["partition", "segment", "frames", "first_sequence", "last_sequence", "bytes", "state"];
-    print_rows(&rows, &columns, options.json)?;
-    Ok(Exit::Done)
-}
-
-pub(super) fn verify(options: &Files) -> Ended {
-    let (deployment, partitions) = open(options)?;
-    let settings = state::Settings::default();
-    let mut rows = Vec::new();
-    for (partition, storage) in &partitions {
-        let bar = progress_bar(*partition);
-        let verified = verify_partition(storage, &deployment, *partition, &settings, &mut |progress| {
-            bar.set_length(progress.bytes_total);
-            bar.set_position(progress.bytes_done);
-        });
-        bar.finish_and_clear();
-        let (machine, _) = verified.map_err(|error| Failed::new(Exit::Broken, &error))?;
-        rows.push(json!({
-            "partition": partition,
-            "sequence": machine.sequence(),
-            "digest": format!("{:032x}", machine.state().digest(None)),
-            "state": "consistent",
-        }));
-    }
-    print_rows(&rows, &["partition", "sequence", "digest", "state"], options.json)?;
-    Ok(Exit::Done)
-}
-
-fn progress_bar(partition: u32) -> ProgressBar {
+/// A bar over the bytes of a partition's journal; indicatif shows it on terminals only.
+pub(super) fn progress_bar(doing: &str, partition: u32) -> ProgressBar {
     let bar = ProgressBar::new(0);
-    let template = format!("verifying partition {partition} {{bar:40}} {{bytes}}/{{total_bytes}}");
+    let template = format!("{doing} partition {partition} {{bar:40}} {{bytes}}/{{total_bytes}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar
 }
 
-pub(super) fn list_snapshots(options: &Files) -> Ended {
-    let (deployment, partitions) = open(options)?;
-    let mut rows = Vec::new();
-    for (partition, storage) in &partitions {
-        let owner = Owner { deployment_id: deployment.deployment_id, partition: *partition };
-        for listed in snapshot::list(&**storage).map_err(failed)? {
-            let reader = snapshot::load(&**storage, &listed.name, &owner).map_err(failed)?;
-            let info = reader.info();
-            rows.push(json!({
-                "partition": partition,
-                "snapshot": listed.name,
-                "epoch": info.epoch,
-                "sequence": info.sequence,
-                "stamp_ms": info.stamp_ms,
-                "bytes": info.payload_bytes,
-                "digest": format!("{:032x}", info.digest),
-            }));
-        }
+/// Moves a bar on.
+pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
+    |progress| {
+        bar.set_length(progress.bytes_total);
+        bar.set_position(progress.bytes_done);
     }
-    let columns = ["partition", "snapshot", "epoch", "sequence", "stamp_ms", "bytes", "digest"];
-    print_rows(&rows, &columns, options.json)?;
-    Ok(Exit::Done)
-}
-
-pub(super) fn create_snapshot(options: &SnapshotCreate) -> Ended {
-    let value = options.target.connect()?.call(&["SNAPSHOT"])?;
-    if let Reply::Error(message) = Reply::of(value.clone()) {
-        return Err(Failed::text(Exit::Failed, message));
-    }
-    let columns = ["partition", "sequence", "digest", "bytes", "segments_retired"];
-    let rows: Vec<Value> = answer_json(&value)
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            columns
-                .iter()
-                .zip(row.as_array().into_iter().flatten())
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect()
-        })
-        .collect();
-    print_rows(&rows, &columns, options.json)?;
-    Ok(Exit::Done)
 }
 
 /// Rows of JSON objects, as JSON lines or as a table with a head.
-fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std::io::Result<()> {
+pub(super) fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {
         return rows.iter().try_for_each(|row| writeln!(out, "{row}"));

@@ -1,21 +1,32 @@
 //! The command line.
 
 mod args;
+mod bench;
 mod call;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
 mod explain;
 mod files;
 mod import;
+mod journal;
+mod packets;
 mod paint;
+mod repl;
+mod restore;
 mod serve;
+mod show;
+mod snapshot;
+mod top;
 
 pub use args::{Arguments, Subcommand};
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use args::{Journal, Snapshot};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 /// How a subcommand ended; the process exits with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +98,16 @@ impl From<scarce_engine::embedded::EmbeddedError> for Failed {
     }
 }
 
+/// The first signal asks for an orderly stop, a second one ends at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, Failed> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(stop)
+}
+
 /// How a subcommand ends.
 pub type Ended = Result<Exit, Failed>;
 
@@ -98,14 +119,19 @@ pub fn run(arguments: Arguments) -> Ended {
     match arguments.subcommand {
         Subcommand::Serve(options) => serve::run(&options),
         Subcommand::Call(options) => call::run(&options),
-        Subcommand::Journal(Journal::Inspect(options)) => files::inspect(&options),
-        Subcommand::Journal(Journal::Verify(options)) => files::verify(&options),
-        Subcommand::Snapshot(Snapshot::Create(options)) => files::create_snapshot(&options),
-        Subcommand::Snapshot(Snapshot::List(options)) => files::list_snapshots(&options),
+        Subcommand::Repl(options) => repl::run(&options),
         Subcommand::Config(options) => config::run(&options),
         Subcommand::Doctor(options) => doctor::run(&options),
+        Subcommand::Journal(options) => journal::run(&options),
+        Subcommand::Snapshot(options) => snapshot::run(&options),
+        Subcommand::Restore(options) => restore::run(&options),
+        Subcommand::Packets(options) => packets::run(&options),
+        Subcommand::Completions(options) => completions::run(&options),
+        Subcommand::Man(options) => completions::man(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
+        Subcommand::Bench(options) => bench::run(&options),
+        Subcommand::Top(options) => top::run(&options),
         Subcommand::Demo(options) => demo::run(&options),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::IsTerminal;
 
-use anstyle::{AnsiColor, Color, Style};
+use anstyle::{AnsiColor, Color, Effects, Style};
 
 /// What is to stand out, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub(super) enum Tone {
     Warning,
     /// Wrong.
     Bad,
+    /// By the way.
+    Aside,
+    /// Names of things.
+    Name,
 }
 
 /// Paints texts, or leaves them as they are.
@@ -23,6 +27,10 @@ pub(super) struct Paint {
 }
 
 impl Paint {
+    /// Leaves everything as it is.
+    #[cfg(test)]
+    pub(super) const PLAIN: Self = Self { is_colored: false };
+
     /// For what is written to `stream`.
     pub(super) fn for_stream(stream: &impl IsTerminal) -> Self {
         let is_forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -37,6 +45,8 @@ impl Paint {
             Tone::Good => color(AnsiColor::Green),
             Tone::Warning => color(AnsiColor::Yellow),
             Tone::Bad => color(AnsiColor::Red),
+            Tone::Aside => color(AnsiColor::BrightBlack),
+            Tone::Name => Style::new().effects(Effects::BOLD),
         };
         format!("{style}{text}{style:#}")
     }

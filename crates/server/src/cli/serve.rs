@@ -66,6 +66,7 @@ pub(super) fn run(options: &Serve) -> Ended {
                 engine: engine.clone(),
                 manual_clock: manual_clock.clone(),
                 connection_ids: AtomicU64::new(1),
+                connections_open: AtomicU64::new(0),
                 snapshot_runs: Arc::default(),
                 started_at,
             })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::FILE_SUFFIX;
 use super::layers::{Given, Loaded, Origin, Sources, load};
@@ -75,14 +75,18 @@ fn name(spec: &Spec) -> String {
 fn flag(spec: &'static Spec) -> Arg {
     let arg = Arg::new(spec.key).long(name(spec)).help(help(spec));
     match spec.kind {
-        Kind::Secret => arg.value_name("FILE"),
+        Kind::Secret => arg.value_name("FILE").value_hint(ValueHint::FilePath),
         Kind::Switch => arg
             .value_name(spec.value_name)
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true")
             .value_parser(checked(spec)),
-        Kind::Text | Kind::Integer => arg.value_name(spec.value_name).value_parser(checked(spec)),
+        Kind::Text | Kind::Integer => {
+            let is_directory = spec.value_name == "DIR";
+            let hint = if is_directory { ValueHint::DirPath } else { ValueHint::Other };
+            arg.value_name(spec.value_name).value_hint(hint).value_parser(checked(spec))
+        }
     }
 }
 

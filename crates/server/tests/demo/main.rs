@@ -1,7 +1,13 @@
 //! The demonstrations as anybody runs them, in small: each proof holds, and each can fail.
 
+mod coupons;
+mod exchange;
 mod flash_sale;
 mod red_packets;
+#[path = "../support/mod.rs"]
+mod support;
+mod terminal;
+mod wallet;
 
 use std::process::{Command, Output};
 
@@ -78,8 +84,12 @@ impl Proof {
             .collect()
     }
 
-    fn figure(&self, line: &str, name: &str) -> u64 {
+    fn value(&self, line: &str, name: &str) -> &Value {
         let found = self.lines().iter().find(|found| found["name"] == line).expect("the line");
-        found["figures"][name].as_u64().expect("a number")
+        &found["figures"][name]
+    }
+
+    fn figure(&self, line: &str, name: &str) -> u64 {
+        self.value(line, name).as_u64().expect("a number")
     }
 }

@@ -5,10 +5,12 @@
 mod http;
 mod shell;
 mod socket;
+mod terminal;
 
 pub use http::{Http, Response, encoded};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
+pub use terminal::Terminal;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

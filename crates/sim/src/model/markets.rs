@@ -21,6 +21,8 @@ pub(super) struct Market {
     /// The last place in the queue that was given.
     pub(super) place: u64,
     pub(super) orders: Vec<Order>,
+    /// Every trade: number, price, quantity, side, time.
+    tape: Vec<(u64, u64, u64, Side, TimeMs)>,
 }
 
 #[derive(Clone, Debug)]
@@ -165,6 +167,7 @@ impl Market {
         taker.fill(quantity, now);
         maker.fill(quantity, now);
         let price = maker.price.unwrap_or(0);
+        self.tape.push((self.trades, price, quantity, taker.side, now));
         Value::List(facts![self.trades, &maker.name, price, quantity, maker.remaining].into_vec())
     }
 
@@ -200,8 +203,8 @@ impl Model {
         }
         let (tick, lot) = (c.tick.get(), c.lot.get());
         let (min_quantity, max_quantity) = (c.min_quantity.get(), c.max_quantity.get());
-        let (halted, trades, place, orders) = (false, 0, 0, Vec::new());
-        let market = Market { tick, lot, min_quantity, max_quantity, halted, trades, place, orders };
+        let (halted, trades, place, orders, tape) = (false, 0, 0, Vec::new(), Vec::new());
+        let market = Market { tick, lot, min_quantity, max_quantity, halted, trades, place, orders, tape };
         self.markets.insert(c.market.clone(), market);
         self.note("market.created");
         Ok(facts!["open"])
@@ -402,6 +405,16 @@ impl Model {
             Value::List(shown.iter().map(level).collect())
         };
         Ok(facts![side(Side::Buy), side(Side::Sell)])
+    }
+
+    /// The last hundred trades at most, the latest first.
+    pub(super) fn show_trades(&self, id: &Id, count: u64) -> Verdict {
+        let count = usize::try_from(count.min(100)).unwrap_or(usize::MAX);
+        let last = self.market(id)?.tape.iter().rev().take(count);
+        let row = |(trade, price, quantity, side, at): &(u64, u64, u64, Side, TimeMs)| {
+            Value::List(facts![*trade, *price, *quantity, side.word(), *at].into_vec())
+        };
+        Ok(facts![last.map(row).collect::<Vec<_>>()])
     }
 
     pub(super) fn show_order(&self, market: &Id, name: &Id, now: TimeMs) -> Verdict {

@@ -306,6 +306,7 @@ impl Model {
             C::CouponGet(c) => self.show_coupon(&c.coupon, now),
             C::MarketGet(c) => self.show_market(&c.market),
             C::MarketDepth(c) => self.show_depth(&c.market, c.levels.get()),
+            C::MarketTrades(c) => self.show_trades(&c.market, c.count.get()),
             C::OrderGet(c) => self.show_order(&c.market, &c.order, now),
             C::OperationGet(c) => self.show_operation(namespace, &c.operation, now),
             C::Digest(c) => Ok(facts![format!("{:032x}", self.digest(c.resource.0.as_ref())).as_str()]),

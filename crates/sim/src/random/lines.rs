@@ -316,6 +316,9 @@ impl Writer {
             (3, _) => format!("COUPON.CHECK {} {}", self.coupon(), self.subject()),
             (_, 0) => format!("MARKET.GET {}", self.name(MARKETS)),
             (_, 1) => format!("MARKET.DEPTH {} LEVELS {serial}", self.name(MARKETS)),
+            (_, 2) if serial.is_multiple_of(2) => {
+                format!("MARKET.TRADES {} COUNT {serial}", self.name(MARKETS))
+            }
             (_, _) => format!("ORDER.GET {} {}", self.name(MARKETS), self.order()),
         }
     }

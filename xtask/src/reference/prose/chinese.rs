@@ -35,7 +35,7 @@ pub(super) const PROSE: Prose = Prose {
     advice: "如何处理",
     again: "能否重试",
     over_resp: "RESP 形式",
-    over_http: "HTTP 状态",
+    over_http: "HTTP",
     answered_by: "由哪些命令返回",
     event: "事件",
     what_happened: "发生了什么",

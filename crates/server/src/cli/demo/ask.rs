@@ -55,14 +55,18 @@ impl Request {
 
     /// Several commands under one id.
     pub(super) fn batch(id: &str, lines: &[&[&str]]) -> Self {
-        let owned = |words: &&[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Self { id: Some(id.to_owned()), lines: lines.iter().map(owned).collect() }
+        Self { id: Some(id.to_owned()), lines: lines.iter().map(|line| words(line)).collect() }
     }
 
     /// A command that takes no id.
     pub(super) fn without_id(words: &[&str]) -> Self {
         Self { id: None, ..Self::batch("", &[words]) }
     }
+}
+
+/// A command's words.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// What a caller was told.
@@ -147,12 +151,9 @@ impl Answer {
 mod tests {
     use super::*;
 
-    fn words(texts: &[&str]) -> Vec<Value> {
-        texts.iter().map(|text| Value::BulkString(text.as_bytes().to_vec())).collect()
-    }
-
     fn refused(texts: &[&str]) -> Value {
-        Value::Array([vec![Value::Int(0)], words(texts)].concat())
+        let texts = texts.iter().map(|text| Value::BulkString(text.as_bytes().to_vec()));
+        Value::Array([Value::Int(0)].into_iter().chain(texts).collect())
     }
 
     #[test]

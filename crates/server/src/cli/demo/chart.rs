@@ -27,7 +27,7 @@ pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> 
         .rev()
         .map(|row| {
             let label = if row + 1 == ROWS { top.to_string() } else { String::new() };
-            let cells: String = (0..columns).map(|column| cell(level(column), top, row)).collect();
+            let cells: String = (0..columns).map(|column| cell(level(column), top, row, ROWS)).collect();
             format!("{label:>margin$} ┤{cells}")
         })
         .collect();
@@ -45,14 +45,14 @@ pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> 
     lines
 }
 
-/// What a level fills of the cell in a row.
-fn cell(level: u64, top: u64, row: u64) -> char {
-    let eighths = (level * ROWS * 8).div_ceil(top).saturating_sub(row * 8).min(8);
+/// What a level fills of the cell in a row, of so many rows.
+pub(super) fn cell(level: u64, top: u64, row: u64, rows: u64) -> char {
+    let eighths = (level * rows * 8).div_ceil(top).saturating_sub(row * 8).min(8);
     EIGHTHS[usize::try_from(eighths).unwrap_or(0)]
 }
 
 /// A line of small bars, as high as each of `levels` is to `top`.
-pub(super) fn bars(levels: &[u64], top: u64) -> String {
+fn bars(levels: &[u64], top: u64) -> String {
     levels.iter().map(|level| eighths(*level, top.max(1))).collect()
 }
 
@@ -61,12 +61,23 @@ fn eighths(level: u64, top: u64) -> char {
 }
 
 /// As many levels as there are columns, each the highest of its stretch.
-pub(super) fn squeezed(levels: &[u64], columns: usize) -> Vec<u64> {
+fn squeezed(levels: &[u64], columns: usize) -> Vec<u64> {
     let columns = columns.min(levels.len());
     let begin = |column: usize| column * levels.len() / columns;
     (0..columns)
         .map(|column| levels[begin(column)..begin(column + 1)].iter().copied().max().unwrap_or(0))
         .collect()
+}
+
+/// A line of at most so many small bars, with a cross where the levels before `marked` end.
+pub(super) fn course(levels: &[u64], top: u64, columns: usize, marked: Option<usize>) -> String {
+    let (before, after) = levels.split_at(marked.unwrap_or(levels.len()).min(levels.len()));
+    let part = |part: &[u64]| {
+        let share = part.len() * columns.min(levels.len()) / levels.len().max(1);
+        bars(&squeezed(part, share.max(1)), top)
+    };
+    let mark = if marked.is_some() { "✖" } else { "" };
+    format!("{}{mark}{}", part(before), part(after))
 }
 
 /// A bar from left to right, `width` cells for `top`.

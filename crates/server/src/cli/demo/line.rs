@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::Parser;
 
-use super::ask::{Answer, Request};
+use super::ask::{Answer, Request, words};
 use crate::client::pack;
 
 /// The connection is gone; what waits on it was not answered.
@@ -107,17 +107,14 @@ impl<Q> Line<Q> for RespLine<Q> {
 
 /// The commands of a request as they are sent here.
 fn commands(Request { id, lines }: &Request) -> Vec<Vec<String>> {
-    let with = |words: &[String], more: &[&str]| {
-        words.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect::<Vec<_>>()
-    };
     match (lines.as_slice(), id.as_deref()) {
-        ([line], Some(id)) => vec![with(line, &["ID", id])],
+        ([line], Some(id)) => vec![[line.clone(), words(&["ID", id])].concat()],
         ([line], None) => vec![line.clone()],
         (lines, id) => {
-            let mut all = vec![with(&[], &["MULTI"])];
-            all.extend(id.map(|id| with(&[], &["BATCH.ID", id])));
+            let mut all = vec![words(&["MULTI"])];
+            all.extend(id.map(|id| words(&["BATCH.ID", id])));
             all.extend(lines.iter().cloned());
-            all.push(with(&[], &["EXEC"]));
+            all.push(words(&["EXEC"]));
             all
         }
     }

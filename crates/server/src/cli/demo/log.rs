@@ -56,7 +56,42 @@ impl Event {
 pub(super) type Effect = (String, Vec<i64>);
 
 /// What every operation did.
-pub(super) type Effects = BTreeMap<String, Vec<Effect>>;
+#[derive(Default)]
+pub(super) struct Effects(BTreeMap<String, Vec<Effect>>);
+
+impl Effects {
+    /// Notes an effect, with the fields that its caller is told as far as they are there.
+    pub(super) fn note(&mut self, event: &Event, fields: &[&str]) {
+        self.note_figures(event, fields.iter().filter_map(|name| event.signed(name)).collect());
+    }
+
+    /// Notes an effect, with the figures that its caller is told.
+    pub(super) fn note_figures(&mut self, event: &Event, figures: Vec<i64>) {
+        if !event.operation.is_empty() {
+            self.0.entry(event.operation.clone()).or_default().push((event.name.clone(), figures));
+        }
+    }
+
+    /// Whether an operation had any effect.
+    pub(super) fn has_any(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// Whether an operation had this effect.
+    pub(super) fn has(&self, id: &str, effect: &Effect) -> bool {
+        self.0.get(id).is_some_and(|effects| effects.contains(effect))
+    }
+
+    /// The operations that had an effect.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
+    /// How many operations had more than one.
+    pub(super) fn twice(&self) -> usize {
+        self.0.values().filter(|effects| effects.len() > 1).count()
+    }
+}
 
 /// The log, as far as it was read.
 #[derive(Default)]
@@ -127,13 +162,20 @@ impl Log {
         Some(())
     }
 
-    /// Gives every event to `fold`, which returns nothing where a field is missing that it needs.
+    /// Folds the events into `begin`, by `fold`, which gives nothing where a field is missing that it
+    /// needs.
     ///
     /// # Errors
     /// When a field is missing.
-    pub(super) fn fold(&self, mut fold: impl FnMut(&Event) -> Option<()>) -> Result<(), Failed> {
-        let folded = |event: &Event| fold(event).ok_or_else(|| unreadable(&event.name, event.at));
-        self.events.iter().try_for_each(folded)
+    pub(super) fn fold<T>(
+        &self,
+        mut begin: T,
+        fold: impl Fn(&mut T, &Event) -> Option<()>,
+    ) -> Result<T, Failed> {
+        for event in &self.events {
+            fold(&mut begin, event).ok_or_else(|| unreadable(&event.name, event.at))?;
+        }
+        Ok(begin)
     }
 
     /// The events of a name; for those who falsify.

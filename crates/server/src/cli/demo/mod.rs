@@ -7,7 +7,9 @@
 
 mod ask;
 mod chart;
+mod coupons;
 mod crowd;
+mod exchange;
 mod flash_sale;
 mod gate;
 mod line;
@@ -21,6 +23,7 @@ mod red_packets;
 mod rush;
 mod server;
 mod stage;
+mod wallet;
 
 use super::Ended;
 use super::args::{Demo, Demonstration};
@@ -29,5 +32,8 @@ pub(super) fn run(options: &Demo) -> Ended {
     match &options.demonstration {
         Demonstration::FlashSale(options) => flash_sale::run(options),
         Demonstration::RedPackets(options) => red_packets::run(options),
+        Demonstration::Wallet(options) => wallet::run(options),
+        Demonstration::Coupons(options) => coupons::run(options),
+        Demonstration::Exchange(options) => exchange::run(options),
     }
 }

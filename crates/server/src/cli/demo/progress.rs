@@ -4,9 +4,9 @@
 use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::proof::is_color_wanted;
+use super::proof::{grouped, is_color_wanted};
 
 /// What the picture measures.
 #[derive(Clone, Copy)]
@@ -47,10 +47,13 @@ impl Progress {
             _ => ".green/black",
         };
         let unit = self.unit;
-        let template =
-            format!("{{prefix}} {{bar:40{color}}} {{human_pos}} of {{human_len}} {unit}\n{{wide_msg}}");
+        let template = format!(
+            "{{prefix}} {{bar:40{color}}} {{figures}} {unit}
+{{wide_msg}}"
+        );
         if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+            let style = style.with_key("figures", figures).progress_chars("█▉▊▋▌▍▎▏ ");
+            bar.set_style(style);
             bar.tick();
         }
     }
@@ -97,6 +100,12 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+fn figures(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    let (position, total) = (state.pos(), state.len().unwrap_or(0));
+    // A picture that cannot be drawn is not worth a word.
+    let _ = write!(out, "{} of {}", grouped(position.min(total)), grouped(total));
 }
 
 impl Drop for Progress {

@@ -55,9 +55,15 @@ impl Proof {
             writeln!(out, "{}", self.json())?;
         } else {
             writeln!(out)?;
-            pictures.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            let columns = columns();
+            for line in pictures {
+                // What is painted knows how wide it is.
+                let is_text = !line.contains('\u{1b}') && line.chars().count() > columns;
+                let lines = if is_text { wrapped(line, columns) } else { vec![line.clone()] };
+                lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            }
             writeln!(out)?;
-            self.table(&mut out, is_colored(), columns())?;
+            self.table(&mut out, is_colored(), columns)?;
         }
         Ok(if self.holds() { Exit::Done } else { Exit::Broken })
     }

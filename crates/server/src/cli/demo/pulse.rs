@@ -38,12 +38,8 @@ impl Pulse {
 
     /// The line.
     pub(super) fn draw(&self) -> String {
-        let (before, after) = self.rates.split_at(self.marked.unwrap_or(self.rates.len()));
-        let share = |part: &[u64]| part.len() * COLUMNS.min(self.rates.len()) / self.rates.len().max(1);
         let top = self.rates.iter().copied().max().unwrap_or(0);
-        let bars = |part: &[u64]| chart::bars(&chart::squeezed(part, share(part).max(1)), top);
-        let mark = if self.marked.is_some() { "✖" } else { "" };
-        format!("{}{mark}{}", bars(before), bars(after))
+        chart::course(&self.rates, top, COLUMNS, self.marked)
     }
 }
 

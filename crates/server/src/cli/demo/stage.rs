@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use serde_json::json;
 
@@ -30,8 +31,8 @@ const ASK_INTERVAL: Duration = Duration::from_millis(25);
 pub(super) enum Cue {
     /// The server is killed, and started again on its data.
     Kill,
-    /// The server's clock is set to this time.
-    Clock(u64),
+    /// The server's clock is set to this time; the text says what time that is.
+    Clock(u64, &'static str),
 }
 
 /// A rush: who comes, and what happens on the way.
@@ -186,7 +187,15 @@ impl<C: Crowd> Stage<C> {
     ///
     /// # Errors
     /// When stdout is gone.
-    pub(super) fn conclude(&self, mut proof: Proof, pictures: &[String], next: &[&str]) -> Ended {
+    pub(super) fn conclude(
+        &self,
+        mut proof: Proof,
+        planted: Option<impl ValueEnum>,
+        pictures: &[String],
+        next: &[&str],
+    ) -> Ended {
+        let is_planted = planted.is_some();
+        let lie = planted.and_then(|lie| Some(lie.to_possible_value()?.get_name().to_owned()));
         let seconds = self.begun.elapsed().as_secs_f64();
         let record = self.record();
         proof.tell("seed", self.options.seed);
@@ -194,9 +203,15 @@ impl<C: Crowd> Stage<C> {
         proof.tell("recovery_ms", self.recovery.map(|took| took.as_secs_f64() * 1e3));
         proof.tell("answers", record.answers);
         proof.tell("refusals", json!(record.refusals));
+        proof.tell("planted", lie);
         self.progress.end();
         let exit = proof.print(self.options.json, pictures)?;
         self.progress.say("done", &format!("in {seconds:.1} s"));
+        if exit == Exit::Broken && !is_planted {
+            let seed = self.options.seed;
+            self.progress
+                .alarm("broken", &format!("run it again with --keep --seed {seed} and look at its data"));
+        }
         if self.options.keep {
             let data = self.server.data().display().to_string();
             self.progress
@@ -263,10 +278,10 @@ impl<C: Crowd> Watch<'_, C> {
     fn give(&mut self, at: usize) -> Result<(), Failed> {
         match self.cues[at] {
             Cue::Kill => self.crash(),
-            Cue::Clock(now) => {
+            Cue::Clock(now, what) => {
                 self.server.set_clock(now)?;
                 let so_far = self.crowd.so_far(&self.record());
-                self.progress.say("clock", &format!("a new day begins, with {so_far}"));
+                self.progress.relief("◷ clock", &format!("{what}, with {so_far}"));
                 Ok(())
             }
         }

@@ -93,7 +93,7 @@ pub struct Options {
     /// name again changes nothing.
     #[arg(long, value_name = "NAME", value_parser = run_name)]
     pub run: Option<String>,
-    /// Write what came of each operation to this file, one JSON object per line.
+    /// Write what came of each operation to this file, one JSON object per line; with --from-line behind what is there.
     #[arg(long, value_name = "FILE")]
     pub outcomes: Option<PathBuf>,
     /// Write bad lines to this file, as CSV of line, column, reason; by default the input's name with

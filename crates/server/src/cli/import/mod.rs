@@ -26,8 +26,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-
 use self::answer::Answer;
 use self::args::Options;
 use self::lines::{AnyLines, Found};
@@ -35,7 +33,7 @@ use self::operation::{Existing, Operation, Role};
 use self::pipe::Pipe;
 use self::report::Report;
 use self::rows::Rows;
-use super::{Ended, Exit, Failed};
+use super::{Ended, Exit, Failed, stop_on_signals};
 
 /// What is wrong with a line.
 #[derive(Debug)]
@@ -76,16 +74,6 @@ pub(super) fn run(import: &Import) -> Ended {
     let mut running = Running { options, rows, lines, line: 0, at_end: false, pipe, report, stop };
     let ended = running.all();
     running.finish(ended)
-}
-
-/// The first signal asks for an orderly stop, a second one ends at once.
-fn stop_on_signals() -> Result<Arc<AtomicBool>, Failed> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, stop.clone())?;
-        signal_hook::flag::register(signal, stop.clone())?;
-    }
-    Ok(stop)
 }
 
 /// An import while it runs.

@@ -1,7 +1,7 @@
 //! What came of an import: progress while it runs, outcomes to a file, a summary in the end.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,8 +30,11 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(options: &Options, input: &Path, length: Option<u64>) -> Result<Self, Failed> {
+        let goes_on = options.from_line > 1;
         let create = |path: &PathBuf| {
-            File::create(path).map(BufWriter::new).map_err(|error| {
+            let mut how = OpenOptions::new();
+            how.create(true).write(true).append(goes_on).truncate(!goes_on);
+            how.open(path).map(BufWriter::new).map_err(|error| {
                 Failed::text(Exit::Usage, format!("cannot write outcomes to {}: {error}", path.display()))
             })
         };

@@ -9,6 +9,7 @@ mod exchange;
 mod guard;
 mod health;
 mod metrics;
+mod preview;
 mod reply;
 mod router;
 mod server;

@@ -9,6 +9,7 @@ use scarce_core::outcome::{Outcome, Value};
 use scarce_core::types::Natural;
 use scarce_engine::{Engine, Request};
 
+use super::CONNECTIONS_MAX;
 use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
@@ -222,6 +223,14 @@ impl Session {
             std::process::id(),
             turn.shared.started_at.elapsed().as_secs(),
         );
+        let connections = &turn.shared.connections_open;
+        let _ = write!(
+            text,
+            "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n# Memory\r\nused_memory_rss:{}\r\n",
+            connections.load(Ordering::Relaxed),
+            CONNECTIONS_MAX * engine.partitions() as usize,
+            resident_bytes().unwrap_or(0),
+        );
         let _ = write!(
             text,
             "# Replication\r\nrole:master\r\n# Partitions\r\npartitions:{}\r\n",
@@ -231,9 +240,10 @@ impl Session {
             if let Some(inbox) = engine.inbox(partition) {
                 let _ = write!(
                     text,
-                    "partition_{partition}:durable_sequence={},inbox_batches={}\r\n",
+                    "partition_{partition}:durable_sequence={},inbox_batches={},journal_bytes={}\r\n",
                     inbox.durable_through(),
-                    inbox.depth()
+                    inbox.depth(),
+                    inbox.journal_bytes()
                 );
             }
         }
@@ -319,6 +329,13 @@ impl Drop for Only {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
+}
+
+/// How much memory the process has, where the system says so.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
 /// The few settings that tools of Redis look at.

@@ -14,6 +14,7 @@ mod session;
 mod transaction;
 
 pub use super::access::Access;
+pub use documents::CONTROLS;
 pub use reactor::{Reactor, bind};
 
 /// What every connection of the port knows.
@@ -26,6 +27,8 @@ pub struct Shared {
     pub manual_clock: Option<scarce_engine::clock::ManualClock>,
     /// Connections by id, for `CLIENT LIST` and ids that are told apart.
     pub connection_ids: std::sync::atomic::AtomicU64,
+    /// How many connections are open.
+    pub connections_open: std::sync::atomic::AtomicU64,
     /// Whether somebody who asked for a snapshot waits for it.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
     /// When the port was opened.

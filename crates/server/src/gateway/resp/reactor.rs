@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
@@ -155,6 +156,7 @@ impl Reactor {
         }
         self.connections[at] = Some(Connection::new(socket, &self.shared));
         self.open += 1;
+        self.shared.connections_open.fetch_add(1, Ordering::Relaxed);
     }
 
     fn serve(&mut self, owner: &mut Owner) {
@@ -230,6 +232,7 @@ impl Reactor {
             let _ = self.poll.registry().deregister(connection.socket());
             self.free.push(at);
             self.open -= 1;
+            self.shared.connections_open.fetch_sub(1, Ordering::Relaxed);
         }
     }
 

@@ -5,18 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::super::ask::Answer;
-use super::super::log::{Effect, Log};
-use super::super::promises;
+use super::super::log::Effect;
+use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
-use super::super::record::Record;
 use super::buyers::{Buyers, PRICE, Purchase, Step, sale};
 use super::ledger::{Ledger, Units};
 
 /// All that is compared.
 pub(super) struct Evidence<'a> {
     pub(super) crowd: Buyers,
-    pub(super) record: &'a Record<Buyers>,
-    pub(super) log: &'a Log,
+    pub(super) told: Told<'a, Buyers>,
     pub(super) ledger: &'a Ledger,
     /// What `STOCK.GET` shows.
     pub(super) shown: Units,
@@ -24,26 +22,19 @@ pub(super) struct Evidence<'a> {
     pub(super) receipts: Option<u64>,
     /// Money: all that there is, the bank's, the shop's.
     pub(super) money: [u64; 3],
-    /// The digest before and after a restart.
-    pub(super) digests: [String; 2],
 }
 
 impl Evidence<'_> {
     /// Judges every promise.
     pub(super) fn judge(&self, proof: &mut Proof) {
-        let Self { record, log, ledger, .. } = self;
         self.judge_overselling(proof);
         self.judge_owners(proof);
-        promises::judge_durability(proof, record, |id, known, answer| {
-            promises::has_effect(&ledger.effects, id, &effect(known.ask.deed, answer))
+        self.told.judge_by_effects(proof, &self.ledger.effects, |purchase, answer| {
+            Some(effect(*purchase, answer))
         });
-        promises::judge_single_effect(proof, record, promises::done_twice(&ledger.effects));
-        promises::judge_answers(proof, record, promises::untold(record, &ledger.effects));
-        promises::judge_flight(proof, record, log);
         self.judge_units(proof);
         self.judge_money(proof);
-        promises::judge_log(proof, log);
-        promises::judge_replay(proof, &self.digests);
+        self.told.judge_log(proof);
     }
 
     fn judge_overselling(&self, proof: &mut Proof) {
@@ -66,7 +57,7 @@ impl Evidence<'_> {
     fn judge_owners(&self, proof: &mut Proof) {
         let over = self.ledger.greedy_owners.len();
         let limit = self.crowd.per_owner;
-        let tried = self.record.refused("OWNER_LIMIT_REACHED");
+        let tried = self.told.record.refused("OWNER_LIMIT_REACHED");
         let text = format!("{over} buyers ever had more than {limit}; {} tries were refused", grouped(tried));
         let figures = json!({ "limit": limit, "owners_over": over, "refused": tried });
         proof.judge("limit per buyer", over == 0, text, figures);
@@ -76,7 +67,7 @@ impl Evidence<'_> {
         let Units { total, available, reserved, sold } = self.shown;
         let sums = total == available + reserved + sold && self.shown == self.ledger.units;
         let by_sales: u64 = self.ledger.sales.iter().map(|sale| sale.count).sum();
-        let held: u64 = self.record.known.values().filter_map(sale).map(|(_, count)| count).sum();
+        let held: u64 = self.told.record.known.values().filter_map(sale).map(|(_, count)| count).sum();
         let is_kept = sums
             && self.ledger.deviations == 0
             && [by_sales, held, self.receipts.unwrap_or(u64::MAX)]

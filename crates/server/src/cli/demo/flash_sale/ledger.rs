@@ -49,9 +49,7 @@ impl Ledger {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log, per_owner: u64) -> Result<Self, Failed> {
-        let mut ledger = Self { per_owner, ..Self::default() };
-        log.fold(|event| ledger.fold(event))?;
-        Ok(ledger)
+        log.fold(Self { per_owner, ..Self::default() }, Self::fold)
     }
 
     fn fold(&mut self, event: &Event) -> Option<()> {
@@ -122,11 +120,11 @@ impl Ledger {
 
     /// Notes the figures that the caller is told.
     fn note_effect(&mut self, event: &Event, quantity: i64) -> Option<()> {
-        let figures = match event.name.as_str() {
-            "stock.taken" => [event.signed("first_serial")?, event.signed("available")?],
-            "reservation.confirmed" => [event.signed("first_serial")?, event.signed("quantity")?],
-            "reservation.placed" => [event.signed("deadline")?, event.signed("available")?],
-            "reservation.released" => [event.signed("quantity")?, event.signed("available")?],
+        let told = match event.name.as_str() {
+            "stock.taken" => ["first_serial", "available"],
+            "reservation.confirmed" => ["first_serial", "quantity"],
+            "reservation.placed" => ["deadline", "available"],
+            "reservation.released" => ["quantity", "available"],
             "reservation.expired" => {
                 // Noted by whatever command came by; it is no effect of that command.
                 self.expired += quantity.unsigned_abs();
@@ -138,8 +136,7 @@ impl Ledger {
             let (id, first) = (event.operation.clone(), event.number("first_serial")?);
             self.sales.push(Sale { id, first, count: quantity.unsigned_abs() });
         }
-        let effects = self.effects.entry(event.operation.clone()).or_default();
-        effects.push((event.name.clone(), figures.to_vec()));
+        self.effects.note(event, &told);
         Some(())
     }
 }

@@ -14,7 +14,7 @@ use super::chart;
 use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
-use super::promises::invented;
+use super::promises::{Told, invented};
 use super::proof::{Proof, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
@@ -40,20 +40,18 @@ pub(super) fn run(options: &FlashSale) -> Ended {
     let mut proof = Proof::new("flash-sale");
     Evidence {
         crowd: stage.crowd,
-        record: &stage.record(),
-        log: &log,
+        told: Told { record: &stage.record(), log: &log, digests },
         ledger: &ledger,
         shown: shown.units,
         receipts: shown.receipts,
         money: [money(options), shown.bank, shown.shop],
-        digests,
     }
     .judge(&mut proof);
     proof.tell("buyers", options.buyers);
-    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
     let pictures = pictures(&stage, &ledger);
     stage.conclude(
         proof,
+        options.plant,
         &pictures,
         &[
             "scarce demo flash-sale --plant lost-sale    a lie that is found",

@@ -6,10 +6,8 @@ use scarce_core::packets::cut::Plan;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::super::log::Log;
-use super::super::promises;
+use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
-use super::super::record::Record;
 use super::guests::{Guests, Wish, name};
 use super::ledger::Ledger;
 
@@ -29,37 +27,29 @@ pub(super) struct Shown {
 
 /// All that is compared.
 pub(super) struct Evidence<'a> {
-    pub(super) record: &'a Record<Guests>,
-    pub(super) log: &'a Log,
+    pub(super) told: Told<'a, Guests>,
     pub(super) ledger: &'a Ledger,
     pub(super) plan: Plan,
     pub(super) shown: Shown,
-    /// The digest before and after a restart.
-    pub(super) digests: [String; 2],
 }
 
 impl Evidence<'_> {
     /// Judges every promise.
     pub(super) fn judge(&self, proof: &mut Proof) {
-        let Self { record, log, ledger, .. } = self;
         self.judge_shares(proof);
         self.judge_sum(proof);
-        promises::judge_durability(proof, record, |id, known, answer| {
-            let name = match known.ask.deed {
+        self.told.judge_by_effects(proof, &self.ledger.effects, |wish, answer| {
+            let name = match wish {
                 Wish::Claim { .. } => "packets.claimed",
                 Wish::Settle { .. } => "account.transferred",
             };
-            promises::has_effect(&ledger.effects, id, &(name.to_owned(), answer.figures()))
+            Some((name.to_owned(), answer.figures()))
         });
-        promises::judge_single_effect(proof, record, promises::done_twice(&ledger.effects));
-        promises::judge_answers(proof, record, promises::untold(record, &ledger.effects));
         self.judge_reminders(proof);
-        promises::judge_flight(proof, record, log);
         self.judge_commitment(proof);
         self.judge_cut(proof);
         self.judge_payments(proof);
-        promises::judge_log(proof, log);
-        promises::judge_replay(proof, &self.digests);
+        self.told.judge_log(proof);
     }
 
     fn judge_shares(&self, proof: &mut Proof) {
@@ -67,7 +57,7 @@ impl Evidence<'_> {
         self.ledger.claims.iter().for_each(|claim| *shares.entry(&claim.user).or_default() += 1);
         let greedy = shares.values().filter(|count| **count > 1).count();
         let guests = shares.len() as u64;
-        let exhausted = self.record.refused("EXHAUSTED");
+        let exhausted = self.told.record.refused("EXHAUSTED");
         let text = format!(
             "{} guests have one, {greedy} have more; {} were too late",
             grouped(guests),
@@ -110,7 +100,7 @@ impl Evidence<'_> {
             .iter()
             .map(|claim| (claim.user.as_str(), (claim.packet, claim.amount)))
             .collect();
-        let reminders = &self.record.tally.reminders;
+        let reminders = &self.told.record.tally.reminders;
         let wrong = |(guest, packet, amount): &&(u64, u64, u64)| {
             has.get(name(*guest).as_str()) != Some(&(*packet, *amount))
         };

@@ -43,9 +43,7 @@ impl Ledger {
     /// # Errors
     /// When an event lacks a field.
     pub(super) fn of(log: &Log) -> Result<Self, Failed> {
-        let mut ledger = Self::default();
-        log.fold(|event| ledger.fold(event))?;
-        Ok(ledger)
+        log.fold(Self::default(), Self::fold)
     }
 
     fn fold(&mut self, event: &Event) -> Option<()> {
@@ -60,23 +58,16 @@ impl Ledger {
                 self.claims_before_kill += usize::from(!event.is_after_kill);
                 let left = self.count.checked_sub(self.claims.len() as u64);
                 self.deviations += u64::from(event.number("left_count") != left);
-                self.note(event, ["packet", "amount"])?;
+                self.effects.note(event, &["packet", "amount"]);
             }
             "packets.closed" if event.text("campaign") == CAMPAIGN => self.seed = event.text("seed"),
             "account.transferred" if event.text("from") == POT => {
                 let (operation, to) = (event.operation.clone(), event.text("to"));
                 self.payments.push(Payment { operation, to, amount: event.number("amount")? });
-                self.note(event, ["from_available", "to_available"])?;
+                self.effects.note(event, &["from_available", "to_available"]);
             }
             _ => {}
         }
-        Some(())
-    }
-
-    /// Notes the figures that the caller is told.
-    fn note(&mut self, event: &Event, figures: [&str; 2]) -> Option<()> {
-        let figures = vec![event.signed(figures[0])?, event.signed(figures[1])?];
-        self.effects.entry(event.operation.clone()).or_default().push((event.name.clone(), figures));
         Some(())
     }
 }

@@ -12,11 +12,11 @@ use scarce_core::packets::cut::Plan;
 use self::audit::{Evidence, Shown};
 use self::guests::{ASSET, CAMPAIGN, Guests, POT, Wish, name};
 use self::ledger::{Claim, Ledger};
-use super::ask::Ask;
+use super::ask::{Ask, words};
 use super::chart;
 use super::log::Log;
 use super::progress::Gauge;
-use super::promises::invented;
+use super::promises::{Told, invented};
 use super::proof::{Proof, cents, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
@@ -42,13 +42,14 @@ pub(super) fn run(options: &RedPackets) -> Ended {
     let ledger = Ledger::of(&log)?;
     let plan = plan(options);
     let mut proof = Proof::new("red-packets");
-    Evidence { record: &stage.record(), log: &log, ledger: &ledger, plan, shown, digests }.judge(&mut proof);
+    Evidence { told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, plan, shown }
+        .judge(&mut proof);
     proof.tell("users", options.users);
     proof.tell("method", method(options.method).word());
-    proof.tell("planted", options.plant.map(|plant| format!("{plant:?}")));
     let pictures = pictures(&stage, &ledger);
     stage.conclude(
         proof,
+        options.plant,
         &pictures,
         &[
             "scarce demo red-packets --plant swapped-seed    a lie that is found",
@@ -77,7 +78,6 @@ fn open(options: &RedPackets) -> Result<(Stage<Guests>, String), Failed> {
     let gauge = Gauge { name: "packets", total: packets, unit: "left", position: packets };
     let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let open_guest = |guest| words(&["ACCOUNT.OPEN", &name(guest), ASSET]);
     apply_all(&mut client, &(0..users).map(open_guest).collect::<Vec<_>>())?;
     apply(&mut client, &["ACCOUNT.OPEN", POT, ASSET])?;

@@ -1,0 +1,118 @@
+//! The last trades of each market, for whoever comes in between. They follow from the log; older ones
+//! are there.
+
+use std::collections::VecDeque;
+
+use crate::codec::{Input, Malformed, Wire};
+use crate::command::shapes::Side;
+use crate::record_wire;
+use crate::store::{Reversible, Slot};
+use crate::types::TimeMs;
+
+/// How many trades of a market are kept.
+pub const TRADES_KEPT: usize = 100;
+
+/// A trade, without the names of those who traded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trade {
+    /// Its number in the market, from 1.
+    pub trade: u64,
+    /// The maker's price.
+    pub price: u64,
+    /// How much.
+    pub quantity: u64,
+    /// Which side came and took.
+    pub taker_side: Side,
+    /// When.
+    pub at: TimeMs,
+}
+
+record_wire!(Trade { trade, price, quantity, taker_side, at });
+
+/// The tapes of a partition's markets by their slots.
+#[derive(Debug, Default)]
+pub(super) struct Tapes {
+    tapes: Vec<VecDeque<Trade>>,
+    changes: Option<Vec<Change>>,
+}
+
+#[derive(Debug)]
+enum Change {
+    Opened,
+    /// A trade was put on, and this one fell off.
+    Put(Slot, Option<Trade>),
+}
+
+impl Tapes {
+    /// Begins the tape of the next market.
+    pub(super) fn open(&mut self) {
+        self.tapes.push(VecDeque::new());
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change::Opened);
+        }
+    }
+
+    pub(super) fn put_on(&mut self, market: Slot, trade: Trade) {
+        let Some(tape) = self.tapes.get_mut(market.0 as usize) else { return };
+        let fallen = if tape.len() < TRADES_KEPT { None } else { tape.pop_front() };
+        tape.push_back(trade);
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change::Put(market, fallen));
+        }
+    }
+
+    /// A market's trades, the last one first.
+    pub(super) fn of(&self, market: Slot) -> impl Iterator<Item = &Trade> {
+        self.tapes.get(market.0 as usize).into_iter().flat_map(|tape| tape.iter().rev())
+    }
+
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        (self.tapes.len() as u64).put(out);
+        for tape in &self.tapes {
+            (tape.len() as u64).put(out);
+            tape.iter().for_each(|trade| trade.put(out));
+        }
+    }
+
+    /// Reads the tapes of so many markets.
+    pub(super) fn load(&mut self, markets: usize, input: &mut Input<'_>) -> Result<(), Malformed> {
+        if input.count()? != markets {
+            return Err(Malformed);
+        }
+        for _ in 0..markets {
+            let count = input.count()?;
+            if count > TRADES_KEPT {
+                return Err(Malformed);
+            }
+            self.tapes.push((0..count).map(|_| Trade::get(input)).collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+}
+
+impl Reversible for Tapes {
+    fn begin(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    fn commit(&mut self) {
+        self.changes = None;
+    }
+
+    fn rollback(&mut self) {
+        for change in self.changes.take().into_iter().flatten().rev() {
+            match change {
+                Change::Opened => {
+                    self.tapes.pop();
+                }
+                Change::Put(market, fallen) => {
+                    let Some(tape) = self.tapes.get_mut(market.0 as usize) else { continue };
+                    tape.pop_back();
+                    if let Some(fallen) = fallen {
+                        tape.push_front(fallen);
+                    }
+                }
+            }
+        }
+    }
+}

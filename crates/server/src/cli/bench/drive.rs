@@ -1,0 +1,170 @@
+//! One connection under load: as fast as answers come, or at a rate that does not wait for them.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+
+use super::link::Replies;
+use super::tally::Tally;
+use super::workload::Commands;
+
+/// How many commands may wait for their answers where they are sent at a rate.
+const WAITING_MAX: usize = 1 << 16;
+
+/// When a connection has done enough.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until {
+    /// After so many commands.
+    pub(super) operations: u64,
+    /// At this time.
+    pub(super) at: Option<Instant>,
+}
+
+/// What all connections share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Whether to stop early.
+    pub(super) stop: std::sync::Arc<AtomicBool>,
+    /// How many answers came so far.
+    pub(super) answered: AtomicU64,
+}
+
+/// A connection and what it asks.
+pub(super) struct Driver<'a> {
+    pub(super) stream: TcpStream,
+    pub(super) replies: Replies<TcpStream>,
+    pub(super) commands: Commands,
+    pub(super) until: Until,
+    pub(super) shared: &'a Shared,
+}
+
+/// What a connection has measured, and why it ended early if it did.
+pub(super) struct Driven {
+    pub(super) tally: Tally,
+    pub(super) broken: Option<io::Error>,
+}
+
+impl Driver<'_> {
+    fn is_over(&self, sent: u64) -> bool {
+        sent >= self.until.operations
+            || self.until.at.is_some_and(|at| Instant::now() >= at)
+            || self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    /// Keeps up to `pipeline` commands on their way.
+    pub(super) fn closed(mut self, pipeline: usize) -> Driven {
+        let mut tally = Tally::new();
+        let broken = self.run_closed(pipeline, &mut tally).err();
+        Driven { tally, broken }
+    }
+
+    fn run_closed(&mut self, pipeline: usize, tally: &mut Tally) -> io::Result<()> {
+        let mut waiting = VecDeque::with_capacity(pipeline);
+        let (mut sent, mut out) = (0, Vec::new());
+        loop {
+            let is_over = self.is_over(sent);
+            out.clear();
+            let now = Instant::now();
+            while !is_over && waiting.len() < pipeline && sent < self.until.operations {
+                self.commands.put_next(&mut out);
+                waiting.push_back(now);
+                sent += 1;
+            }
+            if is_over && waiting.is_empty() {
+                return Ok(());
+            }
+            self.stream.write_all(&out)?;
+            // Half of the window is refilled at a time, so that many go with one write.
+            let kept = if is_over { 0 } else { pipeline / 2 };
+            let mut answered = 0;
+            while waiting.len() > kept {
+                let outcome = self.replies.next()?;
+                if let Some(sent_at) = waiting.pop_front() {
+                    tally.record(sent_at.elapsed(), outcome);
+                }
+                answered += 1;
+            }
+            self.shared.answered.fetch_add(answered, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends a command each `interval` from `first` on, whether or not answers have come. A latency counts from when the
+    /// command was due, so that a server that stalls is not spared the commands that would have come meanwhile.
+    pub(super) fn open(self, first: Instant, interval: Duration) -> Driven {
+        let Self { stream, mut replies, commands, until, shared } = self;
+        let (due, dues) = bounded(WAITING_MAX);
+        let sender = Pace { stream, commands, until, shared, first, interval, due };
+        std::thread::scope(|scope| {
+            let sending = scope.spawn(move || sender.run());
+            let mut tally = Tally::new();
+            let read = receive(&mut replies, &dues, &mut tally, shared);
+            // What the other half waits for will not come any more.
+            drop(dues);
+            let sent = sending.join().unwrap_or_else(|_| Err(io::Error::other("a thread has panicked")));
+            Driven { tally, broken: read.and(sent).err() }
+        })
+    }
+}
+
+fn receive(
+    replies: &mut Replies<TcpStream>,
+    dues: &Receiver<Instant>,
+    tally: &mut Tally,
+    shared: &Shared,
+) -> io::Result<()> {
+    for due in dues {
+        let outcome = replies.next()?;
+        tally.record(due.elapsed(), outcome);
+        shared.answered.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// The sending half of a connection that keeps a rate.
+struct Pace<'a> {
+    stream: TcpStream,
+    commands: Commands,
+    until: Until,
+    shared: &'a Shared,
+    first: Instant,
+    interval: Duration,
+    due: Sender<Instant>,
+}
+
+impl Pace<'_> {
+    fn run(mut self) -> io::Result<()> {
+        let (mut next, mut sent, mut out) = (self.first, 0, Vec::new());
+        while sent < self.until.operations
+            && self.until.at.is_none_or(|at| next < at)
+            && !self.shared.stop.load(Ordering::Relaxed)
+        {
+            if let Some(early) = next.checked_duration_since(Instant::now()).filter(|early| !early.is_zero())
+            {
+                self.stream.write_all(&out)?;
+                out.clear();
+                std::thread::park_timeout(early.min(Duration::from_millis(100)));
+                continue;
+            }
+            self.commands.put_next(&mut out);
+            sent += 1;
+            match self.due.try_send(next) {
+                Ok(()) => {}
+                Err(TrySendError::Full(due)) => {
+                    self.stream.write_all(&out)?;
+                    out.clear();
+                    if self.due.send(due).is_err() {
+                        return Ok(());
+                    }
+                }
+                // The reading half has said why.
+                Err(TrySendError::Disconnected(_)) => return Ok(()),
+            }
+            next += self.interval;
+        }
+        self.stream.write_all(&out)
+    }
+}

@@ -1,0 +1,60 @@
+//! `POST /v1/packet-previews`: how a plan would be cut. The seed is drawn here or given; it is never one by
+//! which a campaign is cut, for those follow from the deployment's secret.
+
+use axum::response::Response;
+use scarce_api::Misshapen;
+use scarce_api::arguments::read_plan;
+use scarce_core::packets::cut::Plan;
+use serde_json::Value;
+
+use super::exchange::Exchange;
+use super::reply;
+use crate::packets::{drawn_seed, preview, unhex};
+
+/// Answers a preview.
+pub(super) async fn handle(exchange: Exchange) -> Response {
+    let asked = match Asked::read(&exchange) {
+        Ok(asked) => asked,
+        Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
+    };
+    let Asked { plan, seed, with_amounts } = asked;
+    // A million packets take tens of milliseconds, in which this thread serves others.
+    let cut = tokio::task::spawn_blocking(move || {
+        preview::preview(&plan, &seed).map(|preview| preview.json(with_amounts))
+    });
+    match cut.await {
+        Ok(Ok(body)) => reply::json(200, &body),
+        Ok(Err(invalid)) => reply::misshapen(&invalid.into(), exchange.speech),
+        Err(_) => reply::misshapen(&Misshapen::new("plan", "could not be cut"), exchange.speech),
+    }
+}
+
+struct Asked {
+    plan: Plan,
+    seed: [u8; 32],
+    with_amounts: bool,
+}
+
+impl Asked {
+    fn read(exchange: &Exchange) -> Result<Self, Misshapen> {
+        exchange.query_fields().check_none()?;
+        let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
+        if let Some(name) = body.keys().find(|name| !["plan", "seed", "amounts"].contains(&name.as_str())) {
+            return Err(Misshapen::new(name, "is no field here; known are plan, seed, amounts"));
+        }
+        let plan = body.get("plan").ok_or_else(|| Misshapen::new("plan", "is missing"))?;
+        let seed = match body.get("seed") {
+            None | Some(Value::Null) => drawn_seed()
+                .ok_or_else(|| Misshapen::new("seed", "must be given: the system has no random bytes"))?,
+            Some(Value::String(text)) => unhex(text)
+                .ok_or_else(|| Misshapen::new("seed", "must be 64 lower-case hexadecimal digits"))?,
+            Some(_) => return Err(Misshapen::new("seed", "must be a JSON string")),
+        };
+        let with_amounts = match body.get("amounts") {
+            None => false,
+            Some(Value::Bool(value)) => *value,
+            Some(_) => return Err(Misshapen::new("amounts", "must be true or false")),
+        };
+        Ok(Self { plan: read_plan(plan)?, seed, with_amounts })
+    }
+}
