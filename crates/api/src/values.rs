@@ -8,6 +8,8 @@ pub enum Shape {
     Integer,
     /// A text.
     Text,
+    /// Either of them.
+    IntegerOrText,
     /// One of these words.
     Words(&'static [&'static str]),
     /// 0 or 1 in words, true or false in JSON.
@@ -76,7 +78,9 @@ fn shape_of(scope: &str, name: &str) -> Shape {
         (_, "outcome") => Shape::Outcome,
         (_, "subject") => Shape::Subject,
         ("coupon.claimed", "windows") => Shape::Integers,
-        ("coupon.revoked", "given_back") | ("COUPON.REVOKE", "given_back") => Shape::Texts,
+        ("coupon.revoked", "given_back") => Shape::Texts,
+        // A coupon's claim is known by its serial, a packet's by its user.
+        ("CLAIM_NOT_FOUND", "claim") => Shape::IntegerOrText,
         (_, "open" | "consistent" | "by_self_trade" | "keeps_priority") => Shape::Boolean,
         (_, "side" | "taker_side") => Shape::Words(SIDES),
         (_, "tif") => Shape::Words(TIFS),

@@ -141,8 +141,8 @@ pub fn parameters(language: Language) -> Value {
         "DryRun": {
             "name": "dry_run", "in": "query", "schema": { "type": "boolean" },
             "description": text(
-                "true: answers what would happen and changes nothing.",
-                "true：只返回将会发生的结果，不做任何修改。",
+                "true: answers what would happen and changes nothing. The Idempotency-Key of the answer is still free.",
+                "true：只返回将会发生的结果，不做任何修改；响应中的 Idempotency-Key 仍可使用。",
             ),
         },
         "Cursor": {
@@ -188,23 +188,39 @@ fn responses(route: &Route, spec: &CommandSpec, language: Language) -> Value {
         "description": Text::new("Applied.", "已执行。").get(language),
         "content": { "application/json": { "schema": reference(&format!("{}{suffix}", type_name(spec.name))) } },
     });
-    if route.is_write()
-        && let Value::Object(success) = &mut success
-    {
-        let header = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
-        let headers = json!({
-            "Idempotency-Key": header("IdempotencyKey"),
-            "Idempotency-Replayed": header("IdempotencyReplayed"),
-        });
-        success.insert("headers".to_owned(), headers);
+    if route.is_write() {
+        add_operation_headers(&mut success);
     }
     // A dry run creates nothing.
     responses.insert("200".to_owned(), success.clone());
     responses.insert(route.success_status().to_string(), success);
     for (status, words) in problems(spec, route) {
-        responses.insert(status.to_string(), problem(&words, language));
+        let mut problem = problem(&words, language);
+        if route.is_write() && is_of_commands(&words) {
+            add_operation_headers(&mut problem);
+        }
+        responses.insert(status.to_string(), problem);
     }
     Value::Object(responses)
+}
+
+/// Whether one of these is the answer to a command, and not of the port alone.
+pub fn is_of_commands(words: &[&str]) -> bool {
+    words.iter().any(|word| Code::from_word(word).is_some())
+}
+
+/// Adds the headers that tell the operation id, and whether the answer is the first one again.
+pub fn add_operation_headers(response: &mut Value) {
+    let Value::Object(response) = response else { return };
+    let headers = response.entry("headers").or_insert_with(|| json!({}));
+    if let Value::Object(headers) = headers {
+        for (name, component) in
+            [("Idempotency-Key", "IdempotencyKey"), ("Idempotency-Replayed", "IdempotencyReplayed")]
+        {
+            let header = json!({ "$ref": format!("#/components/headers/{component}") });
+            headers.insert(name.to_owned(), header);
+        }
+    }
 }
 
 /// The codes that a route may answer, by status, in the order in which they are checked.

@@ -228,6 +228,7 @@ fn of_type(its: Type, language: Language) -> Value {
     let schema = match its.shape {
         Shape::Integer => integer(),
         Shape::Text => json!({ "type": "string" }),
+        Shape::IntegerOrText => json!({ "type": ["integer", "string"] }),
         Shape::Words(words) => json!({ "type": "string", "enum": words }),
         Shape::Boolean => json!({ "type": "boolean" }),
         Shape::Integers => json!({ "type": "array", "items": integer() }),

@@ -3,7 +3,7 @@
 use scarce_glossary::{Language, Text};
 use serde_json::{Value, json};
 
-use super::operations::{of_port, operation_id, problem, query};
+use super::operations::{add_operation_headers, of_port, operation_id, problem, query};
 use super::schemas::{object, reference, type_name};
 use crate::routes::Method;
 use scarce_core::command::{COMMANDS, Effect};
@@ -124,6 +124,14 @@ fn batch(language: Language) -> Value {
     );
     let parameters = ["AcceptLanguage", "DryRun", "IdempotencyKey", "Deadline"]
         .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
+    let mut responses = with_problems(
+        json_body(Text::new("What came of each.", "各操作的结果。"), &answer, language),
+        of_kind(Method::Post, codes, language),
+    );
+    // An atomic batch is one operation.
+    for status in ["200", "400", "409", "422", "503", "504"] {
+        add_operation_headers(&mut responses[status]);
+    }
     json!({
         "operationId": "batch",
         "tags": ["batch"],
@@ -131,10 +139,7 @@ fn batch(language: Language) -> Value {
         "description": description.get(language),
         "parameters": parameters,
         "requestBody": { "required": true, "content": { "application/json": { "schema": request } } },
-        "responses": with_problems(
-            json_body(Text::new("What came of each.", "各操作的结果。"), &answer, language),
-            of_kind(Method::Post, codes, language),
-        ),
+        "responses": responses,
     })
 }
 

@@ -4,6 +4,9 @@ mod coupons;
 mod exchange;
 mod flash_sale;
 mod red_packets;
+#[path = "../support/mod.rs"]
+mod support;
+mod terminal;
 mod wallet;
 
 use std::process::{Command, Output};

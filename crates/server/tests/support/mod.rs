@@ -2,10 +2,12 @@
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
+mod http;
 mod shell;
 mod socket;
 mod terminal;
 
+pub use http::{Http, Response, encoded};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
 pub use terminal::Terminal;
@@ -80,6 +82,11 @@ impl Server {
     /// A connection without any library.
     pub fn socket(&self) -> Socket {
         Socket::connect(&self.address)
+    }
+
+    /// A connection to its HTTP port.
+    pub fn http(&self) -> Http {
+        Http::connect(&self.http)
     }
 
     /// Its process id.

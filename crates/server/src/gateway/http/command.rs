@@ -59,6 +59,10 @@ impl Asked {
         }
         let command = arguments::command(spec, &fields)?;
         let common = if route.is_write() { exchange.common()? } else { Common::default() };
+        if spec.name == "OPERATION.RESOLVE" && common != Common::default() {
+            let reason = "does not go with resolve, nor does Scarce-Deadline; the path names the operation";
+            return Err(Misshapen::new("Idempotency-Key", reason));
+        }
         Ok(Self { spec, command, common, dry_run, page })
     }
 
@@ -92,7 +96,6 @@ impl Asked {
         let Self { spec, command, mut common, dry_run, .. } = self;
         // What OPERATION.RESOLVE settles has its own id.
         let operation = if let Command::OperationResolve(resolve) = &command {
-            common = Common::default();
             resolve.operation.to_string()
         } else {
             common.operation = common.operation.or_else(submit::made_id);

@@ -1,0 +1,215 @@
+//! The words of a row as JSON: fields by the names of the command table, the id and the deadline apart.
+
+use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect};
+use serde_json::{Map, Value, json};
+
+/// What a row asks for, as JSON says it.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The arguments by their names.
+    pub fields: Map<String, Value>,
+    /// The operation id.
+    pub id: Option<String>,
+    /// The deadline, as it stands.
+    pub deadline: Option<String>,
+}
+
+impl Asked {
+    /// Whether it has neither id nor deadline.
+    pub fn is_bare(&self) -> bool {
+        self.id.is_none() && self.deadline.is_none()
+    }
+}
+
+/// The words after a command's name as fields, whether or not their values are right; nothing where no
+/// JSON says the same, such as an option that is given twice.
+pub fn read(spec: &CommandSpec, words: &[&str]) -> Option<Asked> {
+    let mut asked = Asked::default();
+    let mut words = Words { rest: words };
+    for argument in spec.arguments.iter().filter(|argument| argument.token.is_none()) {
+        positional(argument, &mut words, &mut asked.fields)?;
+    }
+    while let Some(word) = words.next() {
+        if let Some(argument) = spec.arguments.iter().find(|its| has_token(its, word)) {
+            option(argument, &mut words, &mut asked.fields)?;
+            continue;
+        }
+        let place = match word.to_ascii_uppercase().as_str() {
+            "ID" if spec.effect == Effect::Write => &mut asked.id,
+            "DEADLINE" if spec.effect == Effect::Write => &mut asked.deadline,
+            _ => return None,
+        };
+        if place.replace(words.next()?.to_owned()).is_some() {
+            return None;
+        }
+    }
+    bounds_into_plan(spec, &mut asked.fields);
+    Some(asked)
+}
+
+fn has_token(argument: &ArgumentSpec, word: &str) -> bool {
+    argument.token.is_some_and(|token| token.eq_ignore_ascii_case(word))
+}
+
+/// The words that were not read yet.
+struct Words<'a> {
+    rest: &'a [&'a str],
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+}
+
+fn positional(argument: &ArgumentSpec, words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
+    match argument.kind {
+        ArgumentKind::Cut => return cut(words, fields),
+        ArgumentKind::Pricing => return pricing(words, fields),
+        ArgumentKind::Subject => return subject(argument.name, words, fields),
+        ArgumentKind::Reason => behind("REASON", words)?,
+        ArgumentKind::Resource => behind("ON", words)?,
+        _ => {}
+    }
+    let name = if argument.kind == ArgumentKind::Resource { "on" } else { argument.name };
+    // What is missing is a field that is not there.
+    if let Some(word) = words.next() {
+        fields.insert(name.to_owned(), scalar(argument, word));
+    }
+    Some(())
+}
+
+/// Skips a word that stands before an argument.
+fn behind(token: &str, words: &mut Words<'_>) -> Option<()> {
+    words.next().filter(|word| word.eq_ignore_ascii_case(token)).map(|_| ())
+}
+
+fn option(argument: &ArgumentSpec, words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
+    let value = match argument.kind {
+        ArgumentKind::Limits | ArgumentKind::LimitChanges => {
+            let limits = fields.entry(argument.name).or_insert_with(|| json!([]));
+            let limit = limit(words)?;
+            // In words a new limit says what it counts; in JSON it may leave that out.
+            if argument.kind == ArgumentKind::Limits && limit.get("per").is_none() {
+                return None;
+            }
+            limits.as_array_mut()?.push(limit);
+            return Some(());
+        }
+        ArgumentKind::Flag => Value::Bool(true),
+        _ => scalar(argument, words.next()?),
+    };
+    fields.insert(argument.name.to_owned(), value).is_none().then_some(())
+}
+
+fn scalar(argument: &ArgumentSpec, word: &str) -> Value {
+    match argument.kind {
+        ArgumentKind::Positive | ArgumentKind::Natural | ArgumentKind::Delta => number(word),
+        ArgumentKind::Word => Value::from(word.to_ascii_uppercase()),
+        _ => Value::from(word),
+    }
+}
+
+/// A number where the word is one, otherwise the text, which is wrong in either form.
+fn number(word: &str) -> Value {
+    let is_spelled = |text: String| text == word;
+    match (word.parse::<i64>(), word.parse::<f64>()) {
+        (Ok(value), _) if is_spelled(value.to_string()) => value.into(),
+        (_, Ok(value)) if value.is_finite() && word.starts_with(|c: char| c.is_ascii_digit()) => value.into(),
+        _ => word.into(),
+    }
+}
+
+fn cut(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
+    let Some(kind) = words.next() else { return Some(()) };
+    if kind.eq_ignore_ascii_case("PLAN") {
+        let mut plan = Map::new();
+        plan.insert("total".to_owned(), number(words.next()?));
+        plan.insert("count".to_owned(), number(words.next()?));
+        if let Some(method) = words.next() {
+            plan.insert("method".to_owned(), method.to_ascii_uppercase().into());
+        }
+        fields.insert("plan".to_owned(), plan.into());
+        return Some(());
+    }
+    // JSON counts by itself.
+    let count: usize = words.next().filter(|_| kind.eq_ignore_ascii_case("AMOUNTS"))?.parse().ok()?;
+    let amounts: Vec<Value> = words.take(count).map(number).collect();
+    if amounts.len() != count {
+        return None;
+    }
+    fields.insert("amounts".to_owned(), amounts.into());
+    Some(())
+}
+
+/// The least and the most of a packet belong to the plan, where there is one.
+fn bounds_into_plan(spec: &CommandSpec, fields: &mut Map<String, Value>) {
+    if spec.name != "PACKET.CREATE" || !fields.contains_key("plan") {
+        return;
+    }
+    for name in ["min", "max"] {
+        if let Some(value) = fields.remove(name) {
+            fields["plan"][name] = value;
+        }
+    }
+}
+
+fn pricing(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
+    let kind = words.next()?.to_ascii_uppercase();
+    if kind != "MARKET" {
+        fields.insert("price".to_owned(), number(words.next()?));
+    }
+    fields.insert("type".to_owned(), kind.into());
+    Some(())
+}
+
+fn subject(name: &str, words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
+    let mut subject = Map::new();
+    let is_common = |word: &str| ["ID", "DEADLINE"].iter().any(|common| common.eq_ignore_ascii_case(word));
+    // The id and the deadline come behind the last dimension.
+    while let Some(dimension) = words.rest.first().copied().filter(|word| !is_common(word)) {
+        words.next();
+        let value = words.next()?;
+        if subject.insert(dimension.to_ascii_lowercase(), value.into()).is_some() {
+            return None;
+        }
+    }
+    fields.insert(name.to_owned(), subject.into());
+    Some(())
+}
+
+fn limit(words: &mut Words<'_>) -> Option<Value> {
+    let mut limit = json!({ "name": words.next()?, "max": number(words.next()?) });
+    if !next_is("PER", words) {
+        return Some(limit);
+    }
+    let per = words.next()?;
+    let names: Vec<&str> = if per == "-" { Vec::new() } else { per.split([',', '+']).collect() };
+    limit["per"] = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    if !next_is("WINDOW", words) {
+        return None;
+    }
+    let window = words.next()?;
+    if window.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        limit["window_ms"] = number(window);
+    } else {
+        limit["window"] = window.to_ascii_uppercase().into();
+    }
+    if next_is("OFFSET", words) {
+        limit["offset_minutes"] = number(words.next()?);
+    }
+    Some(limit)
+}
+
+/// Whether the next word is `token`; reads it if so.
+fn next_is(token: &str, words: &mut Words<'_>) -> bool {
+    let is_next = words.rest.first().is_some_and(|word| word.eq_ignore_ascii_case(token));
+    if is_next {
+        words.next();
+    }
+    is_next
+}
