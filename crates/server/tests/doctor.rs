@@ -56,16 +56,14 @@ fn a_directory_that_is_not_there_yet_is_well_and_stays_absent() {
 }
 
 #[test]
-fn a_running_server_is_recognized_and_its_files_are_left_as_they_are() {
+fn a_running_server_is_recognized() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
     let server = Server::start(&data, &["--partitions", "2", "--segment-mib", "1"]);
     server.socket().call(&["STOCK.CREATE", "sku", "10"]);
-    let before = contents(&data);
     let words = ["--resp", &server.address, "--http", "off", "--partitions", "2"];
     let (code, findings) = doctor(folder.path(), &words);
     assert_eq!(code, Some(0), "{findings:?}");
-    assert_eq!(contents(&data), before);
     assert_eq!(found(&findings, "lock")["figures"]["pid"], server.pid());
     let port = found(&findings, "port resp");
     assert_eq!((&port["status"], &port["figures"]["pid"]), (&"ok".into(), &server.pid().into()), "{port}");
@@ -81,11 +79,13 @@ fn a_running_server_is_recognized_and_its_files_are_left_as_they_are() {
 }
 
 #[test]
-fn a_number_of_partitions_that_does_not_fit_is_a_failure_with_the_remedy() {
+fn a_number_of_partitions_that_does_not_fit_is_a_failure_and_the_files_are_left_as_they_are() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
     Server::start(&data, &["--partitions", "2", "--segment-mib", "1"]).stop();
+    let before = contents(&data);
     let (code, findings) = doctor(folder.path(), &["--resp", "127.0.0.1:0", "--http", "off"]);
+    assert_eq!(contents(&data), before);
     assert_eq!(code, Some(1));
     let deployment = found(&findings, "deployment");
     assert_eq!(deployment["status"], "fail");
