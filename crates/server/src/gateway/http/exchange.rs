@@ -2,6 +2,7 @@
 //! strictly.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -16,6 +17,7 @@ use scarce_core::command::Common;
 use scarce_core::types::{Natural, OperationId};
 use scarce_glossary::Language;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
 use super::{BODY_BYTES_MAX, reply};
 
@@ -24,6 +26,9 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 
 /// The header of the deadline.
 pub(super) const DEADLINE: HeaderName = HeaderName::from_static("scarce-deadline");
+
+/// How long a body may take to arrive, so that a slow sender holds no place for ever.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// In which language a caller is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +84,11 @@ async fn read_body(
     body: Body,
     speech: Speech,
 ) -> Result<Option<Map<String, Value>>, Response> {
-    let bytes = match Limited::new(body, BODY_BYTES_MAX).collect().await {
+    let collected = timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
+    let Ok(collected) = collected else {
+        return Err(reply::misshapen(&Misshapen::new("body", "did not arrive in time"), speech));
+    };
+    let bytes = match collected {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
             return Err(reply::of_port(PortCode::PayloadTooLarge, speech));
