@@ -71,9 +71,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Adds the fields of a JSON object.
     pub fn add_object(&mut self, object: &'a Map<String, Value>) {
-        // An explicit null is as good as nothing.
-        let given = object.iter().filter(|(_, value)| !value.is_null());
-        self.given.extend(given.map(|(name, value)| (name.as_str(), Given::Json(value))));
+        self.given.extend(object.iter().map(|(name, value)| (name.as_str(), Given::Json(value))));
     }
 
     /// Adds a field of the path or the query.
@@ -116,7 +114,8 @@ impl<'a> Fields<'a> {
             return Err(Misshapen::new(name, "is given twice"));
         }
         self.asked.borrow_mut().push(its);
-        Ok(Some(*value))
+        // An explicit null is as good as nothing.
+        Ok(Some(*value).filter(|value| !matches!(value, Given::Json(Value::Null))))
     }
 
     fn check_all_asked(&self, takes: &str) -> Result<(), Misshapen> {

@@ -90,7 +90,13 @@ fn arguments(spec: &'static CommandSpec, without: &[&str], language: Language) -
 fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
     match spec.name {
         "PACKET.CREATE" => {
-            schema.insert("oneOf".to_owned(), json!([{ "required": ["plan"] }, { "required": ["amounts"] }]));
+            let just = |given: &str, other: &str| {
+                json!({
+                    "properties": { given: { "type": ["object", "array"] }, other: { "type": "null" } },
+                    "required": [given],
+                })
+            };
+            schema.insert("oneOf".to_owned(), json!([just("plan", "amounts"), just("amounts", "plan")]));
         }
         "ORDER.PLACE" => {
             let market = json!({ "properties": { "type": { "const": "MARKET" } }, "required": ["type"] });
@@ -122,7 +128,8 @@ pub fn field(spec: &CommandSpec, argument: &ArgumentSpec, name: &str, language: 
         "amounts" => json!({ "type": "array", "items": positive(), "minItems": 1, "maxItems": AMOUNTS_MAX }),
         _ => of_kind(argument),
     };
-    let is_optional = argument.optional || name == "price";
+    // Of these just one is given.
+    let is_optional = argument.optional || ["price", "plan", "amounts"].contains(&name);
     if is_optional && !matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges) {
         schema = nullable(schema);
     }
@@ -162,7 +169,8 @@ fn integer() -> Value {
     json!({ "type": "integer", "minimum": -9_007_199_254_740_991_i64, "maximum": INTEGER_MAX })
 }
 
-fn nullable(schema: Value) -> Value {
+/// The same, or null.
+pub fn nullable(schema: Value) -> Value {
     match schema {
         Value::Object(mut object) if object.get("type").is_some_and(Value::is_string) => {
             let kind = object.get("type").cloned().unwrap_or_default();
@@ -306,7 +314,21 @@ fn limit(language: Language) -> Value {
         ("offset_minutes", offset),
     ];
     let fields = fields.map(|(name, schema)| (name.to_owned(), described(schema, term(name), language)));
-    object(fields.into_iter().collect(), &["name", "max"])
+    let mut schema = object(fields.into_iter().collect(), &["name", "max"]);
+    let calendar = json!({ "enum": crate::arguments::WINDOWS.iter().filter(|word| **word != "NONE").collect::<Vec<_>>() });
+    let none = json!({ "type": "null" });
+    // A window is a word or a duration, and only those of the calendar have an offset.
+    schema["allOf"] = json!([
+        {
+            "if": { "properties": { "window": { "type": "string" } }, "required": ["window"] },
+            "then": { "properties": { "window_ms": none } },
+        },
+        {
+            "if": { "properties": { "window": calendar }, "required": ["window"] },
+            "else": { "properties": { "offset_minutes": none } },
+        },
+    ]);
+    schema
 }
 
 fn subject() -> Value {

@@ -4,9 +4,9 @@ use scarce_glossary::{Language, Text};
 use serde_json::{Value, json};
 
 use super::operations::{add_operation_headers, of_port, operation_id, problem, query};
-use super::schemas::{object, reference, type_name};
+use super::schemas::{nullable, object, reference, type_name};
 use crate::routes::Method;
-use scarce_core::command::{COMMANDS, Effect};
+use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 
 /// The most operations of one batch.
 pub const BATCH_OPERATIONS_MAX: usize = 1_000;
@@ -53,31 +53,38 @@ fn json_body(description: Text, schema: &Value, language: Language) -> Value {
 
 /// One of the commands with its arguments, and with an id and a deadline where it changes something.
 fn batch_request() -> Value {
-    let is_line = |spec: &&&scarce_core::command::CommandSpec| {
-        spec.name != "DIGEST" && spec.name != "OPERATION.RESOLVE"
-    };
-    let operation = |spec: &&scarce_core::command::CommandSpec| {
+    let is_line = |spec: &&&CommandSpec| spec.name != "DIGEST" && spec.name != "OPERATION.RESOLVE";
+    let operation = |spec: &&CommandSpec| {
         let mut fields = serde_json::Map::new();
         fields.insert("command".to_owned(), json!({ "type": "string", "const": spec.name }));
         fields.insert("arguments".to_owned(), reference(&format!("{}Arguments", type_name(spec.name))));
         if spec.effect == Effect::Write {
-            fields.insert("id".to_owned(), reference("OperationId"));
+            fields.insert("id".to_owned(), nullable(reference("OperationId")));
             let natural = json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
-            fields.insert("deadline".to_owned(), natural);
+            fields.insert("deadline".to_owned(), nullable(natural));
         }
         object(fields, &["command", "arguments"])
     };
-    let writes = COMMANDS.iter().filter(is_line).map(operation).collect::<Vec<_>>();
+    let lines = COMMANDS.iter().filter(is_line).map(operation).collect::<Vec<_>>();
+    let is_write = |spec: &&&CommandSpec| is_line(spec) && spec.effect == Effect::Write;
+    let writes: Vec<_> = COMMANDS.iter().filter(is_write).map(|spec| spec.name).collect();
+    let of_the_whole = json!({ "type": "null" });
+    let part = json!({
+        "properties": { "command": { "enum": writes }, "id": of_the_whole, "deadline": of_the_whole }
+    });
     json!({
         "type": "object",
         "properties": {
-            "atomic": { "type": "boolean", "default": false },
+            "atomic": { "type": ["boolean", "null"], "default": false },
             "operations": {
-                "type": "array", "minItems": 1, "maxItems": BATCH_OPERATIONS_MAX, "items": { "oneOf": writes }
+                "type": "array", "minItems": 1, "maxItems": BATCH_OPERATIONS_MAX, "items": { "oneOf": lines }
             },
         },
         "required": ["operations"],
         "additionalProperties": false,
+        // An atomic batch has one id and one deadline, in its headers, and nothing in it only reads.
+        "if": { "properties": { "atomic": { "const": true } }, "required": ["atomic"] },
+        "then": { "properties": { "operations": { "items": part } } },
     })
 }
 
@@ -149,7 +156,7 @@ fn preview(language: Language) -> Value {
         "properties": {
             "plan": reference("Plan"),
             "seed": { "type": ["string", "null"], "pattern": "^[0-9a-f]{64}$" },
-            "amounts": { "type": "boolean", "default": false },
+            "amounts": { "type": ["boolean", "null"], "default": false },
         },
         "required": ["plan"],
         "additionalProperties": false,
@@ -286,7 +293,8 @@ fn readiness(language: Language) -> Value {
         Text::new("There: each check on a line.", "存在时逐行列出各项检查。"),
         language,
     );
-    let mut responses = with_problems(success.clone(), of_kind(Method::Get, &[], language));
+    let mut responses =
+        with_problems(success.clone(), of_kind(Method::Get, &[("400", &["INVALID"])], language));
     if let Value::Object(responses) = &mut responses {
         responses.insert("503".to_owned(), success);
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use scarce::client::Client;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// A running `scarce serve`, killed when the test lets go of it.
 pub struct Server {
@@ -26,6 +26,7 @@ pub struct Server {
     /// Where it speaks HTTP.
     pub http: String,
     data: Option<TempDir>,
+    stderr: Option<NamedTempFile>,
 }
 
 /// The binary that cargo built for the tests.
@@ -54,7 +55,22 @@ impl Server {
 
     /// Starts on an address and waits for the line that says it is ready.
     pub fn start_at(data: &Path, address: &str, options: &[&str]) -> Self {
-        let mut command = serve_at(data, address, options);
+        Self::spawn(serve_at(data, address, options))
+    }
+
+    /// Starts on an empty data directory, and keeps what the server says on stderr.
+    pub fn overheard(options: &[&str]) -> Self {
+        let data = TempDir::new().expect("a temporary folder");
+        let stderr = NamedTempFile::new().expect("a temporary file");
+        let mut command = serve(data.path(), options);
+        command.stderr(stderr.reopen().expect("the file"));
+        let mut server = Self::spawn(command);
+        server.data = Some(data);
+        server.stderr = Some(stderr);
+        server
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
@@ -63,7 +79,7 @@ impl Server {
             let address = line.split(port).nth(1).and_then(|rest| rest.split(',').next());
             address.unwrap_or_else(|| panic!("no ready line but '{line}'")).to_owned()
         };
-        Self { child, address: named("resp "), http: named("http "), data: None }
+        Self { child, address: named("resp "), http: named("http "), data: None, stderr: None }
     }
 
     /// Starts on an empty data directory that goes with it.
@@ -87,6 +103,12 @@ impl Server {
     /// A connection to its HTTP port.
     pub fn http(&self) -> Http {
         Http::connect(&self.http)
+    }
+
+    /// What it has said on stderr, where that is kept.
+    pub fn overhead(&self) -> String {
+        let stderr = self.stderr.as_ref().expect("stderr is kept");
+        std::fs::read_to_string(stderr.path()).expect("the file")
     }
 
     /// Its process id.

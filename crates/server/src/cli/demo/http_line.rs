@@ -167,7 +167,9 @@ impl<Q> Line<Q> for HttpLine<Q> {
             Sent::Each(questions) => questions.into_iter().map(|(question, _)| question).collect(),
             Sent::Atomic(question, _) => vec![question],
         });
-        sent.chain(self.open.into_iter().map(|(question, ..)| question)).collect()
+        // Answers that came together with others and that nobody has looked at were not given either.
+        let unseen = self.ready.into_iter().map(|(question, _)| question);
+        unseen.chain(sent).chain(self.open.into_iter().map(|(question, ..)| question)).collect()
     }
 }
 

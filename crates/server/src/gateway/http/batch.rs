@@ -47,12 +47,12 @@ impl Batch {
         query.check_none()?;
         let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
         only(body, &["atomic", "operations"])?;
-        let is_atomic = match body.get("atomic") {
+        let is_atomic = match field(body, "atomic") {
             None => false,
             Some(Value::Bool(value)) => *value,
             Some(_) => return Err(Misshapen::new("atomic", "must be true or false")),
         };
-        let Some(Value::Array(operations)) = body.get("operations") else {
+        let Some(Value::Array(operations)) = field(body, "operations") else {
             return Err(Misshapen::new("operations", "must be a JSON array"));
         };
         if operations.is_empty() || operations.len() > BATCH_OPERATIONS_MAX {
@@ -216,7 +216,7 @@ fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen>
 /// The id and the deadline of an operation; in an atomic batch they belong to the whole.
 fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> Result<Common, Misshapen> {
     let mut common = Common::default();
-    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, object.get(*name)?))) {
+    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, field(object, name)?))) {
         if is_atomic || spec.effect == Effect::Read {
             let reason =
                 "belongs to a single command that changes something; an atomic batch has it in its headers";
@@ -232,6 +232,11 @@ fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> R
         }
     }
     Ok(common)
+}
+
+/// A field; an explicit null is as good as nothing.
+fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).filter(|value| !value.is_null())
 }
 
 fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {

@@ -4,6 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderValue, Response as HttpResponse, StatusCode};
@@ -28,6 +29,9 @@ static ENGLISH: LazyLock<Value> =
 static CHINESE: LazyLock<Value> =
     LazyLock::new(|| openapi::document(env!("CARGO_PKG_VERSION"), Language::Chinese));
 
+/// What a path names, where it is UTF-8.
+type Named = Result<Path<String>, PathRejection>;
+
 /// `/openapi.json`, with `?lang=zh` in Chinese.
 pub(super) async fn openapi(RawQuery(query): RawQuery) -> Response {
     let query = query.unwrap_or_default();
@@ -43,7 +47,8 @@ pub(super) async fn openapi(RawQuery(query): RawQuery) -> Response {
 }
 
 /// `/problems/{code}`: where the `type` of a problem document leads.
-pub(super) async fn explain(Path(word): Path<String>, speech: Speech) -> Response {
+pub(super) async fn explain(word: Named, speech: Speech) -> Response {
+    let Ok(Path(word)) = word else { return reply::of_port(PortCode::NotFound, speech) };
     let own = Code::from_word(&word).filter(|code| code.word() == word && *code != Code::Applied);
     let port = PortCode::ALL.iter().find(|code| code.word() == word);
     let (status, retryable, cause, advice, facts) = match (own, port) {
@@ -77,8 +82,11 @@ pub(super) async fn docs_index(speech: Speech) -> Response {
 }
 
 /// A file of the explorer.
-pub(super) async fn docs_file(Path(file): Path<String>, speech: Speech) -> Response {
-    docs(&file, speech)
+pub(super) async fn docs_file(file: Named, speech: Speech) -> Response {
+    match file {
+        Ok(Path(file)) => docs(&file, speech),
+        Err(_) => reply::of_port(PortCode::NotFound, speech),
+    }
 }
 
 fn docs(file: &str, speech: Speech) -> Response {

@@ -75,11 +75,11 @@ impl Asked {
             None => None,
             Some(text) => Some(read_partition(text, partitions)?),
         };
-        let header = exchange.headers.get(&LAST_EVENT_ID).and_then(|value| value.to_str().ok());
+        let header = exchange.header(&LAST_EVENT_ID, "Last-Event-ID")?.map(String::from_utf8_lossy);
         let cursor = fields.take_text("cursor")?;
         fields.check_none()?;
         // What a browser sends after a break is further on than what the page was opened with.
-        let places = match header.or(cursor) {
+        let places = match header.as_deref().or(cursor) {
             Some(cursor) => cursor::places(cursor, partitions)?,
             None => vec![Place::default(); partitions as usize],
         };

@@ -4,11 +4,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, Method};
 use axum::response::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use scarce_api::problem::PortCode;
@@ -17,7 +17,6 @@ use scarce_core::command::Common;
 use scarce_core::types::{Natural, OperationId};
 use scarce_glossary::Language;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 
 use super::{BODY_BYTES_MAX, reply};
 
@@ -28,7 +27,7 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 pub(super) const DEADLINE: HeaderName = HeaderName::from_static("scarce-deadline");
 
 /// How long a body may take to arrive, so that a slow sender holds no place for ever.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// In which language a caller is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +73,22 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
         };
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-        let body = read_body(&parts.headers, body, speech).await?;
+        let body = if takes_body(&parts.method) {
+            read_body(&parts.headers, body, speech).await?
+        } else if body.is_end_stream() {
+            None
+        } else {
+            let reason =
+                format!("does not go with {}; arguments are in the path and the query", parts.method);
+            return Err(reply::misshapen(&Misshapen::new("body", reason), speech));
+        };
         Ok(Self { speech, headers: parts.headers, path, query, body })
     }
+}
+
+/// Whether arguments come in a body.
+fn takes_body(method: &Method) -> bool {
+    [Method::POST, Method::PATCH].contains(method)
 }
 
 async fn read_body(
@@ -84,16 +96,14 @@ async fn read_body(
     body: Body,
     speech: Speech,
 ) -> Result<Option<Map<String, Value>>, Response> {
-    let collected = timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await;
-    let Ok(collected) = collected else {
-        return Err(reply::misshapen(&Misshapen::new("body", "did not arrive in time"), speech));
-    };
-    let bytes = match collected {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => {
+    let bytes = match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
             return Err(reply::of_port(PortCode::PayloadTooLarge, speech));
         }
-        Err(_) => return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech)),
+        Ok(Err(_)) | Err(_) => {
+            return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech));
+        }
     };
     if bytes.is_empty() {
         return Ok(None);
@@ -156,7 +166,11 @@ impl Exchange {
         Ok(Common { operation, deadline })
     }
 
-    fn header(&self, name: &HeaderName, shown: &'static str) -> Result<Option<&[u8]>, Misshapen> {
+    /// A header that is given once at most.
+    ///
+    /// # Errors
+    /// When it is given twice.
+    pub(super) fn header(&self, name: &HeaderName, shown: &'static str) -> Result<Option<&[u8]>, Misshapen> {
         let mut values = self.headers.get_all(name).iter();
         let first = values.next();
         if values.next().is_some() {

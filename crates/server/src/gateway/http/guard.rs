@@ -52,8 +52,9 @@ pub(super) async fn check_host(
     request: Request,
     next: Next,
 ) -> Response {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if shared.access.password.is_some() || host.is_some_and(is_local) {
+    let mut hosts = request.headers().get_all(HOST).iter().peekable();
+    let is_local = hosts.peek().is_some() && hosts.all(|host| host.to_str().is_ok_and(is_local));
+    if shared.access.password.is_some() || is_local {
         return next.run(request).await;
     }
     reply::of_port(PortCode::Misdirected, speech)

@@ -51,7 +51,7 @@ impl Asked {
             Some(_) => return Err(Misshapen::new("seed", "must be a JSON string")),
         };
         let with_amounts = match body.get("amounts") {
-            None => false,
+            None | Some(Value::Null) => false,
             Some(Value::Bool(value)) => *value,
             Some(_) => return Err(Misshapen::new("amounts", "must be true or false")),
         };

@@ -1,0 +1,87 @@
+//! Who may ask, and under which name.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::support::{Response, Server};
+use crate::{Bench, assert_problem};
+
+#[test]
+fn without_a_password_only_this_machine_is_a_host() {
+    let mut bench = Bench::start(&[]);
+    let address = bench.server.http.clone();
+    let mut ask = |hosts: &[&str]| -> Response {
+        let hosts: String = hosts.iter().map(|host| format!("Host: {host}\r\n")).collect();
+        bench.http.send(format!("GET /v1/stock/sku HTTP/1.1\r\n{hosts}\r\n").as_bytes());
+        bench.http.response()
+    };
+    for local in [address.as_str(), "localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:7380"] {
+        assert_eq!(ask(&[local]).status, 200, "{local}");
+    }
+    let misdirected: &[&[&str]] = &[
+        &["shop.example"],
+        &["shop.example:7380"],
+        &["localhost.shop.example"],
+        &["127.0.0.1.nip.example"],
+        &[""],
+        &["\u{fc}"],
+        &[],
+        &["localhost", "shop.example"],
+        &["shop.example", "localhost"],
+    ];
+    for hosts in misdirected {
+        assert_problem(&format!("{hosts:?}"), &ask(hosts), 421, "MISDIRECTED");
+    }
+    bench.check_well();
+}
+
+#[test]
+fn with_a_password_it_must_be_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "open sesame\n").unwrap();
+    let server = Server::overheard(&["--password-file", file.to_str().unwrap()]);
+    let mut http = server.http();
+    let basic = |pair: &str| format!("Basic {}", STANDARD.encode(pair));
+    let mut ask = |target: &str, shown: Option<&str>| {
+        let headers: Vec<_> = shown.map(|shown| ("Authorization", shown)).into_iter().collect();
+        http.call("GET", target, &headers, None)
+    };
+    for right in
+        ["Bearer open sesame", "bearer open sesame", &basic("any:open sesame"), &basic(":open sesame")]
+    {
+        assert_eq!(ask("/v1/digest", Some(right)).status, 200, "{right}");
+    }
+    let wrong = [
+        None,
+        Some(String::new()),
+        Some("Bearer".to_owned()),
+        Some("Bearer ".to_owned()),
+        Some("Bearer open sesam".to_owned()),
+        Some("Bearer open sesame!".to_owned()),
+        Some("open sesame".to_owned()),
+        Some("Digest open sesame".to_owned()),
+        Some("Basic open sesame".to_owned()),
+        Some(basic("open sesame")),
+        Some(basic("open sesame:")),
+        Some(basic("any:wrong")),
+        Some("Basic ====".to_owned()),
+    ];
+    for target in ["/v1/digest", "/v1/events", "/metrics", "/v1/stock/sku"] {
+        for shown in &wrong {
+            let response = ask(target, shown.as_deref());
+            assert_problem(&format!("{target} {shown:?}"), &response, 401, "UNAUTHENTICATED");
+            assert_eq!(response.header("www-authenticate"), Some("Bearer"));
+        }
+    }
+    for open in ["/livez", "/readyz", "/openapi.json", "/docs/", "/problems/SOLD_OUT"] {
+        assert_eq!(ask(open, None).status, 200, "{open}");
+    }
+    let posted = http.call("POST", "/v1/stock", &[], Some(&serde_json::json!({ "sku": "s", "quantity": 1 })));
+    assert_problem("a POST", &posted, 401, "UNAUTHENTICATED");
+    let mut other = server.http();
+    other
+        .send(b"GET /v1/stock/s HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer open sesame\r\n\r\n");
+    assert_problem("by a name, and not made", &other.response(), 404, "STOCK_NOT_FOUND");
+    assert!(!server.overhead().contains("panicked"));
+}
