@@ -206,7 +206,9 @@ impl StockItems {
     /// Puts in how many units an owner has, of an item that is there.
     pub fn restore_owner(&mut self, sku: &Id, owner: &Id, used: u64) {
         if let Some(slot) = self.items.find(sku) {
-            self.owners.add(&owner_key(slot, owner), used, None);
+            let key = owner_key(slot, owner);
+            self.owners.subtract(&key, self.owners.used(&key));
+            self.owners.add(&key, used, None);
         }
     }
 
