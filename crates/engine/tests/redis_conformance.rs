@@ -188,7 +188,7 @@ impl Target for RedisTarget {
         self.check_fold()?;
         self.engine = None;
         self.restarts += 1;
-        if self.restarts % SERVER_RESTARTS_EVERY == 0 {
+        if self.restarts.is_multiple_of(SERVER_RESTARTS_EVERY) {
             self.server.restart();
         }
         self.start()

@@ -48,7 +48,7 @@ impl Server {
         let begun = Instant::now();
         while !self.answers() {
             assert!(begun.elapsed() < START_TIMEOUT, "redis-server does not answer");
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::park_timeout(Duration::from_millis(5));
         }
     }
 
