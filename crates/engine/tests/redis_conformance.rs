@@ -2,6 +2,7 @@
 //! EVALSHA. Every scenario ends with a new engine on the same server, by turns after a crash of the server.
 
 #[path = "redis/server.rs"]
+#[allow(dead_code, reason = "each test needs a part of it")]
 mod server;
 
 use std::path::Path;

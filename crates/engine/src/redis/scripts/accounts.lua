@@ -244,11 +244,14 @@ S.forget_record.hold = function(account, hold)
   S.lex_remove("holds_by", hold_key(account, hold))
 end
 
+local function touch(id, visit)
+  local account = id and S.get("accounts", id)
+  if account and account.held > 0 then visit("hold", id) end
+end
+
 S.touched.ACCOUNT = function(command, visit)
-  for _, id in ipairs({ command.account or command.from or false, command.to or false }) do
-    local account = id and S.get("accounts", id)
-    if account and account.held > 0 then visit("hold", id) end
-  end
+  touch(command.account or command.from, visit)
+  touch(command.to, visit)
 end
 
 -- Events -------------------------------------------------------------------------------------------------

@@ -147,19 +147,21 @@ local function end_record(kind, resource, record)
 end
 
 -- The resources that commands touch and that have deadlines, each once.
+local touched, known
+
+local function note_touched(kind, resource)
+  local key = kind .. " " .. resource
+  if not known[key] then
+    known[key] = true
+    touched[#touched + 1] = { kind, resource }
+  end
+end
+
 local function touched_by(commands)
-  local touched, known = {}, {}
-  for _, command in ipairs(commands) do
-    local visit = S.touched[command.group]
-    if visit then
-      visit(command, function(kind, resource)
-        local key = kind .. " " .. resource
-        if not known[key] then
-          known[key] = true
-          touched[#touched + 1] = { kind, resource }
-        end
-      end)
-    end
+  touched, known = {}, {}
+  for at = 1, #commands do
+    local visit = S.touched[commands[at].group]
+    if visit then visit(commands[at], note_touched) end
   end
   return touched
 end

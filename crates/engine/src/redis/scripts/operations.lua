@@ -16,7 +16,7 @@ S.operation_key = key_of
 
 function S.clear_operations()
   S.remembered, S.pushed_out, S.oldest_operations = {}, {}, {}
-  S.operations_before, S.operations_count = nil, nil
+  S.operations_before, S.operations_count, S.oldest = nil, nil, nil
 end
 
 local function count()
@@ -29,6 +29,7 @@ end
 
 -- The stamp, last sequence and id of the oldest that is remembered, or nil.
 local function oldest()
+  if S.oldest then return S.oldest end
   local place, stored = #S.pushed_out + 1, S.oldest_operations
   if place > #stored and #stored < S.operations_before then
     local last = place == 1 and 0 or place + FORGOTTEN_MAX
@@ -39,7 +40,8 @@ local function oldest()
   local element = stored[place] or S.remembered[place - #stored]
   if not element then return nil end
   local at, sequence_last, key = string.match(element, "^(%d+) (%d+) (.*)$")
-  return { at = tonumber(at), sequence_last = tonumber(sequence_last), key = key, element = element }
+  S.oldest = { at = tonumber(at), sequence_last = tonumber(sequence_last), key = key, element = element }
+  return S.oldest
 end
 
 -- The stamp up to which ids may have been forgotten.
@@ -84,6 +86,7 @@ function S.forget_operations(now)
     if not over and not crowded then return end
     if not over then S.meta.forgotten_at = first.at end
     S.pushed_out[#S.pushed_out + 1] = first.element
+    S.oldest = nil
     S.operations_count = S.operations_count - 1
     local record = S.get("operations", first.key)
     -- The id may have been used again since.
