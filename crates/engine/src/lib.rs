@@ -1,7 +1,7 @@
 //! Engines that sequence, log and apply commands.
 //!
 //! [`Engine`] is what gateways and outflow know; [`embedded`] is the engine that keeps its state and
-//! journal in this process.
+//! journal in this process, [`redis`] the one that keeps both in Redis or Valkey.
 
 pub mod clock;
 pub mod deployment;
@@ -10,6 +10,7 @@ pub mod engine;
 pub mod journal;
 pub mod lock;
 pub mod metrics;
+pub mod redis;
 pub mod snapshot;
 pub mod storage;
 

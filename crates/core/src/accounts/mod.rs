@@ -67,6 +67,17 @@ impl Account {
     }
 }
 
+/// What is known of an account outside of a partition's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "as in Account")]
+pub struct AccountFigures {
+    pub asset: Id,
+    pub balance: i64,
+    pub held: u64,
+    pub overdraft: u64,
+    pub status: Status,
+}
+
 words! {
     /// What became of a hold.
     HoldStatus {
@@ -157,6 +168,33 @@ impl Accounts {
             return Err(Refusal::new(Code::AccountFrozen, facts![account]));
         }
         Ok((slot, found))
+    }
+
+    /// Puts an account in that another store kept.
+    pub fn restore(&mut self, id: Id, figures: AccountFigures) {
+        let AccountFigures { asset, balance, held, overdraft, status } = figures;
+        let world_id = Id::world(&asset);
+        let empty = |status| Account {
+            asset: asset.clone(),
+            balance: 0,
+            held: 0,
+            overdraft: 0,
+            status,
+            world: Slot(0),
+        };
+        let world = self
+            .accounts
+            .find(&world_id)
+            .unwrap_or_else(|| self.accounts.insert(world_id.clone(), empty(Status::Open)));
+        let world = if id == world_id { Slot(0) } else { world };
+        self.accounts.insert(id, Account { balance, held, overdraft, world, ..empty(status) });
+    }
+
+    /// Puts a hold in that another store kept, on an account that is there.
+    pub fn restore_hold(&mut self, account: &Id, name: Id, hold: Hold) {
+        if let Some(slot) = self.accounts.find(account) {
+            self.holds.insert((slot, name), hold);
+        }
     }
 
     pub(crate) fn forget(&mut self, slot: Slot, hold: &Id) {

@@ -81,6 +81,12 @@ impl Envelope {
         xxh3_64(scratch)
     }
 
+    /// The packets of each campaign that the body creates, in order.
+    #[must_use]
+    pub fn prepared(&self) -> &[Prepared] {
+        &self.prepared
+    }
+
     /// The commands in order.
     #[must_use]
     pub fn commands(&self) -> &[Command] {

@@ -187,6 +187,14 @@ macro_rules! commands {
                 match self { $(Command::$variant(_) => &specs::$variant),* }
             }
 
+            /// The values of all arguments in the order of the table, for engines that take them in that form.
+            #[must_use]
+            pub fn values(&self) -> Vec<Value> {
+                match self { $(Command::$variant(command) => {
+                    vec![$(Shown::shown(&command.$field),)* $(Shown::shown(&command.$option),)*]
+                })* }
+            }
+
             /// Calls `visit` with every id by which the command finds its partition.
             pub fn route(&self, visit: &mut dyn FnMut(&Id)) {
                 match self { $(Command::$variant(command) => {

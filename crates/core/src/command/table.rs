@@ -10,7 +10,8 @@ use super::shapes::{
 use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands, group_of};
 use super::{Common, Routed};
 use crate::codec::{Input, Malformed, Wire};
-use crate::outcome::Code;
+use crate::event::Shown;
+use crate::outcome::{Code, Value};
 use crate::types::{Delta, Id, Natural, OperationId, Positive, TimeMs};
 
 commands! {

@@ -2,10 +2,12 @@
 //! table declares them all.
 
 pub mod entry;
+pub mod from_shown;
 mod spec;
 mod table;
 
 pub use entry::{ENTRY_BYTES_MAX, Entry, EntryHead, OperationMark};
+pub use from_shown::FromShown;
 pub use spec::EventSpec;
 pub use table::*;
 
@@ -65,10 +67,35 @@ impl Shown for [u8; 32] {
     }
 }
 
+macro_rules! shown_by_number {
+    ($($name:ident),*) => {$(
+        impl Shown for crate::types::$name {
+            fn shown(&self) -> Value {
+                Value::from(self.get())
+            }
+        }
+    )*};
+}
+
+shown_by_number!(Positive, Natural, Delta);
+
+impl Shown for crate::types::Text {
+    fn shown(&self) -> Value {
+        Value::from(self.as_str())
+    }
+}
+
 /// Shows an enum by its word.
 #[macro_export]
 macro_rules! shown_word {
     ($($name:ty),*) => {$(
+        impl $crate::event::FromShown for $name {
+            fn from_shown(value: &$crate::outcome::Value) -> Result<Self, $crate::codec::Malformed> {
+                let word = $crate::event::from_shown::text(value)?;
+                Self::from_word(word.as_bytes()).ok_or($crate::codec::Malformed)
+            }
+        }
+
         impl $crate::event::Shown for $name {
             fn shown(&self) -> $crate::outcome::Value {
                 $crate::outcome::Value::from(self.word())

@@ -70,6 +70,34 @@ macro_rules! events {
             }
         }
 
+        impl Event {
+            /// The values of all fields in the order of the table, those that no public stream shows last.
+            #[must_use]
+            pub fn values(&self) -> Vec<Value> {
+                match self { $(Event::$variant(event) => {
+                    let _ = event;
+                    vec![$(Shown::shown(&event.$field),)* $(Shown::shown(&event.$sfield),)*]
+                })* }
+            }
+
+            /// The event of a number whose fields have these [`values`](Event::values).
+            ///
+            /// # Errors
+            /// When there is no such event, or its fields have other values.
+            pub fn from_values(number: u16, values: &[Value]) -> Result<Self, Malformed> {
+                let mut values = values.iter();
+                let event = match number {
+                    $($number => {
+                        $(let $field = FromShown::from_shown(values.next().ok_or(Malformed)?)?;)*
+                        $(let $sfield = FromShown::from_shown(values.next().ok_or(Malformed)?)?;)*
+                        Event::$variant($variant { $($field,)* $($sfield,)* })
+                    })*
+                    _ => return Err(Malformed),
+                };
+                if values.next().is_some() { Err(Malformed) } else { Ok(event) }
+            }
+        }
+
         #[allow(non_upper_case_globals, reason = "named as the variants that they describe")]
         mod specs {
             use super::EventSpec;

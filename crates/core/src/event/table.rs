@@ -1,7 +1,7 @@
 //! The event table.
 
-use super::Shown;
 use super::spec::{EventSpec, events};
+use super::{FromShown, Shown};
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::shapes::{Cut, Limit, Method, Side, StpMode, Subject, Tif};
 use crate::machine::step::Progress;

@@ -96,6 +96,10 @@ impl Bench {
     /// Checks that the log folds to this machine and that a snapshot of it is read back.
     #[track_caller]
     pub(crate) fn check_fold(&self) {
+        for event in self.events() {
+            let values = event.values();
+            assert_eq!(Event::from_values(event.spec().number, &values).as_ref(), Ok(&event));
+        }
         let again = self.fold(&self.entries());
         assert_eq!(again.state().digest(None), self.digest());
         assert_eq!(snapshot(&again), snapshot(&self.machine));

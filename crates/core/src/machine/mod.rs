@@ -62,7 +62,9 @@ impl Machine {
         Self::with_state(State::new(settings), partition, 1, 0)
     }
 
-    fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
+    /// A partition whose state another store kept.
+    #[must_use]
+    pub fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
         let now = state.at;
         Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new() }
     }

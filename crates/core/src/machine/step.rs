@@ -2,8 +2,10 @@
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::Command;
-use crate::event::OperationMark;
-use crate::outcome::Facts;
+use crate::event::from_shown::list;
+use crate::event::{FromShown, OperationMark, Shown};
+use crate::facts;
+use crate::outcome::{Facts, Value};
 use crate::record_wire;
 use crate::types::{Id, TimeMs};
 
@@ -70,6 +72,39 @@ impl Wire for Progress {
             3 => Self::Packets { campaign: Wire::get(input)? },
             _ => return Err(Malformed),
         })
+    }
+}
+
+/// As sweep, market, order, fills; cancel_all, market, owner, cancelled; or packets, campaign.
+impl Shown for Progress {
+    fn shown(&self) -> Value {
+        let values = match self {
+            Self::Sweep(Sweep { market, order, fills }) => facts!["sweep", market, order, fills.shown()],
+            Self::CancelAll { market, owner, cancelled } => facts!["cancel_all", market, owner, *cancelled],
+            Self::Packets { campaign } => facts!["packets", campaign],
+        };
+        Value::List(values.into_vec())
+    }
+}
+
+impl FromShown for Progress {
+    fn from_shown(value: &Value) -> Result<Self, Malformed> {
+        match list(value)? {
+            [Value::Text(word), market, order, fills] if word == "sweep" => Ok(Self::Sweep(Sweep {
+                market: Id::from_shown(market)?,
+                order: Id::from_shown(order)?,
+                fills: Vec::from_shown(fills)?,
+            })),
+            [Value::Text(word), market, owner, cancelled] if word == "cancel_all" => Ok(Self::CancelAll {
+                market: Id::from_shown(market)?,
+                owner: Id::from_shown(owner)?,
+                cancelled: u64::from_shown(cancelled)?,
+            }),
+            [Value::Text(word), campaign] if word == "packets" => {
+                Ok(Self::Packets { campaign: Id::from_shown(campaign)? })
+            }
+            _ => Err(Malformed),
+        }
     }
 }
 

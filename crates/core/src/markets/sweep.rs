@@ -6,8 +6,10 @@
 
 use super::book::Node;
 use super::{CancelReason, Order, OrderStatus};
+use crate::codec::Malformed;
 use crate::command::shapes::{Side, StpMode, Tif};
-use crate::event::{Event, OrderCancelled, OrderReduced, OrderRested, OrderTraded};
+use crate::event::from_shown::list;
+use crate::event::{Event, FromShown, OrderCancelled, OrderReduced, OrderRested, OrderTraded, Shown};
 use crate::machine::step::{Progress, Step};
 use crate::outcome::{Facts, Value};
 use crate::state::State;
@@ -49,11 +51,26 @@ pub struct Fill {
 
 record_wire!(Fill { trade, maker_order, price, quantity, maker_remaining });
 
-impl Fill {
-    /// As trade, maker's order, price, quantity, maker's remaining.
+/// As trade, maker's order, price, quantity, maker's remaining.
+impl Shown for Fill {
     fn shown(&self) -> Value {
         let Self { trade, maker_order, price, quantity, maker_remaining } = self;
         Value::List(facts![*trade, maker_order, *price, *quantity, *maker_remaining].into_vec())
+    }
+}
+
+impl FromShown for Fill {
+    fn from_shown(value: &Value) -> Result<Self, Malformed> {
+        let [trade, maker_order, price, quantity, maker_remaining] = list(value)? else {
+            return Err(Malformed);
+        };
+        Ok(Self {
+            trade: FromShown::from_shown(trade)?,
+            maker_order: FromShown::from_shown(maker_order)?,
+            price: FromShown::from_shown(price)?,
+            quantity: FromShown::from_shown(quantity)?,
+            maker_remaining: FromShown::from_shown(maker_remaining)?,
+        })
     }
 }
 
@@ -253,7 +270,7 @@ impl Walk<'_, '_> {
     /// Ends the sweep: what is left rests, where the order may. Gives status, filled, remaining, fills.
     fn end(mut self, before: &[Fill]) -> Facts {
         let status = self.rest();
-        let fills: Vec<Value> = before.iter().chain(&self.fills).take(FILLS_MAX).map(Fill::shown).collect();
+        let fills: Vec<Value> = before.iter().chain(&self.fills).take(FILLS_MAX).map(Shown::shown).collect();
         facts![status.word(), self.taker.filled, self.taker.remaining, fills]
     }
 

@@ -30,6 +30,19 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Prepared {
+    /// What the cut follows from; absent where amounts were given one by one. A secret until the
+    /// campaign is closed.
+    #[must_use]
+    pub fn seed(&self) -> Option<&[u8; 32]> {
+        self.seed.as_ref()
+    }
+
+    /// What the packets hold, in the order in which they are claimed. A secret as the seed is.
+    #[must_use]
+    pub fn amounts(&self) -> &[u64] {
+        &self.amounts
+    }
+
     /// Cuts the packets of a campaign.
     ///
     /// # Errors

@@ -177,6 +177,41 @@ impl StockItems {
             .map(|((_, first), receipt)| (*first, receipt))
     }
 
+    /// Puts an item in that another store kept.
+    pub fn restore(&mut self, sku: Id, item: StockItem) {
+        self.items.insert(sku, item);
+    }
+
+    /// Puts a reservation in that another store kept, of an item that is there.
+    pub fn restore_reservation(&mut self, sku: &Id, name: Id, reservation: Reservation) {
+        if let Some(slot) = self.items.find(sku) {
+            self.reservations.insert((slot, name), reservation);
+        }
+    }
+
+    /// Puts a receipt in that another store kept, of an item that is there.
+    pub fn restore_receipt(&mut self, sku: &Id, first: u64, receipt: Receipt) {
+        if let Some(slot) = self.items.find(sku) {
+            self.receipts.insert((slot, first), receipt);
+        }
+    }
+
+    /// Puts serials in that came back, of an item that is there.
+    pub fn restore_returned(&mut self, sku: &Id, first: u64, count: u64) {
+        if let Some(slot) = self.items.find(sku) {
+            self.returned.insert((slot, first), count);
+        }
+    }
+
+    /// Puts in how many units an owner has, of an item that is there.
+    pub fn restore_owner(&mut self, sku: &Id, owner: &Id, used: u64) {
+        if let Some(slot) = self.items.find(sku) {
+            let key = owner_key(slot, owner);
+            self.owners.subtract(&key, self.owners.used(&key));
+            self.owners.add(&key, used, None);
+        }
+    }
+
     pub(crate) fn find_with_reservations(&self, sku: &Id) -> Option<Slot> {
         let slot = self.items.find(sku)?;
         self.items.at(slot).filter(|item| item.reserved > 0).map(|_| slot)

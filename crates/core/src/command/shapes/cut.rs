@@ -2,6 +2,10 @@
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
+use crate::event::from_shown::list;
+use crate::event::{FromShown, Shown};
+use crate::facts;
+use crate::outcome::Value;
 use crate::types::Positive;
 use crate::{shown_word, word_argument, words};
 
@@ -59,6 +63,38 @@ impl Argument for Cut {
         }
         let amounts = (0..count).map(|_| Positive::take(words, "amount")).collect::<Result<_, _>>()?;
         Ok(Self::Amounts(amounts))
+    }
+}
+
+/// As PLAN, total, count, method; or AMOUNTS and the amounts.
+impl Shown for Cut {
+    fn shown(&self) -> Value {
+        match self {
+            Self::Plan { total, count, method } => {
+                Value::List(facts!["PLAN", total.get(), count.get(), method.word()].into_vec())
+            }
+            Self::Amounts(amounts) => Value::List(
+                [Value::from("AMOUNTS")].into_iter().chain(amounts.iter().map(Shown::shown)).collect(),
+            ),
+        }
+    }
+}
+
+impl FromShown for Cut {
+    fn from_shown(value: &Value) -> Result<Self, Malformed> {
+        let positive =
+            |value| u64::from_shown(value).and_then(|number| Positive::new(number).ok_or(Malformed));
+        match list(value)? {
+            [Value::Text(word), total, count, method] if word == "PLAN" => Ok(Self::Plan {
+                total: positive(total)?,
+                count: positive(count)?,
+                method: Method::from_shown(method)?,
+            }),
+            [Value::Text(word), amounts @ ..] if word == "AMOUNTS" => {
+                amounts.iter().map(positive).collect::<Result<_, _>>().map(Self::Amounts)
+            }
+            _ => Err(Malformed),
+        }
     }
 }
 

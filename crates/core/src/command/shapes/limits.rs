@@ -6,7 +6,8 @@ use super::Window;
 use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
-use crate::event::Shown;
+use crate::event::from_shown::{list, text};
+use crate::event::{FromShown, Shown};
 use crate::outcome::Value;
 use crate::types::{Id, Natural};
 use crate::{facts, record_wire};
@@ -101,13 +102,30 @@ record_wire!(Limit { name, max, shape });
 /// As name, max, dimensions, window, offset in minutes.
 impl Shown for Limit {
     fn shown(&self) -> Value {
-        let per: Vec<Value> = self.shape.per.iter().map(|dimension| dimension.as_str().into()).collect();
-        let (window, offset_minutes) = match self.shape.window {
-            Window::None => (Value::from("NONE"), None),
-            Window::Calendar(unit, offset_minutes) => (Value::from(unit.word()), Some(offset_minutes)),
-            Window::Fixed(duration_ms) => (Value::from(duration_ms.get()), None),
-        };
-        Value::List(facts![&self.name, self.max.get(), per, window, offset_minutes].into_vec())
+        shown_limit(&self.name, self.max, Some(&self.shape))
+    }
+}
+
+fn shown_limit(name: &Id, max: Natural, shape: Option<&LimitShape>) -> Value {
+    let mut values = facts![name, max.get()].into_vec();
+    if let Some(shape) = shape {
+        let per: Vec<Value> = shape.per.iter().map(|dimension| dimension.as_str().into()).collect();
+        values.push(Value::List(per));
+        values.extend(shape.window.shown());
+    }
+    Value::List(values)
+}
+
+impl FromShown for Limit {
+    fn from_shown(value: &Value) -> Result<Self, Malformed> {
+        let [name, max, per, window, offset_minutes] = list(value)? else { return Err(Malformed) };
+        let per =
+            list(per)?.iter().map(|name| text(name).cloned().map(Dimension)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            name: Id::from_shown(name)?,
+            max: Natural::new(u64::from_shown(max)?).ok_or(Malformed)?,
+            shape: LimitShape { per, window: Window::from_shown(window, offset_minutes)? },
+        })
     }
 }
 
@@ -144,6 +162,13 @@ pub struct LimitChange {
     pub shape: Option<LimitShape>,
 }
 record_wire!(LimitChange { name, max, shape });
+
+/// As a limit, without dimensions and window where it names none.
+impl Shown for LimitChange {
+    fn shown(&self) -> Value {
+        shown_limit(&self.name, self.max, self.shape.as_ref())
+    }
+}
 
 /// The changes to a coupon's limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -183,6 +208,18 @@ fn check_names<'a>(names: impl Iterator<Item = &'a Id>, argument: &'static str) 
 
 list_wire!(Limits, LimitChanges);
 
+impl Shown for Limits {
+    fn shown(&self) -> Value {
+        self.0.shown()
+    }
+}
+
+impl Shown for LimitChanges {
+    fn shown(&self) -> Value {
+        self.0.shown()
+    }
+}
+
 /// Who claims: a user, and what else limits may count by. Sorted by dimension, so that the order in
 /// which they were named says nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,6 +246,16 @@ impl Shown for Subject {
     fn shown(&self) -> Value {
         let pairs = self.0.iter().flat_map(|(name, value)| [Value::from(name.as_str()), Value::from(value)]);
         Value::List(pairs.collect())
+    }
+}
+
+impl FromShown for Subject {
+    fn from_shown(value: &Value) -> Result<Self, Malformed> {
+        let pairs = list(value)?.chunks(2).map(|pair| match pair {
+            [name, value] => Ok((Dimension(text(name)?.clone()), Id::from_shown(value)?)),
+            _ => Err(Malformed),
+        });
+        pairs.collect::<Result<_, _>>().map(Self)
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
+use crate::event::Shown;
+use crate::outcome::Value;
 use crate::types::Positive;
 use crate::{shown_word, word_argument, words};
 
@@ -81,6 +83,16 @@ impl Argument for OrderPricing {
             Ok(Self::Market)
         } else {
             Err(Invalid::new(argument, "must be LIMIT price or MARKET"))
+        }
+    }
+}
+
+/// As the price, or nothing for the market's.
+impl Shown for OrderPricing {
+    fn shown(&self) -> Value {
+        match self {
+            Self::Limit(price) => price.shown(),
+            Self::Market => Value::Absent,
         }
     }
 }

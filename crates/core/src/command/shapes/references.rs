@@ -4,6 +4,8 @@ use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::Routed;
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
+use crate::event::Shown;
+use crate::outcome::Value;
 use crate::types::{Id, Text};
 
 /// Why stock was adjusted, written as `REASON text`.
@@ -24,6 +26,12 @@ impl Argument for Reason {
 }
 list_wire!(Reason);
 
+impl Shown for Reason {
+    fn shown(&self) -> Value {
+        self.0.shown()
+    }
+}
+
 /// Any resource, to name its partition, written as `ON resource`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resource(pub Id);
@@ -41,6 +49,12 @@ impl Argument for Resource {
     }
 }
 list_wire!(Resource);
+
+impl Shown for Resource {
+    fn shown(&self) -> Value {
+        self.0.shown()
+    }
+}
 
 impl Routed for Resource {
     fn visit(&self, visit: &mut dyn FnMut(&Id)) {
@@ -61,6 +75,12 @@ impl Argument for OptionalResource {
     }
 }
 list_wire!(OptionalResource);
+
+impl Shown for OptionalResource {
+    fn shown(&self) -> Value {
+        self.0.shown()
+    }
+}
 
 impl Routed for OptionalResource {
     fn visit(&self, visit: &mut dyn FnMut(&Id)) {

@@ -2,6 +2,8 @@
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, Invalid, Words};
+use crate::event::FromShown;
+use crate::outcome::Value;
 use crate::types::Positive;
 use crate::words;
 
@@ -56,6 +58,31 @@ impl Window {
             }
             Self::Calendar(..) => Err(Invalid::new("offset", "must be -1080 to 1080 minutes")),
             _ => Err(Invalid::new("offset", "goes with hour, day, week and month only")),
+        }
+    }
+}
+
+impl Window {
+    /// As NONE, the calendar's unit or milliseconds; and the offset in minutes.
+    pub(super) fn shown(self) -> [Value; 2] {
+        match self {
+            Self::None => [Value::from("NONE"), Value::Absent],
+            Self::Calendar(unit, offset_minutes) => [Value::from(unit.word()), Value::from(offset_minutes)],
+            Self::Fixed(duration_ms) => [Value::from(duration_ms.get()), Value::Absent],
+        }
+    }
+
+    pub(super) fn from_shown(window: &Value, offset_minutes: &Value) -> Result<Self, Malformed> {
+        match (window, offset_minutes) {
+            (Value::Text(word), Value::Absent) if word == "NONE" => Ok(Self::None),
+            (Value::Text(word), Value::Integer(minutes)) => {
+                let unit = CalendarUnit::from_word(word.as_bytes()).ok_or(Malformed)?;
+                Ok(Self::Calendar(unit, *minutes))
+            }
+            (duration_ms, Value::Absent) => {
+                Positive::new(u64::from_shown(duration_ms)?).map(Self::Fixed).ok_or(Malformed)
+            }
+            _ => Err(Malformed),
         }
     }
 }

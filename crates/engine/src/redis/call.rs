@@ -1,0 +1,255 @@
+//! One call of the library: requests of one partition as a message, and what it answers.
+
+use compact_str::format_compact;
+use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_core::packets::Prepared;
+use scarce_core::state::Settings;
+use scarce_core::types::OperationId;
+
+use super::values::{Unreadable, Writer, read_all};
+use crate::engine::Request;
+use crate::journal::bytes::hex;
+
+/// The version of messages and answers.
+const VERSION: u64 = 1;
+
+/// The settings that outcomes depend on, in the order of a message.
+pub const SETTING_NAMES: [&str; 9] = [
+    "window_ms",
+    "window_ms_min",
+    "operations_max",
+    "retention_ms",
+    "step_max",
+    "packets_per_step_max",
+    "due_per_command_max",
+    "receipts_per_audit_max",
+    "ulid_times",
+];
+
+/// How many due records one call ends at most.
+const EXPIRE_MAX: usize = 1_024;
+
+fn write_settings(writer: &mut Writer, settings: &Settings) {
+    writer.list(SETTING_NAMES.len());
+    writer.quantity(settings.window_ms);
+    writer.quantity(settings.window_ms_min);
+    let counts = [
+        settings.step_max,
+        settings.packets_per_step_max,
+        settings.due_per_command_max,
+        settings.receipts_per_audit_max,
+    ];
+    writer.quantity(settings.operations_max as u64);
+    writer.quantity(settings.retention_ms);
+    counts.iter().for_each(|count| writer.quantity(*count as u64));
+    writer.quantity(u64::from(settings.ulid_times));
+}
+
+/// What one request is in a message, written where it was handed in, so that a lane only joins them.
+#[derive(Debug)]
+pub struct Encoded {
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_read: bool,
+}
+
+/// A request to finish what another call began.
+#[must_use]
+pub fn resume() -> Encoded {
+    let mut writer = Writer::default();
+    writer.list(1);
+    writer.text("resume");
+    Encoded { bytes: writer.into_bytes(), is_read: false }
+}
+
+/// Writes a request.
+#[must_use]
+pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
+    let mut writer = Writer::default();
+    writer.list(8);
+    match request {
+        Request::Write(envelope) => write_envelope(&mut writer, "write", envelope, settings, scratch),
+        Request::DryRun(envelope) => write_envelope(&mut writer, "dry_run", envelope, settings, scratch),
+        Request::Read(namespace, command) => {
+            writer.text("read");
+            writer.text(namespace);
+            writer.nothing();
+            writer.nothing();
+            writer.optional(asked_id(command).and_then(|id| made_at(id, settings)));
+            writer.nothing();
+            write_command(&mut writer, command);
+            writer.list(0);
+        }
+        Request::Expire(limit) => {
+            writer.text("expire");
+            writer.text("");
+            (0..4).for_each(|_| writer.nothing());
+            writer.list(1);
+            writer.quantity((*limit).min(EXPIRE_MAX) as u64);
+            writer.list(0);
+        }
+    }
+    let is_read = matches!(request, Request::Read(..));
+    Encoded { bytes: writer.into_bytes(), is_read }
+}
+
+fn write_envelope(
+    writer: &mut Writer,
+    kind: &str,
+    envelope: &Envelope,
+    settings: &Settings,
+    scratch: &mut Vec<u8>,
+) {
+    let operation = envelope.common.operation.as_ref();
+    writer.text(kind);
+    writer.text(&envelope.namespace);
+    match operation {
+        Some(id) => {
+            writer.text(id.as_str());
+            writer.text(&format_compact!("{:016x}", envelope.fingerprint(scratch)));
+        }
+        None => (0..2).for_each(|_| writer.nothing()),
+    }
+    let resolved = match &envelope.body {
+        Body::Single(command) => asked_id(command),
+        Body::Atomic(_) => None,
+    };
+    writer.optional(operation.or(resolved).and_then(|id| made_at(id, settings)));
+    writer.optional(envelope.common.deadline);
+    match &envelope.body {
+        Body::Single(command) => write_command(writer, command),
+        Body::Atomic(commands) => {
+            writer.list(commands.len());
+            commands.iter().for_each(|command| write_command(writer, command));
+        }
+    }
+    writer.list(envelope.prepared().len());
+    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared));
+}
+
+/// The operation that a command asks after.
+fn asked_id(command: &Command) -> Option<&OperationId> {
+    match command {
+        Command::OperationGet(get) => Some(&get.operation),
+        Command::OperationResolve(resolve) => Some(&resolve.operation),
+        _ => None,
+    }
+}
+
+/// The time that an id carries.
+fn made_at(id: &OperationId, settings: &Settings) -> Option<u64> {
+    id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
+}
+
+fn write_command(writer: &mut Writer, command: &Command) {
+    let values = command.values();
+    writer.list(values.len() + 1);
+    writer.quantity(u64::from(command.spec().number));
+    values.iter().for_each(|value| writer.value(value));
+}
+
+/// The seed, or nothing; then the amounts.
+fn write_prepared(writer: &mut Writer, prepared: &Prepared) {
+    writer.list(2);
+    match prepared.seed() {
+        Some(seed) => writer.text(&hex(seed)),
+        None => writer.nothing(),
+    }
+    writer.list(prepared.amounts().len());
+    prepared.amounts().iter().for_each(|amount| writer.quantity(*amount));
+}
+
+/// Joins requests to a message. `epoch` is the one that the caller knows; `clock` is for tests.
+#[must_use]
+pub fn message(
+    settings: &Settings,
+    epoch: Option<u64>,
+    clock: Option<u64>,
+    requests: &[&Encoded],
+) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.list(5);
+    writer.quantity(VERSION);
+    write_settings(&mut writer, settings);
+    writer.optional(epoch);
+    writer.optional(clock);
+    writer.list(requests.len());
+    requests.iter().for_each(|request| writer.raw(&request.bytes));
+    writer.into_bytes()
+}
+
+/// What is owed when not all requests were answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owed {
+    /// Nothing.
+    Nothing,
+    /// The receipt of the first request that was not answered: it was begun, and has further steps.
+    NextReceipt,
+    /// Further steps of an operation from before, which come first.
+    EarlierOperation,
+}
+
+/// What a call is answered.
+#[derive(Debug)]
+pub struct Reply {
+    /// The partition's leadership.
+    pub epoch: u64,
+    /// The sequence of the partition's last event.
+    pub sequence: u64,
+    /// What is owed.
+    pub owed: Owed,
+    /// The receipts of the first requests.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Reads an answer.
+///
+/// # Errors
+/// When it is none.
+pub fn read_reply(bytes: &[u8], partition: u32) -> Result<Reply, Unreadable> {
+    let values = read_all(bytes)?;
+    let [Value::List(fields)] = values.as_slice() else { return Err(Unreadable("it is no list")) };
+    let [epoch, sequence, owed, Value::List(receipts)] = fields.as_slice() else {
+        return Err(Unreadable("it has other fields"));
+    };
+    let owed = match owed {
+        Value::Integer(0) => Owed::Nothing,
+        Value::Integer(1) => Owed::NextReceipt,
+        Value::Integer(2) => Owed::EarlierOperation,
+        _ => return Err(Unreadable("what it owes is unknown")),
+    };
+    let receipts =
+        receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
+    Ok(Reply { epoch: quantity(epoch)?, sequence: quantity(sequence)?, owed, receipts })
+}
+
+fn read_receipt(value: &Value, partition: u32) -> Result<Receipt, Unreadable> {
+    let Value::List(fields) = value else { return Err(Unreadable("a receipt is no list")) };
+    let [code, facts, epoch, first, last, at, replayed] = fields.as_slice() else {
+        return Err(Unreadable("a receipt has other fields"));
+    };
+    Ok(Receipt {
+        outcome: read_outcome(code, facts)?,
+        partition,
+        epoch: quantity(epoch)?,
+        sequence_first: quantity(first)?,
+        sequence_last: quantity(last)?,
+        at: quantity(at)?,
+        replayed: quantity(replayed)? == 1,
+    })
+}
+
+/// An outcome from its code's number and its facts.
+pub(super) fn read_outcome(code: &Value, facts: &Value) -> Result<Outcome, Unreadable> {
+    let number = u16::try_from(quantity(code)?).map_err(|_| Unreadable("a code is unknown"))?;
+    let code = Code::from_number(number).ok_or(Unreadable("a code is unknown"))?;
+    let Value::List(facts) = facts else { return Err(Unreadable("facts are no list")) };
+    Ok(Outcome { code, facts: facts.iter().cloned().collect() })
+}
+
+pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {
+    match value {
+        Value::Integer(number) => u64::try_from(*number).map_err(|_| Unreadable("a quantity is below 0")),
+        _ => Err(Unreadable("a quantity is no integer")),
+    }
+}

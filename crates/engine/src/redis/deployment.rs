@@ -1,0 +1,102 @@
+//! What is fixed when a deployment is created: its number of partitions and its secret, in a hash of its
+//! own. And what a server must be like.
+
+use std::collections::BTreeMap;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use super::RedisError;
+use super::connection::{Link, Refused, ScriptKind};
+use crate::engine::Failure;
+use crate::journal::bytes::hex;
+
+/// The newest version of keys and records.
+const FORMAT_VERSION: u32 = 1;
+
+/// Loads the deployment behind a prefix, or creates it. Gives its secret.
+pub(super) async fn load_or_create(
+    link: &mut Link,
+    prefix: &str,
+    partitions: u32,
+) -> Result<[u8; 32], RedisError> {
+    if partitions == 0 {
+        return Err(RedisError::NoPartition);
+    }
+    let key = format!("{prefix}deployment");
+    let fields = [
+        ("format_version", FORMAT_VERSION.to_string()),
+        ("partitions", partitions.to_string()),
+        ("secret", hex(&random_bytes()?)),
+    ];
+    for (name, value) in fields {
+        let mut set = redis::cmd("HSETNX");
+        set.arg(&key).arg(name).arg(value);
+        let _is_new: bool = ask(link, &set).await?;
+    }
+    let mut get = redis::cmd("HGETALL");
+    get.arg(&key);
+    let found: BTreeMap<String, String> = ask(link, &get).await?;
+    let number = |name: &str| found.get(name).and_then(|text| text.parse::<u32>().ok());
+    let damaged = || RedisError::Damaged { key: key.clone() };
+    let version = number("format_version").ok_or_else(damaged)?;
+    if version > FORMAT_VERSION {
+        return Err(RedisError::Newer { key: key.clone(), found: version, supported: FORMAT_VERSION });
+    }
+    match number("partitions").ok_or_else(damaged)? {
+        its if its == partitions => found.get("secret").and_then(|text| unhex(text)).ok_or_else(damaged),
+        its => Err(RedisError::Partitions { key: key.clone(), found: its, wanted: partitions }),
+    }
+}
+
+async fn ask<T: redis::FromRedisValue>(link: &mut Link, command: &redis::Cmd) -> Result<T, RedisError> {
+    Ok(link.send(command).await.map_err(Failure::from)?)
+}
+
+fn random_bytes() -> Result<[u8; 32], RedisError> {
+    let mut bytes = [0; 32];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
+            Ok(more) => filled += more,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(RedisError::Random(error.into())),
+        }
+    }
+    Ok(bytes)
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// Refuses a server that may drop keys when its memory is full. One that does not say is believed.
+pub(super) async fn check_eviction(link: &mut Link) -> Result<(), RedisError> {
+    let mut get = redis::cmd("CONFIG");
+    get.arg("GET").arg("maxmemory-policy");
+    match link.send::<Vec<String>>(&get).await {
+        Ok(words) => match words.get(1).map(String::as_str) {
+            Some("noeviction") | None => Ok(()),
+            Some(policy) => Err(RedisError::Evicts { policy: policy.to_owned() }),
+        },
+        Err(Refused::ByServer(_)) => Ok(()),
+        Err(Refused::Failure(failure)) => Err(failure.into()),
+    }
+}
+
+/// Functions where the server has them.
+pub(super) async fn script_kind(link: &mut Link) -> Result<ScriptKind, RedisError> {
+    let mut list = redis::cmd("FUNCTION");
+    list.arg("STATS");
+    match link.send::<redis::Value>(&list).await {
+        Ok(_) => Ok(ScriptKind::Functions),
+        Err(Refused::ByServer(_)) => Ok(ScriptKind::Evalsha),
+        Err(Refused::Failure(failure)) => Err(failure.into()),
+    }
+}

@@ -1,0 +1,114 @@
+//! The keys of a partition: a fixed list of names behind one hash tag, so that all of them live in one
+//! slot and every call declares the same ones.
+
+use scarce_core::placement::crc16;
+
+/// How many slots a Redis Cluster has.
+const SLOTS: u32 = 16_384;
+
+/// The names in the order in which a call declares them. Hashes keep records by id; the others are ordered
+/// sets whose members are compared as bytes, unless it says so.
+///
+/// | key | what is in it |
+/// |---|---|
+/// | `meta` | hash: epoch, sequence, stamps, the unfinished operation |
+/// | `accounts`, `holds`; `holds_by` | by account, by `account hold`; `account hold` |
+/// | `stock`, `reservations`, `owners` | by item, by `sku reservation`, by `sku owner` |
+/// | `receipts_of`; `receipts`, `returned` | by `sku first`; `sku first`, `sku first count` |
+/// | `campaigns` … `listed` | red packets |
+/// | `coupons` … `coupon_claims` | coupons |
+/// | `markets` … `tape` | markets |
+/// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
+/// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
+/// | `log` | stream: entries, under the sequence of their last event |
+pub const NAMES: [&str; 32] = [
+    "meta",
+    "accounts",
+    "holds",
+    "holds_by",
+    "stock",
+    "reservations",
+    "owners",
+    "receipts",
+    "receipts_of",
+    "returned",
+    "campaigns",
+    "packets",
+    "claims",
+    "claimants",
+    "listed",
+    "coupons",
+    "counts",
+    "counts_by",
+    "coupon_claims",
+    "markets",
+    "orders",
+    "book",
+    "levels",
+    "level_totals",
+    "own",
+    "tape",
+    "due",
+    "due_by",
+    "ended",
+    "operations",
+    "operations_by",
+    "log",
+];
+
+/// The keys of one partition.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    front: String,
+    all: Vec<String>,
+}
+
+impl Keys {
+    /// The keys of a partition behind a deployment's prefix.
+    #[must_use]
+    pub fn new(prefix: &str, partition: u32, partitions: u32) -> Self {
+        let front = format!("{prefix}{{{}}}:", tag(partition, partitions));
+        let all = NAMES.iter().map(|name| format!("{front}{name}")).collect();
+        Self { front, all }
+    }
+
+    /// All of them, in the order in which a call declares them.
+    #[must_use]
+    pub fn all(&self) -> &[String] {
+        &self.all
+    }
+
+    /// The key of a name.
+    #[must_use]
+    pub fn of(&self, name: &str) -> String {
+        format!("{}{name}", self.front)
+    }
+}
+
+/// The first `p<partition>-<n>` whose slot lies in the partition's share of all slots, so that partitions
+/// are spread evenly over the nodes of a cluster.
+fn tag(partition: u32, partitions: u32) -> String {
+    let share = |at: u32| u64::from(at) * u64::from(SLOTS) / u64::from(partitions.max(1));
+    let slots = share(partition)..share(partition + 1);
+    (0_u32..)
+        .map(|number| format!("p{partition}-{number}"))
+        .find(|tag| slots.contains(&u64::from(u32::from(crc16(tag.as_bytes())) % SLOTS)))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_are_spread_over_all_slots() {
+        let slot = |tag: &str| u32::from(crc16(tag.as_bytes())) % SLOTS;
+        for partition in 0..64 {
+            let slot = slot(&tag(partition, 64));
+            assert_eq!(slot / (SLOTS / 64), partition);
+        }
+        let keys = Keys::new("shop:", 0, 1);
+        assert_eq!(keys.of("meta"), "shop:{p0-0}:meta");
+        assert_eq!(keys.all().len(), NAMES.len());
+    }
+}

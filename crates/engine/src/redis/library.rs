@@ -1,0 +1,147 @@
+//! The Lua library: the files of `scripts` behind the tables of commands, codes and events, as a Function
+//! library and as a body for EVALSHA.
+
+use std::fmt::Write;
+
+use scarce_core::command::{COMMANDS, Effect};
+use scarce_core::event::EVENTS;
+use scarce_core::outcome::Code;
+use scarce_core::outcome::codes::Kind;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::call::SETTING_NAMES;
+use super::keys::NAMES;
+
+/// The files in the order in which they build on each other.
+const FILES: [(&str, &str); 7] = [
+    ("runtime.lua", include_str!("scripts/runtime.lua")),
+    ("flush.lua", include_str!("scripts/flush.lua")),
+    ("operations.lua", include_str!("scripts/operations.lua")),
+    ("deadlines.lua", include_str!("scripts/deadlines.lua")),
+    ("machine.lua", include_str!("scripts/machine.lua")),
+    ("accounts.lua", include_str!("scripts/accounts.lua")),
+    ("stock.lua", include_str!("scripts/stock.lua")),
+];
+
+/// What answers a call, behind all resources.
+const MAIN: (&str, &str) = ("main.lua", include_str!("scripts/main.lua"));
+
+/// Who says what time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The server.
+    Server,
+    /// Each call, for tests; that library has another name.
+    Call,
+}
+
+/// The library of one version.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// Its name and that of its function, which differ wherever its text does.
+    pub name: String,
+    body: String,
+}
+
+impl Library {
+    /// Puts the library together.
+    #[must_use]
+    pub fn new(clock: ClockSource) -> Self {
+        let mut body = prelude(clock);
+        for (name, text) in FILES.iter().chain([&MAIN]) {
+            // A block of its own, because a chunk has 200 local variables at most.
+            let _ = write!(body, "do -- {name}\n{text}end\n");
+        }
+        let name = format!("scarce_{:016x}", xxh3_64(body.as_bytes()));
+        Self { name, body }
+    }
+
+    /// The name of the function that changes nothing.
+    #[must_use]
+    pub fn reader_name(&self) -> String {
+        format!("{}_read", self.name)
+    }
+
+    /// For `FUNCTION LOAD`. While a library is loaded it has neither `string` nor `redis.call`, so it is built
+    /// by the first call, and kept.
+    #[must_use]
+    pub fn functions(&self) -> String {
+        let Self { name, body } = self;
+        let reader = self.reader_name();
+        format!(
+            "#!lua name={name}\n\
+             local library\n\
+             local function build()\n{body}return S\nend\n\
+             local function main(keys, arguments)\n\
+             library = library or build()\n\
+             return library.main(keys, arguments)\n\
+             end\n\
+             redis.register_function('{name}', main)\n\
+             redis.register_function{{function_name='{reader}', callback=main, flags={{'no-writes'}}}}\n"
+        )
+    }
+
+    /// For `SCRIPT LOAD`, and for `redis-cli --ldb --eval`.
+    #[must_use]
+    pub fn script(&self) -> String {
+        format!("{}return S.main(KEYS, ARGV)\n", self.body)
+    }
+}
+
+/// The tables of core, in Lua.
+fn prelude(clock: ClockSource) -> String {
+    let is_test = clock == ClockSource::Call;
+    let mut text = format!("local S = {{}}\nS.is_test = {is_test}\n");
+    let _ = writeln!(text, "S.key_names = {{ {} }}", quoted(NAMES));
+    let _ = writeln!(text, "S.setting_names = {{ {} }}", quoted(SETTING_NAMES));
+    text.push_str("S.codes, S.code_words = {}, {}\n");
+    for code in Code::ALL {
+        let (word, number, kind) = (code.word(), code.number(), kind_word(code.kind()));
+        let _ = writeln!(text, "S.codes.{word} = {{ number = {number}, kind = \"{kind}\" }}");
+        let _ = writeln!(text, "S.code_words[{number}] = \"{word}\"");
+    }
+    text.push_str("S.command_specs = {\n");
+    for spec in COMMANDS {
+        let effect = if spec.effect == Effect::Write { "write" } else { "read" };
+        let arguments = quoted(spec.arguments.iter().map(|argument| argument.name));
+        let (number, name, group) = (spec.number, spec.name, spec.group());
+        let _ = writeln!(
+            text,
+            "  [{number}] = {{ name = \"{name}\", group = \"{group}\", effect = \"{effect}\", \
+             arguments = {{ {arguments} }} }},"
+        );
+    }
+    text.push_str("}\nS.event_specs = {\n");
+    for spec in EVENTS {
+        let fields = quoted(spec.fields.iter().map(|field| field.trim_start_matches('#')));
+        let _ = writeln!(text, "  [\"{}\"] = {{ {}, {fields} }},", spec.name, spec.number);
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Applied => "applied",
+        Kind::Refusal => "refusal",
+        Kind::Rejected => "rejected",
+        Kind::Failure => "failure",
+    }
+}
+
+fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_text_has_another_name() {
+        let (server, test) = (Library::new(ClockSource::Server), Library::new(ClockSource::Call));
+        assert_ne!(server.name, test.name);
+        assert!(server.functions().starts_with(&format!("#!lua name={}\n", server.name)));
+        assert!(server.script().ends_with("return S.main(KEYS, ARGV)\n"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Reading a partition's log: by cursor, and waiting for more of it.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use scarce_core::event::Entry;
+
+use super::connection::{Link, Refused};
+use super::keys::Keys;
+use super::log::read_entries;
+use crate::engine::Failure;
+
+/// How many entries of the stream one reading brings at most.
+const ENTRIES_PER_READING: usize = 64;
+
+/// How long the server holds on to a question for more.
+const BLOCK_MS: usize = 1_000;
+
+/// How long to wait before a broken connection is made anew.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+
+type StreamEntry = (String, Vec<Vec<u8>>);
+
+/// Entries from the one that holds `sequence` on, until they make up `bytes_max`.
+pub(super) async fn entries(
+    link: &mut Link,
+    keys: &Keys,
+    sequence: u64,
+    bytes_max: u64,
+) -> Result<Vec<Entry>, Failure> {
+    let (mut from, mut bytes) = (sequence.max(1), 0);
+    let mut entries: Vec<Entry> = Vec::new();
+    while bytes < bytes_max || entries.is_empty() {
+        let mut range = redis::cmd("XRANGE");
+        range.arg(keys.of("log")).arg(format!("{from}-0")).arg("+").arg("COUNT").arg(ENTRIES_PER_READING);
+        let found: Vec<StreamEntry> = link.send(&range).await?;
+        if found.is_empty() {
+            break;
+        }
+        for (_, fields) in &found {
+            if bytes >= bytes_max && !entries.is_empty() {
+                break;
+            }
+            let logged = fields.get(1).map_or(&[][..], Vec::as_slice);
+            bytes += logged.len() as u64;
+            let fresh =
+                read_entries(logged).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
+            entries.extend(fresh.into_iter().filter(|entry| entry.sequence_last() >= sequence));
+        }
+        from = entries.last().map_or(from, Entry::sequence_last) + 1;
+    }
+    check_front(&entries, sequence.max(1))?;
+    Ok(entries)
+}
+
+fn check_front(entries: &[Entry], sequence: u64) -> Result<(), Failure> {
+    match entries.first().map(|entry| entry.head.sequence_first) {
+        Some(first) if first > sequence => Err(Failure::Unavailable {
+            reason: format!("the log begins at sequence {first}; what was before it has been trimmed"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The sequence of a partition's last event.
+pub(super) async fn last_sequence(link: &mut Link, keys: &Keys) -> Result<u64, Failure> {
+    let mut get = redis::cmd("HGET");
+    get.arg(keys.of("meta")).arg("sequence");
+    let sequence: Option<u64> = link.send(&get).await?;
+    Ok(sequence.unwrap_or(0))
+}
+
+type Wake = dyn Fn() + Send + Sync;
+
+/// Who is to be called when there is more.
+#[derive(Default)]
+pub(super) struct Watchers {
+    wakes: Mutex<Vec<Weak<Wake>>>,
+}
+
+impl Watchers {
+    /// Adds one. Whether it is the first that there ever was.
+    pub(super) fn add(&self, wake: &Arc<Wake>) -> bool {
+        let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = wakes.capacity() == 0;
+        wakes.push(Arc::downgrade(wake));
+        is_first
+    }
+
+    fn wake(&self) {
+        let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
+        wakes.retain(|wake| {
+            wake.upgrade().is_some_and(|wake| {
+                wake();
+                true
+            })
+        });
+    }
+}
+
+/// Waits for more on a connection of its own and calls the watchers, as long as anybody else knows them.
+pub(super) async fn watch(mut link: Link, keys: Keys, watchers: Weak<Watchers>) {
+    loop {
+        let waited = wait_and_wake(&mut link, &keys, &watchers).await;
+        if watchers.strong_count() == 0 {
+            return;
+        }
+        if waited.is_err() {
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+}
+
+async fn wait_and_wake(link: &mut Link, keys: &Keys, watchers: &Weak<Watchers>) -> Result<(), Refused> {
+    let unavailable = Refused::Failure;
+    loop {
+        let known = last_sequence(link, keys).await.map_err(unavailable)?;
+        // At the start too: something may have come between the watch and this.
+        match watchers.upgrade() {
+            Some(watchers) => watchers.wake(),
+            None => return Ok(()),
+        }
+        let mut read = redis::cmd("XREAD");
+        read.arg("COUNT").arg(1).arg("BLOCK").arg(BLOCK_MS);
+        read.arg("STREAMS").arg(keys.of("log")).arg(format!("{known}-0"));
+        while link.send::<Option<redis::Value>>(&read).await?.is_none() {
+            if watchers.strong_count() == 0 {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+-- One call: what it brings, what it is answered.
+
+-- What stands in `meta`; a sentinel says that the partition is there.
+local META = { "epoch", "sequence", "at", "now", "forgotten_at", "unfinished" }
+
+local VERSION = 1
+
+local function load_meta()
+  local texts = redis.call("HMGET", S.keys.meta, unpack(META))
+  local meta = {}
+  for at, name in ipairs(META) do meta[name] = texts[at] and texts[at] or nil end
+  S.meta_before = {}
+  for name, text in pairs(meta) do S.meta_before[name] = text end
+  for _, name in ipairs({ "epoch", "sequence", "at", "now", "forgotten_at" }) do
+    meta[name] = tonumber(meta[name] or "0")
+  end
+  if meta.epoch == 0 then meta.epoch = 1 end
+  if meta.unfinished then
+    local at, operation, sequence_first, progress = unpack(S.decode(meta.unfinished))
+    local mark = operation and { namespace = operation[1], id = operation[2], fingerprint = operation[3] }
+    meta.unfinished = { at = at, operation = mark or nil, sequence_first = sequence_first, progress = progress }
+  end
+  S.meta = meta
+end
+
+local function unfinished_text()
+  local unfinished = S.meta.unfinished
+  if not unfinished then return nil end
+  local mark = unfinished.operation
+  local operation = mark and { mark.namespace, mark.id, mark.fingerprint } or false
+  return S.encode({ unfinished.at, operation, unfinished.sequence_first, unfinished.progress })
+end
+
+function S.plan_meta(plan, add_step)
+  if S.is_reading then return end
+  local write, back, absent = { "HSET", S.keys.meta }, { "HSET", S.keys.meta }, { "HDEL", S.keys.meta }
+  local changed = false
+  for _, name in ipairs(META) do
+    local text = name == "unfinished" and (unfinished_text() or "") or nil
+    text = text or S.number(S.meta[name] or 0)
+    local before = S.meta_before[name]
+    if text ~= before and not (name == "unfinished" and text == "" and not before) then
+      changed = true
+      write[#write + 1], write[#write + 2] = name, text
+      if before then
+        back[#back + 1], back[#back + 2] = name, before
+      else
+        absent[#absent + 1] = name
+      end
+    end
+  end
+  if not changed then return end
+  add_step(plan, "meta", write, #back > 2 and back or nil, #absent > 2 and absent or nil)
+end
+
+local function settings_of(values)
+  local settings = {}
+  for at, name in ipairs(S.setting_names) do settings[name] = values[at] end
+  return settings
+end
+
+local function server_clock()
+  local time = redis.call("TIME")
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Whether a message is JSON, which is easier to type when one steps through the library.
+local function is_typed(message)
+  return S.is_test and string.sub(message, 1, 1) == "["
+end
+
+local function serve(keys, message)
+  local values = is_typed(message) and S.decode(message) or cmsgpack.unpack(message)
+  local version, settings, epoch, clock, requests = unpack(values)
+  if version ~= VERSION then error("VERSION " .. S.number(version), 0) end
+  S.clear(keys)
+  S.clear_operations()
+  S.settings, S.entries, S.events, S.events_logged = settings_of(settings), {}, {}, 0
+  S.clock = S.is_test and clock or server_clock()
+  load_meta()
+  if epoch and epoch ~= S.meta.epoch then error("EPOCH " .. S.number(S.meta.epoch), 0) end
+  local receipts, owed = S.serve(requests)
+  S.flush()
+  local reply = { S.meta.epoch, S.meta.sequence, owed, receipts }
+  return is_typed(message) and S.encode(reply) or cmsgpack.pack(reply)
+end
+
+-- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,
+-- unless it says DAMAGED.
+function S.main(keys, arguments)
+  S.is_reading = arguments[2] == "read"
+  local done, reply = pcall(serve, keys, arguments[1])
+  if done then return reply end
+  return redis.error_reply("SCARCE " .. S.reason(reply))
+end
