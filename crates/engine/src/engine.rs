@@ -9,6 +9,7 @@ use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement};
 
+use crate::embedded::SnapshotDone;
 use crate::metrics::PartitionMetrics;
 
 /// One request to a partition.
@@ -112,6 +113,15 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When there is no such partition.
     fn durable_through(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// Makes a snapshot of a partition, from which it starts faster, and waits for it.
+    ///
+    /// # Errors
+    /// When it fails, or the engine keeps none.
+    fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
+        let _ = partition;
+        Err(Failure::Unavailable { reason: "this engine keeps no snapshots of its own".to_owned() })
+    }
 
     /// Whether a partition takes commands that change something.
     ///

@@ -279,14 +279,6 @@ impl Embedded {
         self.inboxes.get(partition as usize)
     }
 
-    /// Asks a partition's keeper for a snapshot, and waits for it.
-    ///
-    /// # Errors
-    /// When the partition does not exist or the snapshot fails.
-    pub fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
-        self.known(partition)?.request_snapshot()
-    }
-
     fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
         self.inbox(partition).ok_or_else(|| no_partition(partition))
     }
@@ -322,6 +314,10 @@ impl Engine for Embedded {
 
     fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
         Ok(self.known(partition)?.durable_through())
+    }
+
+    fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
+        self.known(partition)?.request_snapshot()
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {

@@ -86,7 +86,8 @@ impl Stop {
         self.shared.requested.load(Ordering::Acquire)
     }
 
-    pub(super) fn add(&self, waker: Waker) {
+    /// Has `waker` called when the end is asked for.
+    pub fn add(&self, waker: Waker) {
         self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
     }
 }

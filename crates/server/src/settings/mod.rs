@@ -24,7 +24,7 @@ pub use layers::{Loaded, Origin, Shown, Sources, load};
 pub use problem::{Place, Problem};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
-pub use value::{Kind, Password, Setting};
+pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 use crate::nearest::nearest;
 

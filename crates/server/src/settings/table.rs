@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::value::{Kind, Password, Setting};
+use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -120,8 +120,16 @@ settings! {
         "Where any Redis client connects; port 0 takes a free one.";
     http: Option<SocketAddr>, "http" = Some("127.0.0.1:7380"), "ADDR" {}
         "Where HTTP clients connect; port 0 takes a free one, off opens none.";
+    engine: EngineChoice, "engine" = Some("embedded"), "ENGINE" {}
+        "Which engine decides: embedded keeps state and journal here, redis in a Redis or Valkey.";
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
-        "How many partitions; fixed when the data directory is first used.";
+        "How many partitions; fixed when the deployment is created.";
+    redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
+        "Where the engine 'redis' finds its server, without a password: redis://host:port or redis+unix:///path.";
+    redis_password: Option<Password>, "redis_password" = None, "PASSWORD" {}
+        "The password of that server.";
+    redis_prefix: String, "redis_prefix" = Some("scarce:"), "TEXT" {}
+        "What the names of all keys there begin with.";
     password: Option<Password>, "password" = None, "PASSWORD" {}
         "The password that callers must show; required off loopback.";
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}

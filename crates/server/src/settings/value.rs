@@ -146,3 +146,81 @@ impl Setting for Option<Password> {
         Some(None)
     }
 }
+
+/// Which engine decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// State in memory and a journal on this machine's disk.
+    Embedded,
+    /// Everything in a Redis or Valkey.
+    Redis,
+}
+
+impl Setting for EngineChoice {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "embedded or redis".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        match text {
+            "embedded" => Some(Self::Embedded),
+            "redis" => Some(Self::Redis),
+            _ => None,
+        }
+    }
+}
+
+/// Where a Redis is, without a password, which is kept apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedisUrl(String);
+
+impl RedisUrl {
+    /// The address for a client that shows the password.
+    #[must_use]
+    pub fn with_password(&self, password: Option<&Password>) -> String {
+        let encoded = |password: &Password| -> String {
+            form_urlencoded::byte_serialize(password.reveal().as_bytes())
+                .collect::<String>()
+                .replace('+', "%20")
+        };
+        match (self.0.strip_prefix("redis://"), password) {
+            (Some(rest), Some(password)) => format!("redis://:{}@{rest}", encoded(password)),
+            (None, Some(password)) => format!("{}?pass={}", self.0, encoded(password)),
+            (_, None) => self.0.clone(),
+        }
+    }
+}
+
+impl fmt::Display for RedisUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Setting for RedisUrl {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(spec: &Spec) -> String {
+        let default = spec.default.unwrap_or("redis://127.0.0.1:6379");
+        format!("an address such as {default}; a password goes into redis_password_file")
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        let is_known = ["redis://", "redis+unix://", "unix://"].iter().any(|scheme| text.starts_with(scheme));
+        (is_known && !text.contains('@')).then(|| Self(text.to_owned()))
+    }
+}
+
+impl Setting for String {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "a text without braces and blanks".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        (!text.contains(['{', '}', ' '])).then(|| text.to_owned())
+    }
+}

@@ -126,7 +126,7 @@ impl Connection {
     ) -> io::Result<()> {
         for _ in 0..READS_PER_TURN_MAX {
             self.serve_buffered(around, token)?;
-            if !self.is_pending() || self.has_buffered() || !around.owner.has_room() {
+            if !self.is_pending() || self.has_buffered() || !around.local.has_room() {
                 return Ok(());
             }
             self.fill(scratch)?;
@@ -135,7 +135,7 @@ impl Connection {
     }
 
     fn serve_buffered(&mut self, around: &mut Around<'_>, token: usize) -> io::Result<()> {
-        while !self.is_closing && around.owner.has_room() && self.may_ask() {
+        while !self.is_closing && around.local.has_room() && self.may_ask() {
             let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
                 Ok(Progress::Incomplete) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use scarce_core::facts;
 use scarce_core::outcome::{Outcome, Value};
 use scarce_core::types::Natural;
-use scarce_engine::{Engine, Request};
+use scarce_engine::Request;
 
 use super::CONNECTIONS_MAX;
 use super::documents;
@@ -237,13 +237,13 @@ impl Session {
             engine.partitions()
         );
         for partition in 0..engine.partitions() {
-            if let Some(inbox) = engine.inbox(partition) {
+            if let (Ok(through), Ok(metrics)) = (engine.durable_through(partition), engine.metrics(partition))
+            {
                 let _ = write!(
                     text,
-                    "partition_{partition}:durable_sequence={},inbox_batches={},journal_bytes={}\r\n",
-                    inbox.durable_through(),
-                    inbox.depth(),
-                    inbox.journal_bytes()
+                    "partition_{partition}:durable_sequence={through},inbox_batches={},journal_bytes={}\r\n",
+                    metrics.levels().inbox,
+                    metrics.log_bytes.get()
                 );
             }
         }
@@ -299,7 +299,7 @@ impl Session {
             Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
             Ok(now) => {
                 clock.set(now.get());
-                turn.owner.begin_turn();
+                turn.local.begin_turn();
                 self.say(turn, |replies| replies.simple("OK"));
             }
         }

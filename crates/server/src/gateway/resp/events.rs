@@ -4,7 +4,6 @@ use compact_str::CompactString;
 use scarce_core::event::Entry;
 use scarce_core::outcome::Value;
 use scarce_core::types::Natural;
-use scarce_engine::Engine;
 
 use super::session::Turn;
 

@@ -5,6 +5,7 @@ mod connection;
 mod control;
 mod documents;
 mod events;
+mod local;
 mod outbox;
 mod output;
 mod reactor;
@@ -22,7 +23,7 @@ pub struct Shared {
     /// What callers must show before they may do anything.
     pub access: Access,
     /// The engine, for what lives in other partitions.
-    pub engine: std::sync::Arc<scarce_engine::embedded::Embedded>,
+    pub engine: std::sync::Arc<dyn scarce_engine::Engine>,
     /// The clock that tests set, where there is one.
     pub manual_clock: Option<scarce_engine::clock::ManualClock>,
     /// Connections by id, for `CLIENT LIST` and ids that are told apart.

@@ -2,7 +2,7 @@
 //! for each, so that a partition's bounded inbox counts turns and not commands.
 
 use scarce_core::outcome::Receipt;
-use scarce_engine::embedded::{Embedded, Waker};
+use scarce_engine::embedded::Waker;
 use scarce_engine::{Engine, Failure, Request};
 
 /// Takes the answer to one request, in a thread of the engine.
@@ -25,7 +25,7 @@ impl Outbox {
     }
 
     /// Hands everything over; `wake` is called once for each batch when its answers are delivered.
-    pub(super) fn send(&mut self, engine: &Embedded, wake: &Waker) {
+    pub(super) fn send(&mut self, engine: &dyn Engine, wake: &Waker) {
         for (partition, batch) in (0..).zip(&mut self.batches) {
             if batch.is_empty() {
                 continue;

@@ -1,4 +1,5 @@
-//! The loop that serves an owner's sockets from the owner's own thread.
+//! The loop that serves sockets: from an owner's own thread, or from one of its own where the engine is
+//! elsewhere.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -10,9 +11,10 @@ use crossbeam_channel::Receiver;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
-use scarce_engine::embedded::{Owner, Port, Waker};
+use scarce_engine::embedded::{Owner, Port, Stop, Waker};
 
 use super::connection::{Connection, READ_BYTES};
+use super::local::{Elsewhere, Local};
 use super::outbox::Outbox;
 use super::session::{Around, Arrived, Mailbox};
 use super::{CONNECTIONS_MAX, Shared};
@@ -33,7 +35,7 @@ pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
     Ok(listener)
 }
 
-/// The RESP port of one owner.
+/// The RESP port of one thread.
 pub struct Reactor {
     poll: Poll,
     events: Events,
@@ -159,9 +161,9 @@ impl Reactor {
         self.shared.connections_open.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn serve(&mut self, owner: &mut Owner) {
+    fn serve(&mut self, local: &mut dyn Local) {
         for turn in 0..self.active.len() {
-            if !owner.has_room() {
+            if !local.has_room() {
                 // Who had no turn for want of room has the first one next time.
                 return self.active.rotate_left(turn);
             }
@@ -171,7 +173,7 @@ impl Reactor {
                 continue;
             };
             let (mailbox, outbox) = (&self.mailbox, &mut self.outbox);
-            let mut around = Around { owner, shared: &self.shared, mailbox, outbox };
+            let mut around = Around { local: &mut *local, shared: &self.shared, mailbox, outbox };
             if connection.serve(&mut around, at, &mut self.scratch).is_err() {
                 self.drop_connection(at);
             }
@@ -237,39 +239,67 @@ impl Reactor {
     }
 
     /// Whether a connection has requests that nothing will announce again.
-    fn has_pending(&self, owner: &Owner) -> bool {
-        owner.has_room() && self.active_connections().any(Connection::is_pending)
+    fn has_pending(&self, local: &dyn Local) -> bool {
+        local.has_room() && self.active_connections().any(Connection::is_pending)
     }
 }
 
-impl Port for Reactor {
-    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
-        let timeout = if self.has_pending(owner) { Some(Duration::ZERO) } else { timeout };
+impl Reactor {
+    /// Serves on this thread until the end is asked for, where every partition is decided elsewhere.
+    ///
+    /// # Errors
+    /// When the port as a whole cannot go on.
+    pub fn run(mut self, stop: &Stop) -> io::Result<()> {
+        while !stop.is_requested() {
+            self.turn_with(&mut Elsewhere, None)?;
+        }
+        self.close_with(&Elsewhere);
+        Ok(())
+    }
+
+    fn turn_with(&mut self, local: &mut dyn Local, timeout: Option<Duration>) -> io::Result<()> {
+        let timeout = if self.has_pending(local) { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)?;
-        owner.begin_turn();
+        local.begin_turn();
         self.deliver();
-        self.flush(owner.durable());
-        self.serve(owner);
-        self.outbox.send(&self.shared.engine, &self.waker);
+        self.flush(local.durable());
+        self.serve(local);
+        self.outbox.send(&*self.shared.engine, &self.waker);
         // What rests on nothing, or on what is durable already, need not wait for another turn.
-        self.flush(owner.durable());
+        self.flush(local.durable());
         self.drop_overdue();
         self.rest();
         Ok(())
     }
 
-    fn close(&mut self, owner: &mut Owner) {
-        let reason = owner.failure().unwrap_or_else(|| "the server is shutting down".to_owned());
+    fn close_with(&mut self, local: &dyn Local) {
+        let reason = local.failure().unwrap_or_else(|| "the server is shutting down".to_owned());
         for (at, connection) in self.connections.iter_mut().enumerate() {
             let Some(connection) = connection else { continue };
-            connection.fail(owner.durable(), &reason);
+            connection.fail(local.durable(), &reason);
             activate(at, connection, &mut self.active);
         }
-        self.flush(owner.durable());
+        self.flush(local.durable());
+    }
+
+    /// What wakes it from any thread.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+}
+
+impl Port for Reactor {
+    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
+        self.turn_with(owner, timeout)
+    }
+
+    fn close(&mut self, owner: &mut Owner) {
+        self.close_with(owner);
     }
 
     fn waker(&self) -> Waker {
-        self.waker.clone()
+        Self::waker(self)
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
 use scarce_core::outcome::{Code, Outcome, Receipt, Value};
-use scarce_engine::embedded::Owner;
 use scarce_engine::engine::{Answers, partition_of};
-use scarce_engine::{Engine, Failure, Request};
+use scarce_engine::{Failure, Request};
 
 use super::Shared;
+use super::local::Local;
 use super::outbox::Outbox;
 use super::output::Output;
 use super::reply::{Protocol, Replies};
@@ -18,7 +18,7 @@ use super::transaction::{Line, Transaction, write_exec};
 
 /// What a session needs of its surroundings while it handles a request.
 pub(super) struct Turn<'a> {
-    pub(super) owner: &'a mut Owner,
+    pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a Shared,
     pub(super) output: &'a mut Output,
     pub(super) mailbox: &'a Mailbox,
@@ -29,14 +29,14 @@ pub(super) struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// What the connection `token` sees of its surroundings.
     pub(super) fn of(around: &'a mut Around<'_>, output: &'a mut Output, token: usize) -> Self {
-        let Around { owner, shared, mailbox, outbox } = around;
-        Self { owner, shared, output, mailbox, outbox, token }
+        let Around { local, shared, mailbox, outbox } = around;
+        Self { local: &mut **local, shared, output, mailbox, outbox, token }
     }
 }
 
 /// What serves every connection of a turn alike.
 pub(super) struct Around<'a> {
-    pub(super) owner: &'a mut Owner,
+    pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a Shared,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
@@ -254,8 +254,8 @@ impl Session {
     }
 
     pub(super) fn submit(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
-        if partition == turn.owner.partition() {
-            let held = turn.owner.serve(&request);
+        if turn.local.owns(partition) {
+            let held = turn.local.serve(&request);
             turn.output.reply(held.after, self.protocol, |replies| form.write(replies, &[held.result]));
             return;
         }

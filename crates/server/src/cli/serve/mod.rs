@@ -1,25 +1,26 @@
-//! `scarce serve`: recovers the deployment, opens the port, and ends cleanly when asked to.
+//! `scarce serve`: opens the ports, starts the engine, and ends cleanly when asked to.
+
+mod embedded;
+mod redis;
 
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress, Stop};
+use scarce_engine::embedded::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{Ended, Exit, Failed};
 use crate::gateway::Access;
 use crate::gateway::http::{self, Http, Metrics};
-use crate::gateway::resp::{Reactor, Shared, bind};
-use crate::settings::{Password, SettingFlags, Settings};
+use crate::gateway::resp::{Shared, bind};
+use crate::settings::{EngineChoice, Password, SettingFlags, Settings};
 
 /// `scarce serve`.
 #[derive(Debug, clap::Args)]
@@ -44,46 +45,58 @@ pub(super) fn run(options: &Serve) -> Ended {
     if let Some(exposed) = settings.exposed() {
         return Err(Failed::text(Exit::Usage, exposed.to_string()));
     }
-    let listener = bind(settings.resp).map_err(|error| {
-        Failed::text(
-            Exit::Failed,
-            format!("cannot listen on {}: {error}; choose another address with --resp", settings.resp),
-        )
-    })?;
-    let address = listener.local_addr()?;
+    let doors = Doors::open(&settings)?;
     let manual_clock = options.manual_clock.then(ManualClock::default);
-    let engine_settings = engine_settings(options, &settings, manual_clock.clone())?;
-    let started_at = Instant::now();
-    let recovered = recover(&settings.data, &engine_settings)?;
-    let http_listener = settings.http.map(listen_http).transpose()?;
-    let http_address = http_listener.as_ref().map(TcpListener::local_addr).transpose()?;
-    let access = Access { password: settings.password.as_ref().map(Password::reveal).map(str::to_owned) };
-    let mut shared = None;
-    let (engine, running) = recovered.start(|_, engine| {
-        let shared = shared.get_or_insert_with(|| {
-            Arc::new(Shared {
-                access: access.clone(),
-                engine: engine.clone(),
-                manual_clock: manual_clock.clone(),
-                connection_ids: AtomicU64::new(1),
-                connections_open: AtomicU64::new(0),
-                snapshot_runs: Arc::default(),
-                started_at,
-            })
-        });
-        Ok(Box::new(Reactor::new(listener.try_clone()?, shared.clone())?) as Box<dyn Port>)
-    })?;
-    stop_on_signals(running.stop_handle())?;
-    let http = match http_listener {
-        Some(listener) => Some(start_http(listener, engine, access)?),
-        None => None,
-    };
-    announce(address, http_address, &settings.data)?;
-    running.join()?;
-    if let Some(http) = http {
-        http.shut_down();
+    let state = state_settings(options, &settings)?;
+    match settings.engine {
+        EngineChoice::Embedded => embedded::run(options, &settings, doors, state, manual_clock),
+        EngineChoice::Redis => redis::run(&settings, doors, state, manual_clock),
     }
-    Ok(Exit::Done)
+}
+
+/// The ports, which are opened before the engine starts, so that one that is taken is told at once.
+struct Doors {
+    resp: TcpListener,
+    http: Option<TcpListener>,
+    access: Access,
+    started_at: Instant,
+}
+
+impl Doors {
+    fn open(settings: &Settings) -> Result<Self, Failed> {
+        let resp = bind(settings.resp).map_err(|error| {
+            let advice = "choose another address with --resp";
+            Failed::text(Exit::Failed, format!("cannot listen on {}: {error}; {advice}", settings.resp))
+        })?;
+        let http = settings.http.map(listen_http).transpose()?;
+        let access = Access { password: settings.password.as_ref().map(Password::reveal).map(str::to_owned) };
+        Ok(Self { resp, http, access, started_at: Instant::now() })
+    }
+
+    /// What the RESP port knows.
+    fn shared(&self, engine: Arc<dyn Engine>, manual_clock: Option<ManualClock>) -> Arc<Shared> {
+        Arc::new(Shared {
+            access: self.access.clone(),
+            engine,
+            manual_clock,
+            connection_ids: AtomicU64::new(1),
+            connections_open: AtomicU64::new(0),
+            snapshot_runs: Arc::default(),
+            started_at: self.started_at,
+        })
+    }
+
+    /// Begins to serve HTTP, and says that all is ready.
+    fn open_up(self, engine: Arc<dyn Engine>, place: &str) -> Result<Option<Http>, Failed> {
+        let address = self.resp.local_addr()?;
+        let http_address = self.http.as_ref().map(TcpListener::local_addr).transpose()?;
+        let http = match self.http {
+            Some(listener) => Some(start_http(listener, engine, self.access)?),
+            None => None,
+        };
+        announce(address, http_address, place)?;
+        Ok(http)
+    }
 }
 
 fn listen_http(address: SocketAddr) -> Result<TcpListener, Failed> {
@@ -105,11 +118,8 @@ fn allow_many_connections() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn engine_settings(
-    options: &Serve,
-    settings: &Settings,
-    manual_clock: Option<ManualClock>,
-) -> Result<embedded::Settings, Failed> {
+/// What outcomes depend on, whatever the engine.
+fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
     let mut state = state::Settings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
         ulid_times: settings.ulid_times,
@@ -120,31 +130,7 @@ fn engine_settings(
         let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));
         state.set(name, value).map_err(refused)?;
     }
-    Ok(embedded::Settings {
-        partitions: settings.partitions,
-        state,
-        segment_bytes: settings.segment_mib << 20,
-        snapshot_bytes: settings.snapshot_mib << 20,
-        clock: match manual_clock {
-            Some(clock) => ClockChoice::Manual(clock),
-            None => ClockChoice::System { accept_leap: options.accept_clock },
-        },
-        ..embedded::Settings::default()
-    })
-}
-
-fn recover(data: &Path, settings: &embedded::Settings) -> Result<embedded::Recovered, Failed> {
-    let style = ProgressStyle::with_template("recovering {bar:40} {bytes}/{total_bytes} {bytes_per_sec}");
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = style {
-        bar.set_style(style);
-    }
-    let recovered = embedded::open(data, settings, &mut |progress: RecoveryProgress| {
-        bar.set_length(progress.bytes_total);
-        bar.set_position(progress.bytes_done);
-    });
-    bar.finish_and_clear();
-    Ok(recovered?)
+    Ok(state)
 }
 
 /// The first signal asks for a clean end, a second one ends at once.
@@ -162,10 +148,10 @@ fn stop_on_signals(stop: Stop) -> Result<(), Failed> {
 }
 
 /// The one line on stdout that says the server is ready.
-fn announce(address: SocketAddr, http: Option<SocketAddr>, data: &Path) -> Result<(), Failed> {
+fn announce(address: SocketAddr, http: Option<SocketAddr>, place: &str) -> Result<(), Failed> {
     let mut out = std::io::stdout().lock();
     let http = http.map(|http| format!(", http {http}")).unwrap_or_default();
-    writeln!(out, "scarce ready: resp {address}{http}, data {}, pid {}", data.display(), std::process::id())?;
+    writeln!(out, "scarce ready: resp {address}{http}, {place}, pid {}", std::process::id())?;
     out.flush()?;
     if std::io::stderr().is_terminal() {
         let port = address.port();

@@ -1,0 +1,63 @@
+//! The embedded engine: recovered from its data directory, with the RESP port on its owners' threads.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use scarce_core::state;
+use scarce_engine::Engine;
+use scarce_engine::clock::ManualClock;
+use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress};
+
+use super::{Doors, Serve, stop_on_signals};
+use crate::cli::{Ended, Exit, Failed};
+use crate::gateway::resp::Reactor;
+use crate::settings::Settings;
+
+pub(super) fn run(
+    options: &Serve,
+    settings: &Settings,
+    doors: Doors,
+    state: state::Settings,
+    manual_clock: Option<ManualClock>,
+) -> Ended {
+    let engine_settings = embedded::Settings {
+        partitions: settings.partitions,
+        state,
+        segment_bytes: settings.segment_mib << 20,
+        snapshot_bytes: settings.snapshot_mib << 20,
+        clock: match manual_clock.clone() {
+            Some(clock) => ClockChoice::Manual(clock),
+            None => ClockChoice::System { accept_leap: options.accept_clock },
+        },
+        ..embedded::Settings::default()
+    };
+    let recovered = recover(&settings.data, &engine_settings)?;
+    let mut shared = None;
+    let (engine, running) = recovered.start(|_, engine| {
+        let engine: Arc<dyn Engine> = engine.clone();
+        let shared = shared.get_or_insert_with(|| doors.shared(engine, manual_clock.clone()));
+        Ok(Box::new(Reactor::new(doors.resp.try_clone()?, shared.clone())?) as Box<dyn Port>)
+    })?;
+    stop_on_signals(running.stop_handle())?;
+    let http = doors.open_up(engine, &format!("data {}", settings.data.display()))?;
+    running.join()?;
+    if let Some(http) = http {
+        http.shut_down();
+    }
+    Ok(Exit::Done)
+}
+
+fn recover(data: &Path, settings: &embedded::Settings) -> Result<embedded::Recovered, Failed> {
+    let style = ProgressStyle::with_template("recovering {bar:40} {bytes}/{total_bytes} {bytes_per_sec}");
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    let recovered = embedded::open(data, settings, &mut |progress: RecoveryProgress| {
+        bar.set_length(progress.bytes_total);
+        bar.set_position(progress.bytes_done);
+    });
+    bar.finish_and_clear();
+    Ok(recovered?)
+}

@@ -1,0 +1,49 @@
+//! The Redis engine: nothing is kept here, so the ports serve from threads of their own and hand every
+//! command over.
+
+use std::sync::Arc;
+
+use scarce_core::state;
+use scarce_engine::clock::ManualClock;
+use scarce_engine::embedded::Stop;
+use scarce_engine::redis::{self, RedisEngine, RedisError};
+
+use super::{Doors, stop_on_signals};
+use crate::cli::{Ended, Exit, Failed};
+use crate::gateway::resp::Reactor;
+use crate::settings::Settings;
+
+pub(super) fn run(
+    settings: &Settings,
+    doors: Doors,
+    state: state::Settings,
+    manual_clock: Option<ManualClock>,
+) -> Ended {
+    let engine = RedisEngine::open(redis::Settings {
+        url: settings.redis_url.with_password(settings.redis_password.as_ref()),
+        prefix: settings.redis_prefix.clone(),
+        partitions: settings.partitions,
+        state,
+        clock: manual_clock.clone(),
+        ..redis::Settings::default()
+    })?;
+    let engine = Arc::new(engine);
+    let shared = doors.shared(engine.clone(), manual_clock);
+    let port = Reactor::new(doors.resp.try_clone()?, shared)?;
+    let stop = Stop::default();
+    stop.add(port.waker());
+    stop_on_signals(stop.clone())?;
+    let http = doors.open_up(engine, &format!("redis {}", settings.redis_url))?;
+    port.run(&stop)?;
+    if let Some(http) = http {
+        http.shut_down();
+    }
+    Ok(Exit::Done)
+}
+
+impl From<RedisError> for Failed {
+    fn from(error: RedisError) -> Self {
+        let exit = if matches!(error, RedisError::Server(_)) { Exit::Unreachable } else { Exit::Failed };
+        Self::new(exit, &error)
+    }
+}
