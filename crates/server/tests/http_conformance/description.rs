@@ -1,6 +1,6 @@
 //! The server's own description, to which every answer is held.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -10,13 +10,13 @@ use crate::support::Response;
 /// `/openapi.json` of the server under test.
 pub struct Description {
     document: Value,
-    validators: HashMap<String, Validator>,
+    validators: BTreeMap<String, Validator>,
 }
 
 impl Description {
     /// Reads the description.
     pub fn new(document: Value) -> Self {
-        Self { document, validators: HashMap::new() }
+        Self { document, validators: BTreeMap::new() }
     }
 
     /// Checks that a response has a status, a media type and a body that the description names.
