@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{cargo, clients, tools};
+use super::{cargo, clients, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -43,6 +43,11 @@ pub const STEPS: &[Step] = &[
         name: "http-schemathesis",
         about: "the server keeps to its description, whatever is sent",
         run: clients::schemathesis,
+    },
+    Step {
+        name: "readme-tour",
+        about: "the README's transcripts, typed into redis-cli and curl",
+        run: tour::readme,
     },
     Step { name: "tool-cli", about: "redis-cli against the server", run: tools::cli },
     Step { name: "tool-benchmark", about: "redis-benchmark against the server", run: tools::benchmark },
