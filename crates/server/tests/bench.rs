@@ -46,7 +46,7 @@ fn every_load_is_answered_as_it_is_meant_and_touches_its_own_only() {
     let output = scarce().args(["journal", "export", "--data"]).arg(&data).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for event in events[1..].iter().filter(|event| event["event"] != "operation.stepped") {
+    for event in events[1..].iter().filter(|event| event["name"] != "operation.stepped") {
         let names = ["account", "sku", "campaign", "coupon", "market"].iter();
         let name = names.filter_map(|name| event["fields"][*name].as_str()).next();
         assert!(name.is_some_and(|name| name.starts_with("bench/")), "{event}");

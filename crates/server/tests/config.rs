@@ -110,7 +110,7 @@ fn the_server_takes_what_the_layers_say() {
     );
     std::fs::write(&file, text).unwrap();
     let data_flag = folder.path().join("from-flag");
-    let server = Server::start(&data_flag, &["--config", &file.to_string_lossy(), "--http", "off"]);
+    let server = Server::start(&data_flag, &["--config", &file.to_string_lossy()]);
     let mut client = Client::connect(&server.address, Some("opensesame")).unwrap();
     let info = scarce::client::text(&client.call(&["INFO"]).unwrap()).unwrap();
     assert!(info.contains("partitions:2"), "{info}");

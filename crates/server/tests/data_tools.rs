@@ -117,7 +117,7 @@ fn every_event_is_exported_and_nothing_that_is_secret() {
         assert_eq!(last, [(*own[own.len() - 1]).clone()]);
     }
     let opened = events.iter().find(|event| event["operation"] == "open-0").unwrap();
-    assert_eq!((&opened["event"], &opened["epoch"]), (&json!("account.opened"), &json!(2)));
+    assert_eq!((&opened["name"], &opened["epoch"]), (&json!("account.opened"), &json!(2)));
     assert_eq!(
         (&opened["fields"]["account"], &opened["fields"]["asset"]),
         (&json!("account-0"), &json!("EUR"))
@@ -134,7 +134,7 @@ fn every_event_is_exported_and_nothing_that_is_secret() {
     for (row, event) in rows.iter().zip(&events) {
         assert_eq!(
             (&row[2], &row[5]),
-            (event["sequence"].to_string().as_str(), event["event"].as_str().unwrap())
+            (event["sequence"].to_string().as_str(), event["name"].as_str().unwrap())
         );
         assert_eq!(serde_json::from_str::<Value>(&row[6]).unwrap(), event["fields"]);
     }

@@ -56,16 +56,14 @@ fn a_directory_that_is_not_there_yet_is_well_and_stays_absent() {
 }
 
 #[test]
-fn a_running_server_is_recognized_and_its_files_are_left_as_they_are() {
+fn a_running_server_is_recognized() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
-    let server = Server::start(&data, &["--partitions", "2", "--segment-mib", "1", "--http", "off"]);
+    let server = Server::start(&data, &["--partitions", "2", "--segment-mib", "1"]);
     server.socket().call(&["STOCK.CREATE", "sku", "10"]);
-    let before = contents(&data);
     let words = ["--resp", &server.address, "--http", "off", "--partitions", "2"];
     let (code, findings) = doctor(folder.path(), &words);
     assert_eq!(code, Some(0), "{findings:?}");
-    assert_eq!(contents(&data), before);
     assert_eq!(found(&findings, "lock")["figures"]["pid"], server.pid());
     let port = found(&findings, "port resp");
     assert_eq!((&port["status"], &port["figures"]["pid"]), (&"ok".into(), &server.pid().into()), "{port}");
@@ -81,11 +79,13 @@ fn a_running_server_is_recognized_and_its_files_are_left_as_they_are() {
 }
 
 #[test]
-fn a_number_of_partitions_that_does_not_fit_is_a_failure_with_the_remedy() {
+fn a_number_of_partitions_that_does_not_fit_is_a_failure_and_the_files_are_left_as_they_are() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
-    Server::start(&data, &["--partitions", "2", "--segment-mib", "1", "--http", "off"]).stop();
+    Server::start(&data, &["--partitions", "2", "--segment-mib", "1"]).stop();
+    let before = contents(&data);
     let (code, findings) = doctor(folder.path(), &["--resp", "127.0.0.1:0", "--http", "off"]);
+    assert_eq!(contents(&data), before);
     assert_eq!(code, Some(1));
     let deployment = found(&findings, "deployment");
     assert_eq!(deployment["status"], "fail");
@@ -121,26 +121,35 @@ fn a_port_that_another_program_has_is_a_failure() {
 }
 
 #[test]
-fn a_server_with_a_password_is_known_by_it() {
+fn both_ports_of_a_server_are_known_as_its_own_even_where_it_wants_a_password() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
-    std::fs::write(folder.path().join("password"), "opensesame\n").unwrap();
     let password = folder.path().join("password");
-    let server = Server::start(&data, &["--http", "off", "--password-file", &password.to_string_lossy()]);
-    let (_, findings) = doctor(folder.path(), &["--resp", &server.address, "--http", "off"]);
-    assert_eq!(found(&findings, "port resp")["status"], "warn");
-    let words = ["--resp", &server.address, "--http", "off", "--password-file", "password"];
-    let (code, findings) = doctor(folder.path(), &words);
-    assert_eq!(code, Some(0), "{findings:?}");
-    assert_eq!(found(&findings, "port resp")["figures"]["pid"], server.pid());
-    assert!(!format!("{findings:?}").contains("opensesame"));
+    std::fs::write(&password, "opensesame\n").unwrap();
+    let server = Server::start(&data, &["--password-file", &password.to_string_lossy()]);
+    for more in [&[][..], &["--password-file", "password"]] {
+        let words = [&["--resp", &server.address, "--http", &server.http], more].concat();
+        let (code, findings) = doctor(folder.path(), &words);
+        assert_eq!(code, Some(0), "{findings:?}");
+        for port in ["port resp", "port http"] {
+            let port = found(&findings, port);
+            assert_eq!(
+                (&port["status"], &port["figures"]["pid"]),
+                (&"ok".into(), &server.pid().into()),
+                "{port}"
+            );
+        }
+        let version = &found(&findings, "port resp")["figures"]["version"];
+        assert_eq!(version.is_null(), more.is_empty(), "it says what it is to those who know the password");
+        assert!(!format!("{findings:?}").contains("opensesame"));
+    }
 }
 
 #[test]
 fn a_clock_far_from_the_log_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
-    let server = Server::start(&data, &["--manual-clock", "--http", "off"]);
+    let server = Server::start(&data, &["--manual-clock"]);
     let mut socket = server.socket();
     socket.call(&["DEBUG.CLOCK", "1000000000000"]);
     socket.call(&["STOCK.CREATE", "sku", "10"]);
@@ -158,7 +167,7 @@ fn a_clock_far_from_the_log_is_a_failure() {
 fn damage_is_told_and_the_table_is_for_people() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("scarce-data");
-    Server::start(&data, &["--segment-mib", "1", "--http", "off"]).stop();
+    Server::start(&data, &["--segment-mib", "1"]).stop();
     let segment = first_segment(&data);
     std::fs::OpenOptions::new().write(true).open(&segment).unwrap().set_len(4_096).unwrap();
     let words = ["doctor", "--resp", "127.0.0.1:0", "--http", "off"];

@@ -109,7 +109,7 @@ fn claim(client: &mut Client, campaign: &str, users: std::ops::Range<u32>) -> Ve
 
 #[test]
 fn a_campaign_of_a_running_server_is_verified_from_its_log() {
-    let server = Server::fresh(&["--http", "off", "--partitions", "3"]);
+    let server = Server::fresh(&["--partitions", "3"]);
     let mut client = server.connect();
     client.call(&["STOCK.CREATE", "other", "1"]).unwrap();
     let create = "PACKET.CREATE gift EUR PLAN 100000 40 DOUBLE_MEAN MIN 100 MAX 9000";
@@ -137,7 +137,7 @@ fn a_campaign_of_a_running_server_is_verified_from_its_log() {
 
 #[test]
 fn what_cannot_be_verified_says_why() {
-    let server = Server::fresh(&["--http", "off"]);
+    let server = Server::fresh(&[]);
     let mut client = server.connect();
     client.call(&["PACKET.CREATE", "listed", "EUR", "AMOUNTS", "2", "7", "5"]).unwrap();
     let (code, _, stderr) = said(&mut verify_campaign(&server, "listed"));

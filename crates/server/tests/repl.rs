@@ -10,7 +10,7 @@ use support::{Server, Terminal, json_lines, said, scarce_in};
 use tempfile::TempDir;
 
 fn server() -> Server {
-    Server::fresh(&["--http", "off"])
+    Server::fresh(&[])
 }
 
 fn repl(address: &str, words: &[&str]) -> Command {
@@ -152,17 +152,17 @@ impl Slow {
 #[test]
 fn a_server_that_comes_back_is_found_again_and_only_harmless_commands_are_repeated() {
     let data = TempDir::new().unwrap();
-    let mut server = Server::start(data.path(), &["--http", "off"]);
+    let mut server = Server::start(data.path(), &[]);
     let address = server.address.clone();
     let mut repl = Slow::start(&address);
     repl.send("STOCK.CREATE sku 5");
     assert_eq!(repl.answer(), "[1,5]");
     server.kill();
-    let mut server = Server::start_at(data.path(), &address, &["--http", "off"]);
+    let mut server = Server::start_at(data.path(), &address, &[]);
     repl.send("STOCK.TAKE sku 1 alice ID op-1");
     assert_eq!(repl.answer(), "[1,1,4]", "with an id it is sent again");
     server.kill();
-    let server = Server::start_at(data.path(), &address, &["--http", "off"]);
+    let server = Server::start_at(data.path(), &address, &[]);
     repl.send("STOCK.TAKE sku 1 bob");
     repl.send("STOCK.TAKE sku 1 carol");
     assert_eq!(repl.answer(), "[1,2,3]", "bob's was not sent again, carol's connection is a new one");

@@ -1,8 +1,10 @@
 //! From JSON to the words of a command. The words are then read by the one parser that every port
 //! uses, so that a command means the same over HTTP as over RESP.
 
+mod from_words;
 mod shapes;
 
+pub use from_words::{Asked, of_words};
 pub use shapes::{METHODS, WINDOWS, read_plan};
 
 use std::cell::RefCell;

@@ -67,8 +67,12 @@ impl Failed {
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
-            message.push_str("\n  because: ");
-            message.push_str(&cause.to_string());
+            // Some errors say no more than what caused them.
+            let text = cause.to_string();
+            if !message.ends_with(&text) {
+                message.push_str("\n  because: ");
+                message.push_str(&text);
+            }
             source = cause.source();
         }
         Self { exit, message }

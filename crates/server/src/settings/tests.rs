@@ -184,3 +184,18 @@ fn both_ports_need_a_password_off_loopback() {
     assert!(exposed(&[("SCARCE_RESP", "[::1]:1"), ("SCARCE_HTTP", "off")]).is_none());
     assert!(exposed(&[("SCARCE_HTTP", "0.0.0.0:7380"), ("SCARCE_PASSWORD", "x")]).is_none());
 }
+
+#[test]
+fn the_page_of_settings_names_each_with_its_flag_variable_and_default() {
+    let page = include_str!("../../../../docs/reference/settings.md");
+    for spec in SETTINGS {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", spec.key)));
+        let row = row.unwrap_or_else(|| panic!("the page has no row for {}", spec.key));
+        let flat = spec.key.rsplit('.').next().unwrap_or_default();
+        let (flag, variable) =
+            (format!("--{}", flat.replace('_', "-")), format!("SCARCE_{}", flat.to_ascii_uppercase()));
+        assert!(row.contains(&flag) && row.contains(&variable), "{row}");
+        let default = spec.default.unwrap_or("none").replace(' ', "");
+        assert!(row.replace(' ', "").contains(&default), "{row}");
+    }
+}

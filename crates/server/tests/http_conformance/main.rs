@@ -8,7 +8,6 @@ mod support;
 
 mod description;
 mod outcome;
-mod words;
 
 use std::path::Path;
 
@@ -16,13 +15,13 @@ use description::Description;
 use redis::Value as RespValue;
 use scarce::client::Client;
 use scarce_api::answer::paged;
+use scarce_api::arguments::{Asked, of_words};
 use scarce_api::{Method, cursor, routes};
 use scarce_core::command::{Command, CommandSpec, Effect, Invalid, table};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
 use serde_json::{Map, Value, json};
 use support::{Http, Response, Server, encoded};
 use tempfile::TempDir;
-use words::Asked;
 
 /// How commands that stand alone are sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -195,7 +194,7 @@ impl HttpTarget {
         let parsed = parse(words);
         let readable = words.split_first().and_then(|(name, rest)| {
             let spec = table::find(name.as_bytes())?;
-            Some((spec, words::read(spec, rest)?))
+            Some((spec, of_words(spec, rest)?))
         });
         let Some((spec, mut asked)) = readable else {
             let invalid = parsed.expect_err("what has no JSON is no command either");
@@ -220,7 +219,7 @@ impl HttpTarget {
         for words in lines {
             let (name, rest) = words.split_first().expect("a command");
             let known = table::find(name.as_bytes());
-            match known.and_then(|spec| Some(line(spec, &words::read(spec, rest).filter(Asked::is_bare)?))) {
+            match known.and_then(|spec| Some(line(spec, &of_words(spec, rest).filter(Asked::is_bare)?))) {
                 Some(operation) => operations.push(operation),
                 // JSON does not say it: an id within the batch, an unknown option.
                 None => operations.push(json!({ "command": name, "arguments": {}, "id": "within" })),

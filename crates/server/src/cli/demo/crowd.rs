@@ -10,6 +10,11 @@ pub(super) trait Crowd: Sized + Sync {
     /// What is counted of the answers while they come, for the picture.
     type Tally: Default + Send;
 
+    /// Whether a part of the crowd comes over HTTP.
+    fn speaks_http(&self) -> bool {
+        false
+    }
+
     /// The first command of whoever comes at this place: the same for the same seed.
     fn arrive(&self, number: u64) -> Ask<Self::Deed>;
 

@@ -1,13 +1,13 @@
 //! Where the server is at the moment: the crowd waits here while it is down.
 
-use std::net::SocketAddr;
+use super::server::Doors;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
 struct Now {
     /// How many times the server was started.
     life: u64,
-    address: Option<SocketAddr>,
+    doors: Option<Doors>,
     is_over: bool,
 }
 
@@ -20,10 +20,10 @@ pub(super) struct Gate {
 
 impl Gate {
     /// The server listens here, in a new life.
-    pub(super) fn open(&self, address: SocketAddr) {
+    pub(super) fn open(&self, doors: Doors) {
         let mut now = self.lock();
         now.life += 1;
-        now.address = Some(address);
+        now.doors = Some(doors);
         self.changed.notify_all();
     }
 
@@ -34,11 +34,11 @@ impl Gate {
     }
 
     /// Waits for a life of the server after `life`. Gives none when there will be none.
-    pub(super) fn wait_beyond(&self, life: u64) -> Option<(u64, SocketAddr)> {
+    pub(super) fn wait_beyond(&self, life: u64) -> Option<(u64, Doors)> {
         let now = self.lock();
         let waits = |now: &mut Now| now.life <= life && !now.is_over;
         let now = self.changed.wait_while(now, waits).unwrap_or_else(PoisonError::into_inner);
-        now.address.filter(|_| !now.is_over).map(|address| (now.life, address))
+        now.doors.filter(|_| !now.is_over).map(|doors| (now.life, doors))
     }
 
     fn lock(&self) -> MutexGuard<'_, Now> {

@@ -39,7 +39,7 @@ pub(super) trait Line<Q> {
 }
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A question on the way.
 struct Waiting<Q> {

@@ -12,6 +12,7 @@ mod crowd;
 mod exchange;
 mod flash_sale;
 mod gate;
+mod http_line;
 mod line;
 mod log;
 mod progress;

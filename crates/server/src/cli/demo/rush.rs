@@ -10,8 +10,10 @@ use crossbeam_channel::Sender;
 use super::ask::{Answer, Ask, Deed};
 use super::crowd::Crowd;
 use super::gate::Gate;
+use super::http_line::HttpLine;
 use super::line::{Broken, Line, RespLine};
 use super::record::Record;
+use super::server::Doors;
 
 /// What the workers tell the stage.
 pub(super) enum News {
@@ -54,10 +56,9 @@ impl<C: Crowd> Rush<'_, C> {
     pub(super) fn work(&self, connections: usize, news: &Sender<News>) {
         let mut todo = VecDeque::new();
         let mut life = 0;
-        while let Some((now, address)) = self.gate.wait_beyond(life) {
+        while let Some((now, doors)) = self.gate.wait_beyond(life) {
             life = now;
-            let mut lines: Lines<C> =
-                (0..connections).map(|_| Box::new(RespLine::open(address)) as Box<dyn Line<_>>).collect();
+            let mut lines: Lines<C> = (0..connections).map(|number| self.open(number, doors)).collect();
             let ended = Talk { rush: self, lines: &mut lines, todo: &mut todo, life, news }.run();
             match ended {
                 Ok(()) => return,
@@ -69,6 +70,15 @@ impl<C: Crowd> Rush<'_, C> {
                 }
             }
             let _ = news.send(News::Broken(life));
+        }
+    }
+
+    /// Where the crowd comes through both doors, every second connection of a worker speaks HTTP; what is
+    /// sent on both at once then comes through both.
+    fn open(&self, number: usize, doors: Doors) -> Box<dyn Line<Sent<C::Deed>>> {
+        match doors.http.filter(|_| self.crowd.speaks_http() && number % 2 == 1) {
+            Some(address) => Box::new(HttpLine::open(address)),
+            None => Box::new(RespLine::open(doors.resp)),
         }
     }
 

@@ -59,6 +59,13 @@ impl Drop for Remains {
     }
 }
 
+/// Where the server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Doors {
+    pub(super) resp: SocketAddr,
+    pub(super) http: Option<SocketAddr>,
+}
+
 /// A server of this very version with its own data directory.
 pub(super) struct Server {
     remains: Arc<Mutex<Remains>>,
@@ -104,7 +111,7 @@ impl Server {
     ///
     /// # Errors
     /// When it does not become ready; with what it said.
-    pub(super) fn start(&mut self) -> Result<(SocketAddr, Duration), Failed> {
+    pub(super) fn start(&mut self) -> Result<(Doors, Duration), Failed> {
         let begun = Instant::now();
         let stdout = self.spawn()?;
         let (sender, receiver) = mpsc::channel();
@@ -115,13 +122,13 @@ impl Server {
             lines.for_each(drop);
         });
         let line = receiver.recv_timeout(PATIENCE).ok().flatten();
-        let address = line.as_deref().and_then(ready_address).ok_or_else(|| self.failed("is not ready"))?;
-        self.address = Some(address);
+        let doors = line.as_deref().and_then(doors_of).ok_or_else(|| self.failed("is not ready"))?;
+        self.address = Some(doors.resp);
         let took = begun.elapsed();
         if let Some(now) = self.clock {
             self.set_clock(now)?;
         }
-        Ok((address, took))
+        Ok((doors, took))
     }
 
     /// Sets the clock of a server that was made with one.
@@ -136,7 +143,12 @@ impl Server {
     fn spawn(&self) -> Result<ChildStdout, Failed> {
         let log = File::create(self.log())?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--data").arg(self.data()).args(["--resp", "127.0.0.1:0", "--http", "off"]);
+        command.arg("serve").arg("--data").arg(self.data()).args([
+            "--resp",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+        ]);
         command.args(self.clock.map(|_| "--manual-clock"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("SCARCE_") {
@@ -219,8 +231,11 @@ impl Drop for Server {
     }
 }
 
-fn ready_address(line: &str) -> Option<SocketAddr> {
-    line.strip_prefix("scarce ready: resp ")?.split(',').next()?.parse().ok()
+/// The addresses in the line that says the server is ready.
+fn doors_of(line: &str) -> Option<Doors> {
+    let parts: Vec<&str> = line.strip_prefix("scarce ready: ")?.split(", ").collect();
+    let address = |port: &str| parts.iter().find_map(|part| part.strip_prefix(port)?.trim().parse().ok());
+    Some(Doors { resp: address("resp ")?, http: address("http ") })
 }
 
 /// The first signal clears up and ends the process.
@@ -246,8 +261,12 @@ mod tests {
 
     #[test]
     fn the_ready_line_says_where_the_server_listens() {
-        let line = "scarce ready: resp 127.0.0.1:4711, data /tmp/x, pid 1";
-        assert_eq!(ready_address(line), "127.0.0.1:4711".parse().ok());
-        assert_eq!(ready_address("scarce: cannot listen"), None);
+        let address = |text: &str| text.parse().expect("an address");
+        let doors = doors_of("scarce ready: resp 127.0.0.1:4711, http [::1]:4712, data /tmp/x, pid 1");
+        let both = Doors { resp: address("127.0.0.1:4711"), http: Some(address("[::1]:4712")) };
+        assert_eq!(doors, Some(both));
+        let doors = doors_of("scarce ready: resp 127.0.0.1:4711, data /tmp/x, pid 1");
+        assert_eq!(doors, Some(Doors { http: None, ..both }));
+        assert_eq!(doors_of("scarce: cannot listen"), None);
     }
 }

@@ -70,9 +70,9 @@ impl<C: Crowd> Stage<C> {
         crowd: C,
         gauge: Gauge,
     ) -> Result<Self, Failed> {
-        let (address, _) = server.start()?;
+        let (doors, _) = server.start()?;
         let gate = Gate::default();
-        gate.open(address);
+        gate.open(doors);
         Ok(Self {
             crowd,
             server,
@@ -294,11 +294,11 @@ impl<C: Crowd> Watch<'_, C> {
         let so_far = self.crowd.so_far(&self.record());
         let seconds = self.begun.elapsed().as_secs_f64();
         self.progress.alarm("✖ kill -9", &format!("after {seconds:.2} s, with {so_far}"));
-        let (address, took) = self.server.start()?;
+        let (doors, took) = self.server.start()?;
         *self.recovery = Some(took);
         let took = took.as_millis();
         self.progress.relief("✔ recovery", &format!("ready again on the same data after {took} ms"));
-        self.gate.open(address);
+        self.gate.open(doors);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod disk;
 mod finding;
 mod kernel;
 mod limits;
+mod listener;
 mod mounts;
 mod ports;
 

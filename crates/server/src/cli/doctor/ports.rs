@@ -8,6 +8,7 @@ use redis::{Parser, Value};
 use serde_json::json;
 
 use super::finding::Finding;
+use super::listener::{self, Listener};
 use crate::client::{pack, text};
 use crate::settings::{Password, Settings};
 
@@ -48,7 +49,8 @@ fn port(
         Ok(_) if address.port() == 0 => Finding::ok(name, format!("{address}: any port that is free")),
         Ok(_) => Finding::ok(name, format!("{address} is free")),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            taken(name, address, ask(reachable(address)), holder, &choose)
+            let taken = Taken { name, address, owner: listener::of(address), holder };
+            taken.judge(&ask(reachable(address)), &choose)
         }
         Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
             Finding::fail(name, format!("{address} is no address of this machine"), choose)
@@ -57,38 +59,71 @@ fn port(
     }
 }
 
-fn taken(
+/// The name of our own processes.
+const OWN_NAME: &str = "scarce";
+
+/// A port that somebody has.
+struct Taken {
     name: &'static str,
     address: SocketAddr,
-    occupant: Occupant,
+    /// The process that listens there, where this user may see it.
+    owner: Option<Listener>,
+    /// The process that has the data directory.
     holder: Option<u32>,
-    choose: &str,
-) -> Finding {
-    match occupant {
-        Occupant::Scarce { version, pid, uptime_s } => {
-            let mut found = format!("{address}: scarce {version}");
-            found.extend(pid.map(|pid| format!(", process {pid}")));
-            found.extend(uptime_s.map(|seconds| format!(", up {}", uptime(seconds))));
-            let figures = json!({ "version": version, "pid": pid, "uptime_s": uptime_s });
-            let finding = match pid {
-                Some(_) if pid == holder => Finding::ok(name, found),
-                _ => Finding::warn(
-                    name,
-                    found,
-                    format!("it does not serve this data directory; to start one that does, {choose}"),
-                ),
-            };
-            finding.with(figures)
-        }
-        Occupant::Locked => Finding::warn(
-            name,
-            format!("{address}: a server that wants a password"),
-            format!("name its password with --password-file to learn more, or {choose}"),
-        ),
-        Occupant::Other(heard) => {
-            Finding::fail(name, format!("{address} is taken by another program ({heard})"), choose)
-        }
+}
+
+impl Taken {
+    fn judge(&self, occupant: &Occupant, choose: &str) -> Finding {
+        let told = match occupant {
+            Occupant::Scarce { pid, .. } => *pid,
+            _ => None,
+        };
+        let pid = told.or(self.owner.as_ref().map(|owner| owner.pid));
+        let found = format!("{}: {}{}", self.address, describe(occupant), process(pid));
+        let is_ours = self.owner.as_ref().is_some_and(|owner| owner.name == OWN_NAME);
+        let finding = match occupant {
+            _ if pid.is_some() && pid == self.holder => {
+                Finding::ok(self.name, format!("{found}, which has this data directory"))
+            }
+            Occupant::Locked if !is_ours => {
+                let advice = format!("name its password with --password-file to learn more, or {choose}");
+                Finding::warn(self.name, found, advice)
+            }
+            Occupant::Other(_) if !is_ours => {
+                let by = self.owner.as_ref().map(|owner| format!(", {}", owner.name)).unwrap_or_default();
+                Finding::fail(self.name, format!("{found}{by}"), choose)
+            }
+            _ => {
+                let advice =
+                    format!("it does not serve this data directory; to start one that does, {choose}");
+                Finding::warn(self.name, found, advice)
+            }
+        };
+        finding.with(self.figures(occupant, pid))
     }
+
+    fn figures(&self, occupant: &Occupant, pid: Option<u32>) -> serde_json::Value {
+        let (version, uptime_s) = match occupant {
+            Occupant::Scarce { version, uptime_s, .. } => (Some(version), *uptime_s),
+            _ => (None, None),
+        };
+        json!({ "address": self.address, "pid": pid, "version": version, "uptime_s": uptime_s })
+    }
+}
+
+fn describe(occupant: &Occupant) -> String {
+    match occupant {
+        Occupant::Scarce { version, uptime_s: Some(seconds), .. } => {
+            format!("scarce {version}, up {}", uptime(*seconds))
+        }
+        Occupant::Scarce { version, .. } => format!("scarce {version}"),
+        Occupant::Locked => "a server that wants a password".to_owned(),
+        Occupant::Other(heard) => format!("taken by another program ({heard})"),
+    }
+}
+
+fn process(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(", process {pid}")).unwrap_or_default()
 }
 
 /// Where a server that listens on every address can be reached.
@@ -152,36 +187,31 @@ fn of_info(info: &str) -> Occupant {
     }
 }
 
-/// The bytes of an answer's head that are looked at.
-const HEAD_BYTES: u64 = 4 << 10;
+/// The bytes of an answer that are looked at.
+const ANSWER_BYTES: u64 = 256 << 10;
 
 fn ask_http(address: SocketAddr) -> Occupant {
     let heard = connect(address).and_then(|mut socket| {
-        socket.write_all(
-            format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes(),
-        )?;
-        let mut head = Vec::new();
+        let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        socket.write_all(request.as_bytes())?;
+        let mut answer = Vec::new();
         // Whoever sends less and stays is judged by what was sent.
-        let _ = socket.take(HEAD_BYTES).read_to_end(&mut head);
-        Ok(String::from_utf8_lossy(&head).into_owned())
+        let _ = socket.take(ANSWER_BYTES).read_to_end(&mut answer);
+        Ok(String::from_utf8_lossy(&answer).into_owned())
     });
     match heard {
         Err(error) => Occupant::Other(error.to_string()),
-        Ok(head) => of_head(&head),
+        Ok(answer) => of_metrics(&answer),
     }
 }
 
-/// Our own port names itself in the `Server` field.
-fn of_head(head: &str) -> Occupant {
-    let line = head.lines().next().unwrap_or_default();
-    let server = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("server").then(|| value.trim())
-    });
-    match server.and_then(|server| server.strip_prefix("scarce")) {
-        Some(rest) => {
-            Occupant::Scarce { version: rest.trim_start_matches('/').to_owned(), pid: None, uptime_s: None }
-        }
+/// Our own port tells its version among the metrics, unless it wants a password for them.
+fn of_metrics(answer: &str) -> Occupant {
+    let line = answer.lines().next().unwrap_or_default();
+    let info = answer.lines().find_map(|line| line.strip_prefix("scarce_build_info{version=\""));
+    match info.and_then(|rest| rest.split('"').next()) {
+        Some(version) => Occupant::Scarce { version: version.to_owned(), pid: None, uptime_s: None },
+        None if line.starts_with("HTTP/1.1 401") => Occupant::Locked,
         None if line.starts_with("HTTP/") => Occupant::Other(line.to_owned()),
         None => Occupant::Other("it does not speak HTTP".to_owned()),
     }
@@ -207,22 +237,31 @@ mod tests {
             Occupant::Other("Redis 7.0.15 or the like".to_owned())
         );
         assert_eq!(
-            of_head("HTTP/1.1 404 Not Found\r\n"),
+            of_metrics("HTTP/1.1 404 Not Found\r\n"),
             Occupant::Other("HTTP/1.1 404 Not Found".to_owned())
         );
-        assert!(matches!(of_head("HTTP/1.1 200 OK\r\nserver: scarce/0.1.0\r\n"), Occupant::Scarce { .. }));
+        let metrics = "HTTP/1.1 200 OK\r\n\r\n# HELP x\nscarce_build_info{version=\"0.1.0\"} 1\n";
+        assert!(matches!(of_metrics(metrics), Occupant::Scarce { version, .. } if version == "0.1.0"));
+        assert_eq!(of_metrics("HTTP/1.1 401 Unauthorized\r\n"), Occupant::Locked);
     }
 
     #[test]
     fn a_port_of_ours_is_well_only_if_it_serves_this_directory() {
         let address = SocketAddr::from(([127, 0, 0, 1], 7_379));
         let ours = Occupant::Scarce { version: "0.1.0".to_owned(), pid: Some(7), uptime_s: Some(60) };
-        let judge =
-            |occupant: &Occupant, holder| taken("port", address, occupant.clone(), holder, "choose").status;
-        assert_eq!(judge(&ours, Some(7)), Status::Ok);
-        assert_eq!(judge(&ours, Some(8)), Status::Warn);
-        assert_eq!(judge(&ours, None), Status::Warn);
-        assert_eq!(judge(&Occupant::Locked, Some(7)), Status::Warn);
-        assert_eq!(judge(&Occupant::Other(String::new()), Some(7)), Status::Fail);
+        let judge = |occupant: &Occupant, owner: Option<(u32, &str)>, holder| {
+            let owner = owner.map(|(pid, name)| Listener { pid, name: name.to_owned() });
+            Taken { name: "port", address, owner, holder }.judge(occupant, "choose").status
+        };
+        let other = Occupant::Other("HTTP/1.1 404 Not Found".to_owned());
+        assert_eq!(judge(&ours, None, Some(7)), Status::Ok);
+        assert_eq!(judge(&ours, None, Some(8)), Status::Warn);
+        assert_eq!(judge(&ours, None, None), Status::Warn);
+        assert_eq!(judge(&Occupant::Locked, None, Some(7)), Status::Warn);
+        assert_eq!(judge(&Occupant::Locked, Some((7, "scarce")), Some(7)), Status::Ok);
+        assert_eq!(judge(&other, Some((7, "scarce")), Some(7)), Status::Ok);
+        assert_eq!(judge(&other, Some((8, "scarce")), Some(7)), Status::Warn);
+        assert_eq!(judge(&other, Some((8, "nginx")), Some(7)), Status::Fail);
+        assert_eq!(judge(&other, None, Some(7)), Status::Fail);
     }
 }

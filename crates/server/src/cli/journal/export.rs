@@ -1,17 +1,17 @@
 //! `scarce journal export`: every event as a line.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use scarce_core::event::{Entry, Event};
-use scarce_core::outcome::Value;
+use scarce_api::event;
+use scarce_core::event::Entry;
 use scarce_engine::embedded::{EmbeddedError, PartitionFiles, Refusal, read_entries};
 use scarce_engine::journal::{self, JournalError};
+use serde_json::Value;
 
 use crate::cli::files::{Files, Opened, advance, failed, progress_bar};
 use crate::cli::{Ended, Exit, Failed};
@@ -45,6 +45,9 @@ pub enum Format {
     Csv,
 }
 
+/// The columns of CSV, named as the members of JSON.
+const COLUMNS: [&str; 7] = ["partition", "epoch", "sequence", "at", "operation", "name", "fields"];
+
 pub(super) fn run(options: &Export) -> Ended {
     let files = Files { data: options.data.clone(), partition: options.partition, json: false };
     let opened = files.open()?;
@@ -58,8 +61,7 @@ pub(super) fn run(options: &Export) -> Ended {
             Failed::text(Exit::Usage, format!("cannot write to {}: {error}", path.display()))
         })?),
     };
-    let mut lines =
-        Lines { out: BufWriter::new(out), format: options.format, buffer: String::new(), count: 0 };
+    let mut lines = Lines { out: BufWriter::new(out), format: options.format, count: 0 };
     match export(options, &opened, &mut lines) {
         Ok(held_back) => {
             report(lines.count, held_back)?;
@@ -180,7 +182,6 @@ impl Part<'_> {
 struct Lines {
     out: BufWriter<Box<dyn Write>>,
     format: Format,
-    buffer: String,
     count: u64,
 }
 
@@ -188,79 +189,31 @@ impl Lines {
     fn head(&mut self) -> io::Result<()> {
         match self.format {
             Format::Ndjson => Ok(()),
-            Format::Csv => writeln!(self.out, "partition,epoch,sequence,at,operation,event,fields"),
+            Format::Csv => writeln!(self.out, "{}", COLUMNS.join(",")),
         }
     }
 
-    /// Writes the events of an entry from a sequence on.
+    /// Writes the events of an entry from a sequence on, as the HTTP port shows them.
     fn entry(&mut self, partition: u32, entry: &Entry, from: u64) -> io::Result<()> {
-        for (sequence, event) in (entry.head.sequence_first..).zip(&entry.events) {
-            if sequence >= from {
-                self.event(partition, entry, sequence, event)?;
-                self.count += 1;
+        for (_, event) in event::of_entry(partition, entry, from.saturating_sub(1)) {
+            match self.format {
+                Format::Ndjson => writeln!(self.out, "{event}")?,
+                Format::Csv => writeln!(self.out, "{}", row(&event))?,
             }
+            self.count += 1;
         }
         Ok(())
     }
-
-    fn event(&mut self, partition: u32, entry: &Entry, sequence: u64, event: &Event) -> io::Result<()> {
-        let (epoch, at, name) = (entry.head.epoch, entry.head.at, event.spec().name);
-        let operation = entry.head.operation.as_ref().map(|mark| mark.id.as_str());
-        self.buffer.clear();
-        push_fields(&mut self.buffer, event);
-        let fields = &self.buffer;
-        match self.format {
-            Format::Ndjson => {
-                let operation = operation.map_or_else(|| "null".to_owned(), quoted);
-                writeln!(
-                    self.out,
-                    "{{\"partition\":{partition},\"epoch\":{epoch},\"sequence\":{sequence},\"at\":{at},\
-                     \"operation\":{operation},\"event\":\"{name}\",\"fields\":{fields}}}"
-                )
-            }
-            Format::Csv => {
-                let operation = cell(operation.unwrap_or_default());
-                writeln!(self.out, "{partition},{epoch},{sequence},{at},{operation},{name},{}", cell(fields))
-            }
-        }
-    }
 }
 
-/// The public fields as a JSON object, in the order of the event table.
-fn push_fields(out: &mut String, event: &Event) {
-    out.push('{');
-    for (at, (name, value)) in event.fields().into_iter().enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{comma}\"{name}\":");
-        push_value(out, &value);
-    }
-    out.push('}');
-}
-
-fn push_value(out: &mut String, value: &Value) {
-    match value {
-        Value::Absent => out.push_str("null"),
-        Value::Integer(value) => {
-            let _ = write!(out, "{value}");
-        }
-        Value::Text(text) => out.push_str(&quoted(text)),
-        Value::List(values) => {
-            out.push('[');
-            for (at, value) in values.iter().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                push_value(out, value);
-            }
-            out.push(']');
-        }
-    }
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// An event's line of CSV.
+fn row(event: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    COLUMNS.map(|name| cell(&text(&event[name]))).join(",")
 }
 
 /// A CSV cell.

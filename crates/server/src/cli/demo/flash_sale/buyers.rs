@@ -127,6 +127,10 @@ impl Crowd for Buyers {
     type Deed = Purchase;
     type Tally = Tally;
 
+    fn speaks_http(&self) -> bool {
+        true
+    }
+
     fn arrive(&self, number: u64) -> Ask<Purchase> {
         let buyer = self.buyer(number);
         let (word, step) = match buyer.manner {

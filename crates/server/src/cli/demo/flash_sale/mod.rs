@@ -79,9 +79,10 @@ fn open(options: &FlashSale) -> Result<Stage<Buyers>, Failed> {
     apply(&mut client, &["ACCOUNT.OPEN", SHOP, ASSET])?;
     apply(&mut client, &["ACCOUNT.CREDIT", BANK, &money])?;
     let (units, buyers) = (grouped(units), grouped(buyers));
-    stage
-        .progress
-        .say("on sale", &format!("{units} units of '{SKU}' for {buyers} buyers, at most {limit} each"));
+    stage.progress.say(
+        "on sale",
+        &format!("{units} units of '{SKU}' for {buyers} buyers, at most {limit} each, through RESP and HTTP"),
+    );
     Ok(stage)
 }
 

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::packets::cut::Plan;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
 use super::guests::{Guests, Wish, name};
 use super::ledger::Ledger;
+use crate::packets::{commitment, hex, unhex};
 
 /// What the server showed.
 pub(super) struct Shown {
@@ -117,7 +117,7 @@ impl Evidence<'_> {
 
     /// The commitment, public before the first claim, is the hash of the seed that is public now.
     fn judge_commitment(&self, proof: &mut Proof) {
-        let hash = bytes_of(&self.shown.seed).map(|seed| hex(&Sha256::digest(seed)));
+        let hash = unhex(&self.shown.seed).map(|seed| hex(&commitment(&seed)));
         let commitments = [&self.shown.commitment, &self.ledger.commitment];
         let is_kept = hash.is_some()
             && commitments.iter().all(|commitment| Some(*commitment) == hash.as_ref())
@@ -134,7 +134,7 @@ impl Evidence<'_> {
 
     /// The cut, made again from the seed, gives the packets in the order of the claims.
     fn judge_cut(&self, proof: &mut Proof) {
-        let cut = bytes_of(&self.shown.seed).and_then(|seed| self.plan.cut(&seed).ok()).unwrap_or_default();
+        let cut = unhex(&self.shown.seed).and_then(|seed| self.plan.cut(&seed).ok()).unwrap_or_default();
         let claims = &self.ledger.claims;
         let at =
             |packet: u64| usize::try_from(packet).ok().and_then(|packet| cut.get(packet.checked_sub(1)?));
@@ -198,28 +198,4 @@ impl Evidence<'_> {
 /// The first digits of a long number, which say enough in a line.
 fn start(digits: &str) -> &str {
     digits.get(..8).unwrap_or(digits)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The 32 bytes that 64 hexadecimal digits stand for.
-fn bytes_of(digits: &str) -> Option<[u8; 32]> {
-    let pair = |at: usize| u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok();
-    let bytes: Option<Vec<u8>> = (0..32).map(pair).collect();
-    bytes.filter(|_| digits.len() == 64)?.try_into().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hexadecimal_digits_are_bytes() {
-        let digits = "00ff".repeat(16);
-        assert_eq!(bytes_of(&digits).map(|bytes| hex(&bytes)), Some(digits));
-        assert_eq!(bytes_of("00ff"), None);
-        assert_eq!(bytes_of(&"zz".repeat(32)), None);
-    }
 }

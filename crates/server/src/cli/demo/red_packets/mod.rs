@@ -47,6 +47,7 @@ pub(super) fn run(options: &RedPackets) -> Ended {
     proof.tell("users", options.users);
     proof.tell("method", method(options.method).word());
     let pictures = pictures(&stage, &ledger);
+    let again = format!("scarce packets plan {} --seed {}", plan_words(options), ledger.seed);
     stage.conclude(
         proof,
         options.plant,
@@ -54,6 +55,8 @@ pub(super) fn run(options: &RedPackets) -> Ended {
         &[
             "scarce demo red-packets --plant swapped-seed    a lie that is found",
             "scarce explain ALREADY_CLAIMED                  what it means",
+            "the same cut again, by this seed and nothing else:",
+            &again,
         ],
     )
 }
@@ -64,6 +67,11 @@ fn method(method: CutMethod) -> Method {
         CutMethod::DoubleMean => Method::DoubleMean,
         CutMethod::LineCut => Method::LineCut,
     }
+}
+
+/// The plan, as 'scarce packets' takes it.
+fn plan_words(options: &RedPackets) -> String {
+    format!("{} {} --method {}", options.total, options.packets, method(options.method).word())
 }
 
 fn plan(options: &RedPackets) -> Plan {

@@ -1,9 +1,10 @@
-//! The words of a row as JSON: fields by the names of the command table, the id and the deadline apart.
+//! The words of a command as JSON: fields by the names of the command table, the id and the deadline
+//! apart. For whoever has words and speaks HTTP.
 
 use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect};
 use serde_json::{Map, Value, json};
 
-/// What a row asks for, as JSON says it.
+/// What a command's words ask for, as JSON says it.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// The arguments by their names.
@@ -16,6 +17,7 @@ pub struct Asked {
 
 impl Asked {
     /// Whether it has neither id nor deadline.
+    #[must_use]
     pub fn is_bare(&self) -> bool {
         self.id.is_none() && self.deadline.is_none()
     }
@@ -23,7 +25,8 @@ impl Asked {
 
 /// The words after a command's name as fields, whether or not their values are right; nothing where no
 /// JSON says the same, such as an option that is given twice.
-pub fn read(spec: &CommandSpec, words: &[&str]) -> Option<Asked> {
+#[must_use]
+pub fn of_words(spec: &CommandSpec, words: &[&str]) -> Option<Asked> {
     let mut asked = Asked::default();
     let mut words = Words { rest: words };
     for argument in spec.arguments.iter().filter(|argument| argument.token.is_none()) {
