@@ -1,4 +1,5 @@
-//! Client libraries, each by its own tests against a server of its own.
+//! Client libraries, each by its own tests against a server of its own; over HTTP also a client made of
+//! the server's description, and a fuzzer that holds the server to it.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -13,6 +14,49 @@ type Ended = Result<Tally, Box<dyn Error>>;
 
 fn tests(name: &str) -> PathBuf {
     place::root().join("tests").join("clients").join(name)
+}
+
+/// How many requests of its own invention schemathesis sends to each route, beside those that go through
+/// every bound of its description.
+const EXAMPLES_MAX: &str = "10";
+
+/// A client that a stock generator makes of the running server's description.
+pub fn generated(log: &mut Log) -> Ended {
+    let tests = tests("python-http");
+    let python = packages::python(log, &tests)?;
+    let server = Server::scarce("generated-client")?;
+    let made = place::fresh("generated")?;
+    let mut generate = Command::new(python.with_file_name("openapi-python-client"));
+    generate.args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning", "--config"]);
+    generate
+        .arg(tests.join("generator.yaml"))
+        .args(["--url", &format!("http://{}/openapi.json", server.http)]);
+    log.must(generate.arg("--output-path").arg(made.join("scarce_client")))?;
+    let mut command = Command::new(python);
+    command.args(["-B", "-m", "unittest", "-v", "test_generated_client"]).current_dir(tests);
+    command.env("SCARCE_HTTP", &server.http).env("SCARCE_CLIENT", &made);
+    let tally = log.tests(&mut command)?;
+    // It is made anew every time.
+    let _ = std::fs::remove_dir_all(made);
+    Ok(tally)
+}
+
+/// Requests that follow and break the description, which the server must answer as it says.
+pub fn schemathesis(log: &mut Log) -> Ended {
+    let tests = tests("python-http");
+    let python = packages::python(log, &tests)?;
+    let server = Server::scarce("schemathesis")?;
+    let mut command = Command::new(python.with_file_name("schemathesis"));
+    command.arg("--config-file").arg(tests.join("schemathesis.toml"));
+    command.args(["run", &format!("http://{}/openapi.json", server.http)]);
+    command.args(["--checks", "all", "--seed", "1", "--max-examples", EXAMPLES_MAX, "--continue-on-failure"]);
+    // Ids are rare among all texts, and the machine may be busy.
+    command.args(["--suppress-health-check", "filter_too_much,too_slow", "--no-color"]);
+    // It keeps notes where it runs.
+    command.current_dir(place::work("schemathesis")?);
+    command.env("PYTHONPATH", tests).env("PYTHONDONTWRITEBYTECODE", "1").env("SCARCE_HTTP", &server.http);
+    let tally = log.tests(&mut command)?;
+    if tally == Tally::default() { Err("no request was sent".into()) } else { Ok(tally) }
 }
 
 /// Runs tests against a server that is started for them.

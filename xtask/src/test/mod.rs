@@ -5,6 +5,7 @@ mod clients;
 mod packages;
 mod step;
 mod tools;
+mod tour;
 
 use std::time::{Duration, Instant};
 

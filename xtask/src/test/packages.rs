@@ -38,10 +38,12 @@ pub fn redis(log: &mut Log) -> Result<(), Box<dyn Error>> {
     program(log, "redis-server", &["redis-server"])
 }
 
-/// A virtual environment with what `requirements.txt` asks for; gives its Python.
+/// A virtual environment with what the tests' `requirements.txt` asks for; gives its Python.
 pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     program(log, "python3", &["python3", "python3-venv"])?;
-    let place = place::work("python")?;
+    // One for each directory of tests, named as it.
+    let name = tests.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let place = place::work(&name)?;
     let requirements = tests.join("requirements.txt");
     let python = place.join("bin").join("python");
     once(&place, &requirements, || {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{cargo, clients, tools};
+use super::{cargo, clients, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -34,6 +34,21 @@ pub const STEPS: &[Step] = &[
     Step { name: "client-python", about: "redis-py against the server", run: clients::python },
     Step { name: "client-node", about: "ioredis and node-redis against the server", run: clients::node },
     Step { name: "client-go", about: "go-redis against the server", run: clients::go },
+    Step {
+        name: "http-client",
+        about: "a client generated from the server's description, against the server",
+        run: clients::generated,
+    },
+    Step {
+        name: "http-schemathesis",
+        about: "the server keeps to its description, whatever is sent",
+        run: clients::schemathesis,
+    },
+    Step {
+        name: "readme-tour",
+        about: "the README's transcripts, typed into redis-cli and curl",
+        run: tour::readme,
+    },
     Step { name: "tool-cli", about: "redis-cli against the server", run: tools::cli },
     Step { name: "tool-benchmark", about: "redis-benchmark against the server", run: tools::benchmark },
 ];
@@ -64,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// Reads the closing lines of cargo, unittest, node and go.
+    /// Reads the closing lines of cargo, unittest, node, go and schemathesis.
     pub fn count(output: &str) -> Self {
         let mut tally = Self::default();
         for line in output.lines() {
@@ -87,6 +102,7 @@ impl Tally {
                 }
                 ["#" | "ℹ", "pass", ..] => tally.passed += number(2),
                 ["#" | "ℹ", "fail", ..] => tally.failed += number(2),
+                [_, "generated,", _, "passed" | "passed,", ..] => tally.passed += number(2),
                 ["---", "PASS:", ..] if line.starts_with('-') => tally.passed += 1,
                 ["---", "FAIL:", ..] if line.starts_with('-') => tally.failed += 1,
                 _ => {}
@@ -181,7 +197,7 @@ mod tests {
     #[test]
     fn closing_lines_of_every_runner_are_read() {
         let output = "test result: ok. 12 passed; 1 failed; 0 ignored\nRan 3 tests in 0.1s\nFAILED (failures=1, errors=1)\n# pass 4\n# fail 2\n\
-                      ℹ pass 5\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (0.00s)\n";
-        assert_eq!(Tally::count(output), Tally { passed: 23, failed: 6, skipped: None });
+                      ℹ pass 5\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (0.00s)\n     99 generated, 98 passed\n";
+        assert_eq!(Tally::count(output), Tally { passed: 121, failed: 6, skipped: None });
     }
 }

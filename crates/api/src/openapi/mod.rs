@@ -1,10 +1,11 @@
 //! The `OpenAPI` 3.1 description, made from the tables of commands, codes and routes.
 
+mod batch;
 mod operations;
 mod schemas;
 mod system;
 
-pub use system::BATCH_OPERATIONS_MAX;
+pub use batch::BATCH_OPERATIONS_MAX;
 
 use scarce_core::command::COMMANDS;
 use scarce_glossary::Language;

@@ -14,6 +14,9 @@ use crate::arguments::names_of;
 use crate::problem::PortCode;
 use crate::routes::{Method, Route};
 
+/// What a cursor may look like.
+pub const CURSOR_PATTERN: &str = "^[A-Za-z0-9_-]+$";
+
 /// What every command that changes something may be answered beside its own refusals, in the order in
 /// which it is checked, before the command's own.
 const OF_EVERY_WRITE: &[Code] =
@@ -146,7 +149,7 @@ pub fn parameters(language: Language) -> Value {
             ),
         },
         "Cursor": {
-            "name": "cursor", "in": "query", "schema": { "type": "string" },
+            "name": "cursor", "in": "query", "schema": { "type": "string", "pattern": CURSOR_PATTERN },
             "description": text("Where the list goes on, as the page before said.", "上一页返回的游标。"),
         },
         "Limit": {

@@ -54,6 +54,7 @@ pub fn all(language: Language) -> Value {
     for code in Code::ALL.iter().filter(|code| **code != Code::Applied) {
         schemas.insert(format!("{}Facts", type_name(code.word())), facts(*code, language));
     }
+    schemas.extend(super::batch::schemas());
     Value::Object(schemas)
 }
 
@@ -90,13 +91,13 @@ fn arguments(spec: &'static CommandSpec, without: &[&str], language: Language) -
 fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
     match spec.name {
         "PACKET.CREATE" => {
-            let just = |given: &str, other: &str| {
-                json!({
-                    "properties": { given: { "type": ["object", "array"] }, other: { "type": "null" } },
-                    "required": [given],
-                })
-            };
-            schema.insert("oneOf".to_owned(), json!([just("plan", "amounts"), just("amounts", "plan")]));
+            let planned = json!({ "properties": { "plan": { "type": "object" } }, "required": ["plan"] });
+            let without_amounts = json!({ "properties": { "amounts": { "type": "null" } } });
+            let with_amounts =
+                json!({ "required": ["amounts"], "properties": { "amounts": { "type": "array" } } });
+            schema.insert("if".to_owned(), planned);
+            schema.insert("then".to_owned(), without_amounts);
+            schema.insert("else".to_owned(), with_amounts);
         }
         "ORDER.PLACE" => {
             let market = json!({ "properties": { "type": { "const": "MARKET" } }, "required": ["type"] });
@@ -114,9 +115,19 @@ fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
 }
 
 fn is_required(argument: &ArgumentSpec, name: &str) -> bool {
-    let either = argument.kind == ArgumentKind::Cut || name == "price";
     let given = matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges);
-    (given || !argument.optional) && !either && argument.kind != ArgumentKind::OptionalResource
+    (given || !argument.optional)
+        && !depends(argument, name)
+        && argument.kind != ArgumentKind::OptionalResource
+}
+
+/// Whether another field decides if this one is given.
+fn depends(argument: &ArgumentSpec, name: &str) -> bool {
+    match argument.kind {
+        ArgumentKind::Cut => true,
+        ArgumentKind::Pricing => name == "price",
+        _ => false,
+    }
 }
 
 /// The schema of one field of a request.
@@ -128,8 +139,8 @@ pub fn field(spec: &CommandSpec, argument: &ArgumentSpec, name: &str, language: 
         "amounts" => json!({ "type": "array", "items": positive(), "minItems": 1, "maxItems": AMOUNTS_MAX }),
         _ => of_kind(argument),
     };
-    // Of these just one is given.
-    let is_optional = argument.optional || ["price", "plan", "amounts"].contains(&name);
+    // Of a price, a plan and amounts there may be none, depending on what else is given.
+    let is_optional = argument.optional || depends(argument, name);
     if is_optional && !matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges) {
         schema = nullable(schema);
     }
@@ -272,6 +283,7 @@ fn shared(language: Language) -> Map<String, Value> {
         }),
     );
     add("Plan", plan(language));
+    add("Window", json!({ "type": "string", "enum": crate::arguments::WINDOWS }));
     add("Limit", limit(language));
     add("Subject", subject());
     add("Receipt", receipt(language));
@@ -304,12 +316,11 @@ fn limit(language: Language) -> Value {
     });
     let natural = json!({ "type": "integer", "minimum": 0, "maximum": INTEGER_MAX });
     let offset = json!({ "type": ["integer", "null"], "minimum": -1080, "maximum": 1080 });
-    let window = nullable(json!({ "type": "string", "enum": crate::arguments::WINDOWS }));
     let fields = [
         ("name", reference("Id")),
         ("max", natural),
         ("per", nullable(per)),
-        ("window", window),
+        ("window", nullable(reference("Window"))),
         ("window_ms", nullable(positive())),
         ("offset_minutes", offset),
     ];
@@ -358,7 +369,7 @@ fn remembered() -> Value {
         "properties": {
             "applied": { "type": "boolean" },
             "code": { "type": "string" },
-            "figures": { "type": "array" },
+            "figures": { "type": "array", "items": {} },
             "facts": { "type": "object" },
         },
         "required": ["applied"],

@@ -1,35 +1,29 @@
-//! The routes that stand for no single command: batches, events, previews, health, documents.
+//! The routes that stand for no command: events, previews, health, documents.
 
 use scarce_glossary::{Language, Text};
 use serde_json::{Value, json};
 
-use super::operations::{add_operation_headers, of_port, operation_id, problem, query};
-use super::schemas::{nullable, object, reference, type_name};
+use super::batch;
+use super::operations::{CURSOR_PATTERN, of_port, operation_id, problem, query};
+use super::schemas::{object, reference};
 use crate::routes::Method;
-use scarce_core::command::{COMMANDS, CommandSpec, Effect};
-
-/// The most operations of one batch.
-pub const BATCH_OPERATIONS_MAX: usize = 1_000;
 
 /// Path, method and description of each.
 pub fn operations(language: Language) -> Vec<(&'static str, String, Value)> {
     let get = |path, operation| (path, "get".to_owned(), operation);
     let post = |path, operation| (path, "post".to_owned(), operation);
     vec![
-        post("/v1/batch", batch(language)),
+        post("/v1/batch", batch::operation(language)),
         post("/v1/packet-previews", preview(language)),
         get("/v1/events", events(language)),
         get("/livez", plain("livez", Text::new("Whether the process runs.", "进程是否存活。"), language)),
         get("/readyz", readiness(language)),
-        get(
-            "/metrics",
-            plain("metrics", Text::new("Figures for Prometheus.", "Prometheus 指标。"), language),
-        ),
+        get("/metrics", figures(language)),
         get("/problems/{code}", explanation(language)),
     ]
 }
 
-fn of_kind(method: Method, more: &[(&str, &[&str])], language: Language) -> Vec<(String, Value)> {
+pub(super) fn of_kind(method: Method, more: &[(&str, &[&str])], language: Language) -> Vec<(String, Value)> {
     let mut by_status: std::collections::BTreeMap<String, Vec<&str>> = std::collections::BTreeMap::new();
     for code in of_port(method) {
         by_status.entry(code.status().to_string()).or_default().push(code.word());
@@ -40,114 +34,15 @@ fn of_kind(method: Method, more: &[(&str, &[&str])], language: Language) -> Vec<
     by_status.into_iter().map(|(status, words)| (status, problem(&words, language))).collect()
 }
 
-fn with_problems(success: Value, problems: Vec<(String, Value)>) -> Value {
+pub(super) fn with_problems(success: Value, problems: Vec<(String, Value)>) -> Value {
     let mut responses = serde_json::Map::new();
     responses.insert("200".to_owned(), success);
     responses.extend(problems);
     Value::Object(responses)
 }
 
-fn json_body(description: Text, schema: &Value, language: Language) -> Value {
+pub(super) fn json_body(description: Text, schema: &Value, language: Language) -> Value {
     json!({ "description": description.get(language), "content": { "application/json": { "schema": schema } } })
-}
-
-/// One of the commands with its arguments, and with an id and a deadline where it changes something.
-fn batch_request() -> Value {
-    let is_line = |spec: &&&CommandSpec| spec.name != "DIGEST" && spec.name != "OPERATION.RESOLVE";
-    let operation = |spec: &&CommandSpec| {
-        let mut fields = serde_json::Map::new();
-        fields.insert("command".to_owned(), json!({ "type": "string", "const": spec.name }));
-        fields.insert("arguments".to_owned(), reference(&format!("{}Arguments", type_name(spec.name))));
-        if spec.effect == Effect::Write {
-            fields.insert("id".to_owned(), nullable(reference("OperationId")));
-            let natural = json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
-            fields.insert("deadline".to_owned(), nullable(natural));
-        }
-        object(fields, &["command", "arguments"])
-    };
-    let lines = COMMANDS.iter().filter(is_line).map(operation).collect::<Vec<_>>();
-    let is_write = |spec: &&&CommandSpec| is_line(spec) && spec.effect == Effect::Write;
-    let writes: Vec<_> = COMMANDS.iter().filter(is_write).map(|spec| spec.name).collect();
-    let of_the_whole = json!({ "type": "null" });
-    let part = json!({
-        "properties": { "command": { "enum": writes }, "id": of_the_whole, "deadline": of_the_whole }
-    });
-    json!({
-        "type": "object",
-        "properties": {
-            "atomic": { "type": ["boolean", "null"], "default": false },
-            "operations": {
-                "type": "array", "minItems": 1, "maxItems": BATCH_OPERATIONS_MAX, "items": { "oneOf": lines }
-            },
-        },
-        "required": ["operations"],
-        "additionalProperties": false,
-        // An atomic batch has one id and one deadline, in its headers, and nothing in it only reads.
-        "if": { "properties": { "atomic": { "const": true } }, "required": ["atomic"] },
-        "then": { "properties": { "operations": { "items": part } } },
-    })
-}
-
-fn batch_answer() -> Value {
-    let result = json!({
-        "type": "object",
-        "properties": {
-            "status": { "type": "integer" },
-            "id": { "type": "string" },
-            "replayed": { "type": "boolean" },
-            "result": { "type": "object" },
-            "problem": reference("Problem"),
-        },
-        "required": ["status"],
-        "additionalProperties": false,
-    });
-    json!({
-        "type": "object",
-        "properties": {
-            "results": { "type": "array", "items": result },
-            "receipt": reference("Receipt"),
-            "dry_run": { "type": "boolean", "const": true },
-        },
-        "required": ["results"],
-        "additionalProperties": false,
-    })
-}
-
-fn batch(language: Language) -> Value {
-    let (request, answer) = (batch_request(), batch_answer());
-    let codes: &[(&str, &[&str])] = &[
-        ("400", &["INVALID"]),
-        ("409", &["BATCH_REFUSED", "CROSS_PARTITION", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT"]),
-        ("422", &["ID_REUSED"]),
-        ("503", &["OVERLOADED", "UNAVAILABLE"]),
-        ("504", &["UNKNOWN"]),
-    ];
-    let description = Text::new(
-        "Many operations in one request, each with an id and an outcome of its own; or, with atomic, all or none \
-         under the one Idempotency-Key, later lines seeing the effects of earlier ones. Results stand in the order \
-         of the operations.",
-        "一次请求提交多个操作，各有自己的 ID 与结果；atomic 为 true 时在同一 Idempotency-Key 下全部执行或全部不执行，\
-         后面的行能看到前面行的效果。结果与操作顺序一致。",
-    );
-    let parameters = ["AcceptLanguage", "DryRun", "IdempotencyKey", "Deadline"]
-        .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
-    let mut responses = with_problems(
-        json_body(Text::new("What came of each.", "各操作的结果。"), &answer, language),
-        of_kind(Method::Post, codes, language),
-    );
-    // An atomic batch is one operation.
-    for status in ["200", "400", "409", "422", "503", "504"] {
-        add_operation_headers(&mut responses[status]);
-    }
-    json!({
-        "operationId": "batch",
-        "tags": ["batch"],
-        "summary": Text::new("Sends many operations at once.", "批量提交操作。").get(language),
-        "description": description.get(language),
-        "parameters": parameters,
-        "requestBody": { "required": true, "content": { "application/json": { "schema": request } } },
-        "responses": responses,
-    })
 }
 
 fn preview(language: Language) -> Value {
@@ -249,7 +144,7 @@ fn events(language: Language) -> Value {
         language,
     );
     let last = json!({
-        "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" },
+        "name": "Last-Event-ID", "in": "header", "schema": { "type": "string", "pattern": CURSOR_PATTERN },
         "description": Text::new("The id of the last event that was seen.", "最后收到的事件 id。").get(language),
     });
     let shared = ["AcceptLanguage", "Cursor", "Limit"]
@@ -279,6 +174,14 @@ fn plain(name: &str, summary: Text, language: Language) -> Value {
         "summary": summary.get(language),
         "responses": with_problems(success, of_kind(Method::Get, &[], language)),
     })
+}
+
+fn figures(language: Language) -> Value {
+    let summary = Text::new("Figures for Prometheus.", "Prometheus 指标。");
+    let mut operation = plain("metrics", summary, language);
+    let schema = json!({ "schema": { "type": "string" } });
+    operation["responses"]["200"]["content"] = json!({ "application/openmetrics-text": schema });
+    operation
 }
 
 fn readiness(language: Language) -> Value {

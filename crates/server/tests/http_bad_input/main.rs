@@ -2,6 +2,8 @@
 //! and goes on serving everybody else. And what it promises where clients are in doubt: dry runs,
 //! copies of one operation, streams that go on after a break.
 
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -154,7 +154,7 @@ impl<Q> Line<Q> for HttpLine<Q> {
                     self.ready.extend(answered);
                 }
                 Some(Sent::Atomic(question, specs)) => {
-                    self.ready.push_back((question, of_batch(&specs, &body)))
+                    self.ready.push_back((question, of_batch(&specs, &body)));
                 }
                 None => {}
             }

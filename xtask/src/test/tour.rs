@@ -1,0 +1,172 @@
+//! The README's transcripts, typed line by line at a server of their own: commands behind `>` into
+//! redis-cli, lines behind `$` into a shell. What differs from run to run is replaced on both sides:
+//! times, ids made by the server, commitments, and what a red packet holds.
+
+use std::error::Error;
+use std::process::Command;
+
+use super::packages;
+use super::step::{Log, Tally};
+use crate::place;
+use crate::process::{self, Server};
+
+type Ended = Result<Tally, Box<dyn Error>>;
+
+/// Fewer lines than this, and the README was not understood.
+const LINES_MIN: usize = 35;
+
+/// Where the README's server listens.
+const README_HTTP: &str = "localhost:7380";
+
+/// A line that is typed, and what is shown below it.
+#[derive(Debug, PartialEq, Eq)]
+struct Line<'a> {
+    number: usize,
+    typed: &'a str,
+    shown: Vec<&'a str>,
+}
+
+/// Types all transcripts of the README, in order.
+pub fn readme(log: &mut Log) -> Ended {
+    packages::redis(log)?;
+    packages::program(log, "curl", &["curl"])?;
+    let text = std::fs::read_to_string(place::root().join("README.md"))?;
+    let server = Server::scarce("readme")?;
+    let commands = lines(&text, "> ");
+    let answers = redis_cli(&server, &commands)?;
+    let mut tally = Tally::default();
+    for (line, answer) in commands.iter().zip(&answers) {
+        judge(log, &mut tally, line, answer);
+    }
+    for line in lines(&text, "$ ") {
+        let typed = line.typed.replace(README_HTTP, &server.http);
+        let mut command = Command::new("sh");
+        let finished = process::feed(command.args(["-c", &format!("{typed} 2>/dev/null")]), "")?;
+        // Headers end as HTTP has it.
+        judge(log, &mut tally, &line, finished.output.replace("\r\n", "\n").trim_end());
+    }
+    if tally.passed + tally.failed < LINES_MIN {
+        return Err(format!("README.md shows fewer than {LINES_MIN} lines to type").into());
+    }
+    Ok(tally)
+}
+
+/// The lines behind a prompt in fenced code, with what follows them up to the next, a blank or a comment.
+fn lines<'a>(text: &'a str, prompt: &str) -> Vec<Line<'a>> {
+    let mut found: Vec<Line<'a>> = Vec::new();
+    let (mut is_fenced, mut is_open) = (false, false);
+    for (at, line) in text.lines().enumerate() {
+        let is_fence = line.starts_with("```");
+        is_fenced ^= is_fence;
+        match line.strip_prefix(prompt) {
+            Some(typed) if is_fenced => {
+                found.push(Line { number: at + 1, typed, shown: Vec::new() });
+                is_open = true;
+            }
+            _ if is_fence || line.is_empty() || line.starts_with("# ") => is_open = false,
+            _ => {
+                if let Some(last) = found.last_mut().filter(|_| is_open) {
+                    last.shown.push(line);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Types commands into one redis-cli, as batches need; gives an answer for each.
+fn redis_cli(server: &Server, commands: &[Line<'_>]) -> Result<Vec<String>, Box<dyn Error>> {
+    let typed: String = commands.iter().map(|line| format!("{}\n", line.typed)).collect();
+    let mut command = Command::new("redis-cli");
+    command.args(["-p", server.port(), "--json"]);
+    let output = process::feed(&mut command, &typed)?.output;
+    let answers: Vec<_> = output.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    if answers.len() == commands.len() {
+        return Ok(answers);
+    }
+    Err(format!("{} commands were answered by {} lines:\n{output}", commands.len(), answers.len()).into())
+}
+
+fn judge(log: &mut Log, tally: &mut Tally, line: &Line<'_>, answer: &str) {
+    let shown = line.shown.join("\n");
+    let is_right = !shown.is_empty() && settled(line.typed, &shown) == settled(line.typed, answer);
+    tally.passed += usize::from(is_right);
+    tally.failed += usize::from(!is_right);
+    let verdict = if is_right { "as shown" } else { "NOT as shown" };
+    log.write(&format!("README.md:{}: {verdict}: {}\n{answer}", line.number, line.typed));
+    if !is_right {
+        log.write(&format!("README.md shows:\n{shown}"));
+    }
+}
+
+/// A text without what differs from run to run.
+fn settled(typed: &str, text: &str) -> String {
+    let is_part = |c: char| matches!(c, '0'..='9' | 'a'..='f' | '-');
+    let mut out = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(length);
+        out.push_str(placeholder(word));
+        let next = after.chars().next();
+        out.extend(next);
+        rest = &after[next.map_or(0, char::len_utf8)..];
+    }
+    match out.rsplit_once(',') {
+        // What a packet holds was drawn.
+        Some((front, amount))
+            if typed.starts_with("PACKET.CLAIM ") && is_number(amount.trim_end_matches(']')) =>
+        {
+            format!("{front},AMOUNT]")
+        }
+        _ => out,
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What stands for a word of hexadecimal digits and hyphens.
+fn placeholder(word: &str) -> &str {
+    let hyphens: Vec<usize> = word.match_indices('-').map(|(at, _)| at).collect();
+    match word.len() {
+        // Milliseconds since 1970, from 2001 to 2286.
+        13 if is_number(word) => "TIME",
+        36 if hyphens == [8, 13, 18, 23] => "UUID",
+        64 if hyphens.is_empty() => "COMMITMENT",
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_with_what_is_shown_below_them() {
+        let text = "> no code\n```\n# a title\n> A b\n[1]\n> C\n[2,\n3]\n\n$ d\ne\n```\n> no code\n";
+        let commands = lines(text, "> ");
+        assert_eq!(commands[0], Line { number: 4, typed: "A b", shown: vec!["[1]"] });
+        assert_eq!(commands[1], Line { number: 6, typed: "C", shown: vec!["[2,", "3]"] });
+        assert_eq!(commands.len(), 2);
+        assert_eq!(lines(text, "$ ")[0].shown, ["e"]);
+    }
+
+    #[test]
+    fn only_what_differs_from_run_to_run_is_replaced() {
+        let uuid = "040d787e-1bb4-4361-a6d3-bd4ea39fc5f4";
+        assert_eq!(
+            settled("X", &format!("{{\"a\":\"{uuid}\",\"at\":1795170263973,\"n\":12}}")),
+            "{\"a\":\"UUID\",\"at\":TIME,\"n\":12}"
+        );
+        assert_eq!(settled("X", "[1,1,373]"), "[1,1,373]");
+        assert_eq!(settled("PACKET.CLAIM gift alice", "[1,1,373]"), "[1,1,AMOUNT]");
+        assert_eq!(
+            settled("PACKET.CLAIM gift alice", "[0,\"ALREADY_CLAIMED\",1,373]"),
+            "[0,\"ALREADY_CLAIMED\",1,AMOUNT]"
+        );
+        assert_ne!(settled("PACKET.CLAIM gift alice", "[1,2,373]"), "[1,1,AMOUNT]");
+        assert_eq!(settled("X", &"7a".repeat(32)), "COMMITMENT");
+    }
+}
