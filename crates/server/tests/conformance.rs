@@ -10,10 +10,12 @@ use scarce::client::{Client, text};
 use scarce_core::command::{Answer, table};
 use scarce_core::outcome::Code;
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
-use support::Server;
+use support::{RedisServer, Server, playing};
 use tempfile::TempDir;
 
 struct RespTarget {
+    /// Where the engine keeps everything, and how many scenarios were there: each has keys of its own.
+    redis: Option<(RedisServer, u64)>,
     setup: Setup,
     data: TempDir,
     server: Option<Server>,
@@ -24,8 +26,9 @@ struct RespTarget {
 }
 
 impl RespTarget {
-    fn new() -> Self {
+    fn new(redis: Option<(RedisServer, u64)>) -> Self {
         Self {
+            redis,
             setup: Setup::default(),
             data: TempDir::new().expect("a temporary folder"),
             server: None,
@@ -37,23 +40,16 @@ impl RespTarget {
     }
 
     fn start(&mut self) {
-        let settings = &self.setup.settings;
-        let sets = [
-            ("window_ms", settings.window_ms.to_string()),
-            ("window_ms_min", settings.window_ms_min.to_string()),
-            ("operations_max", settings.operations_max.to_string()),
-            ("retention_ms", settings.retention_ms.to_string()),
-            ("step_max", settings.step_max.to_string()),
-            ("packets_per_step_max", settings.packets_per_step_max.to_string()),
-            ("due_per_command_max", settings.due_per_command_max.to_string()),
-            ("receipts_per_audit_max", settings.receipts_per_audit_max.to_string()),
-            ("ulid_times", settings.ulid_times.to_string()),
-        ];
-        let sets: Vec<String> = sets.iter().map(|(name, value)| format!("--set={name}={value}")).collect();
-        let partitions = self.setup.partitions.to_string();
-        let mut options = vec!["--manual-clock", "--segment-mib", "1", "--partitions", &partitions];
-        options.extend(sets.iter().map(String::as_str));
-        let server = Server::start(self.data.path(), &options);
+        let options: Vec<String> = match &self.redis {
+            None => Vec::new(),
+            Some((redis, number)) => vec![
+                "--engine=redis".to_owned(),
+                format!("--redis-url={}", redis.url()),
+                format!("--redis-prefix=scenario-{number}:"),
+            ],
+        };
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let server = playing::start(self.data.path(), &self.setup, &options);
         self.client = Some(server.connect());
         self.server = Some(server);
         self.set_clock(self.clock);
@@ -169,7 +165,8 @@ impl Target for RespTarget {
     }
 
     fn reset(&mut self, setup: &Setup) -> Result<(), String> {
-        *self = Self { restarts: self.restarts, setup: setup.clone(), ..Self::new() };
+        let redis = self.redis.take().map(|(redis, number)| (redis, number + 1));
+        *self = Self { restarts: self.restarts, setup: setup.clone(), ..Self::new(redis) };
         self.events_read = vec![0; setup.partitions as usize];
         self.start();
         Ok(())
@@ -270,7 +267,20 @@ impl Target for RespTarget {
 fn the_server_answers_as_the_tables_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let report = suite.run(&mut RespTarget::new());
+    let report = suite.run(&mut RespTarget::new(None));
+    eprintln!("{report}");
+    assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
+}
+
+/// Groups of commands that the library inside Redis does not have yet.
+const MISSING: [&str; 4] = ["PACKET", "COUPON", "MARKET", "ORDER"];
+
+#[test]
+fn the_server_before_redis_answers_as_the_tables_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
+    let suite = suite.without_groups(&MISSING);
+    let report = suite.run(&mut RespTarget::new(Some((RedisServer::start(&[]), 0))));
     eprintln!("{report}");
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
 }

@@ -6,49 +6,13 @@
 mod support;
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use redis::Value;
-use support::{Http, Server, refused_start, scarce};
+use support::{Http, RedisServer, Server, refused_start, scarce};
 use tempfile::TempDir;
 
-/// A redis-server on a socket in a folder of its own, ended with the test.
-struct Redis {
-    child: Child,
-    folder: TempDir,
-}
-
-impl Redis {
-    fn start(options: &[&str]) -> Self {
-        let folder = TempDir::new().unwrap();
-        let socket = folder.path().join("redis.sock");
-        let mut command = Command::new("redis-server");
-        command.args(["--port", "0", "--save", "", "--appendonly", "yes", "--unixsocket"]).arg(&socket);
-        command.arg("--dir").arg(folder.path()).args(options).stdout(Stdio::null()).stdin(Stdio::null());
-        let child = command.spawn().expect("redis-server is installed: apt-get install redis-server");
-        let begun = Instant::now();
-        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "redis-server is not ready");
-            std::thread::yield_now();
-        }
-        Self { child, folder }
-    }
-
-    fn url(&self) -> String {
-        format!("redis+unix://{}/redis.sock", self.folder.path().display())
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// A server before that Redis; its data directory must stay empty.
-fn serve(redis: &Redis, data: &Path) -> Server {
+fn serve(redis: &RedisServer, data: &Path) -> Server {
     Server::start(data, &["--engine", "redis", "--redis-url", &redis.url(), "--partitions", "4"])
 }
 
@@ -58,7 +22,7 @@ fn integers(values: &[i64]) -> Value {
 
 #[test]
 fn what_one_server_acknowledged_another_knows_also_after_a_kill() {
-    let redis = Redis::start(&[]);
+    let redis = RedisServer::start(&[]);
     let data = TempDir::new().unwrap();
     let mut first = serve(&redis, data.path());
     let second = serve(&redis, data.path());
@@ -83,7 +47,7 @@ fn what_one_server_acknowledged_another_knows_also_after_a_kill() {
 
 #[test]
 fn a_pipeline_is_answered_in_its_order_across_partitions() {
-    let redis = Redis::start(&[]);
+    let redis = RedisServer::start(&[]);
     let data = TempDir::new().unwrap();
     let server = serve(&redis, data.path());
     let mut client = server.connect();
@@ -115,7 +79,7 @@ fn a_redis_that_cannot_be_trusted_or_reached_is_refused_with_what_to_do() {
         ]);
         refused_start(command.arg("--data").arg(data.path()))
     };
-    let evicting = Redis::start(&["--maxmemory-policy", "allkeys-lru"]);
+    let evicting = RedisServer::start(&["--maxmemory-policy", "allkeys-lru"]);
     let (code, message) = start(&evicting.url());
     assert_eq!(code, Some(1));
     assert!(message.contains("allkeys-lru") && message.contains("noeviction"), "{message}");

@@ -20,7 +20,7 @@ use scarce_api::{Method, cursor, routes};
 use scarce_core::command::{Command, CommandSpec, Effect, Invalid, table};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
 use serde_json::{Map, Value, json};
-use support::{Http, Response, Server, encoded};
+use support::{Http, Response, Server, encoded, playing};
 use tempfile::TempDir;
 
 /// How commands that stand alone are sent.
@@ -71,23 +71,7 @@ impl HttpTarget {
     }
 
     fn start(&mut self) {
-        let settings = &self.setup.settings;
-        let sets = [
-            ("window_ms", settings.window_ms.to_string()),
-            ("window_ms_min", settings.window_ms_min.to_string()),
-            ("operations_max", settings.operations_max.to_string()),
-            ("retention_ms", settings.retention_ms.to_string()),
-            ("step_max", settings.step_max.to_string()),
-            ("packets_per_step_max", settings.packets_per_step_max.to_string()),
-            ("due_per_command_max", settings.due_per_command_max.to_string()),
-            ("receipts_per_audit_max", settings.receipts_per_audit_max.to_string()),
-            ("ulid_times", settings.ulid_times.to_string()),
-        ];
-        let sets: Vec<String> = sets.iter().map(|(name, value)| format!("--set={name}={value}")).collect();
-        let partitions = self.setup.partitions.to_string();
-        let mut options = vec!["--manual-clock", "--segment-mib", "1", "--partitions", &partitions];
-        options.extend(sets.iter().map(String::as_str));
-        let server = Server::start(self.data.path(), &options);
+        let server = playing::start(self.data.path(), &self.setup, &[]);
         self.resp = Some(server.connect());
         let mut http = server.http();
         let description = self.description.take();

@@ -3,10 +3,13 @@
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
 mod http;
+pub mod playing;
+mod redis;
 mod shell;
 mod socket;
 mod terminal;
 
+pub use self::redis::RedisServer;
 pub use http::{Http, Response, encoded};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
