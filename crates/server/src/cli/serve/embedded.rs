@@ -19,15 +19,15 @@ pub(super) fn run(
     settings: &Settings,
     doors: Doors,
     state: state::Settings,
-    manual_clock: Option<ManualClock>,
+    manual_clock: Option<&ManualClock>,
 ) -> Ended {
     let engine_settings = embedded::Settings {
         partitions: settings.partitions,
         state,
         segment_bytes: settings.segment_mib << 20,
         snapshot_bytes: settings.snapshot_mib << 20,
-        clock: match manual_clock.clone() {
-            Some(clock) => ClockChoice::Manual(clock),
+        clock: match manual_clock {
+            Some(clock) => ClockChoice::Manual(clock.clone()),
             None => ClockChoice::System { accept_leap: options.accept_clock },
         },
         ..embedded::Settings::default()
@@ -36,7 +36,7 @@ pub(super) fn run(
     let mut shared = None;
     let (engine, running) = recovered.start(|_, engine| {
         let engine: Arc<dyn Engine> = engine.clone();
-        let shared = shared.get_or_insert_with(|| doors.shared(engine, manual_clock.clone()));
+        let shared = shared.get_or_insert_with(|| doors.shared(engine, manual_clock.cloned()));
         Ok(Box::new(Reactor::new(doors.resp.try_clone()?, shared.clone())?) as Box<dyn Port>)
     })?;
     stop_on_signals(running.stop_handle())?;

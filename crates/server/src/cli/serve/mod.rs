@@ -49,7 +49,7 @@ pub(super) fn run(options: &Serve) -> Ended {
     let manual_clock = options.manual_clock.then(ManualClock::default);
     let state = state_settings(options, &settings)?;
     match settings.engine {
-        EngineChoice::Embedded => embedded::run(options, &settings, doors, state, manual_clock),
+        EngineChoice::Embedded => embedded::run(options, &settings, doors, state, manual_clock.as_ref()),
         EngineChoice::Redis => redis::run(&settings, doors, state, manual_clock),
     }
 }
