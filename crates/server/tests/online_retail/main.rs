@@ -19,7 +19,7 @@ use std::time::Instant;
 use importing::{figure, import, outcomes, summary, wait_until};
 use reckoning::{Day, Fate, reckon};
 use scarce::client::Client;
-use support::Server;
+use support::{RedisServer, Server};
 
 /// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
 /// without enough money, cancellations of today's and of other days' purchases.
@@ -65,12 +65,18 @@ fn operations(csv: &str, folder: &Path) -> PathBuf {
     path
 }
 
-/// Runs a day through the program and compares everything; gives a line that tells of it.
+/// Runs a day through the program with each engine and compares everything; gives lines that tell of it.
 fn check(csv: &str) -> String {
+    let redis = RedisServer::start(&[]);
+    let options = ["--engine", "redis", "--redis-url", &redis.url()];
+    format!("{}\n  the same with everything in Redis: {}", check_with(csv, &[]), check_with(csv, &options))
+}
+
+fn check_with(csv: &str, options: &[&str]) -> String {
     let day = reckon(csv);
     let folder = tempfile::tempdir().unwrap();
     let file = operations(csv, folder.path());
-    let serving = Server::start(&folder.path().join("data"), &[]);
+    let serving = Server::start(&folder.path().join("data"), options);
     let results = folder.path().join("outcomes.ndjson");
     let started = Instant::now();
     let output =
