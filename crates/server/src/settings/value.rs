@@ -217,10 +217,10 @@ impl Setting for String {
     const KIND: Kind = Kind::Text;
 
     fn shape(_spec: &Spec) -> String {
-        "a text without braces and blanks".to_owned()
+        "a text, not empty, without braces and blanks".to_owned()
     }
 
     fn read(text: &str, _spec: &Spec) -> Option<Self> {
-        (!text.contains(['{', '}', ' '])).then(|| text.to_owned())
+        (!text.is_empty() && !text.contains(['{', '}', ' '])).then(|| text.to_owned())
     }
 }
