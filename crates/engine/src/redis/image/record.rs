@@ -1,6 +1,8 @@
 //! Records as the library writes them: fields joined by `|`, nothing where there is none.
 
 use compact_str::CompactString;
+use scarce_core::event::FromShown;
+use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 
 /// Text that is no record of its kind.
@@ -52,6 +54,25 @@ impl<'a> Fields<'a> {
     /// The next field by what its word stands for.
     pub(super) fn word<T>(&mut self, from_word: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Damaged> {
         from_word(self.text()?.as_bytes()).ok_or(Damaged)
+    }
+
+    /// The next field by what its word stands for, where there is one.
+    pub(super) fn optional_word<T>(
+        &mut self,
+        from_word: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Damaged> {
+        match self.text()? {
+            "" => Ok(None),
+            word => from_word(word.as_bytes()).map(Some).ok_or(Damaged),
+        }
+    }
+
+    /// The next field as 32 bytes in hexadecimal digits, where there are any.
+    pub(super) fn optional_bytes(&mut self) -> Result<Option<[u8; 32]>, Damaged> {
+        match self.text()? {
+            "" => Ok(None),
+            digits => <[u8; 32]>::from_shown(&Value::from(digits)).map(Some).map_err(|_| Damaged),
+        }
     }
 
     /// Checks that all fields were read.
