@@ -22,6 +22,9 @@ const FILES: &[(&str, &str)] = &[
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
     ("packets.lua", include_str!("scripts/packets.lua")),
+    ("windows.lua", include_str!("scripts/windows.lua")),
+    ("limits.lua", include_str!("scripts/limits.lua")),
+    ("coupons.lua", include_str!("scripts/coupons.lua")),
 ];
 
 /// What answers a call, behind all resources.

@@ -75,6 +75,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The next field as what a value shows, kept as JSON.
+    pub(super) fn shown<T: FromShown>(&mut self) -> Result<T, Damaged> {
+        let json = serde_json::from_str(self.text()?).map_err(|_| Damaged)?;
+        T::from_shown(&value(json)?).map_err(|_| Damaged)
+    }
+
     /// Checks that all fields were read.
     pub(super) fn end(&self) -> Result<(), Damaged> {
         if self.rest.is_none() { Ok(()) } else { Err(Damaged) }
@@ -93,4 +99,15 @@ pub(super) fn id(text: &str) -> Result<Id, Damaged> {
 /// A text that is kept as it is.
 pub(super) fn text(text: &str) -> CompactString {
     CompactString::from(text)
+}
+
+fn value(json: serde_json::Value) -> Result<Value, Damaged> {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Ok(Value::Absent),
+        Json::Number(number) => number.as_i64().map(Value::Integer).ok_or(Damaged),
+        Json::String(text) => Ok(Value::from(text.as_str())),
+        Json::Array(values) => values.into_iter().map(value).collect::<Result<_, _>>().map(Value::List),
+        Json::Bool(_) | Json::Object(_) => Err(Damaged),
+    }
 }

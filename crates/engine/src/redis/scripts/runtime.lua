@@ -31,6 +31,9 @@ S.record_fields = {
   claims = { "packet:n", "at:n" },
   claimants = { "user" },
   listed = { "amounts" },
+  coupons = { "starts_at:n", "ends_at:n", "claim_ttl_ms:n", "paused:n", "serial:n", "limits:v" },
+  counts = { "used:n", "ends_at:n" },
+  coupon_claims = { "at:n", "deadline:n", "status", "ended_at:n", "windows:v", "subject:v" },
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts:v" },
 }
 
