@@ -126,7 +126,10 @@ fn write_envelope(
         }
     }
     writer.list(envelope.prepared().len());
-    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared, settings));
+    // A dry run stops after the first step, and a batch takes no command that has a second one.
+    let goes_on = kind == "write" && matches!(envelope.body, Body::Single(_));
+    let steps_max = if goes_on { usize::MAX } else { 1 };
+    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared, settings, steps_max));
 }
 
 /// The operation that a command asks after.
@@ -152,9 +155,9 @@ fn write_command(writer: &mut Writer, command: &Command) {
 
 /// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
 /// a text is read, and kept until its step, at a fraction of what a list of a million numbers costs.
-fn write_prepared(writer: &mut Writer, prepared: &Prepared, settings: &Settings) {
+fn write_prepared(writer: &mut Writer, prepared: &Prepared, settings: &Settings, steps_max: usize) {
     let amounts = prepared.amounts();
-    let pieces = amounts.chunks(settings.packets_per_step_max.max(1));
+    let pieces = amounts.chunks(settings.packets_per_step_max.max(1)).take(steps_max);
     writer.list(5);
     for bytes in [prepared.seed().copied(), prepared.commitment()] {
         match bytes {
