@@ -105,6 +105,12 @@ impl Counters {
         }
     }
 
+    /// Puts a counter in that another store kept.
+    pub fn restore(&mut self, key: &CounterKey, counter: &Counter) {
+        self.remove(key);
+        self.add(key, counter.used, counter.ends_at);
+    }
+
     /// Drops up to `count_max` counters whose window has ended by `now`.
     pub fn forget(&mut self, now: TimeMs, count_max: usize) {
         for _ in 0..count_max {

@@ -10,6 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
+use scarce_core::event::Entry;
+use scarce_core::machine::Machine;
+use scarce_core::state;
+use scarce_engine::redis::call::{self, Owed};
+use scarce_engine::redis::keys::Keys;
+use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Failure, Request};
 use scarce_sim::conformance::request;
@@ -180,4 +186,60 @@ fn what_is_handed_in_together_is_answered_in_order_and_ended_by_the_sweeper() {
     }
     let last = engine.entries(0, 1_003, 1).expect("the log").remove(0);
     assert_eq!(last.events[0].spec().name, "hold.expired");
+}
+
+/// Sends one call by itself, as an engine does that is gone before the next one.
+fn call_once(connection: &mut redis::Connection, request: &Request) -> call::Reply {
+    let settings = state::Settings::default();
+    let encoded = call::encode(request, &settings, &mut Vec::new());
+    let message = call::message(&settings, None, None, &[&encoded]);
+    let (keys, library) = (Keys::new("scarce:", 0, 1), Library::new(ClockSource::Server));
+    let mut eval = redis::cmd("EVAL");
+    eval.arg(library.script()).arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
+    let bytes: Vec<u8> = eval.query(connection).expect("an answer");
+    call::read_reply(&bytes, 0).expect("a reply")
+}
+
+#[test]
+fn a_campaign_whose_filling_was_interrupted_is_filled_by_whoever_comes_next() {
+    let create = "PACKET.CREATE c CNY PLAN 500000 100000 DOUBLE_MEAN ID create";
+    for next in [create, "PACKET.CLAIM c u", "PACKET.GET c", "DIGEST"] {
+        let mut server = Server::start();
+        let engine = open(&server.url(), ScriptKind::Functions);
+        let reply = call_once(&mut server.connection(), &read(&engine, create));
+        assert_eq!((reply.owed, reply.receipts.len()), (Owed::NextReceipt, 0));
+        drop(engine);
+        server.restart();
+        let waiting: u64 =
+            redis::cmd("HLEN").arg("scarce:{p0-0}:listed").query(&mut server.connection()).unwrap();
+        assert_eq!(waiting, 83);
+
+        let engine = open(&server.url(), ScriptKind::Functions);
+        assert!(ask(&engine, next).expect("an answer").starts_with("APPLIED"), "{next}");
+        let first = engine.call(0, vec![read(&engine, create)]).remove(0).expect("the receipt");
+        assert!(first.outcome.to_string().starts_with("APPLIED 100000 500000 "), "{}", first.outcome);
+        // An event for the campaign, one for each piece, and one behind each step but the last.
+        assert_eq!((first.sequence_first, first.sequence_last), (1, 200));
+        assert_eq!(ask(&engine, "PACKET.CREATE c CNY AMOUNTS 1 1"), Ok("CAMPAIGN_EXISTS c".to_owned()));
+        assert!(ask(&engine, "PACKET.CLAIM c v").expect("a packet").starts_with("APPLIED "));
+        let exists: bool =
+            redis::cmd("EXISTS").arg("scarce:{p0-0}:listed").query(&mut server.connection()).unwrap();
+        assert!(!exists, "amounts are left behind");
+        check_fold(&engine);
+    }
+}
+
+/// What the log folds to is what the keys hold.
+fn check_fold(engine: &RedisEngine) {
+    let mut machine = Machine::new(state::Settings::default(), 0);
+    loop {
+        let entries: Vec<Entry> = engine.entries(0, machine.sequence() + 1, 1 << 20).expect("the log");
+        if entries.is_empty() {
+            break;
+        }
+        entries.iter().for_each(|entry| machine.apply(entry));
+    }
+    let digest = format!("{:032x}", machine.state().digest(None));
+    let kept = ask(engine, "DIGEST").expect("a digest");
+    assert!(kept.contains(&digest), "the log folds to {digest}, the keys hold {kept}");
 }

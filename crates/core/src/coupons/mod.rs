@@ -14,11 +14,13 @@ pub use claims::{redeem, revoke};
 pub use decisions::{claim, create, pause, resume, update};
 pub use evolve::evolve;
 
+use compact_str::CompactString;
+
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::shapes::{Limit, LimitShape, Subject};
 use crate::digest::{Kind, Sum};
 use crate::facts;
-use crate::limits::{self, CounterKey, Counters};
+use crate::limits::{self, Counter, CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
 use crate::state::State;
 use crate::store::{Ordered, Slot, Table};
@@ -120,6 +122,33 @@ impl Coupons {
     #[must_use]
     pub fn get(&self, coupon: &Id) -> Option<&Coupon> {
         self.coupons.get(coupon)
+    }
+
+    /// Puts a coupon in that another store kept.
+    pub fn restore(&mut self, id: Id, coupon: Coupon) {
+        self.coupons.insert(id, coupon);
+    }
+
+    /// Puts a claim in that another store kept, of a coupon that is there.
+    pub fn restore_claim(&mut self, coupon: &Id, serial: u64, claim: Claim) {
+        if let Some(slot) = self.coupons.find(coupon) {
+            self.claims.insert((slot, serial), claim);
+        }
+    }
+
+    /// Puts a counter in that another store kept, of a coupon that is there: the one of a subject, as
+    /// [`limits::subject`] writes it, in one window of the limit in the `place`.
+    pub fn restore_counter(
+        &mut self,
+        coupon: &Id,
+        place: u32,
+        window: i64,
+        subject: CompactString,
+        counter: &Counter,
+    ) {
+        if let Some(resource) = self.coupons.find(coupon) {
+            self.counters.restore(&CounterKey { resource, limit: place, window, subject }, counter);
+        }
     }
 
     /// Every coupon with its name.

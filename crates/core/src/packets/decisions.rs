@@ -1,7 +1,7 @@
 //! Decisions on campaigns: creating and filling them, claims, the end.
 
 use super::cut::Plan;
-use super::{Ahead, Campaign, Prepared, hex, prepared};
+use super::{Ahead, Campaign, Prepared, hex};
 use crate::command::table::{PacketClaim, PacketCreate};
 use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
 use crate::facts;
@@ -42,7 +42,7 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
         total: prepared.amounts.iter().sum(),
         starts_at: starts_at.map(Natural::get),
         ends_at: ends_at.map(Natural::get),
-        commitment: prepared.seed.as_ref().map(prepared::commitment),
+        commitment: prepared.commitment(),
         cut: cut.clone(),
         min: min.map_or(1, Positive::get),
         max: max.map(Positive::get),

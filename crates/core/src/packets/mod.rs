@@ -48,7 +48,7 @@ pub struct Campaign {
     /// When claims end.
     pub ends_at: Option<TimeMs>,
     /// What the cut follows from; a secret until the campaign is closed.
-    pub(crate) seed: Option<[u8; 32]>,
+    pub seed: Option<[u8; 32]>,
     /// The seed's hash.
     pub commitment: Option<[u8; 32]>,
     /// How many packets are laid ready; claims begin when all are.
@@ -156,6 +156,26 @@ impl Campaigns {
     #[must_use]
     pub fn get(&self, campaign: &Id) -> Option<&Campaign> {
         self.campaigns.get(campaign)
+    }
+
+    /// Puts a campaign in that another store kept.
+    pub fn restore(&mut self, id: Id, campaign: Campaign) {
+        self.campaigns.insert(id, campaign);
+    }
+
+    /// Puts a packet in that another store kept, of a campaign that is there.
+    pub fn restore_packet(&mut self, campaign: &Id, packet: u64, amount: u64) {
+        if let Some(slot) = self.campaigns.find(campaign) {
+            self.pieces.insert((slot, packet), Piece([amount].into()));
+        }
+    }
+
+    /// Puts a claim in that another store kept, of a campaign that is there.
+    pub fn restore_claim(&mut self, campaign: &Id, user: Id, claim: Claim) {
+        if let Some(slot) = self.campaigns.find(campaign) {
+            self.claimants.insert((slot, claim.packet), user.clone());
+            self.claims.insert((slot, user), claim);
+        }
     }
 
     /// Every campaign with its name.

@@ -37,6 +37,12 @@ impl Prepared {
         self.seed.as_ref()
     }
 
+    /// What is published of the seed when the campaign is created.
+    #[must_use]
+    pub fn commitment(&self) -> Option<[u8; 32]> {
+        self.seed.as_ref().map(commitment)
+    }
+
     /// What the packets hold, in the order in which they are claimed. A secret as the seed is.
     #[must_use]
     pub fn amounts(&self) -> &[u64] {

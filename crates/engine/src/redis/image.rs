@@ -13,6 +13,8 @@ use super::keys::Keys;
 use crate::engine::Failure;
 
 mod accounts;
+mod coupons;
+mod packets;
 mod record;
 mod stock;
 
@@ -67,6 +69,8 @@ async fn read_state(link: &mut Link, keys: &Keys, settings: &Settings, at: u64) 
     state.at = at;
     accounts::read(link, keys, &mut state).await?;
     stock::read(link, keys, &mut state).await?;
+    packets::read(link, keys, &mut state).await?;
+    coupons::read(link, keys, &mut state).await?;
     Ok(state)
 }
 

@@ -15,8 +15,10 @@ const SLOTS: u32 = 16_384;
 /// | `accounts`, `holds`; `holds_by` | by account, by `account hold`; `account hold` |
 /// | `stock`, `reservations`, `owners` | by item, by `sku reservation`, by `sku owner` |
 /// | `receipts_of`; `receipts`, `returned` | by `sku first`; `sku first`, `sku first count` |
-/// | `campaigns` … `listed` | red packets |
-/// | `coupons` … `coupon_claims` | coupons |
+/// | `campaigns`, `claims` | by campaign, by `campaign user` |
+/// | `packets`, `claimants`; `listed` | by `campaign packet`; by the first packet of amounts that are to be laid ready |
+/// | `coupons`, `coupon_claims` | by coupon, by `coupon serial` |
+/// | `counts`; `counts_by` | by `coupon limit window subject`; the same behind the end of the window |
 /// | `markets` … `tape` | markets |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |

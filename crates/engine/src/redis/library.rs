@@ -13,7 +13,7 @@ use super::call::SETTING_NAMES;
 use super::keys::NAMES;
 
 /// The files in the order in which they build on each other.
-const FILES: [(&str, &str); 7] = [
+const FILES: &[(&str, &str)] = &[
     ("runtime.lua", include_str!("scripts/runtime.lua")),
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
@@ -21,6 +21,10 @@ const FILES: [(&str, &str); 7] = [
     ("machine.lua", include_str!("scripts/machine.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
+    ("packets.lua", include_str!("scripts/packets.lua")),
+    ("windows.lua", include_str!("scripts/windows.lua")),
+    ("limits.lua", include_str!("scripts/limits.lua")),
+    ("coupons.lua", include_str!("scripts/coupons.lua")),
 ];
 
 /// What answers a call, behind all resources.

@@ -1,6 +1,8 @@
 //! Records as the library writes them: fields joined by `|`, nothing where there is none.
 
 use compact_str::CompactString;
+use scarce_core::event::FromShown;
+use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 
 /// Text that is no record of its kind.
@@ -54,6 +56,31 @@ impl<'a> Fields<'a> {
         from_word(self.text()?.as_bytes()).ok_or(Damaged)
     }
 
+    /// The next field by what its word stands for, where there is one.
+    pub(super) fn optional_word<T>(
+        &mut self,
+        from_word: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Damaged> {
+        match self.text()? {
+            "" => Ok(None),
+            word => from_word(word.as_bytes()).map(Some).ok_or(Damaged),
+        }
+    }
+
+    /// The next field as 32 bytes in hexadecimal digits, where there are any.
+    pub(super) fn optional_bytes(&mut self) -> Result<Option<[u8; 32]>, Damaged> {
+        match self.text()? {
+            "" => Ok(None),
+            digits => <[u8; 32]>::from_shown(&Value::from(digits)).map(Some).map_err(|_| Damaged),
+        }
+    }
+
+    /// The next field as what a value shows, kept as JSON.
+    pub(super) fn shown<T: FromShown>(&mut self) -> Result<T, Damaged> {
+        let json = serde_json::from_str(self.text()?).map_err(|_| Damaged)?;
+        T::from_shown(&value(json)?).map_err(|_| Damaged)
+    }
+
     /// Checks that all fields were read.
     pub(super) fn end(&self) -> Result<(), Damaged> {
         if self.rest.is_none() { Ok(()) } else { Err(Damaged) }
@@ -72,4 +99,15 @@ pub(super) fn id(text: &str) -> Result<Id, Damaged> {
 /// A text that is kept as it is.
 pub(super) fn text(text: &str) -> CompactString {
     CompactString::from(text)
+}
+
+fn value(json: serde_json::Value) -> Result<Value, Damaged> {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Ok(Value::Absent),
+        Json::Number(number) => number.as_i64().map(Value::Integer).ok_or(Damaged),
+        Json::String(text) => Ok(Value::from(text.as_str())),
+        Json::Array(values) => values.into_iter().map(value).collect::<Result<_, _>>().map(Value::List),
+        Json::Bool(_) | Json::Object(_) => Err(Damaged),
+    }
 }

@@ -2,11 +2,11 @@
 --
 -- A resource registers by command name in `S.decide` and `S.query`, by event name in `S.evolve`, by kind of
 -- record in `S.expire_record` and `S.forget_record`, by group of commands in `S.touched`, and by kind of
--- progress in `S.go_on` and `S.join`.
+-- progress in `S.go_on` and `S.join`, and in `S.foretell` where a dry run need not take the steps.
 
 S.decide, S.query, S.evolve, S.touched = {}, {}, {}, {}
 S.expire_record, S.forget_record, S.forgetters = {}, {}, {}
-S.go_on, S.join = {}, {}
+S.go_on, S.join, S.foretell = {}, {}, {}
 
 -- How many ended deadlines one entry holds, more or less.
 local ENDED_PER_ENTRY = 1024
@@ -402,6 +402,8 @@ local function foretell_steps(step)
     evolve_from(1, nil)
     S.events = {}
     if not step.progress then return step end
+    local foretell = S.foretell[step.progress[1]]
+    if foretell then return foretell(step.progress) end
     local join = S.join[step.progress[1]]
     local progress = join and join(step.progress, so_far) or step.progress
     step = S.go_on[progress[1]](progress, S.now)

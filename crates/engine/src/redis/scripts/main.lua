@@ -8,9 +8,12 @@ local VERSION = 1
 local function load_meta()
   local texts = redis.call("HMGET", S.keys.meta, unpack(META))
   local meta = {}
-  for at, name in ipairs(META) do meta[name] = texts[at] and texts[at] or nil end
   S.meta_before = {}
-  for name, text in pairs(meta) do S.meta_before[name] = text end
+  for at, name in ipairs(META) do
+    S.meta_before[name] = texts[at] or nil
+    -- What was unfinished and is no more stands there as an empty text.
+    if texts[at] ~= "" then meta[name] = texts[at] or nil end
+  end
   for _, name in ipairs({ "epoch", "sequence", "at", "now", "forgotten_at" }) do
     meta[name] = tonumber(meta[name] or "0")
   end

@@ -7,6 +7,9 @@
 
 local format, byte, match, concat = string.format, string.byte, string.match, table.concat
 
+-- How many rows one command reads; `unpack` takes less than 8 000 values.
+local FIELDS_PER_READING = 2000
+
 -- The fields of each hash's records in order. A text is what stands alone; :n is a number, :v any list.
 -- A record's text has no | but in its last field.
 S.record_fields = {
@@ -20,6 +23,17 @@ S.record_fields = {
   reservations = { "owner", "quantity:n", "status", "deadline:n", "first_serial:n", "ended_at:n" },
   owners = { "used:n" },
   receipts_of = { "count:n", "returned:n", "owner", "at:n", "operation" },
+  campaigns = {
+    "asset", "count:n", "total:n", "method", "min:n", "max:n", "starts_at:n", "ends_at:n", "seed", "commitment",
+    "laid_count:n", "claimed_count:n", "claimed_amount:n", "closed_at:n",
+  },
+  packets = { "amount:n" },
+  claims = { "packet:n", "at:n" },
+  claimants = { "user" },
+  listed = { "amounts" },
+  coupons = { "starts_at:n", "ends_at:n", "claim_ttl_ms:n", "paused:n", "serial:n", "limits:v" },
+  counts = { "used:n", "ends_at:n" },
+  coupon_claims = { "at:n", "deadline:n", "status", "ended_at:n", "windows:v", "subject:v" },
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts:v" },
 }
 
@@ -140,14 +154,15 @@ function S.get(kind, id)
   return row or nil
 end
 
--- Reads what a call will surely ask for in one go.
+-- Reads what a call will surely ask for, in as few commands as may be.
 function S.prefetch(kind, ids)
-  if #ids == 0 then return end
-  local rows, texts = S.rows[kind], redis.call("HMGET", S.keys[kind], unpack(ids))
-  for at = 1, #ids do
-    local id, text = ids[at], texts[at]
-    if rows[id] == nil then
-      rows[id], S.texts[kind][id] = text and S.unpack(kind, text), text
+  local rows, known = S.rows[kind], S.texts[kind]
+  for first = 1, #ids, FIELDS_PER_READING do
+    local last = math.min(first + FIELDS_PER_READING - 1, #ids)
+    local texts = redis.call("HMGET", S.keys[kind], unpack(ids, first, last))
+    for at = first, last do
+      local id, text = ids[at], texts[at - first + 1]
+      if rows[id] == nil then rows[id], known[id] = text and S.unpack(kind, text), text end
     end
   end
 end
@@ -170,6 +185,12 @@ function S.put(kind, id, record)
   if S.rows[kind][id] == nil then S.get(kind, id) end
   note(kind, id)
   S.rows[kind][id], S.dirty[kind][id] = record, true
+end
+
+-- Puts in the record of an id that surely has none, without looking.
+function S.add(kind, id, record)
+  if S.rows[kind][id] == nil then S.rows[kind][id], S.texts[kind][id] = false, false end
+  S.put(kind, id, record)
 end
 
 -- The record of an id, to be changed; nil where there is none. Lists within it are replaced, not changed.
