@@ -13,6 +13,8 @@ use super::keys::Keys;
 use crate::engine::Failure;
 
 mod accounts;
+mod book;
+mod markets;
 mod record;
 mod stock;
 
@@ -37,9 +39,10 @@ pub async fn machine(
 ) -> Result<Machine, Failure> {
     for _ in 0..READINGS_MAX {
         let before = Meta::read(link, keys).await?;
-        let state = read_state(link, keys, settings, before.at).await?;
+        let state = read_state(link, keys, settings, before.at).await;
+        // What does not fit together may have been read before and after a change.
         if Meta::read(link, keys).await? == before {
-            return Ok(Machine::with_state(state, partition, before.epoch, before.sequence));
+            return state.map(|state| Machine::with_state(state, partition, before.epoch, before.sequence));
         }
     }
     let reason = "the partition changes faster than it can be read; ask when there is less to do".to_owned();
@@ -67,6 +70,7 @@ async fn read_state(link: &mut Link, keys: &Keys, settings: &Settings, at: u64) 
     state.at = at;
     accounts::read(link, keys, &mut state).await?;
     stock::read(link, keys, &mut state).await?;
+    markets::read(link, keys, &mut state).await?;
     Ok(state)
 }
 

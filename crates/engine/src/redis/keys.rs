@@ -17,11 +17,13 @@ const SLOTS: u32 = 16_384;
 /// | `receipts_of`; `receipts`, `returned` | by `sku first`; `sku first`, `sku first count` |
 /// | `campaigns` … `listed` | red packets |
 /// | `coupons` … `coupon_claims` | coupons |
-/// | `markets` … `tape` | markets |
+/// | `markets`, `orders`; `tape` | by market, by `market order`; last trades by `market place` |
+/// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
+/// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
-pub const NAMES: [&str; 32] = [
+pub const NAMES: [&str; 33] = [
     "meta",
     "accounts",
     "holds",
@@ -47,6 +49,7 @@ pub const NAMES: [&str; 32] = [
     "levels",
     "level_totals",
     "own",
+    "own_levels",
     "tape",
     "due",
     "due_by",

@@ -13,7 +13,7 @@ use super::call::SETTING_NAMES;
 use super::keys::NAMES;
 
 /// The files in the order in which they build on each other.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 10] = [
     ("runtime.lua", include_str!("scripts/runtime.lua")),
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
@@ -21,6 +21,9 @@ const FILES: [(&str, &str); 7] = [
     ("machine.lua", include_str!("scripts/machine.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
+    ("book.lua", include_str!("scripts/book.lua")),
+    ("sweep.lua", include_str!("scripts/sweep.lua")),
+    ("markets.lua", include_str!("scripts/markets.lua")),
 ];
 
 /// What answers a call, behind all resources.

@@ -54,6 +54,17 @@ impl<'a> Fields<'a> {
         from_word(self.text()?.as_bytes()).ok_or(Damaged)
     }
 
+    /// The next field by what its word stands for, where there is one.
+    pub(super) fn optional_word<T>(
+        &mut self,
+        from_word: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Damaged> {
+        match self.text()? {
+            "" => Ok(None),
+            text => from_word(text.as_bytes()).map(Some).ok_or(Damaged),
+        }
+    }
+
     /// Checks that all fields were read.
     pub(super) fn end(&self) -> Result<(), Damaged> {
         if self.rest.is_none() { Ok(()) } else { Err(Damaged) }

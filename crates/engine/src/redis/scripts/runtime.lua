@@ -20,6 +20,17 @@ S.record_fields = {
   reservations = { "owner", "quantity:n", "status", "deadline:n", "first_serial:n", "ended_at:n" },
   owners = { "used:n" },
   receipts_of = { "count:n", "returned:n", "owner", "at:n", "operation" },
+  markets = {
+    "tick:n", "lot:n", "min_quantity:n", "max_quantity:n", "halted:n", "trades:n", "priority:n",
+    "orders:n", "bids_total:n", "asks_total:n",
+  },
+  orders = {
+    "owner", "side", "price:n", "remaining:n", "filled:n", "tif", "stp", "status", "reason", "ended_at:n",
+    "priority:n",
+  },
+  level_totals = { "quantity:n", "orders:n" },
+  own_levels = { "quantity:n" },
+  tape = { "trade:n", "price:n", "quantity:n", "taker_side", "at:n" },
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts:v" },
 }
 
