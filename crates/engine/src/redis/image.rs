@@ -49,6 +49,16 @@ pub async fn machine(
     Err(Failure::Unavailable { reason })
 }
 
+/// Whether an operation has further steps to take.
+///
+/// # Errors
+/// When the server fails.
+pub async fn is_unfinished(link: &mut Link, keys: &Keys) -> Result<bool, Failure> {
+    let unfinished: Option<String> =
+        link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("unfinished")).await?;
+    Ok(unfinished.is_some_and(|unfinished| !unfinished.is_empty()))
+}
+
 /// The answer to `DIGEST`: the partition, its sequence and the digest as 32 hexadecimal digits.
 #[must_use]
 pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
