@@ -26,6 +26,9 @@ const STEPS: usize = 200;
 /// After how many steps digests are compared, which reads all keys.
 const DIGEST_EVERY: usize = 20;
 
+/// How many requests are handed in together.
+const TOGETHER: usize = 25;
+
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -104,20 +107,40 @@ impl<'a> Pair<'a> {
         if ours == theirs { Ok(()) } else { Err(format!("core  {ours:?}\nredis {theirs:?}")) }
     }
 
+    /// Asks both for all of it: the machine one by one, the engine in as few calls as it makes of them.
+    fn together(&mut self, envelopes: &[Envelope], clock: u64) -> Result<(), String> {
+        self.clock.set(clock);
+        let theirs = self.engine.call(0, envelopes.iter().map(request_of).collect());
+        let (mut log, mut answers) = (Vec::new(), Vec::new());
+        for envelope in envelopes {
+            let answer = match reading(envelope) {
+                Some(command) => self.machine.query(&envelope.namespace, command, clock),
+                None => self.machine.submit(envelope, clock, &mut log),
+            };
+            answers.push(answer);
+        }
+        self.keep(&log)?;
+        for ((envelope, answer), theirs) in envelopes.iter().zip(answers).zip(theirs) {
+            let (ours, theirs) = (self.receipt(answer), theirs.expect("a receipt"));
+            if (&ours.outcome, ours.replayed) != (&theirs.outcome, theirs.replayed) {
+                return Err(format!("{envelope:?}\ncore  {ours:?}\nredis {theirs:?}"));
+            }
+        }
+        Ok(())
+    }
+
     fn submit(&mut self, envelope: &Envelope, clock: u64) -> Result<(), String> {
         let mut log = Vec::new();
-        if let Body::Single(command) = &envelope.body
-            && command.spec().effect == Effect::Read
-        {
+        if let Some(command) = reading(envelope) {
             let answer = self.machine.query(&envelope.namespace, command, clock);
-            return self.compare(answer, Request::Read(envelope.namespace.to_string(), command.clone()));
+            return self.compare(answer, request_of(envelope));
         }
         let foretold = self.machine.dry_run(envelope, clock, &mut log);
         self.compare(foretold, Request::DryRun(envelope.clone()))
             .map_err(|what| format!("dry run: {what}"))?;
         let answer = self.machine.submit(envelope, clock, &mut log);
         // A receipt that is remembered may stand in the log of this very command.
-        let theirs = self.ask(Request::Write(envelope.clone()));
+        let theirs = self.ask(request_of(envelope));
         self.keep(&log)?;
         let ours = self.receipt(answer);
         if ours == theirs { Ok(()) } else { Err(format!("core  {ours:?}\nredis {theirs:?}")) }
@@ -150,20 +173,34 @@ impl<'a> Pair<'a> {
                 self.clock.set(*clock);
                 self.expire(*clock, *limit)
             }
-            Step::Submit { lines, .. } if lines.iter().any(|line| uses_missing(line)) => Ok(()),
-            Step::Submit { clock, namespace, options, lines } => {
+            Step::Submit { clock, .. } => {
                 self.clock.set(*clock);
-                match envelope(namespace, options, lines) {
-                    Ok(envelope) => self.submit(&envelope, *clock),
-                    Err(_) => Ok(()),
-                }
+                envelope_of(step).map_or(Ok(()), |envelope| self.submit(&envelope, *clock))
             }
         }
     }
 }
 
-fn uses_missing(line: &str) -> bool {
-    MISSING.iter().any(|group| line.starts_with(group))
+/// The command, where it only reads.
+fn reading(envelope: &Envelope) -> Option<&Command> {
+    match &envelope.body {
+        Body::Single(command) if command.spec().effect == Effect::Read => Some(command),
+        _ => None,
+    }
+}
+
+fn request_of(envelope: &Envelope) -> Request {
+    match reading(envelope) {
+        Some(command) => Request::Read(envelope.namespace.to_string(), command.clone()),
+        None => Request::Write(envelope.clone()),
+    }
+}
+
+/// What a step submits, where that is a command that the library has.
+fn envelope_of(step: &Step) -> Option<Envelope> {
+    let Step::Submit { namespace, options, lines, .. } = step else { return None };
+    let is_missing = |line: &String| MISSING.iter().any(|group| line.starts_with(group));
+    if lines.iter().any(is_missing) { None } else { envelope(namespace, options, lines).ok() }
 }
 
 fn run(pair: &mut Pair<'_>, sequence: &Sequence) -> Result<(), String> {
@@ -188,6 +225,28 @@ fn the_redis_engine_and_the_machine_in_memory_agree() {
         let mut pair = Pair::new(&server, &url, &sequence.settings, script);
         if let Err(difference) = run(&mut pair, &sequence) {
             panic!("{difference}");
+        }
+    }
+}
+
+#[test]
+fn what_is_handed_in_together_is_answered_as_one_by_one() {
+    let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 40));
+    let server = Server::start();
+    let url = server.url();
+    for seed in first..first + count {
+        let sequence = Sequence::random(seed, STEPS);
+        let mut pair = Pair::new(&server, &url, &sequence.settings, ScriptKind::Functions);
+        for steps in sequence.steps.chunks(TOGETHER) {
+            let mut clocks = steps.iter().filter_map(|step| match step {
+                Step::Submit { clock, .. } => Some(*clock),
+                _ => None,
+            });
+            let envelopes: Vec<Envelope> = steps.iter().filter_map(envelope_of).collect();
+            let together = pair.together(&envelopes, clocks.next().unwrap_or(0));
+            if let Err(difference) = together.and_then(|()| pair.check_digest()) {
+                panic!("seed {seed}: {difference}");
+            }
         }
     }
 }
