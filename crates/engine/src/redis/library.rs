@@ -13,8 +13,9 @@ use super::call::SETTING_NAMES;
 use super::keys::NAMES;
 
 /// The files in the order in which they build on each other.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("runtime.lua", include_str!("scripts/runtime.lua")),
+    ("sets.lua", include_str!("scripts/sets.lua")),
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
     ("deadlines.lua", include_str!("scripts/deadlines.lua")),
