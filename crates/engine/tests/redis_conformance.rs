@@ -17,9 +17,6 @@ use scarce_engine::{Engine, Request};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 use server::Server;
 
-/// Groups of commands that the library does not have yet; scenarios that use one are left out.
-const MISSING: &[&str] = &["MARKET", "ORDER"];
-
 /// How often the server itself is restarted: at every so-manieth restart.
 const SERVER_RESTARTS_EVERY: u64 = 10;
 
@@ -215,11 +212,8 @@ impl Target for RedisTarget {
 fn play(script: ScriptKind) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let (all, _) = suite.size();
-    let suite = suite.without_groups(MISSING);
     let report = suite.run(&mut RedisTarget::new(script));
     eprintln!("{report}");
-    eprintln!("{} of {all} scenarios left out, for they use {}", all - suite.size().0, MISSING.join(", "));
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
 }
 

@@ -40,14 +40,22 @@ fn ask(engine: &RedisEngine, line: &str) -> Result<String, Failure> {
     answer.map(|receipt| receipt.outcome.to_string())
 }
 
-/// Every key with its value as Redis stores it.
-fn keys(connection: &mut redis::Connection) -> BTreeMap<String, Vec<u8>> {
+/// Every key with what is in it; hashes in the order of their fields, for how Redis stores them depends on
+/// what was in them once.
+fn keys(connection: &mut redis::Connection) -> BTreeMap<String, Vec<Vec<u8>>> {
     let names: Vec<String> = redis::cmd("KEYS").arg("*").query(connection).expect("the keys");
-    let dump = |name: String| {
-        let bytes = redis::cmd("DUMP").arg(&name).query(connection).expect("a value");
-        (name, bytes)
+    let content = |name: String| {
+        let kind: String = redis::cmd("TYPE").arg(&name).query(connection).expect("a type");
+        let words = if kind == "hash" {
+            let rows: BTreeMap<Vec<u8>, Vec<u8>> =
+                redis::cmd("HGETALL").arg(&name).query(connection).expect("a hash");
+            rows.into_iter().flat_map(|(field, value)| [field, value]).collect()
+        } else {
+            vec![redis::cmd("DUMP").arg(&name).query(connection).expect("a value")]
+        };
+        (name, words)
     };
-    names.into_iter().map(dump).collect()
+    names.into_iter().map(content).collect()
 }
 
 fn waker(sender: SyncSender<()>) -> Arc<dyn Fn() + Send + Sync> {
@@ -72,6 +80,8 @@ fn a_write_that_fails_midway_takes_back_those_before_it() {
             "ACCOUNT.CREDIT a 9 ID 2",
             "STOCK.CREATE s 5",
             "ACCOUNT.HOLD a h 1 TTL 60000",
+            "MARKET.CREATE m",
+            "ORDER.PLACE m o ann SELL LIMIT 10 5",
         ] {
             assert!(ask(&engine, line).expect("an answer").starts_with("APPLIED"), "{line}");
         }
@@ -83,6 +93,7 @@ fn a_write_that_fails_midway_takes_back_those_before_it() {
                 "ACCOUNT.HOLD a i 2 TTL 60000 ID 3",
                 "STOCK.RESERVE s r 1 o 60000 ID 4",
                 "ACCOUNT.VOID a h ID 5",
+                "ORDER.PLACE m t tom BUY LIMIT 10 5 ID 6",
             ] {
                 if command == "zadd" && line.starts_with("ACCOUNT.VOID") {
                     continue;
@@ -98,6 +109,8 @@ fn a_write_that_fails_midway_takes_back_those_before_it() {
             assert_eq!(keys(&mut connection), before, "without {command}");
         }
         assert_eq!(ask(&engine, "ACCOUNT.VOID a h ID 5"), Ok("APPLIED 1 9".to_owned()));
+        let traded = ask(&engine, "ORDER.PLACE m t tom BUY LIMIT 10 5 ID 6");
+        assert_eq!(traded, Ok("APPLIED filled 5 0 [[1 o 10 5 0]]".to_owned()));
         assert!(engine.check_ready(0).is_ok());
     }
 }

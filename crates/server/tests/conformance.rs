@@ -272,14 +272,10 @@ fn the_server_answers_as_the_tables_say() {
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
 }
 
-/// Groups of commands that the library inside Redis does not have yet.
-const MISSING: [&str; 2] = ["MARKET", "ORDER"];
-
 #[test]
 fn the_server_before_redis_answers_as_the_tables_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let suite = suite.without_groups(&MISSING);
     let report = suite.run(&mut RespTarget::new(Some((RedisServer::start(&[]), 0))));
     eprintln!("{report}");
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());

@@ -35,15 +35,7 @@ pub(crate) fn evolve(state: &mut State, event: &Event, at: TimeMs) {
 impl Markets {
     fn create(&mut self, created: &MarketCreated) {
         let MarketCreated { market, tick, lot, min_quantity, max_quantity } = created;
-        let row = Market {
-            tick: *tick,
-            lot: *lot,
-            min_quantity: *min_quantity,
-            max_quantity: *max_quantity,
-            halted: false,
-            trades: 0,
-            priority: 0,
-        };
+        let row = Market::new(*tick, *lot, *min_quantity, *max_quantity);
         self.markets.insert(market.clone(), row);
         self.books.open();
         self.tapes.open();
@@ -116,19 +108,7 @@ fn place(state: &mut State, placed: &OrderPlaced) {
     if let Some(before) = state.markets.orders.get(&key) {
         state.ended.remove(before.ended_at, RecordKind::Order, slot, order);
     }
-    let record = Order {
-        owner: owner.clone(),
-        side: *side,
-        price: *price,
-        remaining: *quantity,
-        filled: 0,
-        tif: *tif,
-        stp: *stp,
-        status: OrderStatus::Open,
-        reason: None,
-        ended_at: 0,
-        place: None,
-    };
+    let record = Order::new(owner.clone(), *side, *price, *quantity, *tif, *stp);
     state.markets.orders.insert(key, record);
 }
 

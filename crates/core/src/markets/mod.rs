@@ -8,6 +8,7 @@ mod fillable;
 mod place;
 pub(crate) mod query;
 mod replace;
+mod restore;
 pub mod sweep;
 pub mod tape;
 #[cfg(test)]
@@ -25,9 +26,9 @@ use crate::facts;
 use crate::outcome::{Code, Refusal};
 use crate::state::State;
 use crate::store::{Slot, Table};
-use crate::types::{INTEGER_MAX, Id, TimeMs};
+use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
-use book::{Books, NIL, Resting};
+use book::{Books, NIL};
 use tape::Tapes;
 
 words! {
@@ -222,36 +223,30 @@ impl Markets {
         for _ in self.markets.iter() {
             self.books.open();
         }
-        self.rebuild_books()
-    }
-
-    /// Puts the resting orders on the empty books again, oldest first.
-    fn rebuild_books(&mut self) -> Result<(), Malformed> {
-        let mut resting = Vec::new();
-        for (key, order) in self.orders.iter() {
-            if let Some(place) = order.place {
-                let row = self.orders.find(key).ok_or(Malformed)?;
-                self.markets.at(key.0).ok_or(Malformed)?;
-                resting.push((key.0, place.priority, row));
-            }
-        }
-        resting.sort_unstable();
-        for (market, priority, row) in resting {
-            let order = self.orders.at(row).ok_or(Malformed)?;
-            let price = order.price.filter(|price| *price <= INTEGER_MAX).ok_or(Malformed)?;
-            let quantity = order.remaining;
-            if self.books.get(market).total(order.side).saturating_add(quantity) > INTEGER_MAX {
-                return Err(Malformed);
-            }
-            let entry = Resting { row, side: order.side, price, quantity };
-            let node = self.books.rest(market, &order.owner, entry);
-            self.orders.update(row, |order| order.place = Some(Place { priority, node }));
-        }
-        Ok(())
+        self.restore_books()
     }
 }
 
 impl Order {
+    /// An order that has not met any other yet.
+    #[must_use]
+    pub fn new(owner: Id, side: Side, price: Option<u64>, quantity: u64, tif: Tif, stp: StpMode) -> Self {
+        let (status, reason) = (OrderStatus::Open, None);
+        Self {
+            owner,
+            side,
+            price,
+            remaining: quantity,
+            filled: 0,
+            tif,
+            stp,
+            status,
+            reason,
+            ended_at: 0,
+            place: None,
+        }
+    }
+
     /// What the digest holds of an order: not its place in the queue, nor when it ended.
     fn put_figures(&self, out: &mut Vec<u8>) {
         self.owner.put(out);
@@ -267,6 +262,12 @@ impl Order {
 }
 
 impl Market {
+    /// A market without orders.
+    #[must_use]
+    pub fn new(tick: u64, lot: u64, min_quantity: u64, max_quantity: u64) -> Self {
+        Self { tick, lot, min_quantity, max_quantity, halted: false, trades: 0, priority: 0 }
+    }
+
     /// Whether a price is a multiple of the tick.
     fn check_price(&self, price: u64) -> Result<(), Refusal> {
         if price.is_multiple_of(self.tick) {

@@ -13,7 +13,9 @@ use super::keys::Keys;
 use crate::engine::Failure;
 
 mod accounts;
+mod book;
 mod coupons;
+mod markets;
 mod packets;
 mod record;
 mod stock;
@@ -39,13 +41,24 @@ pub async fn machine(
 ) -> Result<Machine, Failure> {
     for _ in 0..READINGS_MAX {
         let before = Meta::read(link, keys).await?;
-        let state = read_state(link, keys, settings, before.at).await?;
+        let state = read_state(link, keys, settings, before.at).await;
+        // What does not fit together may have been read before and after a change.
         if Meta::read(link, keys).await? == before {
-            return Ok(Machine::with_state(state, partition, before.epoch, before.sequence));
+            return state.map(|state| Machine::with_state(state, partition, before.epoch, before.sequence));
         }
     }
     let reason = "the partition changes faster than it can be read; ask when there is less to do".to_owned();
     Err(Failure::Unavailable { reason })
+}
+
+/// Whether an operation has further steps to take.
+///
+/// # Errors
+/// When the server fails.
+pub async fn is_unfinished(link: &mut Link, keys: &Keys) -> Result<bool, Failure> {
+    let unfinished: Option<String> =
+        link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("unfinished")).await?;
+    Ok(unfinished.is_some_and(|unfinished| !unfinished.is_empty()))
 }
 
 /// The answer to `DIGEST`: the partition, its sequence and the digest as 32 hexadecimal digits.
@@ -71,6 +84,7 @@ async fn read_state(link: &mut Link, keys: &Keys, settings: &Settings, at: u64) 
     stock::read(link, keys, &mut state).await?;
     packets::read(link, keys, &mut state).await?;
     coupons::read(link, keys, &mut state).await?;
+    markets::read(link, keys, &mut state).await?;
     Ok(state)
 }
 

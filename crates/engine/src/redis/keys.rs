@@ -19,11 +19,13 @@ const SLOTS: u32 = 16_384;
 /// | `packets`, `claimants`; `listed` | by `campaign packet`; by the first packet of amounts that are to be laid ready |
 /// | `coupons`, `coupon_claims` | by coupon, by `coupon serial` |
 /// | `counts`; `counts_by` | by `coupon limit window subject`; the same behind the end of the window |
-/// | `markets` … `tape` | markets |
+/// | `markets`, `orders`; `tape` | by market, by `market order`; last trades by `market place` |
+/// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
+/// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
-pub const NAMES: [&str; 32] = [
+pub const NAMES: [&str; 33] = [
     "meta",
     "accounts",
     "holds",
@@ -49,6 +51,7 @@ pub const NAMES: [&str; 32] = [
     "levels",
     "level_totals",
     "own",
+    "own_levels",
     "tape",
     "due",
     "due_by",

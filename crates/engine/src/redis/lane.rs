@@ -151,6 +151,10 @@ impl Lane {
     }
 
     async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Receipt, Failure> {
+        // What a crash left unfinished comes first, as before any other request.
+        while image::is_unfinished(&mut self.link, &self.keys).await? {
+            self.call(&[&call::resume()]).await?;
+        }
         let machine = image::machine(&mut self.link, &self.keys, &self.settings, self.partition).await?;
         Ok(image::digest(&machine, only))
     }

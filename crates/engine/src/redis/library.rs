@@ -15,6 +15,7 @@ use super::keys::NAMES;
 /// The files in the order in which they build on each other.
 const FILES: &[(&str, &str)] = &[
     ("runtime.lua", include_str!("scripts/runtime.lua")),
+    ("sets.lua", include_str!("scripts/sets.lua")),
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
     ("deadlines.lua", include_str!("scripts/deadlines.lua")),
@@ -25,6 +26,9 @@ const FILES: &[(&str, &str)] = &[
     ("windows.lua", include_str!("scripts/windows.lua")),
     ("limits.lua", include_str!("scripts/limits.lua")),
     ("coupons.lua", include_str!("scripts/coupons.lua")),
+    ("book.lua", include_str!("scripts/book.lua")),
+    ("sweep.lua", include_str!("scripts/sweep.lua")),
+    ("markets.lua", include_str!("scripts/markets.lua")),
 ];
 
 /// What answers a call, behind all resources.

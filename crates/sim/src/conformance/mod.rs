@@ -168,13 +168,6 @@ impl Suite {
         run::run(&self.scenarios, target)
     }
 
-    /// The suite without the scenarios that use commands of these groups, such as `ORDER`.
-    #[must_use]
-    pub fn without_groups(mut self, groups: &[&str]) -> Self {
-        self.scenarios.retain(|scenario| !scenario.uses_group(groups));
-        self
-    }
-
     /// How many scenarios and rows there are, repetitions counted once each.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {

@@ -20,19 +20,6 @@ pub(crate) struct Scenario {
     pub(crate) steps: Vec<Step>,
 }
 
-impl Scenario {
-    /// Whether a command of one of the groups is sent.
-    pub(super) fn uses_group(&self, groups: &[&str]) -> bool {
-        self.steps.iter().any(|step| match &step.kind {
-            StepKind::Submit(row) => row.lines.iter().filter_map(|words| words.first()).any(|name| {
-                let group = name.split('.').next().unwrap_or(name);
-                groups.iter().any(|known| known.eq_ignore_ascii_case(group))
-            }),
-            _ => false,
-        })
-    }
-}
-
 /// Something that happens in a scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {

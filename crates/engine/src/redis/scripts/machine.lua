@@ -470,6 +470,8 @@ local function query(request)
   local answer = S.query[command.name]
   if not answer then return unlogged(S.outcome("INVALID", "command", "changes state; it must be submitted")) end
   local facts, refusal = attempt(answer, command, S.now, request)
+  -- The receipt says as of when the state is, not when it was asked.
+  S.now = S.meta.now
   return unlogged(refusal or applied(facts))
 end
 

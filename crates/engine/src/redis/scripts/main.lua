@@ -18,6 +18,7 @@ local function load_meta()
     meta[name] = tonumber(meta[name] or "0")
   end
   if meta.epoch == 0 then meta.epoch = 1 end
+  if meta.unfinished == "" then meta.unfinished = nil end
   if meta.unfinished then
     local at, operation, sequence_first, progress = unpack(S.decode(meta.unfinished))
     local mark = operation and { namespace = operation[1], id = operation[2], fingerprint = operation[3] }

@@ -34,6 +34,17 @@ S.record_fields = {
   coupons = { "starts_at:n", "ends_at:n", "claim_ttl_ms:n", "paused:n", "serial:n", "limits:v" },
   counts = { "used:n", "ends_at:n" },
   coupon_claims = { "at:n", "deadline:n", "status", "ended_at:n", "windows:v", "subject:v" },
+  markets = {
+    "tick:n", "lot:n", "min_quantity:n", "max_quantity:n", "halted:n", "trades:n", "priority:n",
+    "orders:n", "bids_total:n", "asks_total:n",
+  },
+  orders = {
+    "owner", "side", "price:n", "remaining:n", "filled:n", "tif", "stp", "status", "reason", "ended_at:n",
+    "priority:n",
+  },
+  level_totals = { "quantity:n", "orders:n" },
+  own_levels = { "quantity:n" },
+  tape = { "trade:n", "price:n", "quantity:n", "taker_side", "at:n" },
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts:v" },
 }
 
@@ -44,17 +55,6 @@ end
 -- A number as 16 digits, whose order as bytes is that of the numbers.
 function S.digits(number)
   return format("%016.0f", number)
-end
-
--- Whether a comes before b, compared as bytes.
-function S.precedes(a, b)
-  local at = 1
-  while true do
-    local x, y = byte(a, at), byte(b, at)
-    if x ~= y then return (x or -1) < (y or -1) end
-    if x == nil then return false end
-    at = at + 1
-  end
 end
 
 local function escaped(character)
@@ -210,95 +210,6 @@ function S.remove(kind, id)
   S.rows[kind][id], S.dirty[kind][id] = false, true
 end
 
--- Members join words by one blank, which comes before every byte that an id may have: their order as
--- bytes is that of the words.
-
-local function changes_of(set)
-  local changes = S.sets[set]
-  if not changes then
-    changes = { added = {}, removed = {}, added_count = 0, removed_count = 0 }
-    S.sets[set] = changes
-  end
-  return changes
-end
-
-local function mark(set, changes, member, list, is_there)
-  local before = changes[list][member]
-  if before == is_there then return end
-  changes[list][member] = is_there
-  changes[list .. "_count"] = changes[list .. "_count"] + (is_there and 1 or -1)
-  if S.notes then S.notes[#S.notes + 1] = { set = set, member = member, list = list, before = before } end
-end
-
--- Adds a member that is not there.
-function S.lex_add(set, member)
-  local changes = changes_of(set)
-  if changes.removed[member] then
-    mark(set, changes, member, "removed", nil)
-  else
-    mark(set, changes, member, "added", true)
-  end
-end
-
--- Takes a member out that is there.
-function S.lex_remove(set, member)
-  local changes = changes_of(set)
-  if changes.added[member] then
-    mark(set, changes, member, "added", nil)
-  else
-    mark(set, changes, member, "removed", true)
-  end
-end
-
-local function is_beyond(bound, member, is_first)
-  local kind, word = string.sub(bound, 1, 1), string.sub(bound, 2)
-  if kind == "-" or kind == "+" then return false end
-  if member == word then return kind == "(" end
-  if is_first then return S.precedes(member, word) end
-  return S.precedes(word, member)
-end
-
-local function merged(found, changes, first, last, limit, backward)
-  local members = {}
-  for _, member in ipairs(found) do
-    if not changes.removed[member] then members[#members + 1] = member end
-  end
-  local more = false
-  for member in pairs(changes.added) do
-    if not is_beyond(first, member, true) and not is_beyond(last, member, false) then
-      members[#members + 1] = member
-      more = true
-    end
-  end
-  if more then
-    local precedes = S.precedes
-    table.sort(members, backward and function(a, b) return precedes(b, a) end or precedes)
-  end
-  for at = #members, limit + 1, -1 do members[at] = nil end
-  return members
-end
-
--- Up to `limit` members from `first` to `last`, bounds as of ZRANGEBYLEX; the last ones first where
--- `backward`.
-function S.lex_range(set, first, last, limit, backward)
-  local changes = S.sets[set]
-  local count = limit + (changes and changes.removed_count or 0)
-  local found
-  if backward then
-    found = redis.call("ZREVRANGEBYLEX", S.keys[set], last, first, "LIMIT", "0", format("%.0f", count))
-  else
-    found = redis.call("ZRANGEBYLEX", S.keys[set], first, last, "LIMIT", "0", format("%.0f", count))
-  end
-  if not changes or changes.added_count + changes.removed_count == 0 then return found end
-  return merged(found, changes, first, last, limit, backward)
-end
-
--- Up to `limit` members that begin with the word and a blank, those after `after` only where given.
-function S.lex_of(set, word, after, limit)
-  local first = after and "(" .. word .. " " .. after or "(" .. word .. " "
-  return S.lex_range(set, first, "(" .. word .. "!", limit)
-end
-
 -- Starts to note changes of rows and sets.
 function S.note_changes()
   S.notes = {}
@@ -318,7 +229,7 @@ function S.take_back()
     if before.kind then
       S.rows[before.kind][before.id], S.dirty[before.kind][before.id] = before.row, before.dirty
     else
-      mark(before.set, changes_of(before.set), before.member, before.list, before.before)
+      S.mark_member(before.set, before.member, before.list, before.before)
     end
   end
 end

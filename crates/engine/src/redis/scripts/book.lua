@@ -1,0 +1,229 @@
+-- The books: per market and side the levels by price, per level a queue of resting orders, and per owner its
+-- resting orders, oldest first, with their quantity at each price. As `core/src/markets/book.rs`.
+--
+-- A side's members are in the order in which they trade: best price first, then oldest first.
+--
+--   book    market side rank priority order      levels, level_totals    market side rank
+--   own     market owner priority order          own_levels              market owner side rank
+--
+-- A market's record has the totals of its sides. Queues are sets, so entries need no links.
+
+S.book = {}
+
+local INTEGER_MAX = 9007199254740991
+
+-- How many orders the first reading of a side brings, and how many a later one does at most: most orders meet
+-- none or a few.
+local PAGE_FIRST, PAGE_MAX = 4, 128
+
+local digits = S.digits
+
+local function order_key(market, order)
+  return market .. " " .. order
+end
+
+S.book.order_key = order_key
+
+function S.book.opposite(side)
+  return side == "BUY" and "SELL" or "BUY"
+end
+
+-- A price by how good it is for whoever trades against the side: the best has the least rank.
+local function rank_of(side, price)
+  return side == "BUY" and INTEGER_MAX - price or price
+end
+
+-- The price of a rank: the same turned round.
+local price_of = rank_of
+
+local function side_key(market, side)
+  return market .. " " .. side
+end
+
+local function level_key(market, side, price)
+  return side_key(market, side) .. " " .. digits(rank_of(side, price))
+end
+
+local function own_level_key(market, owner, side, price)
+  return market .. " " .. owner .. " " .. side .. " " .. digits(rank_of(side, price))
+end
+
+local function book_member(market, order, record)
+  return level_key(market, record.side, record.price) .. " " .. digits(record.priority) .. " " .. order
+end
+
+local function own_member(market, order, record)
+  return market .. " " .. record.owner .. " " .. digits(record.priority) .. " " .. order
+end
+
+local function total_field(side)
+  return side == "BUY" and "bids_total" or "asks_total"
+end
+
+-- All units that rest on a side.
+function S.book.total(found, side)
+  return found[total_field(side)]
+end
+
+-- Reading ------------------------------------------------------------------------------------------------
+
+-- Goes through what a set has of a side, best first, down to a limit (nil: all), a page at a time. Gives
+-- members; `prefetch` gets each page before.
+local function walk(set, market, side, limit, prefetch)
+  local front = side_key(market, side)
+  local first = "(" .. front .. " "
+  local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
+  local members, at, page = {}, 0, PAGE_FIRST
+  local asked = 0
+  return function()
+    at = at + 1
+    if at > #members and #members == asked then
+      if asked > 0 then page = math.min(page * 4, PAGE_MAX) end
+      members, at, asked = S.lex_range(set, first, last, page), 1, page
+      if #members > 1 and prefetch then prefetch(members) end
+    end
+    local member = members[at]
+    if member then first = "(" .. member end
+    return member
+  end
+end
+
+local function words_of_maker(member)
+  return string.match(member, "^[^ ]+ [^ ]+ (%d+) %d+ (.*)$")
+end
+
+-- The orders of a side, in the order in which they trade: gives name, record and price.
+function S.book.makers(market, side, limit)
+  local next_member = walk("book", market, side, limit, function(members)
+    local keys = {}
+    for at, member in ipairs(members) do
+      local _, order = words_of_maker(member)
+      keys[at] = order_key(market, order)
+    end
+    S.prefetch("orders", keys)
+  end)
+  return function()
+    local member = next_member()
+    if not member then return nil end
+    local rank, order = words_of_maker(member)
+    return order, S.get("orders", order_key(market, order)), price_of(side, tonumber(rank))
+  end
+end
+
+-- The levels of a side, best first, down to a limit (nil: all): gives price, record and key.
+function S.book.crossing(market, side, limit)
+  local next_key = walk("levels", market, side, limit, function(keys) S.prefetch("level_totals", keys) end)
+  return function()
+    local key = next_key()
+    if not key then return nil end
+    local price = price_of(side, tonumber(string.match(key, "%d+$")))
+    return price, S.get("level_totals", key), key
+  end
+end
+
+-- The best price of a side that whoever trades against it at `limit` (nil: at any price) would meet.
+function S.book.best(market, side, limit)
+  local front = side_key(market, side)
+  local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
+  local key = S.lex_range("levels", "(" .. front .. " ", last, 1)[1]
+  return key and price_of(side, tonumber(string.match(key, "%d+$")))
+end
+
+-- The orders of a level in the order of time: gives name and record.
+function S.book.queue(market, level)
+  local names, at, after = {}, 0, nil
+  return function()
+    at = at + 1
+    if at > #names and (at == 1 or #names == PAGE_MAX) then
+      names, at = S.lex_of("book", level, after, PAGE_MAX), 1
+      local keys = {}
+      for place, member in ipairs(names) do
+        local _, order = words_of_maker(member)
+        keys[place], names[place] = order_key(market, order), order
+        after = string.match(member, " (%d+ [^ ]+)$")
+      end
+      S.prefetch("orders", keys)
+    end
+    local order = names[at]
+    if order then return order, S.get("orders", order_key(market, order)) end
+  end
+end
+
+-- Whether an owner has resting orders in a market.
+function S.book.has_orders(market, owner)
+  return #S.lex_of("own", market .. " " .. owner, nil, 1) > 0
+end
+
+-- The units that an owner has at a price.
+function S.book.own_quantity(market, owner, side, price)
+  local found = S.get("own_levels", own_level_key(market, owner, side, price))
+  return found and found.quantity or 0
+end
+
+-- The names of up to `limit` of an owner's resting orders, oldest first.
+function S.book.orders_of(market, owner, limit)
+  local names, keys = {}, {}
+  for at, member in ipairs(S.lex_of("own", market .. " " .. owner, nil, limit)) do
+    names[at] = string.match(member, " ([^ ]+)$")
+    keys[at] = order_key(market, names[at])
+  end
+  S.prefetch("orders", keys)
+  return names
+end
+
+-- Changing -----------------------------------------------------------------------------------------------
+
+-- Adds to what an owner has at a price; a row is there as long as it has something.
+local function add_own(market, record, change)
+  local key = own_level_key(market, record.owner, record.side, record.price)
+  local found = S.get("own_levels", key)
+  local quantity = (found and found.quantity or 0) + change
+  if quantity == 0 then
+    S.remove("own_levels", key)
+  else
+    S.put("own_levels", key, { quantity = quantity })
+  end
+end
+
+-- Adds to a level; it is there as long as it has orders.
+local function add_level(market, record, quantity, orders)
+  local key = level_key(market, record.side, record.price)
+  local level = S.change("level_totals", key)
+  if not level then
+    S.put("level_totals", key, { quantity = quantity, orders = orders })
+    S.lex_add("levels", key)
+    return
+  end
+  level.quantity, level.orders = level.quantity + quantity, level.orders + orders
+  if level.orders == 0 then
+    S.remove("level_totals", key)
+    S.lex_remove("levels", key)
+  end
+end
+
+local function add(market, record, quantity, orders)
+  add_level(market, record, quantity, orders)
+  add_own(market, record, quantity)
+  local found, field = S.change("markets", market), total_field(record.side)
+  found[field] = found[field] + quantity
+  found.orders = found.orders + orders
+end
+
+-- Puts an order on the book, behind all others of its price.
+function S.book.rest(market, order, record)
+  S.lex_add("book", book_member(market, order, record))
+  S.lex_add("own", own_member(market, order, record))
+  add(market, record, record.remaining, 1)
+end
+
+-- Takes an order off the book.
+function S.book.take_off(market, order, record)
+  S.lex_remove("book", book_member(market, order, record))
+  S.lex_remove("own", own_member(market, order, record))
+  add(market, record, -record.remaining, -1)
+end
+
+-- Makes a resting order smaller; it stays where it is.
+function S.book.shrink(market, record, by)
+  add(market, record, -by, 0)
+end

@@ -1,0 +1,187 @@
+-- An order on its way through the book, and what a fill-or-kill order would get there. As
+-- `core/src/markets/sweep.rs` and `fillable.rs`.
+--
+-- A step reads the book as it stands and lists what happens in events; the book changes when they are
+-- applied. An order that goes on has left nothing of the makers behind it: the next one is the next in the
+-- queue.
+
+S.sweep = {}
+
+-- How many trades an answer lists, the first ones. The events have all.
+local FILLS_MAX = 32768
+
+local book = S.book
+
+-- An order on its way: market, order, owner, side, price (nil: any), tif, stp, filled, remaining.
+function S.sweep.taker_of(market, order, record)
+  return {
+    market = market, order = order, owner = record.owner, side = record.side, price = record.price,
+    tif = record.tif, stp = record.stp, filled = record.filled, remaining = record.remaining,
+  }
+end
+
+-- Whether a rest goes on the book.
+function S.sweep.may_rest(taker)
+  return taker.tif == "GTC" or taker.tif == "POST"
+end
+
+-- The event of an order that ends with a rest.
+function S.sweep.emit_cancelled(market, order, owner, remaining, reason)
+  S.emit("order.cancelled", {
+    market = market, order = order, owner = owner, remaining = remaining, reason = reason,
+  })
+end
+
+-- Fill or kill -------------------------------------------------------------------------------------------
+
+-- Whether it stops where it meets an order of its owner.
+local function stops_at_own(taker)
+  return taker.stp == "CANCEL_TAKER" or taker.stp == "CANCEL_BOTH" or taker.stp == "DECREMENT"
+end
+
+-- The units of a level that stand ahead of the first own order, at most `wanted`.
+local function ahead_of_own(taker, level, wanted)
+  local ahead = 0
+  for _, order in book.queue(taker.market, level) do
+    if order.owner == taker.owner or ahead >= wanted then break end
+    ahead = ahead + order.remaining
+  end
+  return math.min(ahead, wanted)
+end
+
+-- The units that it would trade, at most those that it asks for. Costs a look per level; a queue is walked
+-- only where an own order stands in it and stops the order.
+local function fillable_of(taker)
+  local market, against, fillable = taker.market, book.opposite(taker.side), 0
+  local has_own = taker.stp ~= "NONE" and book.has_orders(market, taker.owner)
+  for price, level, key in book.crossing(market, against, taker.price) do
+    if fillable >= taker.remaining then break end
+    local own = has_own and book.own_quantity(market, taker.owner, against, price) or 0
+    if own > 0 and stops_at_own(taker) then
+      return fillable + ahead_of_own(taker, key, taker.remaining - fillable)
+    end
+    fillable = fillable + level.quantity - own
+  end
+  return math.min(fillable, taker.remaining)
+end
+
+-- Refuses an order that could not be filled whole.
+function S.sweep.check_fillable(taker)
+  local fillable = fillable_of(taker)
+  if fillable < taker.remaining then S.refuse("WOULD_NOT_FILL", fillable, taker.remaining) end
+end
+
+-- Meeting makers -----------------------------------------------------------------------------------------
+
+-- A step in the making is the taker with `trade`, the number of the last trade; `fills`; and `cancelled`,
+-- whether an own order cancelled it.
+
+local function trade(walk, name, maker, price)
+  local quantity = math.min(walk.remaining, maker.remaining)
+  local maker_remaining = maker.remaining - quantity
+  walk.trade = walk.trade + 1
+  walk.remaining = walk.remaining - quantity
+  walk.filled = walk.filled + quantity
+  S.emit("order.traded", {
+    market = walk.market, trade = walk.trade, price = price, quantity = quantity, taker_side = walk.side,
+    maker_order = name, maker_owner = maker.owner, maker_remaining = maker_remaining,
+    taker_order = walk.order, taker_owner = walk.owner, taker_remaining = walk.remaining,
+  })
+  walk.fills[#walk.fills + 1] = { walk.trade, name, price, quantity, maker_remaining }
+end
+
+local function cancel_taker(walk, reason)
+  walk.cancelled = true
+  S.sweep.emit_cancelled(walk.market, walk.order, walk.owner, walk.remaining, reason)
+end
+
+local function cancel_maker(walk, name, maker)
+  S.sweep.emit_cancelled(walk.market, name, maker.owner, maker.remaining, "self_trade")
+end
+
+-- Reduces an own order, whichever of the two it is.
+local function reduce(walk, name, by, remaining)
+  S.emit("order.reduced", {
+    market = walk.market, order = name, owner = walk.owner, by = by, remaining = remaining, by_self_trade = 1,
+  })
+end
+
+-- The smaller of the two is cancelled and the larger reduced by it; of equals, both are cancelled.
+local function decrement(walk, name, maker)
+  local taker, resting = walk.remaining, maker.remaining
+  if taker < resting then
+    reduce(walk, name, taker, resting - taker)
+  else
+    cancel_maker(walk, name, maker)
+  end
+  if taker > resting then
+    walk.remaining = taker - resting
+    reduce(walk, walk.order, resting, taker - resting)
+  else
+    cancel_taker(walk, "self_trade")
+  end
+end
+
+local meet_own = {
+  NONE = trade,
+  CANCEL_TAKER = function(walk) cancel_taker(walk, "self_trade") end,
+  CANCEL_MAKER = cancel_maker,
+  CANCEL_BOTH = function(walk, name, maker)
+    cancel_maker(walk, name, maker)
+    cancel_taker(walk, "self_trade")
+  end,
+  DECREMENT = decrement,
+}
+
+-- What is left rests, where the order may. Gives the status.
+local function rest(walk)
+  if walk.cancelled then return "cancelled" end
+  if walk.remaining == 0 then return "filled" end
+  if walk.price and S.sweep.may_rest(walk) then
+    S.emit("order.rested", {
+      market = walk.market, order = walk.order, price = walk.price, remaining = walk.remaining,
+    })
+    return walk.filled == 0 and "open" or "partially_filled"
+  end
+  cancel_taker(walk, "unfilled")
+  return "cancelled"
+end
+
+-- The trades of a further step behind those before it.
+local function joined(before, fills)
+  local all = {}
+  for at = 1, #before do all[at] = before[at] end
+  for at = 1, math.min(#fills, FILLS_MAX - #before) do all[#all + 1] = fills[at] end
+  return all
+end
+
+-- Lets an order meet as many makers as one step may touch, and ends it where it meets no more. `before` are
+-- the trades of its earlier steps. Gives status, filled, remaining, fills.
+function S.sweep.step(taker, before)
+  local walk, touched = taker, 0
+  walk.trade, walk.fills, walk.cancelled = S.get("markets", taker.market).trades, {}, false
+  -- A step that could touch nothing would never end.
+  local touched_max = math.max(S.settings.step_max, 1)
+  for name, maker, price in book.makers(taker.market, book.opposite(taker.side), taker.price) do
+    if walk.cancelled or walk.remaining == 0 then break end
+    if touched >= touched_max then return S.more({ "sweep", walk.market, walk.order, walk.fills }) end
+    touched = touched + 1
+    local meet = maker.owner == walk.owner and meet_own[walk.stp] or trade
+    meet(walk, name, maker, price)
+  end
+  local status = rest(walk)
+  return { status, walk.filled, walk.remaining, joined(before, walk.fills) }
+end
+
+-- Takes the next step of an order on its way.
+S.go_on.sweep = function(progress)
+  local market, order, fills = progress[2], progress[3], progress[4]
+  local record = S.get("orders", book.order_key(market, order))
+  if not record then return {} end
+  return S.sweep.step(S.sweep.taker_of(market, order, record), fills)
+end
+
+S.join.sweep = function(step, so_far)
+  if not so_far then return step end
+  return { "sweep", step[2], step[3], joined(so_far[4], step[4]) }
+end
