@@ -14,8 +14,10 @@ fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(exit) => exit.into(),
         Err(failed) => {
-            // Where stderr is gone there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "scarce: {}", failed.message);
+            if !failed.message.is_empty() {
+                // Where stderr is gone there is nobody left to tell.
+                let _ = writeln!(std::io::stderr(), "scarce: {}", failed.message);
+            }
             failed.exit.into()
         }
     }

@@ -4,6 +4,8 @@
 mod support;
 
 use scarce_core::outcome::Code;
+use std::process::Stdio;
+
 use support::scarce;
 
 /// Exit code, stdout and stderr under a locale that variables set.
@@ -115,4 +117,14 @@ fn json_says_the_same() {
     let (_, text, _) = explain(&["--json"], &[]);
     let all: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(all.as_array().map(Vec::len), Some(Code::ALL.len()));
+}
+
+#[test]
+fn a_reader_who_has_enough_is_no_failure() {
+    let mut child = scarce().arg("explain").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Nobody reads what does not fit into the pipe any more.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("pipe"), "{output:?}");
 }

@@ -86,6 +86,10 @@ impl Failed {
 
 impl From<std::io::Error> for Failed {
     fn from(error: std::io::Error) -> Self {
+        // Whoever reads the output has enough, as 'head' does: nothing failed, and there is nothing to say.
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::text(Exit::Done, "");
+        }
         Self::new(Exit::Failed, &error)
     }
 }
