@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, mpsc};
 
-use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::command::{Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
@@ -147,17 +147,13 @@ pub trait Engine: Send + Sync {
     }
 }
 
-/// The partition of a request, or the outcome that it has none.
+/// The partition of what belongs together, or the outcome that it has none.
 ///
 /// # Errors
 /// `CROSS_PARTITION` when what it touches does not live in one.
-pub fn partition_of(body: &Body, partitions: u32) -> Result<u32, Box<Outcome>> {
+pub fn partition_of(commands: &[Command], partitions: u32) -> Result<u32, Box<Outcome>> {
     let mut first: Option<(Id, u32)> = None;
     let mut crossing = None;
-    let commands = match body {
-        Body::Single(command) => std::slice::from_ref(command),
-        Body::Atomic(commands) => commands.as_slice(),
-    };
     if partitions <= 1 {
         return Ok(0);
     }

@@ -63,7 +63,7 @@ impl EmbeddedTarget {
     }
 
     fn ask(&self, body: &Body, request: Request) -> String {
-        match partition_of(body, self.setup.partitions) {
+        match partition_of(body.commands(), self.setup.partitions) {
             Err(outcome) => outcome.to_string(),
             Ok(partition) => match self.engine().call(partition, vec![request]).remove(0) {
                 Ok(receipt) => receipt.outcome.to_string(),

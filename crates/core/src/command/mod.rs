@@ -35,6 +35,17 @@ pub enum Body {
     Atomic(Vec<Command>),
 }
 
+impl Body {
+    /// The commands in order.
+    #[must_use]
+    pub fn commands(&self) -> &[Command] {
+        match self {
+            Self::Single(command) => std::slice::from_ref(command),
+            Self::Atomic(commands) => commands,
+        }
+    }
+}
+
 /// A request on its way to the state machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
@@ -90,10 +101,7 @@ impl Envelope {
     /// The commands in order.
     #[must_use]
     pub fn commands(&self) -> &[Command] {
-        match &self.body {
-            Body::Single(command) => std::slice::from_ref(command),
-            Body::Atomic(commands) => commands,
-        }
+        self.body.commands()
     }
 }
 

@@ -7,6 +7,7 @@ use compact_str::CompactString;
 use smallvec::SmallVec;
 
 use crate::codec::{Input, Malformed, Wire};
+use crate::invalid::Invalid;
 use crate::types::{Id, TimeMs};
 
 pub use codes::Code;
@@ -198,6 +199,13 @@ impl Wire for Outcome {
         let count = input.count()?;
         let facts = (0..count).map(|_| Value::get(input)).collect::<Result<Facts, _>>()?;
         Ok(Self { code, facts })
+    }
+}
+
+/// `INVALID`, with the argument and what is wrong with it.
+impl From<Invalid> for Outcome {
+    fn from(Invalid { argument, reason }: Invalid) -> Self {
+        Self { code: Code::Invalid, facts: facts![argument, reason.as_str()] }
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use scarce_core::command::shapes::Cut;
 use scarce_core::command::{Body, Command, Common, Envelope};
-use scarce_core::facts;
-use scarce_core::outcome::{Code, Outcome, Receipt};
+use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::types::OperationId;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
@@ -44,37 +43,27 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
 
 /// The way of a command that reads.
 pub(super) fn read(engine: &Arc<dyn Engine>, command: Command) -> Routed {
-    let body = Body::Single(command);
-    let partition = partition_of(&body, engine.partitions()).map_err(|outcome| *outcome)?;
-    match body {
-        Body::Single(command) => Ok((partition, Request::Read(String::new(), command))),
-        Body::Atomic(_) => Err(Outcome { code: Code::Invalid, facts: facts!["command", "is a batch"] }),
-    }
+    let commands = std::slice::from_ref(&command);
+    let partition = partition_of(commands, engine.partitions()).map_err(|outcome| *outcome)?;
+    Ok((partition, Request::Read(String::new(), command)))
 }
 
 /// The way of a command or a batch that changes something, or of its dry run. Cutting red packets is
 /// work, which is done here and not on the engine's thread.
 pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, dry_run: bool) -> Routed {
-    let partition = partition_of(&body, engine.partitions()).map_err(|outcome| *outcome)?;
+    let partition = partition_of(body.commands(), engine.partitions()).map_err(|outcome| *outcome)?;
     let secret = *engine.secret();
-    let envelope = if packets_to_cut(&body) > CUT_INLINE_MAX {
+    let envelope = if packets_to_cut(body.commands()) > CUT_INLINE_MAX {
         let cut = tokio::task::spawn_blocking(move || Envelope::new("", common, body, &secret)).await;
         cut.map_err(|_| Failure::Unavailable { reason: "the cut was not finished".to_owned() }.outcome())?
     } else {
         Envelope::new("", common, body, &secret)
     };
-    let envelope = envelope.map_err(|invalid| Outcome {
-        code: Code::Invalid,
-        facts: facts![invalid.argument, invalid.reason.as_str()],
-    })?;
+    let envelope = envelope.map_err(Outcome::from)?;
     Ok((partition, if dry_run { Request::DryRun(envelope) } else { Request::Write(envelope) }))
 }
 
-fn packets_to_cut(body: &Body) -> u64 {
-    let commands = match body {
-        Body::Single(command) => std::slice::from_ref(command),
-        Body::Atomic(commands) => commands.as_slice(),
-    };
+fn packets_to_cut(commands: &[Command]) -> u64 {
     let count = |command: &Command| match command {
         Command::PacketCreate(create) => match &create.cut {
             Cut::Plan { count, .. } => count.get(),

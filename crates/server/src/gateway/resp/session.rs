@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
-use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 
@@ -223,26 +223,22 @@ impl Session {
         request: fn(Envelope) -> Request,
         turn: &mut Turn<'_>,
     ) {
-        let partition = match partition_of(&body, turn.shared.engine.partitions()) {
+        let partition = match partition_of(body.commands(), turn.shared.engine.partitions()) {
             Ok(partition) => partition,
             Err(outcome) => return self.refuse(*outcome, &form, turn),
         };
         match Envelope::new("", common, body, turn.shared.engine.secret()) {
             Ok(envelope) => self.submit(partition, request(envelope), form, turn),
-            Err(problem) => {
-                let facts = scarce_core::facts![problem.argument, problem.reason.as_str()];
-                self.refuse(Outcome { code: Code::Invalid, facts }, &form, turn);
-            }
+            Err(problem) => self.refuse(problem.into(), &form, turn),
         }
     }
 
     fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
-        let body = Body::Single(command.clone());
+        let is_of_all = matches!(&command, Command::Digest(digest) if digest.resource.0.is_none());
+        let partition = partition_of(std::slice::from_ref(&command), turn.shared.engine.partitions());
         let request = Request::Read(String::new(), command);
-        if matches!(&body, Body::Single(Command::Digest(digest)) if digest.resource.0.is_none()) {
-            return self.ask_all(&request, Form::Digests(spec), turn);
-        }
-        match partition_of(&body, turn.shared.engine.partitions()) {
+        match partition {
+            _ if is_of_all => self.ask_all(&request, Form::Digests(spec), turn),
             Ok(partition) => self.submit(partition, request, Form::Command(spec), turn),
             Err(outcome) => self.refuse(*outcome, &Form::Command(spec), turn),
         }
