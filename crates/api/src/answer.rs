@@ -1,7 +1,7 @@
 //! Outcomes as JSON.
 
-use scarce_core::command::{Answer, CommandSpec};
-use scarce_core::outcome::{Code, Outcome, Receipt, Value as Figure};
+use scarce_core::command::CommandSpec;
+use scarce_core::outcome::{Code, Receipt, Value as Figure};
 use serde_json::{Map, Value, json};
 
 use crate::values::{Shape, Type, type_of};
@@ -137,16 +137,4 @@ pub fn paged(spec: &CommandSpec) -> Option<(&'static str, &'static str)> {
         "PACKET.CLAIMS" => Some(("claims", "packet")),
         _ => None,
     }
-}
-
-/// An applied command's body: its figures and, where it changed something, its receipt.
-#[must_use]
-pub fn body(spec: &CommandSpec, outcome: &Outcome, receipt: Option<Value>) -> Value {
-    let mut body = match (spec.answer, outcome.facts.first()) {
-        (Answer::Bare, _) | (Answer::Array | Answer::Map, _) => figures(spec, &outcome.facts),
-    };
-    if let Some(receipt) = receipt {
-        body.insert("receipt".to_owned(), receipt);
-    }
-    Value::Object(body)
 }

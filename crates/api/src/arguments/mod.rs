@@ -5,7 +5,7 @@ mod from_words;
 mod shapes;
 
 pub use from_words::{Asked, of_words};
-pub use shapes::{METHODS, WINDOWS, read_plan};
+pub use shapes::{METHODS, WINDOWS, given, only, read_plan};
 
 use std::cell::RefCell;
 

@@ -65,7 +65,7 @@ pub(super) fn bounds(fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(),
     let Some(plan) = fields.get("plan")? else { return Ok(()) };
     let plan = object("plan", plan)?;
     for (name, token) in [("min", "MIN"), ("max", "MAX")] {
-        if let Some(value) = plan.get(name).filter(|value| !value.is_null()) {
+        if let Some(value) = given(plan, name) {
             let value = integer(name, Given::Json(value)).map_err(|error| error.within("plan"))?;
             words.extend([token.to_owned(), value]);
         }
@@ -113,7 +113,7 @@ fn limit(limit: &Map<String, Value>, is_new: bool, words: &mut Vec<String>) -> R
     words.push("LIMIT".to_owned());
     words.push(text("name", Given::Json(needed(limit, "name")?))?.to_owned());
     words.push(integer("max", Given::Json(needed(limit, "max")?))?);
-    let field = |name: &str| limit.get(name).filter(|value| !value.is_null());
+    let field = |name: &str| given(limit, name);
     let shaped = ["per", "window", "window_ms", "offset_minutes"].iter().any(|name| field(name).is_some());
     // A change of an existing limit's maximum says nothing of its shape.
     if !shaped && !is_new {
@@ -183,7 +183,7 @@ fn list<'a>(name: &str, given: Given<'a>) -> Result<&'a [Value], Misshapen> {
 }
 
 fn needed<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, Misshapen> {
-    object.get(name).filter(|value| !value.is_null()).ok_or_else(|| Misshapen::new(name, "is missing"))
+    given(object, name).ok_or_else(|| Misshapen::new(name, "is missing"))
 }
 
 fn word(name: &str, value: &Value, words: &[&str]) -> Result<String, Misshapen> {
@@ -195,7 +195,17 @@ fn word(name: &str, value: &Value, words: &[&str]) -> Result<String, Misshapen> 
     }
 }
 
-fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {
+/// A field of an object; an explicit null is as good as nothing.
+#[must_use]
+pub fn given<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).filter(|value| !value.is_null())
+}
+
+/// Refuses fields of other names.
+///
+/// # Errors
+/// Names the first one.
+pub fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {
     match object.keys().find(|name| !names.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {

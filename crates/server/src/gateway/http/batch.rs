@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
+use scarce_api::arguments::{self, given, only};
 use scarce_api::openapi::BATCH_OPERATIONS_MAX;
 use scarce_api::problem::Problem;
-use scarce_api::{Fields, Misshapen, answer, arguments};
+use scarce_api::{Fields, Misshapen, answer};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, table};
 use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::types::{Natural, OperationId};
@@ -47,12 +48,12 @@ impl Batch {
         query.check_none()?;
         let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
         only(body, &["atomic", "operations"])?;
-        let is_atomic = match field(body, "atomic") {
+        let is_atomic = match given(body, "atomic") {
             None => false,
             Some(Value::Bool(value)) => *value,
             Some(_) => return Err(Misshapen::new("atomic", "must be true or false")),
         };
-        let Some(Value::Array(operations)) = field(body, "operations") else {
+        let Some(Value::Array(operations)) = given(body, "operations") else {
             return Err(Misshapen::new("operations", "must be a JSON array"));
         };
         if operations.is_empty() || operations.len() > BATCH_OPERATIONS_MAX {
@@ -216,7 +217,7 @@ fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen>
 /// The id and the deadline of an operation; in an atomic batch they belong to the whole.
 fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> Result<Common, Misshapen> {
     let mut common = Common::default();
-    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, field(object, name)?))) {
+    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, given(object, name)?))) {
         if is_atomic || spec.effect == Effect::Read {
             let reason =
                 "belongs to a single command that changes something; an atomic batch has it in its headers";
@@ -232,16 +233,4 @@ fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> R
         }
     }
     Ok(common)
-}
-
-/// A field; an explicit null is as good as nothing.
-fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    object.get(name).filter(|value| !value.is_null())
-}
-
-fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {
-    match object.keys().find(|name| !names.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(Misshapen::new(name, format!("is no field here; known are {}", names.join(", ")))),
-    }
 }

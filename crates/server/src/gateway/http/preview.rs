@@ -3,7 +3,7 @@
 
 use axum::response::Response;
 use scarce_api::Misshapen;
-use scarce_api::arguments::read_plan;
+use scarce_api::arguments::{given, only, read_plan};
 use scarce_core::packets::cut::Plan;
 use serde_json::Value;
 
@@ -39,19 +39,17 @@ impl Asked {
     fn read(exchange: &Exchange) -> Result<Self, Misshapen> {
         exchange.query_fields().check_none()?;
         let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
-        if let Some(name) = body.keys().find(|name| !["plan", "seed", "amounts"].contains(&name.as_str())) {
-            return Err(Misshapen::new(name, "is no field here; known are plan, seed, amounts"));
-        }
-        let plan = body.get("plan").ok_or_else(|| Misshapen::new("plan", "is missing"))?;
-        let seed = match body.get("seed") {
-            None | Some(Value::Null) => drawn_seed()
+        only(body, &["plan", "seed", "amounts"])?;
+        let plan = given(body, "plan").ok_or_else(|| Misshapen::new("plan", "is missing"))?;
+        let seed = match given(body, "seed") {
+            None => drawn_seed()
                 .ok_or_else(|| Misshapen::new("seed", "must be given: the system has no random bytes"))?,
             Some(Value::String(text)) => unhex(text)
                 .ok_or_else(|| Misshapen::new("seed", "must be 64 lower-case hexadecimal digits"))?,
             Some(_) => return Err(Misshapen::new("seed", "must be a JSON string")),
         };
-        let with_amounts = match body.get("amounts") {
-            None | Some(Value::Null) => false,
+        let with_amounts = match given(body, "amounts") {
+            None => false,
             Some(Value::Bool(value)) => *value,
             Some(_) => return Err(Misshapen::new("amounts", "must be true or false")),
         };
