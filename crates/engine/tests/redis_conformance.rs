@@ -1,9 +1,10 @@
-//! The conformance tables, played against the Redis engine on a real server: once as Functions, once by
-//! EVALSHA. Every scenario ends with a new engine on the same server, by turns after a crash of the server.
+//! The conformance tables, played against the Redis engine on real servers: on one and on a cluster, as
+//! Functions and by EVALSHA. Every scenario ends with a new engine on the same servers, by turns after a crash
+//! of the one that has the first partition.
 
-#[path = "redis/server.rs"]
+#[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
-mod server;
+mod servers;
 
 use std::path::Path;
 
@@ -15,13 +16,17 @@ use scarce_engine::engine::partition_of;
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Request};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
-use server::Server;
+use servers::Servers;
 
-/// How often the server itself is restarted: at every so-manieth restart.
+/// How often a server itself is restarted: at every so-manieth restart.
 const SERVER_RESTARTS_EVERY: u64 = 10;
 
+/// The same for a node of a cluster, which takes seconds until it serves again.
+const NODE_RESTARTS_EVERY: u64 = 60;
+
 struct RedisTarget {
-    server: Server,
+    servers: Servers,
+    restarts_every: u64,
     script: ScriptKind,
     setup: Setup,
     clock: ManualClock,
@@ -33,9 +38,12 @@ struct RedisTarget {
 }
 
 impl RedisTarget {
-    fn new(script: ScriptKind) -> Self {
+    fn new(servers: Servers, script: ScriptKind) -> Self {
+        let restarts_every =
+            if matches!(servers, Servers::Alone(_)) { SERVER_RESTARTS_EVERY } else { NODE_RESTARTS_EVERY };
         Self {
-            server: Server::start(),
+            servers,
+            restarts_every,
             script,
             setup: Setup::default(),
             clock: ManualClock::default(),
@@ -48,7 +56,7 @@ impl RedisTarget {
 
     fn start(&mut self) -> Result<(), String> {
         let settings = Settings {
-            url: self.server.url(),
+            url: self.servers.url(),
             partitions: self.setup.partitions,
             state: self.setup.settings.clone(),
             script: Some(self.script),
@@ -143,8 +151,7 @@ impl Target for RedisTarget {
 
     fn reset(&mut self, setup: &Setup) -> Result<(), String> {
         self.engine = None;
-        let mut connection = self.server.connection();
-        redis::cmd("FLUSHALL").exec(&mut connection).map_err(|error| error.to_string())?;
+        self.servers.clear();
         self.setup = setup.clone();
         self.clock = ManualClock::default();
         self.entries = vec![Vec::new(); setup.partitions as usize];
@@ -186,8 +193,8 @@ impl Target for RedisTarget {
         self.check_fold()?;
         self.engine = None;
         self.restarts += 1;
-        if self.restarts.is_multiple_of(SERVER_RESTARTS_EVERY) {
-            self.server.restart();
+        if self.restarts.is_multiple_of(self.restarts_every) {
+            self.servers.restart();
         }
         self.start()
     }
@@ -209,20 +216,30 @@ impl Target for RedisTarget {
     }
 }
 
-fn play(script: ScriptKind) {
+fn play(servers: Servers, script: ScriptKind) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let report = suite.run(&mut RedisTarget::new(script));
+    let report = suite.run(&mut RedisTarget::new(servers, script));
     eprintln!("{report}");
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
 }
 
 #[test]
 fn the_redis_engine_answers_as_the_tables_say_by_functions() {
-    play(ScriptKind::Functions);
+    play(Servers::alone(), ScriptKind::Functions);
 }
 
 #[test]
 fn the_redis_engine_answers_as_the_tables_say_by_evalsha() {
-    play(ScriptKind::Evalsha);
+    play(Servers::alone(), ScriptKind::Evalsha);
+}
+
+#[test]
+fn the_redis_engine_answers_as_the_tables_say_on_a_cluster_by_functions() {
+    play(Servers::cluster(), ScriptKind::Functions);
+}
+
+#[test]
+fn the_redis_engine_answers_as_the_tables_say_on_a_cluster_by_evalsha() {
+    play(Servers::cluster(), ScriptKind::Evalsha);
 }

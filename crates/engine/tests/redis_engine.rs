@@ -1,9 +1,9 @@
 //! What the Redis engine does when the server does not play along: it changes all or nothing, and says
 //! which of the two.
 
-#[path = "redis/server.rs"]
+#[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
-mod server;
+mod servers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Failure, Request};
 use scarce_sim::conformance::request;
-use server::Server;
+use servers::{connection, restart};
 
 fn open(url: &str, script: ScriptKind) -> RedisEngine {
     let settings =
@@ -72,8 +72,8 @@ fn acl(connection: &mut redis::Connection, rules: &[&str]) {
 #[test]
 fn a_write_that_fails_midway_takes_back_those_before_it() {
     for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
-        let server = Server::start();
-        let mut connection = server.connection();
+        let server = servers::server();
+        let mut connection = servers::connection(&server);
         let engine = open(&server.url(), script);
         for line in [
             "ACCOUNT.OPEN a EUR ID 1",
@@ -117,8 +117,8 @@ fn a_write_that_fails_midway_takes_back_those_before_it() {
 
 #[test]
 fn a_key_of_another_type_is_found_before_anything_is_written() {
-    let server = Server::start();
-    let mut connection = server.connection();
+    let server = servers::server();
+    let mut connection = servers::connection(&server);
     let engine = open(&server.url(), ScriptKind::Functions);
     assert!(ask(&engine, "ACCOUNT.OPEN a EUR").is_ok());
     assert!(ask(&engine, "ACCOUNT.CREDIT a 1").is_ok());
@@ -133,33 +133,33 @@ fn a_key_of_another_type_is_found_before_anything_is_written() {
 #[test]
 fn a_server_that_lost_the_library_is_given_it_again() {
     for (script, flush) in [(ScriptKind::Functions, "FUNCTION"), (ScriptKind::Evalsha, "SCRIPT")] {
-        let server = Server::start();
+        let server = servers::server();
         let engine = open(&server.url(), script);
         assert_eq!(ask(&engine, "ACCOUNT.OPEN a EUR"), Ok("APPLIED 0".to_owned()));
-        redis::cmd(flush).arg("FLUSH").exec(&mut server.connection()).expect("a flush");
+        redis::cmd(flush).arg("FLUSH").exec(&mut connection(&server)).expect("a flush");
         assert_eq!(ask(&engine, "ACCOUNT.CREDIT a 5"), Ok("APPLIED 5 5".to_owned()));
-        redis::cmd(flush).arg("FLUSH").exec(&mut server.connection()).expect("a flush");
+        redis::cmd(flush).arg("FLUSH").exec(&mut connection(&server)).expect("a flush");
         assert_eq!(ask(&engine, "ACCOUNT.WORLD EUR ON a"), Ok("APPLIED $world:EUR EUR -5".to_owned()));
     }
 }
 
 #[test]
 fn a_server_that_is_gone_is_unavailable_and_comes_back() {
-    let mut server = Server::start();
+    let mut server = servers::server();
     let engine = open(&server.url(), ScriptKind::Functions);
     assert!(ask(&engine, "ACCOUNT.OPEN a EUR ID 1").is_ok());
-    server.stop();
+    server.kill().expect("killed");
     // The first command after the end may have been sent; no later one is.
     assert!(ask(&engine, "ACCOUNT.CREDIT a 1 ID 2").is_err());
     assert!(matches!(ask(&engine, "ACCOUNT.CREDIT a 1 ID 2"), Err(Failure::Unavailable { .. })));
-    server.restart();
+    restart(&mut server);
     assert_eq!(ask(&engine, "ACCOUNT.CREDIT a 1 ID 2"), Ok("APPLIED 1 1".to_owned()));
     assert_eq!(ask(&engine, "ACCOUNT.OPEN a EUR ID 1"), Ok("APPLIED 0".to_owned()));
 }
 
 #[test]
 fn whoever_watches_is_woken_and_a_cursor_reads_on() {
-    let server = Server::start();
+    let server = servers::server();
     let engine = open(&server.url(), ScriptKind::Functions);
     let (sender, woken) = sync_channel(16);
     let watch = engine.watch(0, waker(sender)).expect("a watch");
@@ -180,7 +180,7 @@ fn whoever_watches_is_woken_and_a_cursor_reads_on() {
 
 #[test]
 fn what_is_handed_in_together_is_answered_in_order_and_ended_by_the_sweeper() {
-    let server = Server::start();
+    let server = servers::server();
     let engine = open(&server.url(), ScriptKind::Functions);
     let mut batch = vec![read(&engine, "ACCOUNT.OPEN a EUR")];
     batch.extend((0..1_000).map(|at| read(&engine, &format!("ACCOUNT.CREDIT a 1 ID c-{at}"))));
@@ -217,16 +217,16 @@ fn call_once(connection: &mut redis::Connection, request: &Request) -> call::Rep
 fn a_campaign_whose_filling_was_interrupted_is_filled_by_whoever_comes_next() {
     let create = "PACKET.CREATE c CNY PLAN 500000 100000 DOUBLE_MEAN ID create";
     for next in [create, "PACKET.CLAIM c u", "PACKET.GET c", "DIGEST"] {
-        let mut server = Server::start();
+        let mut server = servers::server();
         let engine = open(&server.url(), ScriptKind::Functions);
         let request = read(&engine, create);
         // Its sweeper would go on with what is interrupted.
         drop(engine);
-        let reply = call_once(&mut server.connection(), &request);
+        let reply = call_once(&mut connection(&server), &request);
         assert_eq!((reply.owed, reply.receipts.len()), (Owed::NextReceipt, 0));
-        server.restart();
+        restart(&mut server);
         let waiting: u64 =
-            redis::cmd("HLEN").arg("scarce:{p0-0}:listed").query(&mut server.connection()).unwrap();
+            redis::cmd("HLEN").arg("scarce:{p0-0}:listed").query(&mut connection(&server)).unwrap();
         assert_eq!(waiting, 83);
 
         let engine = open(&server.url(), ScriptKind::Functions);
@@ -238,7 +238,7 @@ fn a_campaign_whose_filling_was_interrupted_is_filled_by_whoever_comes_next() {
         assert_eq!(ask(&engine, "PACKET.CREATE c CNY AMOUNTS 1 1"), Ok("CAMPAIGN_EXISTS c".to_owned()));
         assert!(ask(&engine, "PACKET.CLAIM c v").expect("a packet").starts_with("APPLIED "));
         let exists: bool =
-            redis::cmd("EXISTS").arg("scarce:{p0-0}:listed").query(&mut server.connection()).unwrap();
+            redis::cmd("EXISTS").arg("scarce:{p0-0}:listed").query(&mut connection(&server)).unwrap();
         assert!(!exists, "amounts are left behind");
         check_fold(&engine);
     }

@@ -1,9 +1,9 @@
 //! Random sequences in lock-step: the Redis engine and the machine in memory are sent the same at the same
 //! stamps, and give the same receipts, the same log and the same digests.
 
-#[path = "redis/server.rs"]
+#[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
-mod server;
+mod servers;
 
 use scarce_core::command::{Body, Command, Effect, Envelope};
 use scarce_core::event::Entry;
@@ -15,7 +15,7 @@ use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Request};
 use scarce_sim::compare::envelope;
 use scarce_sim::random::{Sequence, Step};
-use server::Server;
+use servers::{Server, connection};
 
 /// How long the random sequences are.
 const STEPS: usize = 200;
@@ -55,7 +55,7 @@ fn open(url: &str, settings: &state::Settings, script: ScriptKind, clock: &Manua
 
 impl<'a> Pair<'a> {
     fn new(server: &Server, url: &'a str, settings: &state::Settings, script: ScriptKind) -> Self {
-        redis::cmd("FLUSHALL").exec(&mut server.connection()).expect("an empty server");
+        redis::cmd("FLUSHALL").exec(&mut connection(server)).expect("an empty server");
         let clock = ManualClock::default();
         Self {
             machine: Machine::new(settings.clone(), 0),
@@ -213,7 +213,7 @@ fn run(pair: &mut Pair<'_>, sequence: &Sequence) -> Result<(), String> {
 #[test]
 fn the_redis_engine_and_the_machine_in_memory_agree() {
     let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 40));
-    let server = Server::start();
+    let server = servers::server();
     let url = server.url();
     for seed in first..first + count {
         let sequence = Sequence::random(seed, STEPS);
@@ -228,7 +228,7 @@ fn the_redis_engine_and_the_machine_in_memory_agree() {
 #[test]
 fn what_is_handed_in_together_is_answered_as_one_by_one() {
     let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 40));
-    let server = Server::start();
+    let server = servers::server();
     let url = server.url();
     for seed in first..first + count {
         let sequence = Sequence::random(seed, STEPS);

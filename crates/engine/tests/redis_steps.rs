@@ -1,9 +1,9 @@
 //! An operation of many steps inside Redis: whoever comes after a crash between two of its calls finishes it
 //! first.
 
-#[path = "redis/server.rs"]
+#[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
-mod server;
+mod servers;
 
 use scarce_core::machine::Machine;
 use scarce_core::state;
@@ -13,7 +13,7 @@ use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Request};
 use scarce_sim::conformance::request;
-use server::Server;
+use servers::{Server, connection, restart};
 
 /// More orders than one call touches where a step touches one.
 const ORDERS: u64 = 60;
@@ -70,7 +70,7 @@ fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
         ScriptKind::Evalsha => command.arg(library.script()),
     };
     command.arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
-    let answer: Vec<u8> = command.query(&mut server.connection()).expect("an answer");
+    let answer: Vec<u8> = command.query(&mut connection(server)).expect("an answer");
     call::read_reply(&answer, 0).expect("a reply").owed
 }
 
@@ -93,14 +93,14 @@ fn check_fold(engine: &RedisEngine) {
 }
 
 fn check_next(script: ScriptKind, next: impl Fn(&RedisEngine) -> Request, expected: &str) {
-    let mut server = Server::start();
+    let mut server = servers::server();
     let engine = open(&server, script);
     fill(&engine);
     let request = read(&engine, SWEEP);
     // No sweeper may come in between.
     drop(engine);
     assert_eq!(call_once(&server, script, &request), Owed::NextReceipt);
-    server.restart();
+    restart(&mut server);
     let engine = open(&server, script);
     let answer = ask(&engine, next(&engine));
     assert!(answer.starts_with(expected), "{answer}");
@@ -125,7 +125,7 @@ fn whatever_comes_after_a_crash_finishes_the_sweep_first() {
 
 #[test]
 fn cancelling_all_goes_on_after_a_crash() {
-    let server = Server::start();
+    let server = servers::server();
     let engine = open(&server, ScriptKind::Functions);
     fill(&engine);
     let request = read(&engine, "ORDER.CANCELALL m ann ID all");

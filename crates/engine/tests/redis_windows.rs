@@ -1,16 +1,15 @@
 //! Windows inside Redis are those of core, for every kind, offset and time, where doubles are exact and where
 //! they nearly are not.
 
-#[path = "redis/server.rs"]
+#[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
-mod server;
+mod servers;
 
 use scarce_core::command::shapes::{CalendarUnit, Window};
 use scarce_core::types::{INTEGER_MAX, Positive};
 use scarce_core::windows::window_at;
 use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_sim::random::Random;
-use server::Server;
 
 /// Asks for the windows of one kind at the times in the arguments: index and end, or -1 for none.
 const QUESTION: &str = "
@@ -41,8 +40,8 @@ fn expected(window: Window, at: u64) -> String {
 
 #[test]
 fn windows_are_those_of_core() {
-    let server = Server::start();
-    let mut connection = server.connection();
+    let server = servers::server();
+    let mut connection = servers::connection(&server);
     let library = Library::new(ClockSource::Call).script();
     let library = library.trim_end().strip_suffix("return S.main(KEYS, ARGV)").expect("the call at its end");
     let script = format!("{library}{QUESTION}");

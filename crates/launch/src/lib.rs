@@ -57,7 +57,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), LaunchE
         if begun.elapsed() > READY_TIMEOUT {
             return Err(LaunchError::Late { what: what.to_owned() });
         }
-        std::thread::sleep(LOOK_INTERVAL);
+        std::thread::park_timeout(LOOK_INTERVAL);
     }
     Ok(())
 }

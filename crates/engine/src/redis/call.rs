@@ -181,11 +181,12 @@ fn joined(amounts: &[u64]) -> String {
     text
 }
 
-/// Joins requests to a message. `epoch` is the one that the caller knows; `clock` is for tests.
+/// Joins requests to a message. `primary` is the run of the server that gets it: when it is another one than
+/// at the last call, what was written in between may be lost, and the epoch is raised. `clock` is for tests.
 #[must_use]
 pub fn message(
     settings: &Settings,
-    epoch: Option<u64>,
+    primary: Option<&str>,
     clock: Option<u64>,
     requests: &[&Encoded],
 ) -> Vec<u8> {
@@ -193,7 +194,10 @@ pub fn message(
     writer.list(5);
     writer.quantity(VERSION);
     write_settings(&mut writer, settings);
-    writer.optional(epoch);
+    match primary {
+        Some(run) => writer.text(run),
+        None => writer.nothing(),
+    }
     writer.optional(clock);
     writer.list(requests.len());
     requests.iter().for_each(|request| writer.raw(&request.bytes));

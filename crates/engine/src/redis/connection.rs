@@ -1,79 +1,33 @@
-//! Connections to the server: one for calls, which is made anew when it breaks, and further ones for what
-//! waits or reads much. Nothing is ever sent twice by itself, but a call that no library answered.
+//! The way of a command to whoever serves its slot. Nothing is ever sent twice by itself, but what a server
+//! has refused without doing anything: sent elsewhere, too early, or to a library that was not there.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, ErrorKind, RedisError, ServerErrorKind};
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
 
-use super::keys::Keys;
-use super::library::Library;
+use super::address::Endpoint;
+use super::failure::{failure_of, is_broken};
+use super::nodes::{Node, Nodes, Traffic};
 use crate::engine::Failure;
 
-/// How a library is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScriptKind {
-    /// As a Function, where the server has them (from 7.0).
-    Functions,
-    /// By EVALSHA, which every server has.
-    Evalsha,
-}
+/// How often a command is sent on to another server before that is told.
+const REDIRECTS_MAX: usize = 16;
 
-/// How long connecting may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a command waits until the keys of a slot that is being moved are together again.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A way to the server.
+/// How long to wait before the first further try, and between later ones at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+
+/// A way to the server of one slot.
 #[derive(Clone, Debug)]
 pub struct Link {
-    client: Client,
-    response_timeout: Option<Duration>,
-    connection: Option<MultiplexedConnection>,
-}
-
-impl Link {
-    /// A way that has not been gone yet. Without `response_timeout` an answer is waited for as long as the
-    /// connection lives.
-    #[must_use]
-    pub fn new(client: Client, response_timeout: Option<Duration>) -> Self {
-        Self { client, response_timeout, connection: None }
-    }
-
-    /// Sends a command, over a new connection where there is none.
-    ///
-    /// # Errors
-    /// [`Failure::Unavailable`] when it was not sent or the server did nothing, [`Failure::Unknown`] when
-    /// it was sent and not answered; [`Refused`] for what the server says against the command itself.
-    pub async fn send<T: redis::FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Refused> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.connect().await?,
-        };
-        match command.query_async(&mut connection).await {
-            Ok(answer) => {
-                self.connection = Some(connection);
-                Ok(answer)
-            }
-            Err(error) if is_broken(&error) => {
-                Err(Refused::Failure(Failure::Unknown { reason: told(&error) }))
-            }
-            Err(error) => {
-                self.connection = Some(connection);
-                Err(Refused::ByServer(error))
-            }
-        }
-    }
-
-    async fn connect(&self) -> Result<MultiplexedConnection, Refused> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(self.response_timeout);
-        let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
-        connected.map_err(|error| {
-            let address = self.client.get_connection_info().addr().to_string();
-            let reason = format!("Redis at {address} cannot be reached: {}; is it running?", told(&error));
-            Refused::Failure(Failure::Unavailable { reason })
-        })
-    }
+    /// All servers.
+    pub nodes: Arc<Nodes>,
+    /// The slot.
+    pub slot: u16,
+    traffic: Traffic,
 }
 
 /// Why a command has no answer.
@@ -82,126 +36,123 @@ pub enum Refused {
     /// The engine could not ask.
     Failure(Failure),
     /// The server answered with an error; the command did nothing.
-    ByServer(RedisError),
+    ByServer {
+        /// What it said.
+        error: RedisError,
+        /// Who.
+        node: Arc<Node>,
+    },
 }
 
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Failure(failure) => failure,
-            Refused::ByServer(error) => failure_of(&error),
+            Refused::ByServer { error, node } => failure_of(&error, &node.endpoint),
         }
     }
 }
 
-/// Whether nobody knows what became of the command.
-fn is_broken(error: &RedisError) -> bool {
-    error.is_io_error()
-        || error.is_timeout()
-        || error.is_connection_dropped()
-        || error.kind() == ErrorKind::Parse
+/// What to do about an error that says that nothing was done.
+enum Redirect {
+    /// Another server serves the slot.
+    Moved(Endpoint),
+    /// Another one has the keys already.
+    Ask(Endpoint),
+    /// They are on their way.
+    Wait,
+    /// The server is a replica by now.
+    Demoted,
 }
 
-fn told(error: &RedisError) -> String {
-    error.to_string()
-}
-
-/// What an error of the server means. All but a failure that was not undone leave everything as it was.
-fn failure_of(error: &RedisError) -> Failure {
-    let (code, detail) = (error.code().unwrap_or(""), error.detail().unwrap_or(""));
-    if code == "SCARCE" && detail.starts_with("DAMAGED") {
-        return Failure::Unknown { reason: format!("the partition is damaged: {detail}") };
-    }
-    let advice = match code {
-        "OOM" => "; its memory is full, raise maxmemory",
-        "READONLY" => "; it is a replica, name the primary",
-        "LOADING" => "; it is loading its data, wait",
-        "BUSY" => "; another script is running",
-        "NOAUTH" | "WRONGPASS" | "NOPERM" => {
-            "; give a user that may run functions and all commands on its keys"
+impl Redirect {
+    fn of(error: &RedisError, from: &Endpoint) -> Option<Self> {
+        let target = || {
+            let (host, port) = error.redirect_node()?;
+            match (host, from) {
+                // The same host as the one that was asked.
+                ("", Endpoint::Tcp(host, _)) => Some(Endpoint::Tcp(host.clone(), port)),
+                (host, _) => Some(Endpoint::Tcp(host.to_owned(), port)),
+            }
+        };
+        match error.kind() {
+            ErrorKind::Server(ServerErrorKind::Moved) => target().map(Self::Moved),
+            ErrorKind::Server(ServerErrorKind::Ask) => target().map(Self::Ask),
+            ErrorKind::Server(ServerErrorKind::TryAgain) => Some(Self::Wait),
+            ErrorKind::Server(ServerErrorKind::ReadOnly) => Some(Self::Demoted),
+            _ => None,
         }
-        "MISCONF" => "; it cannot write its data to disk",
-        _ => "",
-    };
-    Failure::Unavailable { reason: format!("Redis refused: {}{advice}", told(error)) }
+    }
 }
 
-/// The library on a server, as it is called.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    library: Library,
-    kind: ScriptKind,
-    sha: String,
-}
-
-impl Caller {
-    /// A library that is loaded when it is first missed.
+impl Link {
+    /// A way that has not been gone yet.
     #[must_use]
-    pub fn new(library: Library, kind: ScriptKind) -> Self {
-        // Of no script, so that the first call finds none and loads it.
-        Self { library, kind, sha: "0".repeat(40) }
+    pub fn new(nodes: Arc<Nodes>, slot: u16, traffic: Traffic) -> Self {
+        Self { nodes, slot, traffic }
     }
 
-    /// Calls the library with a message. Where the server does not have it, which a restart, a flush or a
-    /// change of primary brings about, it is loaded and the call is sent once more: it did nothing before.
+    /// Sends a command.
     ///
     /// # Errors
-    /// As [`Link::send`].
-    pub async fn call(
-        &mut self,
-        link: &mut Link,
-        keys: &Keys,
-        message: &[u8],
-        is_read: bool,
-    ) -> Result<Vec<u8>, Failure> {
-        match link.send(&self.command(keys, message, is_read)).await {
-            Err(Refused::ByServer(error)) if is_missing(&error) => {
-                self.load(link).await?;
-                Ok(link.send(&self.command(keys, message, is_read)).await?)
+    /// [`Failure::Unavailable`] when it was not sent, [`Failure::Unknown`] when it was sent and not
+    /// answered; [`Refused::ByServer`] for what the server says against the command itself.
+    pub async fn send<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Refused> {
+        self.send_made(|_| command.clone()).await.map(|(answer, _)| answer)
+    }
+
+    /// Sends a command that is made for the server that serves the slot. Gives the answer and who gave it.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_made<T: FromRedisValue>(
+        &self,
+        make: impl Fn(&Node) -> Cmd,
+    ) -> Result<(T, Arc<Node>), Refused> {
+        let (begun, mut pause) = (Instant::now(), PAUSES.0);
+        let mut asked: Option<Endpoint> = None;
+        let mut redirects = 0;
+        loop {
+            let found = match &asked {
+                Some(endpoint) => self.nodes.at(endpoint, self.traffic).await,
+                None => self.nodes.of_slot(self.slot, self.traffic).await,
+            };
+            let node = found.map_err(Refused::Failure)?;
+            let error = match send_to(&node, &make(&node), asked.is_some()).await {
+                Ok(answer) => return Ok((answer, node)),
+                Err(error) => error,
+            };
+            asked = None;
+            if is_broken(&error) {
+                node.retire();
+                let reason = format!("Redis at {}: {error}", node.endpoint);
+                return Err(Refused::Failure(Failure::Unknown { reason }));
             }
-            answer => Ok(answer?),
-        }
-    }
-
-    fn command(&self, keys: &Keys, message: &[u8], is_read: bool) -> Cmd {
-        let mut command = match (self.kind, is_read) {
-            (ScriptKind::Evalsha, _) => redis::cmd("EVALSHA"),
-            (ScriptKind::Functions, true) => redis::cmd("FCALL_RO"),
-            (ScriptKind::Functions, false) => redis::cmd("FCALL"),
-        };
-        match (self.kind, is_read) {
-            (ScriptKind::Evalsha, _) => command.arg(&self.sha),
-            (ScriptKind::Functions, true) => command.arg(self.library.reader_name()),
-            (ScriptKind::Functions, false) => command.arg(&self.library.name),
-        };
-        command.arg(keys.all().len()).arg(keys.all()).arg(message);
-        command.arg(if is_read { "read" } else { "write" });
-        command
-    }
-
-    async fn load(&mut self, link: &mut Link) -> Result<(), Failure> {
-        match self.kind {
-            ScriptKind::Functions => {
-                let mut load = redis::cmd("FUNCTION");
-                load.arg("LOAD").arg(self.library.functions());
-                match link.send::<String>(&load).await {
-                    Ok(_) => Ok(()),
-                    // Another engine was faster; the name says that it is the same text.
-                    Err(Refused::ByServer(error)) if error.to_string().contains("already exists") => Ok(()),
-                    Err(refused) => Err(refused.into()),
+            redirects += 1;
+            match Redirect::of(&error, &node.endpoint) {
+                Some(Redirect::Wait) if begun.elapsed() < PATIENCE => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSES.1);
                 }
-            }
-            ScriptKind::Evalsha => {
-                let mut load = redis::cmd("SCRIPT");
-                load.arg("LOAD").arg(self.library.script());
-                self.sha = link.send(&load).await?;
-                Ok(())
+                Some(Redirect::Moved(to)) if redirects < REDIRECTS_MAX => {
+                    self.nodes.note_moved(self.slot, to);
+                }
+                Some(Redirect::Ask(to)) if redirects < REDIRECTS_MAX => asked = Some(to),
+                Some(Redirect::Demoted) if redirects < 2 => self.nodes.note_demoted(self.slot, &node),
+                _ => return Err(Refused::ByServer { error, node }),
             }
         }
     }
 }
 
-fn is_missing(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
-        || error.to_string().contains("Function not found")
+/// Sends a command over a connection; with `is_asked` to a server that only takes the slot over.
+async fn send_to<T: FromRedisValue>(node: &Node, command: &Cmd, is_asked: bool) -> Result<T, RedisError> {
+    let mut connection = node.connection();
+    if !is_asked {
+        return command.query_async(&mut connection).await;
+    }
+    let mut both = redis::pipe();
+    both.cmd("ASKING").ignore().add_command(command.clone());
+    let (answer,): (T,) = both.query_async(&mut connection).await?;
+    Ok(answer)
 }

@@ -6,23 +6,29 @@ use std::collections::BTreeMap;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::RedisError;
-use super::connection::{Link, Refused, ScriptKind};
+use super::caller::ScriptKind;
+use super::connection::{Link, Refused};
 use crate::engine::Failure;
 use crate::journal::bytes::hex;
 
 /// The newest version of keys and records.
 const FORMAT_VERSION: u32 = 1;
 
+/// The hash in which it is kept.
+pub(super) fn key(prefix: &str) -> String {
+    format!("{prefix}deployment")
+}
+
 /// Loads the deployment behind a prefix, or creates it. Gives its secret.
 pub(super) async fn load_or_create(
-    link: &mut Link,
+    link: &Link,
     prefix: &str,
     partitions: u32,
 ) -> Result<[u8; 32], RedisError> {
     if partitions == 0 {
         return Err(RedisError::NoPartition);
     }
-    let key = format!("{prefix}deployment");
+    let key = key(prefix);
     let fields = [
         ("format_version", FORMAT_VERSION.to_string()),
         ("partitions", partitions.to_string()),
@@ -48,7 +54,7 @@ pub(super) async fn load_or_create(
     }
 }
 
-async fn ask<T: redis::FromRedisValue>(link: &mut Link, command: &redis::Cmd) -> Result<T, RedisError> {
+async fn ask<T: redis::FromRedisValue>(link: &Link, command: &redis::Cmd) -> Result<T, RedisError> {
     Ok(link.send(command).await.map_err(Failure::from)?)
 }
 
@@ -77,7 +83,7 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
 }
 
 /// Refuses a server that may drop keys when its memory is full. One that does not say is believed.
-pub(super) async fn check_eviction(link: &mut Link) -> Result<(), RedisError> {
+pub(super) async fn check_eviction(link: &Link) -> Result<(), RedisError> {
     let mut get = redis::cmd("CONFIG");
     get.arg("GET").arg("maxmemory-policy");
     match link.send::<Vec<String>>(&get).await {
@@ -85,18 +91,18 @@ pub(super) async fn check_eviction(link: &mut Link) -> Result<(), RedisError> {
             Some("noeviction") | None => Ok(()),
             Some(policy) => Err(RedisError::Evicts { policy: policy.to_owned() }),
         },
-        Err(Refused::ByServer(_)) => Ok(()),
+        Err(Refused::ByServer { .. }) => Ok(()),
         Err(Refused::Failure(failure)) => Err(failure.into()),
     }
 }
 
 /// Functions where the server has them.
-pub(super) async fn script_kind(link: &mut Link) -> Result<ScriptKind, RedisError> {
+pub(super) async fn script_kind(link: &Link) -> Result<ScriptKind, RedisError> {
     let mut list = redis::cmd("FUNCTION");
     list.arg("STATS");
     match link.send::<redis::Value>(&list).await {
         Ok(_) => Ok(ScriptKind::Functions),
-        Err(Refused::ByServer(_)) => Ok(ScriptKind::Evalsha),
+        Err(Refused::ByServer { .. }) => Ok(ScriptKind::Evalsha),
         Err(Refused::Failure(failure)) => Err(failure.into()),
     }
 }

@@ -34,7 +34,7 @@ const READINGS_MAX: usize = 20;
 /// # Errors
 /// When the server fails, the keys hold what this version does not write, or the partition never rests.
 pub async fn machine(
-    link: &mut Link,
+    link: &Link,
     keys: &Keys,
     settings: &Settings,
     partition: u32,
@@ -55,7 +55,7 @@ pub async fn machine(
 ///
 /// # Errors
 /// When the server fails.
-pub async fn is_unfinished(link: &mut Link, keys: &Keys) -> Result<bool, Failure> {
+pub async fn is_unfinished(link: &Link, keys: &Keys) -> Result<bool, Failure> {
     let unfinished: Option<String> =
         link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("unfinished")).await?;
     Ok(unfinished.is_some_and(|unfinished| !unfinished.is_empty()))
@@ -77,7 +77,7 @@ pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
     }
 }
 
-async fn read_state(link: &mut Link, keys: &Keys, settings: &Settings, at: u64) -> Result<State, Failure> {
+async fn read_state(link: &Link, keys: &Keys, settings: &Settings, at: u64) -> Result<State, Failure> {
     let mut state = State::new(settings.clone());
     state.at = at;
     accounts::read(link, keys, &mut state).await?;
@@ -94,20 +94,24 @@ struct Meta {
     epoch: u64,
     sequence: u64,
     at: u64,
+    /// A scan that goes on at another server skips rows.
+    run_id: String,
 }
 
 impl Meta {
-    async fn read(link: &mut Link, keys: &Keys) -> Result<Self, Failure> {
+    async fn read(link: &Link, keys: &Keys) -> Result<Self, Failure> {
         let mut command = redis::cmd("HMGET");
         command.arg(keys.of("meta")).arg(&["epoch", "sequence", "at"]);
-        let (epoch, sequence, at): (Option<u64>, Option<u64>, Option<u64>) = link.send(&command).await?;
-        Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0) })
+        type Numbers = (Option<u64>, Option<u64>, Option<u64>);
+        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
+        let run_id = node.state.run_id.clone();
+        Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0), run_id })
     }
 }
 
 /// Reads a hash piece by piece; a row may come twice.
 async fn each_row(
-    link: &mut Link,
+    link: &Link,
     key: &str,
     mut take: impl FnMut(&str, Fields<'_>) -> Result<(), Damaged>,
 ) -> Result<(), Failure> {
@@ -126,7 +130,7 @@ async fn each_row(
 
 /// Reads an ordered set piece by piece; a member may come twice.
 async fn each_member(
-    link: &mut Link,
+    link: &Link,
     key: &str,
     mut take: impl FnMut(&[&str]) -> Result<(), Damaged>,
 ) -> Result<(), Failure> {

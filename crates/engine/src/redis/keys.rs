@@ -4,7 +4,13 @@
 use scarce_core::placement::crc16;
 
 /// How many slots a Redis Cluster has.
-const SLOTS: u32 = 16_384;
+const SLOTS: u16 = 16_384;
+
+/// The slot of what stands in a key's braces, or of a key without them.
+#[must_use]
+pub fn slot(hashed: &[u8]) -> u16 {
+    crc16(hashed) % SLOTS
+}
 
 /// The names in the order in which a call declares them. Hashes keep records by id; the others are ordered
 /// sets whose members are compared as bytes, unless it says so.
@@ -66,21 +72,29 @@ pub const NAMES: [&str; 33] = [
 pub struct Keys {
     front: String,
     all: Vec<String>,
+    slot: u16,
 }
 
 impl Keys {
     /// The keys of a partition behind a deployment's prefix.
     #[must_use]
     pub fn new(prefix: &str, partition: u32, partitions: u32) -> Self {
-        let front = format!("{prefix}{{{}}}:", tag(partition, partitions));
+        let tag = tag(partition, partitions);
+        let front = format!("{prefix}{{{tag}}}:");
         let all = NAMES.iter().map(|name| format!("{front}{name}")).collect();
-        Self { front, all }
+        Self { front, all, slot: slot(tag.as_bytes()) }
     }
 
     /// All of them, in the order in which a call declares them.
     #[must_use]
     pub fn all(&self) -> &[String] {
         &self.all
+    }
+
+    /// The slot in which they are.
+    #[must_use]
+    pub fn slot(&self) -> u16 {
+        self.slot
     }
 
     /// The key of a name.
@@ -97,7 +111,7 @@ fn tag(partition: u32, partitions: u32) -> String {
     let slots = share(partition)..share(partition + 1);
     (0_u32..)
         .map(|number| format!("p{partition}-{number}"))
-        .find(|tag| slots.contains(&u64::from(u32::from(crc16(tag.as_bytes())) % SLOTS)))
+        .find(|tag| slots.contains(&u64::from(slot(tag.as_bytes()))))
         .unwrap_or_default()
 }
 
@@ -107,10 +121,9 @@ mod tests {
 
     #[test]
     fn partitions_are_spread_over_all_slots() {
-        let slot = |tag: &str| u32::from(crc16(tag.as_bytes())) % SLOTS;
         for partition in 0..64 {
-            let slot = slot(&tag(partition, 64));
-            assert_eq!(slot / (SLOTS / 64), partition);
+            let keys = Keys::new("shop:", partition, 64);
+            assert_eq!(u32::from(keys.slot() / (SLOTS / 64)), partition);
         }
         let keys = Keys::new("shop:", 0, 1);
         assert_eq!(keys.of("meta"), "shop:{p0-0}:meta");

@@ -10,9 +10,11 @@ use scarce_core::state::Settings;
 use tokio::sync::mpsc::Receiver;
 
 use super::call::{self, Encoded, Owed};
-use super::connection::{Caller, Link};
+use super::caller::Caller;
+use super::connection::Link;
 use super::image;
 use super::keys::Keys;
+use super::nodes::Node;
 use crate::clock::{Clock, ManualClock};
 use crate::engine::{Answers, Failure, Reply, Request};
 use crate::metrics::PartitionMetrics;
@@ -63,6 +65,8 @@ pub(super) struct Lane {
     pub(super) settings: Settings,
     pub(super) clock: Option<ManualClock>,
     pub(super) link: Link,
+    /// For digests, which read all keys.
+    pub(super) reading: Link,
     pub(super) caller: Caller,
     pub(super) shared: Arc<Shared>,
 }
@@ -142,8 +146,8 @@ impl Lane {
     async fn call(&mut self, requests: &[&Encoded]) -> Result<call::Reply, Failure> {
         let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
         let is_read = requests.iter().all(|request| request.is_read);
-        let message = call::message(&self.settings, None, clock, requests);
-        let answer = self.caller.call(&mut self.link, &self.keys, &message, is_read).await?;
+        let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
+        let (answer, _) = self.caller.call(&self.link, &self.keys, message, is_read).await?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Failure::Unknown { reason: error.to_string() })?;
         self.shared.sequence.fetch_max(reply.sequence, Ordering::SeqCst);
@@ -152,10 +156,10 @@ impl Lane {
 
     async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Receipt, Failure> {
         // What a crash left unfinished comes first, as before any other request.
-        while image::is_unfinished(&mut self.link, &self.keys).await? {
+        while image::is_unfinished(&self.reading, &self.keys).await? {
             self.call(&[&call::resume()]).await?;
         }
-        let machine = image::machine(&mut self.link, &self.keys, &self.settings, self.partition).await?;
+        let machine = image::machine(&self.reading, &self.keys, &self.settings, self.partition).await?;
         Ok(image::digest(&machine, only))
     }
 

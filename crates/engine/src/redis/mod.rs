@@ -9,38 +9,45 @@
 //! The rules are those of `scarce_core`, file by file and function by function; `scripts/README.md` says
 //! how they are written there.
 
+pub mod address;
 pub mod call;
+pub mod caller;
 pub mod connection;
 mod deployment;
+pub mod failure;
 pub mod image;
 pub mod keys;
 mod lane;
 pub mod library;
 pub mod log;
+pub mod nodes;
 mod reader;
+pub mod routes;
+pub mod server;
 pub mod values;
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
-use redis::Client;
 use scarce_core::event::Entry;
 use scarce_core::state;
 use tokio::runtime::Runtime;
-use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Sender, WeakSender};
 
 use crate::clock::ManualClock;
 use crate::engine::{Engine, Failure, Reply, Request, Watch};
 use crate::metrics::PartitionMetrics;
 
-pub use connection::ScriptKind;
-use connection::{Caller, Link};
+use address::{Address, Login, Tls, Topology};
+use caller::Caller;
+pub use caller::ScriptKind;
+use connection::Link;
 use keys::Keys;
 use lane::{Lane, Mail, Shared};
 use library::{ClockSource, Library};
+use nodes::{Nodes, Traffic};
 use reader::Watchers;
 
 /// How often each partition's overdue records are ended.
@@ -49,6 +56,9 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 /// How many overdue records one sweep ends.
 const SWEEP_RECORDS_MAX: usize = 1_024;
 
+/// How often sentinels are asked for the primary.
+const SENTINEL_INTERVAL: Duration = Duration::from_secs(1);
+
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -56,13 +66,10 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum RedisError {
     /// The address is none.
-    #[error("'{url}' is no address of a Redis server; write redis://host:port or redis+unix:///path")]
+    #[error("'{url}' is no address of a Redis; it must be {}", address::SHAPE)]
     Url {
-        /// What was given, without its password.
+        /// What was given, without what may be a password.
         url: String,
-        /// What is wrong.
-        #[source]
-        source: redis::RedisError,
     },
     /// The server cannot be reached, or refuses.
     #[error(transparent)]
@@ -119,8 +126,12 @@ pub enum RedisError {
 /// What may be set.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the server is: `redis://host:port` or `redis+unix:///path`.
+    /// Where the servers are, in one of the forms of [`address::SHAPE`].
     pub url: String,
+    /// How one logs in there.
+    pub login: Login,
+    /// What encrypted connections are checked with.
+    pub tls: Tls,
     /// What all keys of the deployment begin with.
     pub prefix: String,
     /// How many partitions; fixed when the deployment is created.
@@ -141,6 +152,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             url: "redis://127.0.0.1:6379".to_owned(),
+            login: Login::default(),
+            tls: Tls::default(),
             prefix: "scarce:".to_owned(),
             partitions: 64,
             state: state::Settings::default(),
@@ -163,10 +176,8 @@ struct Partition {
 pub struct RedisEngine {
     settings: Settings,
     secret: [u8; 32],
-    client: Client,
+    nodes: Arc<Nodes>,
     partitions: Vec<Partition>,
-    /// For cursors and questions that are no calls.
-    reading: Arc<Mutex<Link>>,
     runtime: Option<Runtime>,
     lanes_ended: crossbeam_channel::Receiver<()>,
 }
@@ -177,9 +188,9 @@ impl RedisEngine {
     /// # Errors
     /// When the server cannot be reached or must not be used, or the deployment is another.
     pub fn open(settings: Settings) -> Result<Self, RedisError> {
-        let client = Client::open(settings.url.as_str()).map_err(|source| {
+        let address = Address::parse(&settings.url).ok_or_else(|| {
             let url = settings.url.rsplit('@').next().unwrap_or_default().to_owned();
-            RedisError::Url { url, source }
+            RedisError::Url { url }
         })?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -187,25 +198,27 @@ impl RedisEngine {
             .enable_all()
             .build()
             .map_err(RedisError::Threads)?;
-        let mut link = Link::new(client.clone(), Some(settings.response_timeout));
+        let (login, tls) = (settings.login.clone(), settings.tls.clone());
+        let nodes = Arc::new(Nodes::new(address, login, tls, settings.response_timeout));
+        let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
+        let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
         let (secret, script) = runtime.block_on(async {
-            let secret = deployment::load_or_create(&mut link, &settings.prefix, settings.partitions).await?;
-            deployment::check_eviction(&mut link).await?;
+            let secret = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
+            deployment::check_eviction(&link).await?;
             let script = match settings.script {
                 Some(script) => script,
-                None => deployment::script_kind(&mut link).await?,
+                None => deployment::script_kind(&link).await?,
             };
             Ok::<_, RedisError>((secret, script))
         })?;
-        Ok(Self::start(settings, script, secret, client, link, runtime))
+        Ok(Self::start(settings, script, secret, nodes, runtime))
     }
 
     fn start(
         settings: Settings,
         script: ScriptKind,
         secret: [u8; 32],
-        client: Client,
-        link: Link,
+        nodes: Arc<Nodes>,
         runtime: Runtime,
     ) -> Self {
         let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
@@ -219,7 +232,8 @@ impl RedisEngine {
                 keys: keys.clone(),
                 settings: settings.state.clone(),
                 clock: settings.clock.clone(),
-                link: Link::new(client.clone(), Some(settings.response_timeout)),
+                link: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Calls),
+                reading: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Reads),
                 caller: caller.clone(),
                 shared: Arc::clone(&shared),
             };
@@ -235,14 +249,21 @@ impl RedisEngine {
             Partition { keys, inbox, shared, watchers: Arc::new(Watchers::default()) }
         });
         let partitions = partitions.collect();
-        let reading = Arc::new(Mutex::new(link));
-        Self { settings, secret, client, partitions, reading, runtime: Some(runtime), lanes_ended }
+        if matches!(nodes.address.topology, Topology::Sentinel { .. }) {
+            runtime.spawn(follow_sentinels(Arc::downgrade(&nodes)));
+        }
+        Self { settings, secret, nodes, partitions, runtime: Some(runtime), lanes_ended }
     }
 
     fn partition(&self, partition: u32) -> Result<&Partition, Failure> {
         self.partitions.get(partition as usize).ok_or_else(|| Failure::Unavailable {
             reason: format!("there is no partition {partition}, only 0 to {}", self.settings.partitions - 1),
         })
+    }
+
+    /// A way for cursors and questions that are no calls.
+    fn reading(&self, keys: &Keys) -> Link {
+        Link::new(Arc::clone(&self.nodes), keys.slot(), Traffic::Reads)
     }
 
     /// Waits for what a task of the engine's own comes to; the caller may be a task of another runtime.
@@ -289,8 +310,8 @@ impl Engine for RedisEngine {
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
         let keys = self.partition(partition)?.keys.clone();
-        let link = Arc::clone(&self.reading);
-        self.wait(async move { reader::entries(&mut *link.lock().await, &keys, sequence, bytes_max).await })
+        let link = self.reading(&keys);
+        self.wait(async move { reader::entries(&link, &keys, sequence, bytes_max).await })
     }
 
     fn watch(&self, partition: u32, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Watch, Failure> {
@@ -298,7 +319,7 @@ impl Engine for RedisEngine {
         if found.watchers.add(&wake)
             && let Some(runtime) = &self.runtime
         {
-            let link = Link::new(self.client.clone(), None);
+            let link = self.reading(&found.keys);
             runtime.spawn(reader::watch(link, found.keys.clone(), Arc::downgrade(&found.watchers)));
         }
         Ok(Watch::new(wake))
@@ -307,9 +328,9 @@ impl Engine for RedisEngine {
     fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
         let found = self.partition(partition)?;
         let (keys, shared) = (found.keys.clone(), Arc::clone(&found.shared));
-        let link = Arc::clone(&self.reading);
+        let link = self.reading(&keys);
         self.wait(async move {
-            let sequence = reader::last_sequence(&mut *link.lock().await, &keys).await?;
+            let sequence = reader::last_sequence(&link, &keys).await?;
             Ok(shared.sequence.fetch_max(sequence, Ordering::SeqCst).max(sequence))
         })
     }
@@ -346,5 +367,16 @@ async fn sweep(inbox: WeakSender<Mail>, settings: state::Settings) {
         if inbox.send(Mail::new(batch, &settings, Box::new(drop))).await.is_err() {
             return;
         }
+    }
+}
+
+/// Asks the sentinels again and again, so that a primary that only seems to be one is left soon.
+async fn follow_sentinels(nodes: Weak<Nodes>) {
+    let mut turns = tokio::time::interval(SENTINEL_INTERVAL);
+    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        let Some(nodes) = nodes.upgrade() else { return };
+        nodes.follow_sentinels().await;
     }
 }

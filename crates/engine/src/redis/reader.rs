@@ -3,11 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use redis::{Cmd, FromRedisValue, Value};
 use scarce_core::event::Entry;
 
-use super::connection::{Link, Refused};
+use super::connection::Link;
+use super::failure::failure_of;
 use super::keys::Keys;
 use super::log::read_entries;
+use super::nodes::Node;
 use crate::engine::Failure;
 
 /// How many entries of the stream one reading brings at most.
@@ -23,7 +26,7 @@ type StreamEntry = (String, Vec<Vec<u8>>);
 
 /// Entries from the one that holds `sequence` on, until they make up `bytes_max`.
 pub(super) async fn entries(
-    link: &mut Link,
+    link: &Link,
     keys: &Keys,
     sequence: u64,
     bytes_max: u64,
@@ -63,11 +66,15 @@ fn check_front(entries: &[Entry], sequence: u64) -> Result<(), Failure> {
 }
 
 /// The sequence of a partition's last event.
-pub(super) async fn last_sequence(link: &mut Link, keys: &Keys) -> Result<u64, Failure> {
+pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<u64, Failure> {
+    let sequence: Option<u64> = link.send(&read_sequence(keys)).await?;
+    Ok(sequence.unwrap_or(0))
+}
+
+fn read_sequence(keys: &Keys) -> Cmd {
     let mut get = redis::cmd("HGET");
     get.arg(keys.of("meta")).arg("sequence");
-    let sequence: Option<u64> = link.send(&get).await?;
-    Ok(sequence.unwrap_or(0))
+    get
 }
 
 type Wake = dyn Fn() + Send + Sync;
@@ -99,9 +106,9 @@ impl Watchers {
 }
 
 /// Waits for more on a connection of its own and calls the watchers, as long as anybody else knows them.
-pub(super) async fn watch(mut link: Link, keys: Keys, watchers: Weak<Watchers>) {
+pub(super) async fn watch(link: Link, keys: Keys, watchers: Weak<Watchers>) {
     loop {
-        let waited = wait_and_wake(&mut link, &keys, &watchers).await;
+        let waited = wait_and_wake(&link, &keys, &watchers).await;
         if watchers.strong_count() == 0 {
             return;
         }
@@ -111,10 +118,11 @@ pub(super) async fn watch(mut link: Link, keys: Keys, watchers: Weak<Watchers>) 
     }
 }
 
-async fn wait_and_wake(link: &mut Link, keys: &Keys, watchers: &Weak<Watchers>) -> Result<(), Refused> {
-    let unavailable = Refused::Failure;
+async fn wait_and_wake(link: &Link, keys: &Keys, watchers: &Weak<Watchers>) -> Result<(), Failure> {
+    // Asked first, because that finds the server of a slot that has moved.
+    let mut known = last_sequence(link, keys).await?;
+    let node = link.nodes.own(link.slot).await?;
     loop {
-        let known = last_sequence(link, keys).await.map_err(unavailable)?;
         // At the start too: something may have come between the watch and this.
         match watchers.upgrade() {
             Some(watchers) => watchers.wake(),
@@ -123,10 +131,16 @@ async fn wait_and_wake(link: &mut Link, keys: &Keys, watchers: &Weak<Watchers>) 
         let mut read = redis::cmd("XREAD");
         read.arg("COUNT").arg(1).arg("BLOCK").arg(BLOCK_MS);
         read.arg("STREAMS").arg(keys.of("log")).arg(format!("{known}-0"));
-        while link.send::<Option<redis::Value>>(&read).await?.is_none() {
+        while ask::<Option<Value>>(&node, &read).await?.is_none() {
             if watchers.strong_count() == 0 {
                 return Ok(());
             }
         }
+        known = ask::<Option<u64>>(&node, &read_sequence(keys)).await?.unwrap_or(0);
     }
+}
+
+async fn ask<T: FromRedisValue>(node: &Node, command: &Cmd) -> Result<T, Failure> {
+    let answer = command.query_async(&mut node.connection()).await;
+    answer.map_err(|error| failure_of(&error, &node.endpoint))
 }

@@ -7,7 +7,7 @@ use super::record::{Damaged, Fields, id};
 use super::{Keys, Link, each_row};
 use crate::engine::Failure;
 
-pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let accounts = &mut state.accounts;
     each_row(link, &keys.of("accounts"), |name, fields| {
         accounts.restore(id(name)?, account(fields)?);

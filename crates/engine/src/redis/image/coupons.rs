@@ -9,7 +9,7 @@ use super::record::{Damaged, Fields, id, text};
 use super::{Keys, Link, each_row};
 use crate::engine::Failure;
 
-pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let coupons = &mut state.coupons;
     each_row(link, &keys.of("coupons"), |name, fields| {
         coupons.restore(id(name)?, coupon(fields)?);

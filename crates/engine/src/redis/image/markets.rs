@@ -15,7 +15,7 @@ use super::record::{Damaged, Fields, id};
 use super::{Keys, Link, each_member, each_row};
 use crate::engine::Failure;
 
-pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let (mut kept, mut made) = (KeptBooks::default(), KeptBooks::default());
     let markets = &mut state.markets;
     each_row(link, &keys.of("markets"), |name, fields| {
@@ -51,7 +51,7 @@ pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Res
     }
 }
 
-async fn read_tapes(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+async fn read_tapes(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let mut trades: BTreeMap<(Id, u64), Trade> = BTreeMap::new();
     each_row(link, &keys.of("tape"), |name, fields| {
         let (market, _) = name.split_once(' ').ok_or(Damaged)?;
@@ -67,7 +67,7 @@ async fn read_tapes(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(
 }
 
 /// Reads what the keys hold of books beside the orders.
-async fn read_books(link: &mut Link, keys: &Keys, kept: &mut KeptBooks) -> Result<(), Failure> {
+async fn read_books(link: &Link, keys: &Keys, kept: &mut KeptBooks) -> Result<(), Failure> {
     for name in ["book", "levels", "own"] {
         let members = kept.members(name);
         each_member(link, &keys.of(name), |words| {

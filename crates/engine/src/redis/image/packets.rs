@@ -9,7 +9,7 @@ use super::{Keys, Link, each_row};
 use crate::engine::Failure;
 
 /// What is still to be laid ready is left out: it follows from the plan and the seed, and no digest has it.
-pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let campaigns = &mut state.campaigns;
     each_row(link, &keys.of("campaigns"), |name, fields| {
         campaigns.restore(id(name)?, campaign(fields)?);

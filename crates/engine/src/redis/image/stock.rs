@@ -7,7 +7,7 @@ use super::record::{Damaged, Fields, id, text};
 use super::{Keys, Link, each_member, each_row};
 use crate::engine::Failure;
 
-pub(super) async fn read(link: &mut Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let stock = &mut state.stock;
     each_row(link, &keys.of("stock"), |name, fields| {
         stock.restore(id(name)?, item(fields)?);

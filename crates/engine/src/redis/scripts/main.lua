@@ -1,7 +1,8 @@
 -- One call: what it brings, what it is answered.
 
 -- What stands in `meta`; a sentinel says that the partition is there.
-local META = { "epoch", "sequence", "at", "now", "forgotten_at", "unfinished" }
+local NUMBERS = { "epoch", "sequence", "at", "now", "forgotten_at" }
+local META = { "epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary" }
 
 local VERSION = 1
 
@@ -14,7 +15,7 @@ local function load_meta()
     -- What was unfinished and is no more stands there as an empty text.
     if texts[at] ~= "" then meta[name] = texts[at] or nil end
   end
-  for _, name in ipairs({ "epoch", "sequence", "at", "now", "forgotten_at" }) do
+  for _, name in ipairs(NUMBERS) do
     meta[name] = tonumber(meta[name] or "0")
   end
   if meta.epoch == 0 then meta.epoch = 1 end
@@ -27,6 +28,14 @@ local function load_meta()
   S.meta = meta
 end
 
+-- Another run of a server may lack what the one before it had answered: it was restarted, or a replica was
+-- promoted. Sequences that are given once more are told apart by the epoch.
+local function note_primary(primary)
+  if S.is_reading or not primary or primary == S.meta.primary then return end
+  if S.meta.primary then S.meta.epoch = S.meta.epoch + 1 end
+  S.meta.primary = primary
+end
+
 local function unfinished_text()
   local unfinished = S.meta.unfinished
   if not unfinished then return nil end
@@ -35,15 +44,20 @@ local function unfinished_text()
   return S.encode({ unfinished.at, operation, unfinished.sequence_first, unfinished.progress })
 end
 
+local function meta_text(name)
+  if name == "unfinished" then return unfinished_text() or "" end
+  if name == "primary" then return S.meta.primary or "" end
+  return S.number(S.meta[name] or 0)
+end
+
 function S.plan_meta(plan, add_step)
   if S.is_reading then return end
   local write, back, absent = { "HSET", S.keys.meta }, { "HSET", S.keys.meta }, { "HDEL", S.keys.meta }
   local changed = false
   for _, name in ipairs(META) do
-    local text = name == "unfinished" and (unfinished_text() or "") or nil
-    text = text or S.number(S.meta[name] or 0)
+    local text = meta_text(name)
     local before = S.meta_before[name]
-    if text ~= before and not (name == "unfinished" and text == "" and not before) then
+    if text ~= (before or "") then
       changed = true
       write[#write + 1], write[#write + 2] = name, text
       if before then
@@ -75,14 +89,14 @@ end
 
 local function serve(keys, message)
   local values = is_typed(message) and S.decode(message) or cmsgpack.unpack(message)
-  local version, settings, epoch, clock, requests = unpack(values)
+  local version, settings, primary, clock, requests = unpack(values)
   if version ~= VERSION then error("VERSION " .. S.number(version), 0) end
   S.clear(keys)
   S.clear_operations()
   S.settings, S.entries, S.events, S.events_logged = settings_of(settings), {}, {}, 0
   S.clock = S.is_test and clock or server_clock()
   load_meta()
-  if epoch and epoch ~= S.meta.epoch then error("EPOCH " .. S.number(S.meta.epoch), 0) end
+  note_primary(primary)
   local receipts, owed = S.serve(requests)
   S.flush()
   local reply = { S.meta.epoch, S.meta.sequence, owed, receipts }

@@ -1,0 +1,288 @@
+//! The servers of a deployment: who serves a slot, and connections to them. A few connections for each
+//! server carry everything of this process; what blocks gets one of its own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisConnectionInfo, RedisError};
+
+use super::address::{Address, Endpoint, Login, Tls, Topology};
+use super::routes::Routes;
+use super::server::ServerState;
+use crate::engine::Failure;
+
+/// How long connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What a connection is for; what takes long never stands before what is short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Traffic {
+    /// Calls of the library.
+    Calls,
+    /// The log, and keys that are read one after the other.
+    Reads,
+    /// Waiting for replicas and the disk.
+    Waits,
+}
+
+/// A connection to a server that was a primary when it was made.
+#[derive(Debug)]
+pub struct Node {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// What the server said of itself when the connection was made.
+    pub state: ServerState,
+    connection: MultiplexedConnection,
+    is_broken: AtomicBool,
+}
+
+impl Node {
+    /// A handle to send by.
+    #[must_use]
+    pub fn connection(&self) -> MultiplexedConnection {
+        self.connection.clone()
+    }
+
+    /// Lets nobody use it any more; what is under way on it is still answered.
+    pub fn retire(&self) {
+        self.is_broken.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A place for one connection, held while it is made, so that it is made once.
+type Place = Arc<tokio::sync::Mutex<Option<Arc<Node>>>>;
+
+/// All servers.
+#[derive(Debug)]
+pub struct Nodes {
+    /// Where they are, as it was set.
+    pub address: Address,
+    login: Login,
+    tls: Tls,
+    response_timeout: Duration,
+    routes: Mutex<Routes>,
+    places: Mutex<BTreeMap<(Endpoint, Traffic), Place>>,
+}
+
+impl Nodes {
+    /// Servers to which nothing has been sent yet.
+    #[must_use]
+    pub fn new(address: Address, login: Login, tls: Tls, response_timeout: Duration) -> Self {
+        if address.is_tls {
+            // Another one may have been chosen before by the program.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let routes = Mutex::new(Routes::new(&address.topology));
+        Self { address, login, tls, response_timeout, routes, places: Mutex::default() }
+    }
+
+    /// A connection to the server that serves a slot, over the one there is.
+    ///
+    /// # Errors
+    /// When nobody serves it, or the server cannot be reached or is no primary.
+    pub async fn of_slot(&self, slot: u16, traffic: Traffic) -> Result<Arc<Node>, Failure> {
+        let endpoint = self.endpoint_of(slot).await?;
+        match self.at(&endpoint, traffic).await {
+            Ok(node) => Ok(node),
+            Err(failure) => {
+                // Another one may have taken over; who does not know yet is asked again with the next call.
+                self.routes().forget(slot, &endpoint);
+                let next = self.endpoint_of(slot).await.map_err(|_| failure.clone())?;
+                if next == endpoint { Err(failure) } else { self.at(&next, traffic).await }
+            }
+        }
+    }
+
+    /// A connection to a server.
+    ///
+    /// # Errors
+    /// When it cannot be reached or is no primary.
+    pub async fn at(&self, endpoint: &Endpoint, traffic: Traffic) -> Result<Arc<Node>, Failure> {
+        let key = (endpoint.clone(), traffic);
+        let place = Arc::clone(lock(&self.places).entry(key).or_default());
+        let mut place = place.lock().await;
+        if let Some(node) = place.as_ref().filter(|node| !node.is_broken.load(Ordering::Relaxed)) {
+            return Ok(Arc::clone(node));
+        }
+        *place = None;
+        let timeout = (traffic != Traffic::Waits).then_some(self.response_timeout);
+        let node = Arc::new(self.connect(endpoint, timeout).await?);
+        *place = Some(Arc::clone(&node));
+        Ok(node)
+    }
+
+    /// A connection of one's own to the server that serves a slot, for what blocks it.
+    ///
+    /// # Errors
+    /// As [`Self::of_slot`].
+    pub async fn own(&self, slot: u16) -> Result<Node, Failure> {
+        let endpoint = self.endpoint_of(slot).await?;
+        self.connect(&endpoint, None).await
+    }
+
+    /// Notes who serves a slot from now on.
+    pub fn note_moved(&self, slot: u16, endpoint: Endpoint) {
+        self.routes().note_moved(slot, endpoint);
+    }
+
+    /// Notes that a server is a primary no more.
+    pub fn note_demoted(&self, slot: u16, node: &Node) {
+        node.retire();
+        self.retire_all(&node.endpoint);
+        self.routes().forget(slot, &node.endpoint);
+    }
+
+    /// Asks the sentinels whether another server has become the primary, and leaves the former one.
+    pub async fn follow_sentinels(&self) {
+        let Topology::Sentinel { service, .. } = &self.address.topology else { return };
+        let Ok(found) = self.ask_sentinels(service).await else { return };
+        let former = self.routes().note_primary(found.clone());
+        if let Some(former) = former.filter(|former| *former != found) {
+            self.retire_all(&former);
+        }
+    }
+
+    /// The servers that serve slots, each once.
+    ///
+    /// # Errors
+    /// When nobody can say.
+    pub async fn primaries(&self) -> Result<Vec<Endpoint>, Failure> {
+        // Whoever serves a slot has brought the whole map along.
+        let first = self.endpoint_of(0).await?;
+        let mut found = self.routes().primaries();
+        if found.is_empty() {
+            found.push(first);
+        }
+        Ok(found)
+    }
+
+    fn retire_all(&self, endpoint: &Endpoint) {
+        lock(&self.places).retain(|(its, _), place| {
+            if let (true, Ok(place)) = (its == endpoint, place.try_lock())
+                && let Some(node) = place.as_ref()
+            {
+                node.retire();
+            }
+            its != endpoint
+        });
+    }
+
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        lock(&self.routes)
+    }
+
+    async fn endpoint_of(&self, slot: u16) -> Result<Endpoint, Failure> {
+        if let Some(known) = self.routes().of(slot) {
+            return Ok(known);
+        }
+        match &self.address.topology {
+            Topology::Standalone(endpoint) => Ok(endpoint.clone()),
+            Topology::Sentinel { service, .. } => {
+                let found = self.ask_sentinels(service).await?;
+                self.routes().note_primary(found.clone());
+                Ok(found)
+            }
+            Topology::Cluster { .. } => self.ask_cluster(slot).await,
+        }
+    }
+
+    async fn ask_sentinels(&self, service: &str) -> Result<Endpoint, Failure> {
+        let mut told = Vec::new();
+        let sentinels = self.routes().advisers();
+        for sentinel in sentinels {
+            match self.ask_sentinel(&sentinel, service).await {
+                Ok((primary, others)) => {
+                    self.routes().note_advisers(others);
+                    return Ok(primary);
+                }
+                Err(reason) => told.push(format!("{sentinel}: {reason}")),
+            }
+        }
+        let reason = format!("no sentinel names the primary of '{service}' ({})", told.join("; "));
+        Err(Failure::Unavailable { reason })
+    }
+
+    async fn ask_sentinel(&self, at: &Endpoint, service: &str) -> Result<(Endpoint, Vec<Endpoint>), String> {
+        let login = RedisConnectionInfo::default();
+        let login = match &self.login.sentinel_password {
+            Some(password) => login.set_password(password),
+            None => login,
+        };
+        let mut connection =
+            self.open(at, login, Some(CONNECT_TIMEOUT)).await.map_err(|error| error.to_string())?;
+        super::routes::ask_sentinel(&mut connection, service).await
+    }
+
+    async fn ask_cluster(&self, slot: u16) -> Result<Endpoint, Failure> {
+        let mut told = Vec::new();
+        let nodes = self.routes().advisers();
+        for node in nodes {
+            match self.ask_map(&node).await {
+                Ok(map) => {
+                    self.routes().note_map(map);
+                    let known = self.routes().of(slot);
+                    return known.ok_or_else(|| Failure::Unavailable {
+                        reason: format!(
+                            "no node of the cluster serves slot {slot}; see redis-cli --cluster check {node}"
+                        ),
+                    });
+                }
+                Err(reason) => told.push(format!("{node}: {reason}")),
+            }
+        }
+        let reason = format!("no node of the cluster can be asked ({})", told.join("; "));
+        Err(Failure::Unavailable { reason })
+    }
+
+    async fn ask_map(&self, at: &Endpoint) -> Result<super::routes::SlotMap, String> {
+        let opened = self.open(at, self.credentials(), Some(CONNECT_TIMEOUT)).await;
+        let mut connection = opened.map_err(|error| error.to_string())?;
+        super::routes::ask_slots(&mut connection, at).await
+    }
+
+    fn credentials(&self) -> RedisConnectionInfo {
+        let mut info = RedisConnectionInfo::default().set_db(self.address.database);
+        if let Some(user) = &self.login.user {
+            info = info.set_username(user);
+        }
+        if let Some(password) = &self.login.password {
+            info = info.set_password(password);
+        }
+        info
+    }
+
+    async fn connect(&self, endpoint: &Endpoint, timeout: Option<Duration>) -> Result<Node, Failure> {
+        let mut connection = self.open(endpoint, self.credentials(), timeout).await.map_err(|error| {
+            let reason = format!("Redis at {endpoint} cannot be reached: {error}; is it running?");
+            Failure::Unavailable { reason }
+        })?;
+        let state = ServerState::ask(&mut connection, endpoint).await?;
+        state.check_primary(endpoint)?;
+        Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
+    }
+
+    async fn open(
+        &self,
+        endpoint: &Endpoint,
+        login: RedisConnectionInfo,
+        response_timeout: Option<Duration>,
+    ) -> Result<MultiplexedConnection, RedisError> {
+        let is_tls = self.address.is_tls;
+        let info = endpoint.connection_address(is_tls).into_connection_info()?.set_redis_settings(login);
+        let client = match is_tls {
+            true => Client::build_with_tls(info, self.tls.clone().into())?,
+            false => Client::open(info)?,
+        };
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(response_timeout);
+        client.get_multiplexed_async_connection_with_config(&config).await
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
