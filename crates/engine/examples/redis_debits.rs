@@ -25,7 +25,8 @@ fn request(engine: &RedisEngine, line: &str, id: Option<&str>) -> Result<Request
     let (command, _): (Command, Common) =
         Command::parse(spec, &words[1..]).map_err(|error| error.to_string())?;
     let operation = id.map(|id| OperationId::parse(id.as_bytes(), "ID")).transpose();
-    let common = Common { operation: operation.map_err(|error| error.to_string())?, deadline: None };
+    let common =
+        Common { operation: operation.map_err(|error| error.to_string())?, deadline: None, durability: None };
     let envelope = Envelope::new("", common, Body::Single(command), engine.secret());
     Ok(Request::Write(envelope.map_err(|error| error.to_string())?))
 }

@@ -14,6 +14,7 @@ pub use table::{COMMANDS, Command};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::codec::Wire;
+use crate::outcome::Durability;
 use crate::packets::Prepared;
 use crate::types::{Id, OperationId, TimeMs};
 
@@ -24,6 +25,8 @@ pub struct Common {
     pub operation: Option<OperationId>,
     /// `DEADLINE`: the stamp from which on the command must not be applied any more.
     pub deadline: Option<TimeMs>,
+    /// `DURABILITY`: how safe the change must be before it is answered; otherwise as the deployment says.
+    pub durability: Option<Durability>,
 }
 
 /// What one envelope asks for.

@@ -11,7 +11,7 @@ use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands, group_of}
 use super::{Common, Routed};
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::Shown;
-use crate::outcome::{Code, Value};
+use crate::outcome::{Code, Durability, Value};
 use crate::types::{Delta, Id, Natural, OperationId, Positive, TimeMs};
 
 commands! {
@@ -283,6 +283,13 @@ fn common_option(
             Some(_) => Err(Invalid::new("DEADLINE", "is given twice")),
         };
     }
+    if effect == Effect::Write && word.eq_ignore_ascii_case(b"DURABILITY") {
+        let level = Durability::parse(words.take("DURABILITY")?, "DURABILITY")?;
+        return match common.durability.replace(level) {
+            None => Ok(()),
+            Some(_) => Err(Invalid::new("DURABILITY", "is given twice")),
+        };
+    }
     let shown: String = String::from_utf8_lossy(word).chars().filter(|c| !c.is_control()).take(32).collect();
     Err(Invalid::new("option", format!("'{shown}' is not one that the command takes")))
 }
@@ -318,7 +325,10 @@ impl Command {
         let mut command = Self::parse_as(spec.number, &mut Words::new(words), &mut common)?;
         check_shape(&mut command)?;
         if spec.name == "OPERATION.RESOLVE" && common != Common::default() {
-            return Err(Invalid::new("option", "ID and DEADLINE do not go with OPERATION.RESOLVE"));
+            return Err(Invalid::new(
+                "option",
+                "ID, DEADLINE and DURABILITY do not go with OPERATION.RESOLVE",
+            ));
         }
         Ok((command, common))
     }

@@ -17,7 +17,7 @@ use crate::deadlines::RecordKind;
 use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationUnchanged};
 use crate::facts;
 use crate::outcome::codes::Kind;
-use crate::outcome::{Code, Outcome, Receipt, Refusal};
+use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal};
 use crate::packets::Prepared;
 use crate::state::{Origin, Settings, State};
 use crate::store::Slot;
@@ -391,6 +391,7 @@ impl Machine {
             sequence_last: self.sequence,
             at: self.now,
             replayed: false,
+            durability: Durability::Memory,
         }
     }
 
@@ -431,6 +432,7 @@ impl Machine {
             sequence_last: self.sequence,
             at: self.now,
             replayed: false,
+            durability: Durability::Memory,
         }
     }
 }

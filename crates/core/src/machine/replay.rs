@@ -6,7 +6,7 @@ use crate::command::table::OperationResolve;
 use crate::event::{Entry, OperationMark, OperationResolved};
 use crate::facts;
 use crate::operations::{Answered, Known};
-use crate::outcome::{Code, Outcome, Receipt, Refusal, Value};
+use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, Value};
 use crate::types::{OperationId, TimeMs};
 
 /// Where a first receipt stands in the log, and what is to be made of it.
@@ -56,6 +56,7 @@ impl Machine {
                 sequence_last: replay.sequence_last,
                 at: entry.head.at,
                 replayed: true,
+                durability: Durability::Memory,
             },
         }
     }
@@ -77,6 +78,7 @@ impl Machine {
                 sequence_last: known.sequence_last,
                 at: known.at,
                 replayed: true,
+                durability: Durability::Memory,
             }),
         })
     }

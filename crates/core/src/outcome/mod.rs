@@ -2,6 +2,7 @@
 //! the refusal rests on.
 
 pub mod codes;
+mod durability;
 
 use compact_str::CompactString;
 use smallvec::SmallVec;
@@ -11,6 +12,7 @@ use crate::invalid::Invalid;
 use crate::types::{Id, TimeMs};
 
 pub use codes::Code;
+pub use durability::Durability;
 
 /// One figure or word of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,4 +249,6 @@ pub struct Receipt {
     pub at: TimeMs,
     /// Whether this is the first receipt again.
     pub replayed: bool,
+    /// How safe it was when the answer left. A machine decides in memory; the engine around it does the rest.
+    pub durability: Durability,
 }

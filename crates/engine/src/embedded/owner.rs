@@ -8,7 +8,7 @@ use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine, Replay};
-use scarce_core::outcome::Receipt;
+use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 
@@ -150,7 +150,11 @@ impl Owner {
 
     /// Answers a request. The answer must be kept back until its batch is durable.
     pub fn serve(&mut self, request: &Request) -> Held {
-        let result = self.answer(request);
+        let mut result = self.answer(request);
+        if let Ok(receipt) = &mut result {
+            // It is kept back until it is.
+            receipt.durability = Durability::Synced;
+        }
         self.committer.progress.metrics().count(request, result.as_ref().map(|receipt| receipt.outcome.code));
         Held { result, after: self.gate() }
     }
@@ -210,6 +214,10 @@ impl Owner {
     }
 
     fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        if envelope.common.durability == Some(Durability::Replicated) {
+            let reason = "this engine has no replicas; ask for synced, which every answer is, or for nothing";
+            return Err(Failure::Unavailable { reason: reason.to_owned() });
+        }
         self.check_room()?;
         let now = self.now()?;
         self.begin_batch();
@@ -257,6 +265,7 @@ impl Owner {
             sequence_last: sequence,
             at: now,
             replayed: false,
+            durability: Durability::Memory,
         })
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use compact_str::format_compact;
 use scarce_core::command::{Body, Command, Envelope};
-use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_core::outcome::{Code, Durability, Outcome, Receipt, Value};
 use scarce_core::packets::Prepared;
 use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
@@ -262,6 +262,7 @@ fn read_receipt(value: &Value, partition: u32) -> Result<Receipt, Unreadable> {
         sequence_last: quantity(last)?,
         at: quantity(at)?,
         replayed: quantity(replayed)? == 1,
+        durability: Durability::Memory,
     })
 }
 

@@ -4,7 +4,7 @@
 use redis::Cmd;
 use scarce_core::facts;
 use scarce_core::machine::Machine;
-use scarce_core::outcome::{Outcome, Receipt, Value};
+use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_core::state::{Settings, State};
 use scarce_core::types::Id;
 
@@ -74,6 +74,7 @@ pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
         sequence_last: machine.sequence(),
         at: machine.now(),
         replayed: false,
+        durability: Durability::Memory,
     }
 }
 

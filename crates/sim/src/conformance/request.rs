@@ -45,7 +45,7 @@ pub fn atomic(
         }
         commands.push(command);
     }
-    let common = Common { operation, deadline: deadline.map(Natural::get) };
+    let common = Common { operation, deadline: deadline.map(Natural::get), durability: None };
     Envelope::new("", common, Body::Atomic(commands), secret).map(Request::Write)
 }
 

@@ -163,7 +163,7 @@ impl Exchange {
             Some(text) => Some(Natural::parse(text, "Scarce-Deadline")?.get()),
             None => None,
         };
-        Ok(Common { operation, deadline })
+        Ok(Common { operation, deadline, durability: None })
     }
 
     /// A header that is given once at most.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
-use scarce_core::outcome::{Outcome, Receipt, Value};
+use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 
@@ -309,7 +309,17 @@ impl Session {
 
 /// An outcome that no partition stamped.
 pub(super) fn made_here(outcome: Outcome) -> Receipt {
-    Receipt { outcome, partition: 0, epoch: 0, sequence_first: 0, sequence_last: 0, at: 0, replayed: false }
+    let durability = Durability::Memory;
+    Receipt {
+        outcome,
+        partition: 0,
+        epoch: 0,
+        sequence_first: 0,
+        sequence_last: 0,
+        at: 0,
+        replayed: false,
+        durability,
+    }
 }
 
 /// Whether a command's work grows with more than what it names, so that a pipeline of them would keep

@@ -143,11 +143,11 @@ fn parse_option(name: &str, arguments: &[&[u8]]) -> Result<Common, Invalid> {
     let deadline = |text| Natural::parse(text, "deadline").map(Natural::get).map(Some);
     let id = |text| OperationId::parse(text, "id").map(Some);
     match (name, arguments) {
-        ("BATCH.ID", [text]) => Ok(Common { operation: id(text)?, deadline: None }),
+        ("BATCH.ID", [text]) => Ok(Common { operation: id(text)?, deadline: None, durability: None }),
         ("BATCH.ID", [text, word, at]) if word.eq_ignore_ascii_case(b"DEADLINE") => {
-            Ok(Common { operation: id(text)?, deadline: deadline(at)? })
+            Ok(Common { operation: id(text)?, deadline: deadline(at)?, durability: None })
         }
-        ("BATCH.DEADLINE", [at]) => Ok(Common { operation: None, deadline: deadline(at)? }),
+        ("BATCH.DEADLINE", [at]) => Ok(Common { operation: None, deadline: deadline(at)?, durability: None }),
         _ => Err(Invalid::new("arguments", "are not as the usage says")),
     }
 }
