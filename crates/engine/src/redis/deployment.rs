@@ -82,20 +82,6 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// Refuses a server that may drop keys when its memory is full. One that does not say is believed.
-pub(super) async fn check_eviction(link: &Link) -> Result<(), RedisError> {
-    let mut get = redis::cmd("CONFIG");
-    get.arg("GET").arg("maxmemory-policy");
-    match link.send::<Vec<String>>(&get).await {
-        Ok(words) => match words.get(1).map(String::as_str) {
-            Some("noeviction") | None => Ok(()),
-            Some(policy) => Err(RedisError::Evicts { policy: policy.to_owned() }),
-        },
-        Err(Refused::ByServer { .. }) => Ok(()),
-        Err(Refused::Failure(failure)) => Err(failure.into()),
-    }
-}
-
 /// Functions where the server has them.
 pub(super) async fn script_kind(link: &Link) -> Result<ScriptKind, RedisError> {
     let mut list = redis::cmd("FUNCTION");

@@ -31,6 +31,8 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
+///
+/// Beside them there is `waited`, a number that rises when replicas or the disk are waited for.
 pub const NAMES: [&str; 33] = [
     "meta",
     "accounts",

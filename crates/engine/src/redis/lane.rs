@@ -2,11 +2,11 @@
 //! there is to do, the less each command costs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use scarce_core::command::Command;
-use scarce_core::outcome::Receipt;
+use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state::Settings;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
 use super::call::{self, Encoded, Owed};
@@ -15,8 +15,10 @@ use super::connection::Link;
 use super::image;
 use super::keys::Keys;
 use super::nodes::Node;
+use super::settle::{Answered, Decided, levels};
+use super::waits::Waits;
 use crate::clock::{Clock, ManualClock};
-use crate::engine::{Answers, Failure, Reply, Request};
+use crate::engine::{Failure, Reply, Request};
 use crate::metrics::PartitionMetrics;
 
 /// How many requests one call carries at most; a batch that is larger is cut.
@@ -24,6 +26,9 @@ const REQUESTS_MAX: usize = 128;
 
 /// How many bytes of requests one call carries at most, but for a single larger request.
 const BYTES_MAX: usize = 256 << 10;
+
+/// How many turns of a lane may wait for replicas or the disk at a time.
+const UNSETTLED_MAX: u32 = 64;
 
 /// A batch that waits for its turn, its requests written already.
 pub(super) struct Mail {
@@ -43,8 +48,6 @@ impl Mail {
 /// What the lane and whoever asks about the partition both know.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// The last sequence that a call has seen.
-    pub(super) sequence: AtomicU64,
     pub(super) metrics: PartitionMetrics,
     /// Why the last call failed.
     pub(super) failure: std::sync::Mutex<Option<Failure>>,
@@ -68,38 +71,62 @@ pub(super) struct Lane {
     /// For digests, which read all keys.
     pub(super) reading: Link,
     pub(super) caller: Caller,
+    /// How safe a change must be before it is answered, where it does not say itself.
+    pub(super) durability: Durability,
+    pub(super) waits: Arc<Waits>,
     pub(super) shared: Arc<Shared>,
 }
 
 impl Lane {
     /// Serves batches until nobody can hand one in.
     pub(super) async fn run(mut self, mut inbox: Receiver<Mail>) {
+        let unsettled = Arc::new(Semaphore::new(UNSETTLED_MAX as usize));
         let mut waiting: Vec<Mail> = Vec::new();
         while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
             let encoded: Vec<Encoded> = waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
             let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
             let mut answers = self.serve(&requests, &encoded).await.into_iter();
+            let mut late = Vec::new();
             for mail in waiting.drain(..) {
-                let its: Answers = answers.by_ref().take(mail.batch.len()).collect();
-                (mail.reply)(its);
+                let levels = levels(&mail.batch, self.durability);
+                let answers = answers.by_ref().take(mail.batch.len()).collect();
+                let decided = Decided { levels, answers, reply: mail.reply };
+                if decided.is_settled() { decided.answer() } else { late.push(decided) }
+            }
+            if !late.is_empty() {
+                self.settle(late, &unsettled).await;
             }
         }
+        // What waits for replicas or the disk is still answered.
+        let _all = unsettled.acquire_many(UNSETTLED_MAX).await;
+    }
+
+    /// Lets batches wait aside, while the lane goes on; not without bound.
+    async fn settle(&self, late: Vec<Decided>, unsettled: &Arc<Semaphore>) {
+        let Ok(permit) = Arc::clone(unsettled).acquire_owned().await else { return };
+        let (waits, keys) = (Arc::clone(&self.waits), self.keys.clone());
+        tokio::spawn(async move {
+            futures_util::future::join_all(late.into_iter().map(|decided| decided.settle(&waits, &keys)))
+                .await;
+            drop(permit);
+        });
     }
 
     /// Answers requests in order, in as many calls as it takes.
-    async fn serve(&mut self, requests: &[&Request], encoded: &[Encoded]) -> Answers {
-        let mut answers = Answers::with_capacity(requests.len());
+    async fn serve(&mut self, requests: &[&Request], encoded: &[Encoded]) -> Vec<Answered> {
+        let mut answers = Vec::with_capacity(requests.len());
         while answers.len() < requests.len() {
             let first = answers.len();
             if let Request::Read(_, Command::Digest(digest)) = requests[first] {
-                answers.push(self.digest(digest.resource.0.as_ref()).await);
+                let result = self.digest(digest.resource.0.as_ref()).await;
+                answers.push(Answered { result, by: None });
                 continue;
             }
             let count = piece(&requests[first..], &encoded[first..]);
             answers.extend(self.serve_piece(&encoded[first..first + count]).await);
         }
         for (request, answer) in requests.iter().zip(&answers) {
-            let code = answer.as_ref().map(|receipt| receipt.outcome.code);
+            let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
             self.shared.metrics.count(request, code);
         }
         self.note(answers.last());
@@ -107,8 +134,8 @@ impl Lane {
     }
 
     /// Answers the requests of one call; a failure is the answer to all that it left open.
-    async fn serve_piece(&mut self, piece: &[Encoded]) -> Answers {
-        let mut answers = Answers::with_capacity(piece.len());
+    async fn serve_piece(&mut self, piece: &[Encoded]) -> Vec<Answered> {
+        let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
         let resume = call::resume();
         let (mut owed, mut open) = (Owed::Nothing, piece);
         loop {
@@ -117,15 +144,14 @@ impl Lane {
                 requests.push(&resume);
             }
             requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));
-            let reply = match self.call(&requests).await {
-                Ok(reply) => reply,
-                Err(failure) => {
-                    answers.resize(piece.len(), Err(failure));
-                    return answers;
-                }
+            let (reply, node) = match self.call(&requests).await {
+                Ok(replied) => replied,
+                Err(failure) => return filled(answers, piece.len(), &failure),
             };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
-            answers.extend(receipts.map(Ok));
+            answers.extend(
+                receipts.map(|receipt| Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) }),
+            );
             open = &piece[answers.len().min(piece.len())..];
             owed = match (reply.owed, owed) {
                 // What was begun for a request goes on being owed to it.
@@ -137,21 +163,19 @@ impl Lane {
             }
             if owed == Owed::Nothing {
                 let reason = "the library answered fewer requests than were sent".to_owned();
-                answers.resize(piece.len(), Err(Failure::Unknown { reason }));
-                return answers;
+                return filled(answers, piece.len(), &Failure::Unknown { reason });
             }
         }
     }
 
-    async fn call(&mut self, requests: &[&Encoded]) -> Result<call::Reply, Failure> {
+    async fn call(&mut self, requests: &[&Encoded]) -> Result<(call::Reply, Arc<Node>), Failure> {
         let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
         let is_read = requests.iter().all(|request| request.is_read);
         let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
-        let (answer, _) = self.caller.call(&self.link, &self.keys, message, is_read).await?;
+        let (answer, node) = self.caller.call(&self.link, &self.keys, message, is_read).await?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Failure::Unknown { reason: error.to_string() })?;
-        self.shared.sequence.fetch_max(reply.sequence, Ordering::SeqCst);
-        Ok(reply)
+        Ok((reply, node))
     }
 
     async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Receipt, Failure> {
@@ -163,12 +187,18 @@ impl Lane {
         Ok(image::digest(&machine, only))
     }
 
-    fn note(&self, last: Option<&Result<Receipt, Failure>>) {
-        let failure = last.and_then(|answer| answer.as_ref().err().cloned());
+    fn note(&self, last: Option<&Answered>) {
+        let failure = last.and_then(|answer| answer.result.as_ref().err().cloned());
         if let Ok(mut known) = self.shared.failure.lock() {
             *known = failure;
         }
     }
+}
+
+/// The answers, and the failure for those that are missing.
+fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<Answered> {
+    answers.resize_with(count, || failure.clone().into());
+    answers
 }
 
 /// How many of the requests in front one call carries.

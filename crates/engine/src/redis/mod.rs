@@ -24,17 +24,20 @@ pub mod nodes;
 mod reader;
 pub mod routes;
 pub mod server;
+mod settle;
+mod sweep;
 pub mod values;
+mod waits;
 
 use std::future::Future;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
 use scarce_core::event::Entry;
+use scarce_core::outcome::Durability;
 use scarce_core::state;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{Sender, WeakSender};
+use tokio::sync::mpsc::Sender;
 
 use crate::clock::ManualClock;
 use crate::engine::{Engine, Failure, Reply, Request, Watch};
@@ -49,15 +52,11 @@ use lane::{Lane, Mail, Shared};
 use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
 use reader::Watchers;
-
-/// How often each partition's overdue records are ended.
-const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
-
-/// How many overdue records one sweep ends.
-const SWEEP_RECORDS_MAX: usize = 1_024;
+use sweep::Sweeper;
+use waits::{Waits, Wanted};
 
 /// How often sentinels are asked for the primary.
-const SENTINEL_INTERVAL: Duration = Duration::from_secs(1);
+const SENTINEL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -108,12 +107,22 @@ pub enum RedisError {
         supported: u32,
     },
     /// The server drops keys when its memory is full.
-    #[error(
-        "Redis may drop keys (maxmemory-policy {policy}), and would lose money and stock; set it to noeviction"
-    )]
+    #[error("Redis at {at} {}", server::eviction_refused(policy))]
     Evicts {
+        /// Which server.
+        at: String,
         /// Its policy.
         policy: String,
+    },
+    /// A server cannot give what is promised.
+    #[error("redis_durability is {level}, but Redis at {at} {lack}")]
+    Durability {
+        /// The level's word.
+        level: &'static str,
+        /// Which server.
+        at: String,
+        /// What it lacks, and what to do.
+        lack: String,
     },
     /// No randomness for the secret.
     #[error("no random bytes for the deployment's secret; start again once the system has some")]
@@ -140,7 +149,11 @@ pub struct Settings {
     pub state: state::Settings,
     /// How the library is called; by default as Functions where the server has them.
     pub script: Option<ScriptKind>,
-    /// How long an answer is waited for before it counts as unknown.
+    /// How safe a change must be before it is answered, where a command does not say itself.
+    pub durability: Durability,
+    /// How many replicas must have what is to be replicated.
+    pub replicas: u32,
+    /// How long an answer is waited for before it counts as unknown; so long are replicas and disk, too.
     pub response_timeout: Duration,
     /// How many batches may wait for a partition.
     pub inbox_batches_max: usize,
@@ -158,6 +171,8 @@ impl Default for Settings {
             partitions: 64,
             state: state::Settings::default(),
             script: None,
+            durability: Durability::Memory,
+            replicas: 1,
             response_timeout: Duration::from_secs(5),
             inbox_batches_max: 1_024,
             clock: None,
@@ -177,6 +192,7 @@ pub struct RedisEngine {
     settings: Settings,
     secret: [u8; 32],
     nodes: Arc<Nodes>,
+    waits: Arc<Waits>,
     partitions: Vec<Partition>,
     runtime: Option<Runtime>,
     lanes_ended: crossbeam_channel::Receiver<()>,
@@ -203,8 +219,8 @@ impl RedisEngine {
         let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
         let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
         let (secret, script) = runtime.block_on(async {
+            server::check_all(&nodes, settings.durability, settings.replicas).await?;
             let secret = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
-            deployment::check_eviction(&link).await?;
             let script = match settings.script {
                 Some(script) => script,
                 None => deployment::script_kind(&link).await?,
@@ -223,6 +239,7 @@ impl RedisEngine {
     ) -> Self {
         let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
         let caller = Caller::new(Library::new(source), script);
+        let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let partitions = (0..settings.partitions).map(|partition| {
             let keys = Keys::new(&settings.prefix, partition, settings.partitions);
@@ -235,6 +252,8 @@ impl RedisEngine {
                 link: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Calls),
                 reading: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Reads),
                 caller: caller.clone(),
+                durability: settings.durability,
+                waits: Arc::clone(&waits),
                 shared: Arc::clone(&shared),
             };
             let (inbox, outlet) = tokio::sync::mpsc::channel(settings.inbox_batches_max.max(1));
@@ -244,7 +263,14 @@ impl RedisEngine {
                 drop(ended);
             });
             if settings.clock.is_none() {
-                runtime.spawn(sweep(inbox.downgrade(), settings.state.clone()));
+                let sweeper = Sweeper {
+                    link: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Reads),
+                    keys: keys.clone(),
+                    settings: settings.state.clone(),
+                    shared: Arc::clone(&shared),
+                    inbox: inbox.downgrade(),
+                };
+                runtime.spawn(sweeper.run());
             }
             Partition { keys, inbox, shared, watchers: Arc::new(Watchers::default()) }
         });
@@ -252,13 +278,20 @@ impl RedisEngine {
         if matches!(nodes.address.topology, Topology::Sentinel { .. }) {
             runtime.spawn(follow_sentinels(Arc::downgrade(&nodes)));
         }
-        Self { settings, secret, nodes, partitions, runtime: Some(runtime), lanes_ended }
+        Self { settings, secret, nodes, waits, partitions, runtime: Some(runtime), lanes_ended }
     }
 
     fn partition(&self, partition: u32) -> Result<&Partition, Failure> {
         self.partitions.get(partition as usize).ok_or_else(|| Failure::Unavailable {
             reason: format!("there is no partition {partition}, only 0 to {}", self.settings.partitions - 1),
         })
+    }
+
+    /// What must have happened to whatever the log shows.
+    fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        wanted.add(self.settings.durability);
+        wanted
     }
 
     /// A way for cursors and questions that are no calls.
@@ -310,8 +343,12 @@ impl Engine for RedisEngine {
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
         let keys = self.partition(partition)?.keys.clone();
-        let link = self.reading(&keys);
-        self.wait(async move { reader::entries(&link, &keys, sequence, bytes_max).await })
+        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
+        self.wait(async move {
+            let (entries, node) = reader::entries(&link, &keys, sequence, bytes_max).await?;
+            waits.wait(&node, &keys, wanted).await?;
+            Ok(entries)
+        })
     }
 
     fn watch(&self, partition: u32, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Watch, Failure> {
@@ -326,12 +363,12 @@ impl Engine for RedisEngine {
     }
 
     fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
-        let found = self.partition(partition)?;
-        let (keys, shared) = (found.keys.clone(), Arc::clone(&found.shared));
-        let link = self.reading(&keys);
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
-            let sequence = reader::last_sequence(&link, &keys).await?;
-            Ok(shared.sequence.fetch_max(sequence, Ordering::SeqCst).max(sequence))
+            let (sequence, node) = reader::last_sequence(&link, &keys).await?;
+            waits.wait(&node, &keys, wanted).await?;
+            Ok(sequence)
         })
     }
 
@@ -352,20 +389,6 @@ impl Drop for RedisEngine {
         let _ = self.lanes_ended.recv_timeout(STOP_TIMEOUT);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
-        }
-    }
-}
-
-/// Ends what is overdue on resources that no command touches, until the engine stops.
-async fn sweep(inbox: WeakSender<Mail>, settings: state::Settings) {
-    let mut turns = tokio::time::interval(SWEEP_INTERVAL);
-    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        turns.tick().await;
-        let Some(inbox) = inbox.upgrade() else { return };
-        let batch = vec![Request::Expire(SWEEP_RECORDS_MAX)];
-        if inbox.send(Mail::new(batch, &settings, Box::new(drop))).await.is_err() {
-            return;
         }
     }
 }

@@ -10,6 +10,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 
 use super::address::{Address, Endpoint, Login, Tls, Topology};
+use super::failure::advice;
 use super::routes::Routes;
 use super::server::ServerState;
 use crate::engine::Failure;
@@ -254,14 +255,32 @@ impl Nodes {
         info
     }
 
+    /// What a server says of itself, whether or not it can be used.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub async fn look(&self, endpoint: &Endpoint) -> Result<ServerState, Failure> {
+        self.greet(endpoint, Some(CONNECT_TIMEOUT)).await.map(|(_, state)| state)
+    }
+
     async fn connect(&self, endpoint: &Endpoint, timeout: Option<Duration>) -> Result<Node, Failure> {
+        let (connection, state) = self.greet(endpoint, timeout).await?;
+        state.check_usable(endpoint)?;
+        Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
+    }
+
+    async fn greet(
+        &self,
+        endpoint: &Endpoint,
+        timeout: Option<Duration>,
+    ) -> Result<(MultiplexedConnection, ServerState), Failure> {
         let mut connection = self.open(endpoint, self.credentials(), timeout).await.map_err(|error| {
-            let reason = format!("Redis at {endpoint} cannot be reached: {error}; is it running?");
+            let advice = if error.is_io_error() { "; is it running?" } else { advice(&error) };
+            let reason = format!("Redis at {endpoint} cannot be reached: {error}{advice}");
             Failure::Unavailable { reason }
         })?;
         let state = ServerState::ask(&mut connection, endpoint).await?;
-        state.check_primary(endpoint)?;
-        Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
+        Ok((connection, state))
     }
 
     async fn open(

@@ -30,16 +30,14 @@ pub(super) async fn entries(
     keys: &Keys,
     sequence: u64,
     bytes_max: u64,
-) -> Result<Vec<Entry>, Failure> {
+) -> Result<(Vec<Entry>, Arc<Node>), Failure> {
     let (mut from, mut bytes) = (sequence.max(1), 0);
     let mut entries: Vec<Entry> = Vec::new();
-    while bytes < bytes_max || entries.is_empty() {
+    loop {
         let mut range = redis::cmd("XRANGE");
         range.arg(keys.of("log")).arg(format!("{from}-0")).arg("+").arg("COUNT").arg(ENTRIES_PER_READING);
-        let found: Vec<StreamEntry> = link.send(&range).await?;
-        if found.is_empty() {
-            break;
-        }
+        let (found, node): (Vec<StreamEntry>, _) = link.send_made(|_| range.clone()).await?;
+        let is_end = found.is_empty();
         for (_, fields) in &found {
             if bytes >= bytes_max && !entries.is_empty() {
                 break;
@@ -50,10 +48,12 @@ pub(super) async fn entries(
                 read_entries(logged).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
             entries.extend(fresh.into_iter().filter(|entry| entry.sequence_last() >= sequence));
         }
+        if is_end || (bytes >= bytes_max && !entries.is_empty()) {
+            check_front(&entries, sequence.max(1))?;
+            return Ok((entries, node));
+        }
         from = entries.last().map_or(from, Entry::sequence_last) + 1;
     }
-    check_front(&entries, sequence.max(1))?;
-    Ok(entries)
 }
 
 fn check_front(entries: &[Entry], sequence: u64) -> Result<(), Failure> {
@@ -65,10 +65,10 @@ fn check_front(entries: &[Entry], sequence: u64) -> Result<(), Failure> {
     }
 }
 
-/// The sequence of a partition's last event.
-pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<u64, Failure> {
-    let sequence: Option<u64> = link.send(&read_sequence(keys)).await?;
-    Ok(sequence.unwrap_or(0))
+/// The sequence of a partition's last event, and who says so.
+pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<(u64, Arc<Node>), Failure> {
+    let (sequence, node): (Option<u64>, _) = link.send_made(|_| read_sequence(keys)).await?;
+    Ok((sequence.unwrap_or(0), node))
 }
 
 fn read_sequence(keys: &Keys) -> Cmd {
@@ -120,7 +120,7 @@ pub(super) async fn watch(link: Link, keys: Keys, watchers: Weak<Watchers>) {
 
 async fn wait_and_wake(link: &Link, keys: &Keys, watchers: &Weak<Watchers>) -> Result<(), Failure> {
     // Asked first, because that finds the server of a slot that has moved.
-    let mut known = last_sequence(link, keys).await?;
+    let (mut known, _) = last_sequence(link, keys).await?;
     let node = link.nodes.own(link.slot).await?;
     loop {
         // At the start too: something may have come between the watch and this.

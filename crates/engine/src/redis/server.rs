@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use redis::aio::ConnectionLike;
-use redis::{RedisError, cmd};
+use redis::cmd;
+use scarce_core::outcome::Durability;
 
+use super::RedisError;
 use super::address::Endpoint;
+use super::failure::advice;
+use super::nodes::Nodes;
 use crate::engine::Failure;
 
 /// What a server said when a connection to it was made.
@@ -19,8 +23,14 @@ pub struct ServerState {
     pub role: String,
     /// Whether it still reads its data from disk.
     pub is_loading: bool,
+    /// Whether it keeps an append-only file.
+    pub has_append_only_file: bool,
     /// Whether a change is on disk before it is answered.
     pub syncs_always: bool,
+    /// How many replicas follow it.
+    pub replicas: u32,
+    /// What it does when its memory is full; nothing where it does not say.
+    pub eviction: Option<String>,
 }
 
 impl ServerState {
@@ -29,66 +39,142 @@ impl ServerState {
     /// # Errors
     /// When it does not answer.
     pub async fn ask(connection: &mut impl ConnectionLike, at: &Endpoint) -> Result<Self, Failure> {
-        let unavailable = |error: RedisError| Failure::Unavailable {
-            reason: format!("Redis at {at} does not say what it is: {error}; the user needs +info"),
-        };
-        let info: String = cmd("INFO").query_async(connection).await.map_err(unavailable)?;
-        let mut get = cmd("CONFIG");
-        get.arg("GET").arg("appendfsync");
-        // Who is not allowed to ask, or keeps no such file, promises nothing.
-        let policy: BTreeMap<String, String> = get.query_async(connection).await.unwrap_or_default();
-        let always = policy.get("appendfsync").is_some_and(|policy| policy == "always");
-        Ok(Self::read(&info, always))
+        let info: String = cmd("INFO").query_async(connection).await.map_err(|error| {
+            let advice = advice(&error);
+            let reason = format!("Redis at {at} does not say what it is: {error}{advice}");
+            Failure::Unavailable { reason }
+        })?;
+        // Who is not allowed to ask, or is asked for what it does not have, is believed to be as it should.
+        let policy = setting(connection, "appendfsync").await;
+        let eviction = setting(connection, "maxmemory-policy").await;
+        Ok(Self::read(&info, policy.as_deref(), eviction))
     }
 
-    fn read(info: &str, syncs_always: bool) -> Self {
+    fn read(info: &str, sync_policy: Option<&str>, eviction: Option<String>) -> Self {
         let fields: BTreeMap<&str, &str> =
             info.lines().filter_map(|line| line.trim().split_once(':')).collect();
         let text = |name: &str| fields.get(name).map(|value| (*value).to_owned());
         let version = text("valkey_version").or_else(|| text("redis_version")).unwrap_or_default();
         let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+        let has_append_only_file = fields.get("aof_enabled") == Some(&"1");
         Self {
             run_id: text("run_id").unwrap_or_default(),
             version: [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)],
             role: text("role").unwrap_or_else(|| "master".to_owned()),
             is_loading: fields.get("loading") == Some(&"1"),
-            syncs_always: syncs_always && fields.get("aof_enabled") == Some(&"1"),
+            has_append_only_file,
+            syncs_always: has_append_only_file && sync_policy == Some("always"),
+            replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
+            eviction,
         }
     }
 
     /// Whether it may be written to.
     ///
     /// # Errors
-    /// When it is a replica, or still loading.
-    pub fn check_primary(&self, at: &Endpoint) -> Result<(), Failure> {
+    /// When it is a replica, still loading, or may drop keys.
+    pub fn check_usable(&self, at: &Endpoint) -> Result<(), Failure> {
         let refused = |what: &str| Err(Failure::Unavailable { reason: format!("Redis at {at} {what}") });
-        match (self.role.as_str(), self.is_loading) {
-            (_, true) => refused("is loading its data; it is used as soon as it is done"),
-            ("master", false) => Ok(()),
-            _ => refused("is a replica; name the primary, or its sentinels, in redis_url"),
+        if self.is_loading {
+            return refused("is loading its data; it is used as soon as it is done");
+        }
+        if self.role != "master" {
+            return refused("is a replica; name the primary, or its sentinels, in redis_url");
+        }
+        match self.eviction.as_deref() {
+            None | Some("noeviction") => Ok(()),
+            Some(policy) => refused(&eviction_refused(policy)),
+        }
+    }
+
+    /// What it lacks to give a level, and what to do.
+    #[must_use]
+    pub fn lack(&self, level: Durability, replicas: u32) -> Option<String> {
+        match level {
+            Durability::Replicated if self.replicas < replicas => Some(format!(
+                "is followed by {} replicas where redis_replicas asks for {replicas}; add some, or ask for fewer",
+                self.replicas
+            )),
+            Durability::Synced if self.syncs_always || (self.has_append_only_file && self.has_waitaof()) => {
+                None
+            }
+            Durability::Synced if self.has_append_only_file => Some(
+                "syncs once a second at most; set appendfsync always, or use Redis 7.2 or newer".to_owned(),
+            ),
+            Durability::Synced => Some("keeps no append-only file; set appendonly yes".to_owned()),
+            Durability::Memory | Durability::Replicated => None,
         }
     }
 
     /// Whether `WAITAOF` is there, which waits until a change is on disk.
-    #[must_use]
-    pub fn has_waitaof(&self) -> bool {
+    fn has_waitaof(&self) -> bool {
         self.version >= [7, 2]
     }
+}
+
+/// What is wrong with a server that drops keys, and what to do.
+pub(super) fn eviction_refused(policy: &str) -> String {
+    format!("may drop keys (maxmemory-policy {policy}), and would lose money and stock; set it to noeviction")
+}
+
+async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<String> {
+    let mut get = cmd("CONFIG");
+    get.arg("GET").arg(name);
+    let found: BTreeMap<String, String> = get.query_async(connection).await.unwrap_or_default();
+    found.get(name).cloned()
+}
+
+/// Asks every primary whether it can give what is promised.
+///
+/// # Errors
+/// When one cannot be reached or used, or lacks something.
+pub(super) async fn check_all(nodes: &Nodes, level: Durability, replicas: u32) -> Result<(), RedisError> {
+    for endpoint in nodes.primaries().await? {
+        let state = nodes.look(&endpoint).await?;
+        let at = endpoint.to_string();
+        if let Some(policy) = state.eviction.clone().filter(|policy| policy != "noeviction") {
+            return Err(RedisError::Evicts { at, policy });
+        }
+        if let Some(lack) = state.lack(level, replicas) {
+            return Err(RedisError::Durability { level: level.word(), at, lack });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const INFO: &str = "# Server\r\nredis_version:7.2.4\r\nvalkey_version:8.1.0\r\nrun_id:abc\r\n\
+                        loading:0\r\naof_enabled:1\r\nrole:slave\r\nconnected_slaves:1\r\n";
+
+    fn refusal(state: &ServerState) -> String {
+        let at = Endpoint::Tcp("host".to_owned(), 1);
+        state.check_usable(&at).expect_err("it must not be used").to_string()
+    }
+
     #[test]
     fn what_a_server_says_is_read() {
-        let info = "# Server\r\nredis_version:7.2.4\r\nvalkey_version:8.1.0\r\nrun_id:abc\r\n\
-                    loading:0\r\naof_enabled:1\r\nrole:slave\r\n";
-        let state = ServerState::read(info, true);
-        assert_eq!((state.version, state.run_id.as_str()), ([8, 1], "abc"));
-        assert!(state.syncs_always && state.has_waitaof());
-        let refused = state.check_primary(&Endpoint::Tcp("host".to_owned(), 1)).expect_err("a replica");
-        assert!(refused.to_string().contains("host:1 is a replica"), "{refused}");
-        assert!(!ServerState::read("aof_enabled:0", true).syncs_always);
+        let mut state = ServerState::read(INFO, Some("always"), Some("noeviction".to_owned()));
+        assert_eq!((state.version, state.run_id.as_str(), state.replicas), ([8, 1], "abc", 1));
+        assert!(state.syncs_always);
+        assert!(refusal(&state).contains("host:1 is a replica"));
+        state.role = "master".to_owned();
+        state.eviction = Some("allkeys-lru".to_owned());
+        assert!(refusal(&state).contains("allkeys-lru"));
+        assert!(!ServerState::read("aof_enabled:0", Some("always"), None).syncs_always);
+    }
+
+    #[test]
+    fn what_a_level_needs_is_named() {
+        let mut state = ServerState::read(INFO, Some("everysec"), None);
+        let lacks = |state: &ServerState| Durability::ALL.map(|level| state.lack(level, 1).is_some());
+        assert_eq!(lacks(&state), [false, false, false], "WAITAOF is there");
+        state.version = [7, 0];
+        state.replicas = 0;
+        assert_eq!(lacks(&state), [false, true, true]);
+        state.syncs_always = true;
+        assert_eq!(lacks(&state), [false, true, false]);
     }
 }

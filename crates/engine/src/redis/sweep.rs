@@ -1,0 +1,72 @@
+//! Ending what is overdue on resources that no command touches, and finishing what a crash has interrupted.
+//! Each process looks; whoever comes first makes the call, which ends each record once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use scarce_core::state::Settings;
+use tokio::sync::mpsc::WeakSender;
+
+use super::connection::Link;
+use super::image;
+use super::keys::Keys;
+use super::lane::{Mail, Shared};
+use crate::engine::{Failure, Request};
+use crate::metrics::Levels;
+
+/// How often each partition is looked at.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How many overdue records one call ends.
+const SWEEP_RECORDS_MAX: usize = 1_024;
+
+/// What sweeps one partition.
+pub(super) struct Sweeper {
+    pub(super) keys: Keys,
+    pub(super) link: Link,
+    pub(super) settings: Settings,
+    pub(super) shared: Arc<Shared>,
+    pub(super) inbox: WeakSender<Mail>,
+}
+
+impl Sweeper {
+    /// Sweeps until the engine stops.
+    pub(super) async fn run(self) {
+        let mut turns = tokio::time::interval(SWEEP_INTERVAL);
+        turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            turns.tick().await;
+            let Some(inbox) = self.inbox.upgrade() else { return };
+            // Where the server does not answer, the next turn looks again.
+            let Ok(levels) = self.look(inbox.max_capacity() - inbox.capacity()).await else { continue };
+            self.shared.metrics.set_levels(levels);
+            let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
+            if levels.deadline_lag_ms == 0 && !is_unfinished {
+                continue;
+            }
+            let batch = vec![Request::Expire(SWEEP_RECORDS_MAX)];
+            if inbox.send(Mail::new(batch, &self.settings, Box::new(drop))).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn look(&self, inbox: usize) -> Result<Levels, Failure> {
+        let (keys, link) = (&self.keys, &self.link);
+        let first: Vec<String> = link.send(redis::cmd("ZRANGE").arg(keys.of("due")).arg(0).arg(0)).await?;
+        let deadlines: u64 = link.send(redis::cmd("ZCARD").arg(keys.of("due"))).await?;
+        let operations: u64 = link.send(redis::cmd("HLEN").arg(keys.of("operations"))).await?;
+        let sequence: Option<u64> =
+            link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("sequence")).await?;
+        let (seconds, microseconds): (u64, u64) = link.send(&redis::cmd("TIME")).await?;
+        let now = seconds * 1_000 + microseconds / 1_000;
+        let deadline = first.first().and_then(|member| member.split(' ').next()?.parse::<u64>().ok());
+        Ok(Levels {
+            operations,
+            deadlines,
+            deadline_lag_ms: deadline.map_or(0, |deadline| now.saturating_sub(deadline)),
+            sequence: sequence.unwrap_or(0),
+            inbox: inbox as u64,
+        })
+    }
+}
