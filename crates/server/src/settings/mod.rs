@@ -10,6 +10,7 @@ mod file;
 mod flags;
 mod layers;
 mod problem;
+mod redis;
 mod secret;
 mod table;
 mod value;

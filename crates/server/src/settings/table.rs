@@ -4,6 +4,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use scarce_core::outcome::Durability;
+
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
@@ -125,9 +127,23 @@ settings! {
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
         "How many partitions; fixed when the deployment is created.";
     redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
-        "Where the engine 'redis' finds its server, without a password: redis://host:port or redis+unix:///path.";
+        "Where the engine 'redis' finds its servers: redis://HOST:PORT, redis+sentinel://HOST,HOST/SERVICE, redis+cluster://HOST,HOST.";
+    redis_user: Option<String>, "redis_user" = None, "NAME" {}
+        "The user at those servers; without one, their default user.";
     redis_password: Option<Password>, "redis_password" = None, "PASSWORD" {}
-        "The password of that server.";
+        "The user's password there.";
+    redis_sentinel_password: Option<Password>, "redis_sentinel_password" = None, "PASSWORD" {}
+        "The password of the sentinels.";
+    redis_tls_ca: Option<PathBuf>, "redis_tls_ca" = None, "FILE" {}
+        "Authorities in PEM that servers of rediss:// must be certified by, instead of the system's.";
+    redis_tls_cert: Option<PathBuf>, "redis_tls_cert" = None, "FILE" {}
+        "The certificate in PEM that is shown to those servers.";
+    redis_tls_key: Option<PathBuf>, "redis_tls_key" = None, "FILE" {}
+        "The key of that certificate.";
+    redis_durability: Durability, "redis_durability" = Some("memory"), "LEVEL" {}
+        "How safe a change in Redis must be before it is answered: memory, replicated or synced.";
+    redis_replicas: u32, "redis_replicas" = Some("1"), "N" {min: 1, max: 16, unit: Some("replicas")}
+        "How many replicas must have what is to be replicated.";
     redis_prefix: String, "redis_prefix" = Some("scarce:"), "TEXT" {}
         "What the names of all keys there begin with.";
     password: Option<Password>, "password" = None, "PASSWORD" {}

@@ -4,6 +4,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use scarce_core::outcome::Durability;
+use scarce_engine::redis::address::{Address, SHAPE};
+
 use super::table::Spec;
 
 /// How a setting is written.
@@ -172,26 +175,9 @@ impl Setting for EngineChoice {
     }
 }
 
-/// Where a Redis is, without a password, which is kept apart.
+/// Where a Redis is, without user and password, which are kept apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisUrl(String);
-
-impl RedisUrl {
-    /// The address for a client that shows the password.
-    #[must_use]
-    pub fn with_password(&self, password: Option<&Password>) -> String {
-        let encoded = |password: &Password| -> String {
-            form_urlencoded::byte_serialize(password.reveal().as_bytes())
-                .collect::<String>()
-                .replace('+', "%20")
-        };
-        match (self.0.strip_prefix("redis://"), password) {
-            (Some(rest), Some(password)) => format!("redis://:{}@{rest}", encoded(password)),
-            (None, Some(password)) => format!("{}?pass={}", self.0, encoded(password)),
-            (_, None) => self.0.clone(),
-        }
-    }
-}
 
 impl fmt::Display for RedisUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -202,14 +188,57 @@ impl fmt::Display for RedisUrl {
 impl Setting for RedisUrl {
     const KIND: Kind = Kind::Text;
 
-    fn shape(spec: &Spec) -> String {
-        let default = spec.default.unwrap_or("redis://127.0.0.1:6379");
-        format!("an address such as {default}; a password goes into redis_password_file")
+    fn shape(_spec: &Spec) -> String {
+        SHAPE.to_owned()
     }
 
     fn read(text: &str, _spec: &Spec) -> Option<Self> {
-        let is_known = ["redis://", "redis+unix://", "unix://"].iter().any(|scheme| text.starts_with(scheme));
-        (is_known && !text.contains('@')).then(|| Self(text.to_owned()))
+        Address::parse(text).map(|_| Self(text.to_owned()))
+    }
+}
+
+/// How safe a change must be before it is answered.
+impl Setting for Durability {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "memory, replicated or synced".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        Self::parse(text.as_bytes(), "level").ok()
+    }
+}
+
+impl Setting for Option<PathBuf> {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "the name of a file".to_owned()
+    }
+
+    fn read(text: &str, spec: &Spec) -> Option<Self> {
+        PathBuf::read(text, spec).map(Some)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl Setting for Option<String> {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(spec: &Spec) -> String {
+        String::shape(spec)
+    }
+
+    fn read(text: &str, spec: &Spec) -> Option<Self> {
+        String::read(text, spec).map(Some)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
     }
 }
 

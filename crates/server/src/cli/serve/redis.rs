@@ -20,12 +20,9 @@ pub(super) fn run(
     manual_clock: Option<ManualClock>,
 ) -> Ended {
     let engine = RedisEngine::open(redis::Settings {
-        url: settings.redis_url.with_password(settings.redis_password.as_ref()),
-        prefix: settings.redis_prefix.clone(),
-        partitions: settings.partitions,
         state,
         clock: manual_clock.clone(),
-        ..redis::Settings::default()
+        ..settings.redis().map_err(|reason| Failed::text(Exit::Failed, reason))?
     })?;
     let engine = Arc::new(engine);
     let shared = doors.shared(engine.clone(), manual_clock);

@@ -1,0 +1,46 @@
+//! What the Redis engine is opened with.
+
+use std::path::Path;
+
+use scarce_engine::redis;
+use scarce_engine::redis::address::{Login, Tls};
+
+use super::{Password, Settings};
+
+impl Settings {
+    /// The engine's settings; files are read. What outcomes depend on is left as it is by default.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or a certificate is given without its key.
+    pub fn redis(&self) -> Result<redis::Settings, String> {
+        let reveal = |password: &Option<Password>| password.as_ref().map(|its| its.reveal().to_owned());
+        Ok(redis::Settings {
+            url: self.redis_url.to_string(),
+            login: Login {
+                user: self.redis_user.clone(),
+                password: reveal(&self.redis_password),
+                sentinel_password: reveal(&self.redis_sentinel_password),
+            },
+            tls: self.redis_tls()?,
+            prefix: self.redis_prefix.clone(),
+            partitions: self.partitions,
+            durability: self.redis_durability,
+            replicas: self.redis_replicas,
+            ..redis::Settings::default()
+        })
+    }
+
+    fn redis_tls(&self) -> Result<Tls, String> {
+        let authorities = self.redis_tls_ca.as_deref().map(read).transpose()?;
+        let client = match (&self.redis_tls_cert, &self.redis_tls_key) {
+            (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+            (None, None) => None,
+            _ => return Err("redis_tls_cert and redis_tls_key go together; give both or none".to_owned()),
+        };
+        Ok(Tls { authorities, client })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
