@@ -35,6 +35,11 @@ pub struct Link {
 pub enum Refused {
     /// The engine could not ask.
     Failure(Failure),
+    /// The server did not answer in time.
+    TimedOut {
+        /// Who.
+        endpoint: Endpoint,
+    },
     /// The server answered with an error; the command did nothing.
     ByServer {
         /// What it said.
@@ -48,6 +53,9 @@ impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Failure(failure) => failure,
+            Refused::TimedOut { endpoint } => {
+                Failure::Unknown { reason: format!("Redis at {endpoint} did not answer in time") }
+            }
             Refused::ByServer { error, node } => failure_of(&error, &node.endpoint),
         }
     }
@@ -125,6 +133,9 @@ impl Link {
             asked = None;
             if is_broken(&error) {
                 node.retire();
+                if error.is_timeout() {
+                    return Err(Refused::TimedOut { endpoint: node.endpoint.clone() });
+                }
                 let reason = format!("Redis at {}: {error}", node.endpoint);
                 return Err(Refused::Failure(Failure::Unknown { reason }));
             }

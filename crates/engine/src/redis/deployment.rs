@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::RedisError;
-use super::caller::ScriptKind;
 use super::connection::{Link, Refused};
+use super::program::ScriptKind;
 use crate::engine::Failure;
 use crate::journal::bytes::hex;
 
@@ -89,6 +89,6 @@ pub(super) async fn script_kind(link: &Link) -> Result<ScriptKind, RedisError> {
     match link.send::<redis::Value>(&list).await {
         Ok(_) => Ok(ScriptKind::Functions),
         Err(Refused::ByServer { .. }) => Ok(ScriptKind::Evalsha),
-        Err(Refused::Failure(failure)) => Err(failure.into()),
+        Err(refused) => Err(Failure::from(refused).into()),
     }
 }

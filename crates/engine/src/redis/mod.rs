@@ -21,8 +21,10 @@ mod lane;
 pub mod library;
 pub mod log;
 pub mod nodes;
+mod program;
 mod reader;
 pub mod routes;
+pub mod script;
 pub mod server;
 mod settle;
 mod sweep;
@@ -45,12 +47,12 @@ use crate::metrics::PartitionMetrics;
 
 use address::{Address, Login, Tls, Topology};
 use caller::Caller;
-pub use caller::ScriptKind;
 use connection::Link;
 use keys::Keys;
 use lane::{Lane, Mail, Shared};
 use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
+pub use program::ScriptKind;
 use reader::Watchers;
 use sweep::Sweeper;
 use waits::{Waits, Wanted};
@@ -238,7 +240,7 @@ impl RedisEngine {
         runtime: Runtime,
     ) -> Self {
         let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
-        let caller = Caller::new(Library::new(source), script);
+        let caller = Caller::new(&Library::new(source), script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let partitions = (0..settings.partitions).map(|partition| {

@@ -18,6 +18,9 @@ use crate::engine::Failure;
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a busy server may take until it listens: as long as its `busy-reply-threshold`.
+const TELL_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// What a connection is for; what takes long never stands before what is short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traffic {
@@ -253,6 +256,18 @@ impl Nodes {
             info = info.set_password(password);
         }
         info
+    }
+
+    /// Tells a server something over a connection that is made for it, also while it is busy with a script.
+    ///
+    /// # Errors
+    /// What it says instead.
+    pub async fn tell(&self, endpoint: &Endpoint, command: &redis::Cmd) -> Result<(), String> {
+        // A busy server takes no words but the few that are needed.
+        let login = self.credentials().set_skip_set_lib_name();
+        let opened = self.open(endpoint, login, Some(TELL_TIMEOUT)).await;
+        let mut connection = opened.map_err(|error| error.to_string())?;
+        command.query_async(&mut connection).await.map_err(|error| error.to_string())
     }
 
     /// What a server says of itself, whether or not it can be used.

@@ -1,0 +1,104 @@
+//! A script as servers take it: as a library of Functions, or by its digest; loaded wherever it is missing.
+
+use std::sync::Arc;
+
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
+
+use super::connection::{Link, Refused};
+use super::nodes::Node;
+
+/// How a script is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptKind {
+    /// As a Function, where the server has them (from 7.0).
+    Functions,
+    /// By EVALSHA, which every server has.
+    Evalsha,
+}
+
+/// How often a script is loaded for one call: after a load the slot may have moved on to another server.
+const LOADS_MAX: usize = 3;
+
+/// A script in both of its forms.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    /// The function's name; another one for another text, so that nobody calls what somebody else loaded.
+    pub(super) function: String,
+    /// The function that may not write, where there is one.
+    pub(super) reader: Option<String>,
+    /// For `FUNCTION LOAD`.
+    pub(super) functions: String,
+    /// For `SCRIPT LOAD`.
+    pub(super) script: String,
+    /// What `SCRIPT LOAD` answers.
+    pub(super) sha: String,
+}
+
+impl Program {
+    /// A script in both of its forms.
+    pub(super) fn new(function: String, reader: Option<String>, functions: String, script: String) -> Self {
+        let sha = redis::Script::new(&script).get_hash().to_owned();
+        Self { function, reader, functions, script, sha }
+    }
+
+    /// The command that calls it with keys; arguments follow. `is_read` is for what writes nothing.
+    pub(super) fn command(&self, kind: ScriptKind, is_read: bool, keys: &[String]) -> Cmd {
+        let reader = self.reader.as_ref().filter(|_| is_read);
+        let (word, name) = match (kind, reader) {
+            (ScriptKind::Evalsha, _) => ("EVALSHA", &self.sha),
+            (ScriptKind::Functions, Some(reader)) => ("FCALL_RO", reader),
+            (ScriptKind::Functions, None) => ("FCALL", &self.function),
+        };
+        let mut command = redis::cmd(word);
+        command.arg(name).arg(keys.len()).arg(keys);
+        command
+    }
+
+    /// Sends a call, which is made for the server that gets it. Where the server does not have the script,
+    /// which a restart, a flush or a change of primary brings about, it is loaded and the call is sent once
+    /// more: it did nothing before. Gives the answer and who gave it.
+    ///
+    /// # Errors
+    /// As [`Link::send_made`].
+    pub(super) async fn call<T: FromRedisValue>(
+        &self,
+        kind: ScriptKind,
+        link: &Link,
+        make: impl Fn(&Node) -> Cmd,
+    ) -> Result<(T, Arc<Node>), Refused> {
+        let mut loads = 0;
+        loop {
+            match link.send_made(&make).await {
+                Err(Refused::ByServer { error, node }) if is_missing(&error) && loads < LOADS_MAX => {
+                    loads += 1;
+                    self.load(kind, &node).await.map_err(|error| Refused::ByServer { error, node })?;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Loads it.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub(super) async fn load(&self, kind: ScriptKind, node: &Node) -> Result<(), RedisError> {
+        let (word, text) = match kind {
+            ScriptKind::Functions => ("FUNCTION", &self.functions),
+            ScriptKind::Evalsha => ("SCRIPT", &self.script),
+        };
+        let mut load = redis::cmd(word);
+        load.arg("LOAD").arg(text);
+        match load.query_async::<String>(&mut node.connection()).await {
+            // Somebody else was faster; the name says that it is the same text.
+            Err(error) if error.to_string().contains("already exists") => Ok(()),
+            answer => answer.map(drop),
+        }
+    }
+}
+
+/// Whether a server does not have what was called.
+pub(super) fn is_missing(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+        || error.to_string().contains("Function not found")
+}
