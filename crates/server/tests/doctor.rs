@@ -177,3 +177,32 @@ fn damage_is_told_and_the_table_is_for_people() {
     assert!(stdout.contains("ok    deployment") && stdout.contains("1 of"), "{stdout}");
     assert!(!stdout.contains('\u{1b}'), "no colors without a terminal: {stdout}");
 }
+
+#[test]
+fn a_redis_is_looked_at_with_what_to_do() {
+    let folder = TempDir::new().unwrap();
+    let redis = support::RedisServer::start(&["--appendfsync", "always", "--maxmemory", "1gb"]);
+    let url = redis.url();
+    let words = ["--engine", "redis", "--redis-url", &url, "--resp", "127.0.0.1:0", "--http", "off"];
+    let (code, findings) = doctor(folder.path(), &words);
+    assert_eq!(code, Some(0), "{findings:?}");
+    for name in ["redis topology", "redis deployment", "redis eviction", "redis memory", "redis persistence"]
+    {
+        assert_eq!(found(&findings, name)["status"], "ok", "{name}: {findings:?}");
+    }
+    assert!(found(&findings, "redis latency")["figures"]["median_us"].as_u64().is_some());
+    assert!(findings.iter().all(|finding| finding["check"] != "data directory"), "nothing is kept here");
+    let wanted = [&words[..], &["--redis-durability", "replicated"]].concat();
+    let (code, findings) = doctor(folder.path(), &wanted);
+    assert_eq!((code, &found(&findings, "redis durability")["status"]), (Some(1), &Value::from("fail")));
+
+    let careless = support::RedisServer::start(&["--appendonly", "no", "--maxmemory-policy", "allkeys-lru"]);
+    let (code, findings) = doctor(folder.path(), &["--redis-url", &careless.url(), "--http", "off"]);
+    assert_eq!(code, Some(1));
+    for name in ["redis eviction", "redis persistence"] {
+        assert_eq!(found(&findings, name)["status"], "fail", "{findings:?}");
+    }
+    assert_eq!(found(&findings, "redis memory")["status"], "warn");
+    let (code, findings) = doctor(folder.path(), &["--redis-url", "redis://127.0.0.1:1", "--http", "off"]);
+    assert_eq!((code, &found(&findings, "redis")["status"]), (Some(1), &Value::from("fail")));
+}

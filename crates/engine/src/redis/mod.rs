@@ -16,6 +16,7 @@ pub mod connection;
 mod deployment;
 pub mod failure;
 pub mod image;
+pub mod inspect;
 pub mod keys;
 mod lane;
 pub mod library;

@@ -284,7 +284,11 @@ impl Nodes {
         Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
     }
 
-    async fn greet(
+    /// Connects to a server, and asks what it is.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub(super) async fn greet(
         &self,
         endpoint: &Endpoint,
         timeout: Option<Duration>,

@@ -13,6 +13,7 @@ use super::journal::Journal;
 use super::packets::Packets;
 use super::repl::Repl;
 use super::restore::Restore;
+use super::script::ScriptCommand;
 use super::serve::Serve;
 use super::snapshot::Snapshot;
 use super::top::Top;
@@ -61,6 +62,9 @@ pub enum Subcommand {
     /// Try out how red packets are cut, or recompute the cut of a closed campaign.
     #[command(subcommand)]
     Packets(Packets),
+    /// Load and run scripts of one's own on the servers that the Redis engine uses.
+    #[command(subcommand)]
+    Script(ScriptCommand),
     /// Print a script that completes this command line, for a shell to read.
     Completions(Completions),
     /// Print the manual page, or write those of all subcommands.

@@ -15,6 +15,7 @@ mod packets;
 mod paint;
 mod repl;
 mod restore;
+mod script;
 mod serve;
 mod show;
 mod snapshot;
@@ -133,6 +134,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(options) => journal::run(&options),
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
+        Subcommand::Script(options) => script::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Completions(options) => completions::run(&options),
         Subcommand::Man(options) => completions::man(&options),

@@ -12,6 +12,7 @@ mod limits;
 mod listener;
 mod mounts;
 mod ports;
+mod redis;
 
 use std::io::Write;
 
@@ -19,7 +20,7 @@ use clap::Args;
 
 use super::paint::{Paint, Tone};
 use super::{Ended, Exit};
-use crate::settings::{Loaded, SettingFlags, Settings};
+use crate::settings::{EngineChoice, Loaded, SettingFlags, Settings};
 use finding::{Finding, Status};
 
 /// `scarce doctor`.
@@ -51,8 +52,16 @@ pub(super) fn run(options: &Doctor) -> Ended {
 fn examine(loaded: &Loaded) -> Vec<Finding> {
     let settings = &loaded.settings;
     let steps = clock::Steps::watch();
-    let (mut findings, found) = data::examine(settings);
-    findings.extend(disk::examine(settings));
+    let (mut findings, mut found) = (Vec::new(), data::Found::default());
+    if redis::is_asked_for(loaded) {
+        findings = redis::examine(settings);
+    }
+    // Before Redis nothing is kept here.
+    if settings.engine == EngineChoice::Embedded {
+        let (of_data, its) = data::examine(settings);
+        (findings, found) = ([findings, of_data].concat(), its);
+        findings.extend(disk::examine(settings));
+    }
     findings.extend(ports::examine(settings, found.holder));
     findings.push(password(settings));
     findings.extend(limits::examine(settings));
