@@ -53,6 +53,8 @@ fn write_settings(writer: &mut Writer, settings: &Settings) {
 pub struct Encoded {
     pub(super) bytes: Vec<u8>,
     pub(super) is_read: bool,
+    /// It frees more memory than it takes, so it is served although that is full.
+    pub(super) is_shrinking: bool,
 }
 
 /// A request to finish what another call began.
@@ -61,7 +63,7 @@ pub fn resume() -> Encoded {
     let mut writer = Writer::default();
     writer.list(1);
     writer.text("resume");
-    Encoded { bytes: writer.into_bytes(), is_read: false }
+    Encoded { bytes: writer.into_bytes(), is_read: false, is_shrinking: false }
 }
 
 /// Writes a request.
@@ -92,7 +94,20 @@ pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> 
         }
     }
     let is_read = matches!(request, Request::Read(..));
-    Encoded { bytes: writer.into_bytes(), is_read }
+    Encoded { bytes: writer.into_bytes(), is_read, is_shrinking: is_shrinking(request) }
+}
+
+/// What gives back: it must be possible when memory is full, or it would never be anything else.
+fn is_shrinking(request: &Request) -> bool {
+    let gives_back = |command: &Command| {
+        use Command::{AccountVoid, OrderCancel, OrderCancelAll, StockRelease};
+        matches!(command, AccountVoid(_) | StockRelease(_) | OrderCancel(_) | OrderCancelAll(_))
+    };
+    match request {
+        Request::Write(envelope) => envelope.commands().iter().all(gives_back),
+        Request::Expire(_) => true,
+        Request::Read(..) | Request::DryRun(_) => false,
+    }
 }
 
 fn write_envelope(

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::connection::Link;
+use super::connection::{Link, Refused};
 use super::keys::Keys;
 use super::library::Library;
 use super::nodes::Node;
-use super::program::{Program, ScriptKind};
-use crate::engine::Failure;
+use super::program::{Program, Rights, ScriptKind};
 
 /// The library on the servers, as it is called.
 #[derive(Clone, Debug)]
@@ -21,7 +20,9 @@ impl Caller {
     #[must_use]
     pub fn new(library: &Library, kind: ScriptKind) -> Self {
         let (function, reader) = (library.name.clone(), Some(library.reader_name()));
-        Self { program: Program::new(function, reader, library.functions(), library.script()), kind }
+        let mut program = Program::new(function, reader, library.functions(), library.script());
+        program.shrinker = Some(library.shrinker_name());
+        Self { program, kind }
     }
 
     /// Calls the library with a message, which is made for the server that gets it. Gives the answer and
@@ -29,18 +30,18 @@ impl Caller {
     ///
     /// # Errors
     /// As [`Link::send`].
-    pub async fn call(
+    pub(super) async fn call(
         &self,
         link: &Link,
         keys: &Keys,
         message: impl Fn(&Node) -> Vec<u8>,
-        is_read: bool,
-    ) -> Result<(Vec<u8>, Arc<Node>), Failure> {
+        rights: Rights,
+    ) -> Result<(Vec<u8>, Arc<Node>), Refused> {
         let make = |node: &Node| {
-            let mut command = self.program.command(self.kind, is_read, keys.all());
-            command.arg(message(node)).arg(if is_read { "read" } else { "write" });
+            let mut command = self.program.command(self.kind, rights, keys.all());
+            command.arg(message(node)).arg(if rights == Rights::Read { "read" } else { "write" });
             command
         };
-        Ok(self.program.call(self.kind, link, make).await?)
+        self.program.call(self.kind, link, make).await
     }
 }

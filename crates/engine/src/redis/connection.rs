@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
 
 use super::address::Endpoint;
-use super::failure::{failure_of, is_broken};
+use super::failure::{failure_of, is_broken, word_of};
 use super::nodes::{Node, Nodes, Traffic};
 use crate::engine::Failure;
 
@@ -47,6 +47,14 @@ pub enum Refused {
         /// Who.
         node: Arc<Node>,
     },
+}
+
+impl Refused {
+    /// Whether the server has no memory left for it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::ByServer { error, .. } if word_of(error) == "OOM")
+    }
 }
 
 impl From<Refused> for Failure {

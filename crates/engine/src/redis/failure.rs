@@ -25,13 +25,22 @@ pub fn failure_of(error: &RedisError, from: &Endpoint) -> Failure {
     Failure::Unavailable { reason: format!("Redis at {from} refused: {error}{advice}") }
 }
 
+/// The word by which a server names an error; that of a command in the library, where one was refused.
+#[must_use]
+pub fn word_of(error: &RedisError) -> &str {
+    match (error.code().unwrap_or(""), error.detail()) {
+        ("SCARCE", Some(detail)) => detail.split_ascii_whitespace().next().unwrap_or(""),
+        (code, _) => code,
+    }
+}
+
 /// What to do, to follow the error itself.
 #[must_use]
 pub fn advice(error: &RedisError) -> &'static str {
     if error.kind() == ErrorKind::AuthenticationFailed {
         return "; give the user and the password in redis_user and redis_password_file";
     }
-    match error.code().unwrap_or("") {
+    match word_of(error) {
         "OOM" => "; its memory is full, raise maxmemory",
         "READONLY" => "; it is a replica, name the primary or its sentinels",
         "LOADING" => "; it is loading its data, wait",

@@ -11,10 +11,11 @@ use tokio::sync::mpsc::Receiver;
 
 use super::call::{self, Encoded, Owed};
 use super::caller::Caller;
-use super::connection::Link;
+use super::connection::{Link, Refused};
 use super::image;
 use super::keys::Keys;
 use super::nodes::Node;
+use super::program::Rights;
 use super::settle::{Answered, Decided, levels};
 use super::waits::Waits;
 use crate::clock::{Clock, ManualClock};
@@ -74,6 +75,8 @@ pub(super) struct Lane {
     /// How safe a change must be before it is answered, where it does not say itself.
     pub(super) durability: Durability,
     pub(super) waits: Arc<Waits>,
+    /// Whether the server has refused for want of memory.
+    pub(super) is_full: bool,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -122,7 +125,7 @@ impl Lane {
                 answers.push(Answered { result, by: None });
                 continue;
             }
-            let count = piece(&requests[first..], &encoded[first..]);
+            let count = piece(&requests[first..], &encoded[first..], self.is_full);
             answers.extend(self.serve_piece(&encoded[first..first + count]).await);
         }
         for (request, answer) in requests.iter().zip(&answers) {
@@ -133,7 +136,8 @@ impl Lane {
         answers
     }
 
-    /// Answers the requests of one call; a failure is the answer to all that it left open.
+    /// Answers the requests of one call; a failure is the answer to all that it left open. None are answered
+    /// where memory turns out to be full, and some of them could be served all the same.
     async fn serve_piece(&mut self, piece: &[Encoded]) -> Vec<Answered> {
         let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
         let resume = call::resume();
@@ -146,7 +150,14 @@ impl Lane {
             requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));
             let (reply, node) = match self.call(&requests).await {
                 Ok(replied) => replied,
-                Err(failure) => return filled(answers, piece.len(), &failure),
+                Err(refused) => {
+                    let was_full = self.is_full;
+                    self.is_full |= refused.is_full();
+                    if self.is_full && !was_full && answers.is_empty() && is_mixed(piece) {
+                        return answers;
+                    }
+                    return filled(answers, piece.len(), &refused.into());
+                }
             };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
             answers.extend(
@@ -168,13 +179,19 @@ impl Lane {
         }
     }
 
-    async fn call(&mut self, requests: &[&Encoded]) -> Result<(call::Reply, Arc<Node>), Failure> {
+    /// Calls the library; where memory is full, only with what gives some back.
+    async fn call(&mut self, requests: &[&Encoded]) -> Result<(call::Reply, Arc<Node>), Refused> {
         let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
-        let is_read = requests.iter().all(|request| request.is_read);
+        let rights = match () {
+            () if requests.iter().all(|request| request.is_read) => Rights::Read,
+            () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,
+            () => Rights::Write,
+        };
         let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
-        let (answer, node) = self.caller.call(&self.link, &self.keys, message, is_read).await?;
+        let (answer, node) = self.caller.call(&self.link, &self.keys, message, rights).await?;
         let reply = call::read_reply(&answer, self.partition)
-            .map_err(|error| Failure::Unknown { reason: error.to_string() })?;
+            .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
+        self.is_full &= rights != Rights::Write;
         Ok((reply, node))
     }
 
@@ -201,13 +218,25 @@ fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<An
     answers
 }
 
-/// How many of the requests in front one call carries.
-fn piece(requests: &[&Request], encoded: &[Encoded]) -> usize {
-    let mut bytes = 0;
+/// Whether some could be served although memory is full, and some not.
+fn is_mixed(piece: &[Encoded]) -> bool {
+    piece.iter().any(|request| kind(request) != kind(&piece[0]))
+}
+
+/// What a server without memory tells apart.
+fn kind(request: &Encoded) -> (bool, bool) {
+    (request.is_read, request.is_shrinking)
+}
+
+/// How many of the requests in front one call carries; where memory is full, only of one kind.
+fn piece(requests: &[&Request], encoded: &[Encoded], is_full: bool) -> usize {
+    let (mut bytes, its_first) = (0, &encoded[0]);
     let fitting = requests.iter().zip(encoded).take(REQUESTS_MAX).take_while(|(request, encoded)| {
         let is_first = bytes == 0;
         bytes += encoded.bytes.len();
-        !matches!(request, Request::Read(_, Command::Digest(_))) && (is_first || bytes <= BYTES_MAX)
+        let is_of_kind = !is_full || kind(encoded) == kind(its_first);
+        let fits = is_of_kind && (is_first || bytes <= BYTES_MAX);
+        fits && !matches!(request, Request::Read(_, Command::Digest(_)))
     });
     fitting.count().max(1)
 }

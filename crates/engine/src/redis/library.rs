@@ -70,12 +70,18 @@ impl Library {
         format!("{}_read", self.name)
     }
 
+    /// The name of the function that may write although memory is full.
+    #[must_use]
+    pub fn shrinker_name(&self) -> String {
+        format!("{}_shrink", self.name)
+    }
+
     /// For `FUNCTION LOAD`. While a library is loaded it has neither `string` nor `redis.call`, so it is built
     /// by the first call, and kept.
     #[must_use]
     pub fn functions(&self) -> String {
         let Self { name, body } = self;
-        let reader = self.reader_name();
+        let (reader, shrinker) = (self.reader_name(), self.shrinker_name());
         format!(
             "#!lua name={name}\n\
              local library\n\
@@ -85,7 +91,8 @@ impl Library {
              return library.main(keys, arguments)\n\
              end\n\
              redis.register_function('{name}', main)\n\
-             redis.register_function{{function_name='{reader}', callback=main, flags={{'no-writes'}}}}\n"
+             redis.register_function{{function_name='{reader}', callback=main, flags={{'no-writes'}}}}\n\
+             redis.register_function{{function_name='{shrinker}', callback=main, flags={{'allow-oom'}}}}\n"
         )
     }
 

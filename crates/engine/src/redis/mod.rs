@@ -257,6 +257,7 @@ impl RedisEngine {
                 caller: caller.clone(),
                 durability: settings.durability,
                 waits: Arc::clone(&waits),
+                is_full: false,
                 shared: Arc::clone(&shared),
             };
             let (inbox, outlet) = tokio::sync::mpsc::channel(settings.inbox_batches_max.max(1));

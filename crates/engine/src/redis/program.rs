@@ -16,6 +16,17 @@ pub enum ScriptKind {
     Evalsha,
 }
 
+/// What a call may do, where the server holds it to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rights {
+    /// Look.
+    Read,
+    /// Write.
+    Write,
+    /// Write although memory is full, because that frees some.
+    Shrink,
+}
+
 /// How often a script is loaded for one call: after a load the slot may have moved on to another server.
 const LOADS_MAX: usize = 3;
 
@@ -26,6 +37,8 @@ pub(super) struct Program {
     pub(super) function: String,
     /// The function that may not write, where there is one.
     pub(super) reader: Option<String>,
+    /// The function that may write although memory is full, where there is one.
+    pub(super) shrinker: Option<String>,
     /// For `FUNCTION LOAD`.
     pub(super) functions: String,
     /// For `SCRIPT LOAD`.
@@ -38,16 +51,16 @@ impl Program {
     /// A script in both of its forms.
     pub(super) fn new(function: String, reader: Option<String>, functions: String, script: String) -> Self {
         let sha = redis::Script::new(&script).get_hash().to_owned();
-        Self { function, reader, functions, script, sha }
+        Self { function, reader, shrinker: None, functions, script, sha }
     }
 
-    /// The command that calls it with keys; arguments follow. `is_read` is for what writes nothing.
-    pub(super) fn command(&self, kind: ScriptKind, is_read: bool, keys: &[String]) -> Cmd {
-        let reader = self.reader.as_ref().filter(|_| is_read);
-        let (word, name) = match (kind, reader) {
-            (ScriptKind::Evalsha, _) => ("EVALSHA", &self.sha),
-            (ScriptKind::Functions, Some(reader)) => ("FCALL_RO", reader),
-            (ScriptKind::Functions, None) => ("FCALL", &self.function),
+    /// The command that calls it with keys; arguments follow.
+    pub(super) fn command(&self, kind: ScriptKind, rights: Rights, keys: &[String]) -> Cmd {
+        let (word, name) = match (kind, rights, &self.reader, &self.shrinker) {
+            (ScriptKind::Evalsha, ..) => ("EVALSHA", &self.sha),
+            (ScriptKind::Functions, Rights::Read, Some(reader), _) => ("FCALL_RO", reader),
+            (ScriptKind::Functions, Rights::Shrink, _, Some(shrinker)) => ("FCALL", shrinker),
+            (ScriptKind::Functions, ..) => ("FCALL", &self.function),
         };
         let mut command = redis::cmd(word);
         command.arg(name).arg(keys.len()).arg(keys);

@@ -32,7 +32,7 @@ use super::address::{Address, Endpoint, SHAPE};
 use super::connection::{Link, Refused};
 use super::deployment;
 use super::nodes::{Nodes, Traffic};
-use super::program::{Program, ScriptKind};
+use super::program::{Program, Rights, ScriptKind};
 use super::{Settings, keys};
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered};
@@ -190,7 +190,8 @@ impl Scripts {
     /// What became of the call otherwise; only [`ScriptError::TimedOut`] and [`ScriptError::Unknown`] leave
     /// open whether it did something.
     pub async fn run<T: FromRedisValue>(&self, script: &Script, call: &Call) -> Result<T, ScriptError> {
-        let command = script.program.command(self.kind, script.is_read_only, &call.keys);
+        let rights = if script.is_read_only { Rights::Read } else { Rights::Write };
+        let command = script.program.command(self.kind, rights, &call.keys);
         let link = self.link(call)?;
         let command = with_arguments(command, call);
         let sent = script.program.call::<Value>(self.kind, &link, |_| command.clone()).await;
