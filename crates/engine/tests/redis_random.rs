@@ -1,5 +1,5 @@
-//! Random sequences in lock-step: the Redis engine and the machine in memory are sent the same at the same
-//! stamps, and give the same receipts, the same log and the same digests.
+//! Random sequences in lock-step: the Redis engine, the machine in memory and the naive model are sent the same
+//! at the same stamps, and give the same receipts, the same log and the same digests.
 
 #[path = "redis/servers.rs"]
 #[allow(dead_code, reason = "each test needs a part of it")]
@@ -11,9 +11,10 @@ use scarce_core::machine::{Answer, Machine};
 use scarce_core::outcome::Receipt;
 use scarce_core::state;
 use scarce_engine::clock::ManualClock;
+use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_engine::{Engine, Request};
-use scarce_sim::compare::envelope;
+use scarce_sim::compare::{Comparison, Coverage, envelope};
 use scarce_sim::random::{Sequence, Step};
 use servers::{Server, connection};
 
@@ -22,6 +23,9 @@ const STEPS: usize = 200;
 
 /// After how many steps digests are compared, which reads all keys.
 const DIGEST_EVERY: usize = 20;
+
+/// After how many sequences a long run says how far it is.
+const TOLD_EVERY: u64 = 500;
 
 /// How many requests are handed in together.
 const TOGETHER: usize = 25;
@@ -199,9 +203,11 @@ fn envelope_of(step: &Step) -> Option<Envelope> {
     envelope(namespace, options, lines).ok()
 }
 
-fn run(pair: &mut Pair<'_>, sequence: &Sequence) -> Result<(), String> {
+/// Runs a sequence; `meddle` may do something to the keys before each step.
+fn run(pair: &mut Pair<'_>, sequence: &Sequence, mut meddle: impl FnMut(usize)) -> Result<(), String> {
     for (at, step) in sequence.steps.iter().enumerate() {
         let differs = |what: String| format!("seed {} step {at}: {step}\n{what}", sequence.seed);
+        meddle(at);
         pair.step(step).map_err(differs)?;
         if at % DIGEST_EVERY == 0 || at + 1 == sequence.steps.len() {
             pair.check_digest().map_err(differs)?;
@@ -210,27 +216,70 @@ fn run(pair: &mut Pair<'_>, sequence: &Sequence) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn the_redis_engine_and_the_machine_in_memory_agree() {
+/// The seeds to run; so many are told now and then, for long runs.
+fn seeds() -> impl Iterator<Item = u64> {
     let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 40));
+    (0..count).map(move |at| {
+        if at > 0 && at % TOLD_EVERY == 0 {
+            eprintln!("{at} of {count} sequences from seed {first} on agree");
+        }
+        first + at
+    })
+}
+
+#[test]
+fn the_redis_engine_and_the_machine_in_memory_and_the_model_agree() {
     let server = servers::server();
     let url = server.url();
-    for seed in first..first + count {
+    for seed in seeds() {
         let sequence = Sequence::random(seed, STEPS);
+        if let Err(difference) = Comparison::default().run(&sequence, &mut Coverage::default()) {
+            panic!("seed {seed}: {difference}");
+        }
         let script = if seed % 2 == 0 { ScriptKind::Functions } else { ScriptKind::Evalsha };
         let mut pair = Pair::new(&server, &url, &sequence.settings, script);
-        if let Err(difference) = run(&mut pair, &sequence) {
+        if let Err(difference) = run(&mut pair, &sequence, |_| {}) {
             panic!("{difference}");
         }
     }
 }
 
+/// Makes the first number of the first row of a hash one more; whether there was one.
+fn plant(server: &Server, key: &str) -> bool {
+    let rows: Vec<(String, String)> = server.ask(&["HGETALL", key]).expect("rows");
+    let Some((field, row)) = rows.first() else { return false };
+    let mut words: Vec<String> = row.split('|').map(str::to_owned).collect();
+    let Some(word) = words.iter_mut().find(|word| word.parse::<u64>().is_ok()) else { return false };
+    *word = (word.parse::<u64>().expect("a number") + 1).to_string();
+    server.ask::<()>(&["HSET", key, field, &words.join("|")]).expect("planted");
+    true
+}
+
 #[test]
-fn what_is_handed_in_together_is_answered_as_one_by_one() {
-    let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 40));
+fn a_planted_difference_is_found() {
     let server = servers::server();
     let url = server.url();
-    for seed in first..first + count {
+    for seed in 1..=6 {
+        let sequence = Sequence::random(seed, STEPS);
+        let mut pair = Pair::new(&server, &url, &sequence.settings, ScriptKind::Functions);
+        let keys =
+            ["accounts", "stock", "coupons", "markets"].map(|name| Keys::new("scarce:", 0, 1).of(name));
+        let mut is_planted = false;
+        let difference = run(&mut pair, &sequence, |at| {
+            if at > STEPS / 2 && !is_planted {
+                is_planted = keys.iter().any(|key| plant(&server, key));
+            }
+        });
+        assert!(is_planted, "seed {seed}: nothing could be planted");
+        assert!(difference.is_err(), "seed {seed}: what was planted was not found");
+    }
+}
+
+#[test]
+fn what_is_handed_in_together_is_answered_as_one_by_one() {
+    let server = servers::server();
+    let url = server.url();
+    for seed in seeds() {
         let sequence = Sequence::random(seed, STEPS);
         let mut pair = Pair::new(&server, &url, &sequence.settings, ScriptKind::Functions);
         for steps in sequence.steps.chunks(TOGETHER) {
