@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use compact_str::format_compact;
 use scarce_core::command::{Body, Command, Envelope};
-use scarce_core::outcome::{Code, Outcome, Receipt, Value};
+use scarce_core::outcome::{Receipt, Value};
 use scarce_core::packets::Prepared;
 use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
 
+use super::receipt::Written;
 use super::values::{Unreadable, Writer, read_all};
 use crate::engine::Request;
 use crate::journal::bytes::hex;
@@ -48,28 +49,31 @@ fn write_settings(writer: &mut Writer, settings: &Settings) {
     writer.quantity(u64::from(settings.ulid_times));
 }
 
-/// What one request is in a message, written where it was handed in, so that a lane only joins them.
+/// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
+/// values one after the other.
 #[derive(Debug)]
 pub struct Encoded {
     pub(super) bytes: Vec<u8>,
+    values: usize,
     pub(super) is_read: bool,
 }
+
+/// How many values stand before those of a command.
+const HEAD_VALUES: usize = 7;
 
 /// A request to finish what another call began.
 #[must_use]
 pub fn resume() -> Encoded {
     let mut writer = Writer::default();
-    writer.list(1);
     writer.text("resume");
-    Encoded { bytes: writer.into_bytes(), is_read: false }
+    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false }
 }
 
 /// Writes a request.
 #[must_use]
 pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
     let mut writer = Writer::default();
-    writer.list(8);
-    match request {
+    let values = match request {
         Request::Write(envelope) => write_envelope(&mut writer, "write", envelope, settings, scratch),
         Request::DryRun(envelope) => write_envelope(&mut writer, "dry_run", envelope, settings, scratch),
         Request::Read(namespace, command) => {
@@ -79,29 +83,27 @@ pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> 
             writer.nothing();
             writer.optional(asked_id(command).and_then(|id| made_at(id, settings)));
             writer.nothing();
-            write_command(&mut writer, command);
-            writer.list(0);
+            writer.nothing();
+            HEAD_VALUES + write_command(&mut writer, command)
         }
         Request::Expire(limit) => {
             writer.text("expire");
-            writer.text("");
-            (0..4).for_each(|_| writer.nothing());
-            writer.list(1);
             writer.quantity((*limit).min(EXPIRE_MAX) as u64);
-            writer.list(0);
+            2
         }
-    }
+    };
     let is_read = matches!(request, Request::Read(..));
-    Encoded { bytes: writer.into_bytes(), is_read }
+    Encoded { bytes: writer.into_bytes(), values, is_read }
 }
 
+/// Writes an envelope. Gives how many values it is.
 fn write_envelope(
     writer: &mut Writer,
     kind: &str,
     envelope: &Envelope,
     settings: &Settings,
     scratch: &mut Vec<u8>,
-) {
+) -> usize {
     let operation = envelope.common.operation.as_ref();
     writer.text(kind);
     writer.text(&envelope.namespace);
@@ -118,12 +120,24 @@ fn write_envelope(
     };
     writer.optional(operation.or(resolved).and_then(|id| made_at(id, settings)));
     writer.optional(envelope.common.deadline);
-    match &envelope.body {
-        Body::Single(command) => write_command(writer, command),
-        Body::Atomic(commands) => {
-            writer.list(commands.len());
-            commands.iter().for_each(|command| write_command(writer, command));
+    write_all_prepared(writer, kind, envelope, settings);
+    HEAD_VALUES
+        + match &envelope.body {
+            Body::Single(command) => write_command(writer, command),
+            Body::Atomic(commands) => {
+                writer.list(commands.len());
+                for command in commands {
+                    writer.list(command.spec().arguments.len() + 1);
+                    write_command(writer, command);
+                }
+                1
+            }
         }
+}
+
+fn write_all_prepared(writer: &mut Writer, kind: &str, envelope: &Envelope, settings: &Settings) {
+    if envelope.prepared().is_empty() {
+        return writer.nothing();
     }
     writer.list(envelope.prepared().len());
     // A dry run stops after the first step, and a batch takes no command that has a second one.
@@ -146,11 +160,12 @@ fn made_at(id: &OperationId, settings: &Settings) -> Option<u64> {
     id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
 }
 
-fn write_command(writer: &mut Writer, command: &Command) {
+/// Writes a command's number and its arguments. Gives how many values that is.
+fn write_command(writer: &mut Writer, command: &Command) -> usize {
     let values = command.values();
-    writer.list(values.len() + 1);
     writer.quantity(u64::from(command.spec().number));
     values.iter().for_each(|value| writer.value(value));
+    values.len() + 1
 }
 
 /// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
@@ -195,7 +210,7 @@ pub fn message(
     write_settings(&mut writer, settings);
     writer.optional(epoch);
     writer.optional(clock);
-    writer.list(requests.len());
+    writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
     writer.into_bytes()
 }
@@ -245,28 +260,16 @@ pub fn read_reply(bytes: &[u8], partition: u32) -> Result<Reply, Unreadable> {
     Ok(Reply { epoch: quantity(epoch)?, sequence: quantity(sequence)?, owed, receipts })
 }
 
+/// A receipt is a text; one from before stands in a list.
 fn read_receipt(value: &Value, partition: u32) -> Result<Receipt, Unreadable> {
-    let Value::List(fields) = value else { return Err(Unreadable("a receipt is no list")) };
-    let [code, facts, epoch, first, last, at, replayed] = fields.as_slice() else {
-        return Err(Unreadable("a receipt has other fields"));
-    };
-    Ok(Receipt {
-        outcome: read_outcome(code, facts)?,
-        partition,
-        epoch: quantity(epoch)?,
-        sequence_first: quantity(first)?,
-        sequence_last: quantity(last)?,
-        at: quantity(at)?,
-        replayed: quantity(replayed)? == 1,
-    })
-}
-
-/// An outcome from its code's number and its facts.
-pub(super) fn read_outcome(code: &Value, facts: &Value) -> Result<Outcome, Unreadable> {
-    let number = u16::try_from(quantity(code)?).map_err(|_| Unreadable("a code is unknown"))?;
-    let code = Code::from_number(number).ok_or(Unreadable("a code is unknown"))?;
-    let Value::List(facts) = facts else { return Err(Unreadable("facts are no list")) };
-    Ok(Outcome { code, facts: facts.iter().cloned().collect() })
+    match value {
+        Value::Text(text) => Ok(Written::read(text)?.into_receipt(partition, false)),
+        Value::List(texts) => match texts.as_slice() {
+            [Value::Text(text)] => Ok(Written::read(text)?.into_receipt(partition, true)),
+            _ => Err(Unreadable("a receipt from before is another list")),
+        },
+        _ => Err(Unreadable("a receipt is no text")),
+    }
 }
 
 pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {

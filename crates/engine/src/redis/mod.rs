@@ -18,6 +18,7 @@ mod lane;
 pub mod library;
 pub mod log;
 mod reader;
+mod receipt;
 pub mod values;
 
 use std::future::Future;

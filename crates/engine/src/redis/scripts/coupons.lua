@@ -3,6 +3,8 @@
 -- A limit is { name, max, dimensions, window, offset in minutes or false }, a subject { dimension, value, … }.
 -- A limit keeps its place, by which its counters know it; further ones are added at the end.
 
+S.hash_of_argument.coupon = "coupons"
+
 local INTEGER_MAX = 9007199254740991
 local LIMITS_MAX = 16
 

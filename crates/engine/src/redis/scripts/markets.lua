@@ -4,6 +4,8 @@
 -- An order's record has its priority while it rests: it is nil once it ended, and while it is on its way
 -- through the book.
 
+S.hash_of_argument.market = "markets"
+
 local INTEGER_MAX = 9007199254740991
 
 -- How many trades of a market are kept.

@@ -8,7 +8,7 @@
 -- what Redis has behind a bound is read once (Redis changes at the end only), and what is taken out at its
 -- front is stepped over once. What was added is kept in order.
 
-local byte, format, sub = string.byte, string.format, string.sub
+local byte, sub = string.byte, string.sub
 
 -- How many members of Redis are read at least when more are needed.
 local PAGE_MIN = 16
@@ -109,11 +109,10 @@ end
 -- Reading -----------------------------------------------------------------------------------------------
 
 local function read(set, first, last, limit, backward)
-  local count = format("%.0f", limit)
-  if backward then
-    return redis.call("ZREVRANGEBYLEX", S.keys[set], last, first, "LIMIT", "0", count)
-  end
-  return redis.call("ZRANGEBYLEX", S.keys[set], first, last, "LIMIT", "0", count)
+  local key, count = S.key(set), S.number(limit)
+  S.note_type(set)
+  if backward then return redis.call("ZREVRANGEBYLEX", key, last, first, "LIMIT", "0", count) end
+  return redis.call("ZRANGEBYLEX", key, first, last, "LIMIT", "0", count)
 end
 
 -- Whether all up to a bound was read.
