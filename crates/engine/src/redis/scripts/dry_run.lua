@@ -30,7 +30,7 @@ local function foretell_steps(step)
 end
 
 local function single_foretold(request)
-  local step, refusal = S.attempt(S.decide_command, request.command, request)
+  local step, refusal = S.decide_command(request.command, request.packets and request.packets[1])
   if refusal then return refusal end
   local facts = foretell_steps(step)
   hide_figures(request.command, facts, 0)

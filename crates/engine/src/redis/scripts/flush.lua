@@ -56,39 +56,37 @@ local function put_back(key, ids, before)
   return { put or take_out, put and take_out }
 end
 
-local function plan_rows(plan, hash, ids, word, texts)
-  local key, before = hash.key, hash.texts
-  each_piece(ids, function(piece)
-    local write, count = { word, key }, 2
-    for at = 1, #piece do
-      local id = piece[at]
-      count = count + 1
-      write[count] = id
-      if texts then
-        count = count + 1
-        write[count] = texts[id]
-      end
-    end
-    add_step(plan, hash.kind, write, function() return put_back(key, piece, before) end)
+-- A HSET whose fields are added to it: the command and how many words it has.
+local function add_set_step(plan, hash)
+  local write = { "HSET", hash.key }
+  add_step(plan, hash.kind, write, function()
+    local ids = {}
+    for at = 3, #write, 2 do ids[#ids + 1] = write[at] end
+    return put_back(hash.key, ids, hash.texts)
   end)
+  return write, 2
 end
 
 local function plan_hash(plan, hash)
   local rows, before, pack = hash.rows, hash.texts, hash.pack
-  local texts, set, removed, set_count = {}, {}, {}, 0
+  local removed, write, length = {}, nil, 0
   for id, text in pairs(hash.dirty) do
     if text == true then text = rows[id] and pack(rows[id]) end
     if text ~= before[id] then
       if text then
-        texts[id], set_count = text, set_count + 1
-        set[set_count] = id
+        if not write or length > 2 * ROWS_MAX then write, length = add_set_step(plan, hash) end
+        write[length + 1], write[length + 2] = id, text
+        length = length + 2
       elseif before[id] then
         removed[#removed + 1] = id
       end
     end
   end
-  plan_rows(plan, hash, set, "HSET", texts)
-  plan_rows(plan, hash, removed, "HDEL")
+  each_piece(removed, function(piece)
+    add_step(plan, hash.kind, command("HDEL", hash.key, piece), function()
+      return put_back(hash.key, piece, before)
+    end)
+  end)
 end
 
 local function with_scores(members)

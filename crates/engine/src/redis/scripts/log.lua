@@ -88,14 +88,16 @@ end
 
 -- Receipts -----------------------------------------------------------------------------------------------
 
-function S.receipt(fingerprint, at, sequence_last, events_of, code, facts)
+local function receipt_of(fingerprint, at, sequence_last, events_of, code, facts)
   return fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. "|" .. number(events_of) .. "|"
     .. number(S.meta.epoch) .. "|" .. number(code) .. "|" .. encode(facts)
 end
 
+S.receipt = receipt_of
+
 -- The receipt of what changed nothing.
 function S.unlogged(outcome)
-  return S.receipt("", S.now, S.meta.sequence, 0, outcome.code, outcome.facts)
+  return receipt_of("", S.now, S.meta.sequence, 0, outcome.code, outcome.facts)
 end
 
 -- The log ------------------------------------------------------------------------------------------------
@@ -119,7 +121,8 @@ local function settle_step(operation, first)
   local before = meta.unfinished
   local join = S.join[progress[1]]
   meta.unfinished = {
-    at = S.now, operation = operation, sequence_first = first,
+    at = S.now, sequence_first = first,
+    operation = operation and { key = operation.key, id = operation.id, fingerprint = operation.fingerprint },
     progress = join and join(progress, before and before.progress) or progress,
   }
 end
@@ -132,24 +135,21 @@ end
 -- is left to do. Gives the receipt where there is an outcome.
 function S.log_events(operation, code, facts)
   if count == 0 and operation then S.emit("operation.unchanged", {}) end
-  local meta, now = S.meta, S.now
-  if count == 0 then return code and S.receipt("", now, meta.sequence, 0, code, facts) end
-  if length == 0 then values[1], values[2], length = meta.epoch, meta.sequence + 1, 2 end
-  local unfinished = meta.unfinished
-  local first = unfinished and unfinished.sequence_first or meta.sequence + 1
-  local last = meta.sequence + count
+  local meta, now, fingerprint = S.meta, S.now, operation and operation.fingerprint or ""
+  local before = meta.sequence
+  if count == 0 then return code and receipt_of("", now, before, 0, code, facts) end
+  if length == 0 then values[1], values[2], length = meta.epoch, before + 1, 2 end
+  local first, last = meta.unfinished and meta.unfinished.sequence_first or before + 1, before + count
   meta.sequence, meta.at = last, now
   S.events_logged = S.events_logged + count
-  local key, head, receipt = operation and operation.key or false, nil, nil
+  local receipt = code and receipt_of(fingerprint, now, last, last + 1 - first, code, facts)
   if names[count] == "operation.stepped" then
-    head = head_of_step(operation)
+    add_entry(operation and operation.key or false, head_of_step(operation))
     settle_step(operation, first)
   else
+    add_entry(operation and operation.key or false, operation and receipt or number(now))
     meta.unfinished = nil
-    if code then receipt = S.receipt(operation and operation.fingerprint or "", now, last, last + 1 - first, code, facts) end
-    head = operation and receipt or number(now)
   end
-  add_entry(key, head)
   count = 0
   if operation and receipt then S.remember(operation, now, last, receipt) end
   return receipt

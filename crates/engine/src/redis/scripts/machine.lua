@@ -45,21 +45,20 @@ local function note_touched(kind, resource)
   touched[#touched + 1] = resource
 end
 
-local function touch(command)
-  local visit = S.touched[command.spec.group]
-  if visit then visit(command, note_touched) end
-end
-
 -- Ends the due deadlines of the resources that the commands touch, in entries of their own that stay even
 -- when the commands are refused; without entries in a dry run.
 function S.end_due_of(request, is_logged)
-  clear_events()
-  if request.command then
-    touch(request.command)
+  local command = request.command
+  if command then
+    local visit = command.spec.touch
+    if visit then visit(command, note_touched) end
   else
-    for _, command in ipairs(request.commands) do touch(command) end
+    for _, line in ipairs(request.commands) do
+      if line.spec.touch then line.spec.touch(line, note_touched) end
+    end
   end
   if #touched == 0 then return end
+  clear_events()
   local resources = touched
   touched = {}
   for at = 1, #resources, 2 do
@@ -101,7 +100,7 @@ end
 function S.admit(request)
   if request.commands and #request.commands == 0 then return S.outcome("INVALID", "batch", "has no lines") end
   local id, now = request.id, S.now
-  local refusal = id and S.check_age(id, request.made_at, now)
+  local refusal = id and request.made_at and S.check_age(id, request.made_at, now)
   if refusal then return refusal end
   if request.deadline and now >= request.deadline then return S.outcome("DEADLINE_PASSED", request.deadline, now) end
   if id and S.is_full(now) then return S.outcome("OVERLOADED", "operations") end
@@ -109,10 +108,17 @@ end
 
 -- Commands -----------------------------------------------------------------------------------------------
 
-function S.decide_command(command, context)
-  local decision = S.decide[command.spec.name]
-  if not decision then S.refuse("INVALID", "command", "is answered on its own, not sequenced in a batch") end
-  return decision(command, context)
+-- What every decision is given beside its command: the time, and the packets that were cut for it.
+local context = {}
+
+local function no_decision()
+  S.refuse("INVALID", "command", "is answered on its own, not sequenced in a batch")
+end
+
+-- What a command decides, or its refusal.
+function S.decide_command(command, prepared)
+  context.now, context.prepared = S.now, prepared
+  return attempt(command.spec.decision or no_decision, command, context)
 end
 
 local decide_command = S.decide_command
@@ -159,7 +165,7 @@ end
 local function single(request)
   local command, operation = request.command, operation_of(request)
   clear_events()
-  local step, refusal = attempt(decide_command, command, request)
+  local step, refusal = decide_command(command, request.packets and request.packets[1])
   if refusal then return refuse(refusal, operation, command.spec.remembers_refusals) end
   evolve_from(1, operation)
   if not step.progress then return log_events(operation, 0, step) end
@@ -176,13 +182,9 @@ function S.lines_of(request)
   local operation = operation_of(request)
   local answers, bytes, packets = {}, 0, 0
   for line, command in ipairs(request.commands) do
-    request.prepared = nil
-    if command.spec.name == "PACKET.CREATE" then
-      packets = packets + 1
-      request.prepared = request.packets[packets]
-    end
+    if command.spec.name == "PACKET.CREATE" then packets = packets + 1 end
     local first = events_count() + 1
-    local step, refusal = attempt(decide_command, command, request)
+    local step, refusal = decide_command(command, request.packets and request.packets[packets])
     if refusal then return nil, line - 1, refusal end
     evolve_from(first, operation)
     if step.progress then return nil, line - 1, S.outcome("STEP_LIMIT", step_limit_of(step.progress)) end
@@ -281,114 +283,150 @@ local function query(request)
   return unlogged(refusal or S.applied(facts))
 end
 
-local function stamp(request)
-  local now = math.max(S.meta.now, S.clock)
-  S.now, S.meta.now, request.now = now, now, now
+local function stamp()
+  S.now = math.max(S.meta.now, S.clock)
+  S.meta.now = S.now
 end
 
 -- The receipt of a request; nil where its further steps are left to the next call.
 local function serve(request)
   local kind = request.kind
   if kind == "write" then
-    stamp(request)
+    stamp()
     return submit(request)
   elseif kind == "expire" then
-    stamp(request)
+    stamp()
     return expire(request.limit)
   end
   -- What changes nothing leaves no stamp behind.
   S.now = math.max(S.meta.now, S.clock)
-  request.now = S.now
   if kind == "read" then return query(request) end
   return S.dry_run(request)
 end
 
 -- Messages -----------------------------------------------------------------------------------------------
 
--- The command whose number stands at a place of the values, and the place behind its arguments.
-local function command_at(values, at)
-  local spec = S.command_specs[values[at]]
-  return spec.read(spec, values, at), at + 1 + #spec.arguments
-end
+-- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id, deadline,
+-- packets cut for it, and a command or a list of commands. A command is its number and its arguments.
+local COMMAND = 7
 
--- The request that begins at a place of the values, and the place behind it: kind, namespace, id, content hash,
--- the time in the id, deadline, packets cut for it, and a command or a list of commands.
-local function request_at(values, at)
-  local kind = values[at]
-  if kind == "resume" then return { kind = kind }, at + 1 end
-  if kind == "expire" then return { kind = kind, limit = values[at + 1] }, at + 2 end
-  local namespace, id, packets, body = values[at + 1], values[at + 2] or nil, values[at + 6], values[at + 7]
-  local request = {
-    kind = kind, namespace = namespace, id = id, key = id and S.operation_key(namespace, id),
-    fingerprint = values[at + 3], made_at = values[at + 4] or nil, deadline = values[at + 5] or nil,
-    now = false, command = false, prepared = packets and packets[1],
-  }
-  if type(body) == "number" then
-    request.command, at = command_at(values, at + 7)
-    return request, at
+-- What is done for the commands of a spec, found once: `named` are the places of arguments that name a record,
+-- and its kind, by turns.
+local function link(spec)
+  local named = {}
+  for place, argument in ipairs(spec.arguments) do
+    local kind = S.hash_of_argument[argument]
+    if kind then named[#named + 1], named[#named + 2] = place, kind end
   end
-  request.commands, request.packets = {}, packets or {}
-  for line, one in ipairs(body) do request.commands[line] = command_at(one, 1) end
-  return request, at + 8
+  spec.decision, spec.touch, spec.named, spec.size = S.decide[spec.name], S.touched[spec.group], named, #spec.arguments + 1
+  return spec
 end
 
--- Where the ids are that a call asks for: by kind of record the ids, each once.
-local function want(wanted, kind, id)
+local function spec_of(number)
+  local spec = S.command_specs[number]
+  return spec.named and spec or link(spec)
+end
+
+-- The ids that a call surely asks for, by kind of record, each once.
+local wanted, known
+
+local function want(kind, id)
   local ids = wanted[kind]
   if not ids then
-    ids = { known = {} }
-    wanted[kind] = ids
+    ids = {}
+    wanted[kind], known[kind] = ids, {}
   end
-  if ids.known[id] then return end
-  ids.known[id] = true
+  if known[kind][id] then return end
+  known[kind][id] = true
   ids[#ids + 1] = id
 end
 
--- What of a command's arguments names a record: name of argument and kind by turns.
-local function named_by(spec)
-  local named = {}
-  for _, argument in ipairs(spec.arguments) do
-    local kind = S.hash_of_argument[argument]
-    if kind then named[#named + 1], named[#named + 2] = argument, kind end
+-- Notes what the command at a place of the values names; gives the place behind it.
+local function want_named(values, at)
+  local spec = spec_of(values[at])
+  local named = spec.named
+  for place = 1, #named, 2 do
+    local id = values[at + named[place]]
+    if id then want(named[place + 1], id) end
   end
-  spec.named = named
-  return named
+  return at + spec.size
 end
 
-local function want_named(wanted, command)
-  local named = command.spec.named or named_by(command.spec)
-  for at = 1, #named, 2 do
-    local id = command[named[at]]
-    if id then want(wanted, named[at + 1], id) end
+-- Reads what the requests from a place on name, all at once.
+local function prefetch(values, at)
+  local keys, count = {}, 0
+  wanted, known = {}, {}
+  while values[at] do
+    local kind, id = values[at], values[at + 2]
+    if kind == "expire" then
+      at = at + 2
+    else
+      if id then
+        count = count + 1
+        keys[count] = S.operation_key(values[at + 1], id)
+      end
+      local body = values[at + COMMAND]
+      if type(body) == "table" then
+        for _, line in ipairs(body) do want_named(line, 1) end
+        at = at + COMMAND + 1
+      else
+        at = want_named(values, at + COMMAND)
+      end
+    end
   end
-end
-
--- Reads what the requests name by their arguments, all at once.
-local function prefetch(requests)
-  local wanted = {}
-  for _, request in ipairs(requests) do
-    if request.key then want(wanted, "operations", request.key) end
-    if request.command then want_named(wanted, request.command) end
-    for _, command in ipairs(request.commands or {}) do want_named(wanted, command) end
-  end
+  S.prefetch("operations", keys)
   for kind, ids in pairs(wanted) do S.prefetch(kind, ids) end
+end
+
+local function command_at(values, at)
+  local spec = spec_of(values[at])
+  return spec.read(spec, values, at), spec.size
+end
+
+local function lines_at(body)
+  local lines = {}
+  for line, values in ipairs(body) do lines[line] = command_at(values, 1) end
+  return lines
+end
+
+-- The request that is served. There is one at a time, so one table is enough.
+local request = {}
+
+-- Reads the request at a place of the values; gives the place behind it.
+local function read_request(values, at)
+  request.kind = values[at]
+  if request.kind == "expire" then
+    request.limit = values[at + 1]
+    return at + 2
+  end
+  local namespace, id, body, size = values[at + 1], values[at + 2], values[at + COMMAND], 1
+  request.namespace, request.id = namespace, id
+  request.key = id and S.operation_key(namespace, id)
+  request.fingerprint, request.made_at, request.deadline = values[at + 3], values[at + 4], values[at + 5]
+  request.packets, request.command, request.commands = values[at + 6], nil, nil
+  if type(body) == "table" then
+    request.commands = lines_at(body)
+  else
+    request.command, size = command_at(values, at + COMMAND)
+  end
+  return at + COMMAND + size
 end
 
 -- Serves requests in order. Gives their receipts and what is owed: 0 nothing, 1 the receipt of the next
 -- request, which was begun, 2 an operation from before, which comes first.
 function S.serve(values)
   S.steps_left, S.now = STEPS_PER_CALL_MAX, S.meta.now
-  local receipts, requests, at, count = {}, {}, 1, 0
+  local receipts, at, count = {}, 1, 0
   local resumed = S.meta.unfinished and not S.is_reading and go_on()
   if S.meta.unfinished then return receipts, 2 end
   if values[1] == "resume" then
     receipts[1] = resumed or unlogged(S.outcome("UNKNOWN", "another call has finished the operation"))
     at, count = 2, 1
   end
-  while values[at] do requests[#requests + 1], at = request_at(values, at) end
-  prefetch(requests)
-  for place = 1, #requests do
-    local answer = serve(requests[place])
+  prefetch(values, at)
+  while values[at] do
+    at = read_request(values, at)
+    local answer = serve(request)
     if not answer then return receipts, 1 end
     count = count + 1
     receipts[count] = answer

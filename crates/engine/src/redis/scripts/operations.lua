@@ -54,7 +54,7 @@ end
 
 -- What is known of an id by its key, or nil.
 function S.find_operation(key, now)
-  local record = S.get("operations", key)
+  local record = S.text_of("operations", key) and S.get("operations", key)
   if record and record.at + S.settings.window_ms > now then return record end
 end
 

@@ -12,7 +12,7 @@ local call = redis.call
 local FIELDS_PER_READING = 2000
 
 -- How many texts of numbers are kept: a call needs most of its numbers more than once.
-local NUMBERS_KEPT = 4096
+local NUMBERS_KEPT = 1024
 
 -- The fields of each hash's records in order. A text is what stands alone; :n is a number, :v any list.
 -- A record's text has no | but in its last field.
@@ -52,14 +52,14 @@ S.record_fields = {
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts" },
 }
 
-local number_texts, number_count = {}, 0
+-- The number that each place has, and its text.
+local kept_numbers, kept_texts = {}, {}
 
 function S.number(number)
-  local text = number_texts[number]
-  if text then return text end
-  if number_count == NUMBERS_KEPT then number_texts, number_count = {}, 0 end
-  text = format("%d", number)
-  number_texts[number], number_count = text, number_count + 1
+  local place = number % NUMBERS_KEPT + 1
+  if kept_numbers[place] == number then return kept_texts[place] end
+  local text = format("%d", number)
+  kept_numbers[place], kept_texts[place] = number, text
   return text
 end
 
@@ -206,6 +206,19 @@ function S.get(kind, id)
   return row or nil
 end
 
+-- The text of an id's record, or nil.
+function S.text_of(kind, id)
+  local hash = hashes[kind] or hash_of(kind)
+  local text = hash.dirty[id]
+  if text == true then return hash.rows[id] and hash.pack(hash.rows[id]) or nil end
+  text = text or hash.texts[id]
+  if text == nil then
+    load(hash, id)
+    text = hash.texts[id]
+  end
+  return text or nil
+end
+
 -- Reads what a call will surely ask for, in as few commands as may be.
 function S.prefetch(kind, ids)
   if #ids == 0 then return end
@@ -250,13 +263,8 @@ end
 -- Puts a record in by its text. What an id had was read before, and it is not taken back.
 function S.put_text(kind, id, text)
   local hash = hashes[kind] or hash_of(kind)
-  hash.rows[id], hash.dirty[id] = nil, text
-end
-
--- The text of an id's record, which was asked for before.
-function S.text_of(kind, id)
-  local hash = hashes[kind]
-  return hash.dirty[id] or hash.texts[id]
+  hash.dirty[id] = text
+  if hash.rows[id] ~= nil then hash.rows[id] = nil end
 end
 
 -- The record of an id, to be changed; nil where there is none. Lists within it are replaced, not changed.
