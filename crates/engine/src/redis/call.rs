@@ -31,7 +31,7 @@ pub const SETTING_NAMES: [&str; 9] = [
 ];
 
 /// How many due records one call ends at most.
-const EXPIRE_MAX: usize = 1_024;
+pub(super) const EXPIRE_MAX: usize = 64;
 
 fn write_settings(writer: &mut Writer, settings: &Settings) {
     writer.list(SETTING_NAMES.len());
@@ -224,6 +224,8 @@ pub enum Owed {
     NextReceipt,
     /// Further steps of an operation from before, which come first.
     EarlierOperation,
+    /// The receipts of requests that the call has left to the next one.
+    Rest,
 }
 
 /// What a call is answered.
@@ -253,6 +255,7 @@ pub fn read_reply(bytes: &[u8], partition: u32) -> Result<Reply, Unreadable> {
         Value::Integer(0) => Owed::Nothing,
         Value::Integer(1) => Owed::NextReceipt,
         Value::Integer(2) => Owed::EarlierOperation,
+        Value::Integer(3) => Owed::Rest,
         _ => return Err(Unreadable("what it owes is unknown")),
     };
     let receipts =

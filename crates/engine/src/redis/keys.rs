@@ -20,12 +20,13 @@ const SLOTS: u32 = 16_384;
 /// | `coupons`, `coupon_claims` | by coupon, by `coupon serial` |
 /// | `counts`; `counts_by` | by `coupon limit window subject`; the same behind the end of the window |
 /// | `markets`, `orders`; `tape` | by market, by `market order`; last trades by `market place` |
+/// | `steps` | by number: what the steps so far of the unfinished operation have answered |
 /// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
 /// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
-pub const NAMES: [&str; 33] = [
+pub const NAMES: [&str; 34] = [
     "meta",
     "accounts",
     "holds",
@@ -53,6 +54,7 @@ pub const NAMES: [&str; 33] = [
     "own",
     "own_levels",
     "tape",
+    "steps",
     "due",
     "due_by",
     "ended",

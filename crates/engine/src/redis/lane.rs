@@ -109,7 +109,7 @@ impl Lane {
         let (mut owed, mut open) = (Owed::Nothing, piece);
         loop {
             let mut requests: Vec<&Encoded> = Vec::with_capacity(open.len() + 1);
-            if owed != Owed::Nothing {
+            if matches!(owed, Owed::NextReceipt | Owed::EarlierOperation) {
                 requests.push(&resume);
             }
             requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));

@@ -37,6 +37,7 @@ use crate::clock::ManualClock;
 use crate::engine::{Engine, Failure, Reply, Request, Watch};
 use crate::metrics::PartitionMetrics;
 
+use call::EXPIRE_MAX;
 pub use connection::ScriptKind;
 use connection::{Caller, Link};
 use keys::Keys;
@@ -47,8 +48,15 @@ use reader::Watchers;
 /// How often each partition's overdue records are ended.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How many overdue records one sweep ends.
-const SWEEP_RECORDS_MAX: usize = 1_024;
+/// How many requests one sweep makes, each for as many overdue records as one may end.
+const SWEEP_REQUESTS: usize = 16;
+
+/// How much one step does at most by default: while it does, nobody else is served, and a step should not take
+/// longer than a millisecond.
+const STEP_MAX: usize = 48;
+
+/// How many packets one step lays ready by default.
+const PACKETS_PER_STEP_MAX: usize = 250;
 
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -144,12 +152,22 @@ impl Default for Settings {
             url: "redis://127.0.0.1:6379".to_owned(),
             prefix: "scarce:".to_owned(),
             partitions: 64,
-            state: state::Settings::default(),
+            state: default_state(),
             script: None,
             response_timeout: Duration::from_secs(5),
             inbox_batches_max: 1_024,
             clock: None,
         }
+    }
+}
+
+/// What outcomes depend on, by default: as elsewhere, but that steps are shorter.
+#[must_use]
+pub fn default_state() -> state::Settings {
+    state::Settings {
+        step_max: STEP_MAX,
+        packets_per_step_max: PACKETS_PER_STEP_MAX,
+        ..state::Settings::default()
     }
 }
 
@@ -343,7 +361,7 @@ async fn sweep(inbox: WeakSender<Mail>, settings: state::Settings) {
     loop {
         turns.tick().await;
         let Some(inbox) = inbox.upgrade() else { return };
-        let batch = vec![Request::Expire(SWEEP_RECORDS_MAX)];
+        let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
         if inbox.send(Mail::new(batch, &settings, Box::new(drop))).await.is_err() {
             return;
         }

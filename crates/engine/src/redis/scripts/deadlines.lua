@@ -85,7 +85,8 @@ function S.forget()
   local limit = FORGOTTEN_PER_EVENT_MAX * S.events_logged
   for _, forget in ipairs(S.forgetters) do forget(S.meta.at, limit) end
   if ended_at < 0 then return end
-  for _, member in ipairs(S.lex_range("ended", "-", "(" .. S.digits(ended_at + 1), limit)) do
+  -- What ended in this call has its time before it.
+  for _, member in ipairs(S.lex_stored("ended", "-", "(" .. S.digits(ended_at + 1), limit)) do
     local words = words_of(member)
     S.forget_record[words[2]](words[3], words[4])
     S.lex_remove("ended", member)

@@ -67,7 +67,17 @@ local function add_set_step(plan, hash)
   return write, 2
 end
 
+-- Reads what nothing asked for and is to be written over.
+local function read_before(hash)
+  local before, unread = hash.texts, {}
+  for id in pairs(hash.dirty) do
+    if before[id] == nil then unread[#unread + 1] = id end
+  end
+  S.prefetch(hash.kind, unread)
+end
+
 local function plan_hash(plan, hash)
+  read_before(hash)
   local rows, before, pack = hash.rows, hash.texts, hash.pack
   local removed, write, length = {}, nil, 0
   for id, text in pairs(hash.dirty) do

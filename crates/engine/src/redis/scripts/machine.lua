@@ -16,8 +16,9 @@ local ENDED_PER_ENTRY = 1024
 -- What the events and answers of a batch may take: they stand in one entry, which has an end.
 local BATCH_BYTES_MAX = 2097152
 
--- How many further steps of a command one call takes; the next call goes on.
-local STEPS_PER_CALL_MAX = 16
+-- How many events one call logs, more or less: others wait for Redis meanwhile. A request that has a further
+-- step, and those behind it, are left to the next call.
+local EVENTS_PER_CALL = 128
 
 local attempt, log_events, unlogged = S.attempt, S.log_events, S.unlogged
 local clear_events, evolve_from, events_count = S.clear_events, S.evolve_from, S.events_count
@@ -141,25 +142,21 @@ local function log_step(operation, progress)
   log_events(operation)
 end
 
--- Takes the remaining steps of the unfinished operation; gives its receipt, or nil where the call's share of
--- steps is used up.
+-- Takes the next step of the unfinished operation; gives its receipt where that was the last.
 local function go_on()
-  while S.steps_left > 0 do
-    S.steps_left = S.steps_left - 1
-    local unfinished, later = S.meta.unfinished, S.now
-    local operation = unfinished.operation
-    S.now = unfinished.at
-    clear_events()
-    local step, receipt = S.go_on[unfinished.progress[1]](unfinished.progress, S.now), nil
-    evolve_from(1, operation)
-    if step.progress then
-      log_step(operation, step.progress)
-    else
-      receipt = log_events(operation, 0, step)
-    end
-    S.now = later
-    if receipt then return receipt end
+  local unfinished, later = S.meta.unfinished, S.now
+  local operation = unfinished.operation
+  S.now = unfinished.at
+  clear_events()
+  local step, receipt = S.go_on[unfinished.progress[1]](unfinished.progress, S.now), nil
+  evolve_from(1, operation)
+  if step.progress then
+    log_step(operation, step.progress)
+  else
+    receipt = log_events(operation, 0, step)
   end
+  S.now = later
+  return receipt
 end
 
 local function single(request)
@@ -170,7 +167,6 @@ local function single(request)
   evolve_from(1, operation)
   if not step.progress then return log_events(operation, 0, step) end
   log_step(operation, step.progress)
-  return go_on()
 end
 
 local function step_limit_of(progress)
@@ -413,9 +409,9 @@ local function read_request(values, at)
 end
 
 -- Serves requests in order. Gives their receipts and what is owed: 0 nothing, 1 the receipt of the next
--- request, which was begun, 2 an operation from before, which comes first.
+-- request, which was begun, 2 an operation from before, which comes first, 3 requests that were not begun.
 function S.serve(values)
-  S.steps_left, S.now = STEPS_PER_CALL_MAX, S.meta.now
+  S.now = S.meta.now
   local receipts, at, count = {}, 1, 0
   local resumed = S.meta.unfinished and not S.is_reading and go_on()
   if S.meta.unfinished then return receipts, 2 end
@@ -425,6 +421,7 @@ function S.serve(values)
   end
   prefetch(values, at)
   while values[at] do
+    if S.events_logged >= EVENTS_PER_CALL then return receipts, 3 end
     at = read_request(values, at)
     local answer = serve(request)
     if not answer then return receipts, 1 end

@@ -48,6 +48,7 @@ S.record_fields = {
   },
   level_totals = { "quantity:n", "orders:n" },
   own_levels = { "quantity:n" },
+  steps = { "fills" },
   tape = { "trade:n", "price:n", "quantity:n", "taker_side", "at:n" },
   operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts" },
 }
@@ -65,21 +66,28 @@ end
 
 local number_text = S.number
 
+local kept_digit_numbers, kept_digits = {}, {}
+
 -- A number as 16 digits, whose order as bytes is that of the numbers.
 function S.digits(number)
-  return format("%016d", number)
+  local place = number % NUMBERS_KEPT + 1
+  if kept_digit_numbers[place] == number then return kept_digits[place] end
+  local text = format("%016d", number)
+  kept_digit_numbers[place], kept_digits[place] = number, text
+  return text
 end
 
 local function escaped(character)
   return format("\\u%04x", byte(character))
 end
 
--- A value as JSON: nothing, a number, a text, or a list of them.
+-- A value as JSON: nothing, a number, a text, a list of them, or what is JSON already.
 local function encode(value)
   local kind = type(value)
   if kind == "number" then return number_text(value) end
   if kind == "string" then return '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"' end
   if not value then return "null" end
+  if value.json then return value.json end
   local count = #value
   -- Most lists are the facts of an outcome, which are few.
   if count == 1 then return "[" .. encode(value[1]) .. "]" end
@@ -245,18 +253,17 @@ end
 
 local function set(kind, id, record)
   local hash = hashes[kind] or hash_of(kind)
-  if hash.rows[id] == nil then load(hash, id) end
   if notes then note(hash, id) end
   hash.rows[id], hash.dirty[id] = record, true
 end
 
--- Puts a record in, in place of the one that the id had.
+-- Puts a record in, in place of the one that the id had. What that was is read at the end, where nothing asked.
 S.put = set
 
 -- Puts in the record of an id that surely has none, without looking.
 function S.add(kind, id, record)
   local hash = hashes[kind] or hash_of(kind)
-  if hash.rows[id] == nil and hash.texts[id] == nil then hash.rows[id], hash.texts[id] = false, false end
+  if hash.texts[id] == nil then hash.texts[id] = false end
   set(kind, id, record)
 end
 
