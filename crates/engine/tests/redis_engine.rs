@@ -209,8 +209,8 @@ fn call_once(connection: &mut redis::Connection, request: &Request) -> call::Rep
     let (keys, library) = (Keys::new("scarce:", 0, 1), Library::new(ClockSource::Server));
     let mut eval = redis::cmd("EVAL");
     eval.arg(library.script()).arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
-    let bytes: Vec<u8> = eval.query(connection).expect("an answer");
-    call::read_reply(&bytes, 0).expect("a reply")
+    let answer: redis::Value = eval.query(connection).expect("an answer");
+    call::read_reply(&answer, 0).expect("a reply")
 }
 
 #[test]

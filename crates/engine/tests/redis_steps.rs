@@ -70,7 +70,7 @@ fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
         ScriptKind::Evalsha => command.arg(library.script()),
     };
     command.arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
-    let answer: Vec<u8> = command.query(&mut server.connection()).expect("an answer");
+    let answer: redis::Value = command.query(&mut server.connection()).expect("an answer");
     call::read_reply(&answer, 0).expect("a reply").owed
 }
 

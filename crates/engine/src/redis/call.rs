@@ -10,7 +10,7 @@ use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
 
 use super::receipt::Written;
-use super::values::{Unreadable, Writer, read_all};
+use super::values::{Unreadable, Writer};
 use crate::engine::Request;
 use crate::journal::bytes::hex;
 
@@ -241,38 +241,42 @@ pub struct Reply {
     pub receipts: Vec<Receipt>,
 }
 
-/// Reads an answer.
+/// Reads an answer: epoch, sequence, what is owed, and receipts.
 ///
 /// # Errors
 /// When it is none.
-pub fn read_reply(bytes: &[u8], partition: u32) -> Result<Reply, Unreadable> {
-    let values = read_all(bytes)?;
-    let [Value::List(fields)] = values.as_slice() else { return Err(Unreadable("it is no list")) };
-    let [epoch, sequence, owed, Value::List(receipts)] = fields.as_slice() else {
+pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unreadable> {
+    use redis::Value::{Array, Int};
+    let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
+    let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
         return Err(Unreadable("it has other fields"));
     };
     let owed = match owed {
-        Value::Integer(0) => Owed::Nothing,
-        Value::Integer(1) => Owed::NextReceipt,
-        Value::Integer(2) => Owed::EarlierOperation,
-        Value::Integer(3) => Owed::Rest,
+        0 => Owed::Nothing,
+        1 => Owed::NextReceipt,
+        2 => Owed::EarlierOperation,
+        3 => Owed::Rest,
         _ => return Err(Unreadable("what it owes is unknown")),
     };
     let receipts =
         receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
-    Ok(Reply { epoch: quantity(epoch)?, sequence: quantity(sequence)?, owed, receipts })
+    let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
+    Ok(Reply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
 }
 
 /// A receipt is a text; one from before stands in a list.
-fn read_receipt(value: &Value, partition: u32) -> Result<Receipt, Unreadable> {
-    match value {
-        Value::Text(text) => Ok(Written::read(text)?.into_receipt(partition, false)),
-        Value::List(texts) => match texts.as_slice() {
-            [Value::Text(text)] => Ok(Written::read(text)?.into_receipt(partition, true)),
-            _ => Err(Unreadable("a receipt from before is another list")),
+fn read_receipt(answer: &redis::Value, partition: u32) -> Result<Receipt, Unreadable> {
+    use redis::Value::{Array, BulkString};
+    let (text, replayed) = match answer {
+        BulkString(text) => (text, false),
+        Array(texts) => match texts.as_slice() {
+            [BulkString(text)] => (text, true),
+            _ => return Err(Unreadable("a receipt from before is another list")),
         },
-        _ => Err(Unreadable("a receipt is no text")),
-    }
+        _ => return Err(Unreadable("a receipt is no text")),
+    };
+    let text = std::str::from_utf8(text).map_err(|_| Unreadable("a text is no UTF-8"))?;
+    Ok(Written::read(text)?.into_receipt(partition, replayed))
 }
 
 pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {

@@ -153,7 +153,7 @@ impl Caller {
         keys: &Keys,
         message: &[u8],
         is_read: bool,
-    ) -> Result<Vec<u8>, Failure> {
+    ) -> Result<redis::Value, Failure> {
         match link.send(&self.command(keys, message, is_read)).await {
             Err(Refused::ByServer(error)) if is_missing(&error) => {
                 self.load(link).await?;

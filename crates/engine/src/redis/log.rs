@@ -9,17 +9,19 @@ use super::call::quantity;
 use super::receipt::{Written, number};
 use super::values::{Unreadable, read_all};
 
-/// Reads the entries that one call logged.
+/// Reads the entries that one call logged, from the words of the stream's entry: names and values by turns, first
+/// the list of all, then what is too long for it.
 ///
 /// # Errors
-/// When the bytes are none that this version knows.
-pub fn read_entries(bytes: &[u8]) -> Result<Vec<Entry>, Unreadable> {
-    let values = read_all(bytes)?;
+/// When the words are none that this version knows.
+pub fn read_entries(words: &[Vec<u8>]) -> Result<Vec<Entry>, Unreadable> {
+    let [_, list, long @ ..] = words else { return Err(Unreadable("it has no list")) };
+    let values = read_all(list)?;
     let [Value::List(values)] = values.as_slice() else { return Err(Unreadable("it is no list")) };
     let [epoch, first, rest @ ..] = values.as_slice() else {
         return Err(Unreadable("it says no sequence"));
     };
-    let (mut reader, mut entries) = (Reader { rest, epoch: quantity(epoch)? }, Vec::new());
+    let (mut reader, mut entries) = (Reader { rest, long, epoch: quantity(epoch)? }, Vec::new());
     let mut first = quantity(first)?;
     while !reader.rest.is_empty() {
         let entry = reader.entry(first)?;
@@ -32,6 +34,7 @@ pub fn read_entries(bytes: &[u8]) -> Result<Vec<Entry>, Unreadable> {
 /// The values that were not read yet.
 struct Reader<'a> {
     rest: &'a [Value],
+    long: &'a [Vec<u8>],
     epoch: u64,
 }
 
@@ -44,9 +47,10 @@ impl<'a> Reader<'a> {
 
     /// An entry from the operation's key, its head, and its events.
     fn entry(&mut self, sequence_first: u64) -> Result<Entry, Unreadable> {
-        let [key, Value::Text(head), count] = self.take(3)? else {
+        let [key, head, count] = self.take(3)? else {
             return Err(Unreadable("an entry has other fields"));
         };
+        let head = self.head(head)?;
         let (head, outcome) = match key {
             Value::Text(key) => self.head_of(key, head, sequence_first)?,
             _ => (self.head_without_id(head, sequence_first)?, None),
@@ -57,6 +61,18 @@ impl<'a> Reader<'a> {
             Err(Unreadable("an entry has no event"))
         } else {
             Ok(Entry { head, outcome, events })
+        }
+    }
+
+    fn head(&self, value: &'a Value) -> Result<&'a str, Unreadable> {
+        match value {
+            Value::Text(head) => Ok(head),
+            place => {
+                let place = usize::try_from(quantity(place)?).unwrap_or(usize::MAX);
+                let word = self.long.get(place.saturating_mul(2).saturating_sub(1));
+                let word = word.ok_or(Unreadable("a receipt is missing"))?;
+                std::str::from_utf8(word).map_err(|_| Unreadable("a text is no UTF-8"))
+            }
         }
     }
 

@@ -6,8 +6,9 @@
 -- What a call logs is one list: epoch and first sequence, then for each entry the operation's key or false, its
 -- head, how many events it has, and of each event the number and its fields. The head is the receipt; without
 -- one it is the stamp, behind the content hash where there is an operation, and before a + where more follows.
+-- A head that is long is a value of the stream's entry by itself, behind the list; in the list stands its place.
 
-local number, encode = S.number, S.encode
+local number, encode_behind = S.number, S.encode_behind
 local specs = S.event_specs
 
 -- Outcomes -----------------------------------------------------------------------------------------------
@@ -89,8 +90,8 @@ end
 -- Receipts -----------------------------------------------------------------------------------------------
 
 local function receipt_of(fingerprint, at, sequence_last, events_of, code, facts)
-  return fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. "|" .. number(events_of) .. "|"
-    .. number(S.meta.epoch) .. "|" .. number(code) .. "|" .. encode(facts)
+  return encode_behind(fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. "|" .. number(events_of) .. "|"
+    .. number(S.meta.epoch) .. "|" .. number(code) .. "|", facts)
 end
 
 S.receipt = receipt_of
@@ -102,14 +103,22 @@ end
 
 -- The log ------------------------------------------------------------------------------------------------
 
-local values, length = {}, 0
+-- From how many bytes on a head is long: Lua reads all bytes of each text that it makes.
+local LONG = 4096
+
+local values, length, long = {}, 0, {}
 
 function S.clear_log()
-  values, length, count = {}, 0, 0
+  values, length, count, long = {}, 0, 0, {}
   S.events_logged = 0
 end
 
 local function add_entry(key, head)
+  if #head > LONG then
+    long[#long + 1] = "receipt"
+    long[#long + 1] = head
+    head = #long / 2
+  end
   values[length + 1], values[length + 2], values[length + 3] = key, head, count
   length = length + 3
   for at = 1, count do length = specs[names[at]].write(values, length, events[at]) end
@@ -159,5 +168,5 @@ function S.plan_log(plan, add_step)
   if length == 0 then return end
   local id, key = number(S.meta.sequence) .. "-0", S.key("log")
   local function inverses() return { { "XDEL", key, id } } end
-  add_step(plan, "log", { "XADD", key, id, "entries", cmsgpack.pack(values) }, inverses)
+  add_step(plan, "log", { "XADD", key, id, "entries", cmsgpack.pack(values), unpack(long) }, inverses)
 end

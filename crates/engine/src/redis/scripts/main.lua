@@ -88,8 +88,7 @@ local function serve(keys, message)
   if epoch and epoch ~= S.meta.epoch then error("EPOCH " .. S.number(S.meta.epoch), 0) end
   local receipts, owed = S.serve(requests)
   S.flush()
-  local reply = { S.meta.epoch, S.meta.sequence, owed, receipts }
-  return is_typed(message) and S.encode(reply) or cmsgpack.pack(reply)
+  return { S.meta.epoch, S.meta.sequence, owed, receipts }
 end
 
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,

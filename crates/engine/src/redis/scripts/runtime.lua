@@ -81,20 +81,52 @@ local function escaped(character)
   return format("\\u%04x", byte(character))
 end
 
--- A value as JSON: nothing, a number, a text, a list of them, or what is JSON already.
-local function encode(value)
+-- Adds to the pieces of a text a value as JSON: nothing, a number, a text, a list of them, or what is JSON already:
+-- the `parts` of a list. Gives how many pieces there are then.
+local function encode_into(pieces, count, value)
   local kind = type(value)
-  if kind == "number" then return number_text(value) end
-  if kind == "string" then return '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"' end
-  if not value then return "null" end
-  if value.json then return value.json end
-  local count = #value
-  -- Most lists are the facts of an outcome, which are few.
-  if count == 1 then return "[" .. encode(value[1]) .. "]" end
-  if count == 2 then return "[" .. encode(value[1]) .. "," .. encode(value[2]) .. "]" end
-  local parts = {}
-  for at = 1, count do parts[at] = encode(value[at]) end
-  return "[" .. concat(parts, ",") .. "]"
+  if kind == "number" then
+    pieces[count + 1] = number_text(value)
+    return count + 1
+  elseif kind == "string" then
+    pieces[count + 1] = '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"'
+    return count + 1
+  elseif not value then
+    pieces[count + 1] = "null"
+    return count + 1
+  end
+  local parts = value.parts
+  pieces[count + 1] = "["
+  count = count + 1
+  for at = 1, #(parts or value) do
+    if at > 1 then
+      count = count + 1
+      pieces[count] = ","
+    end
+    if parts then
+      count = count + 1
+      pieces[count] = parts[at]
+    else
+      count = encode_into(pieces, count, value[at])
+    end
+  end
+  pieces[count + 1] = "]"
+  return count + 1
+end
+
+-- A value as JSON, behind a text. It is one text at last, for Lua reads all bytes of each that it makes.
+function S.encode_behind(text, value)
+  local first, second = value[1], value[2]
+  if type(first) == "number" and type(second) == "number" and #value == 2 then
+    return text .. "[" .. number_text(first) .. "," .. number_text(second) .. "]"
+  end
+  local pieces = { text }
+  return concat(pieces, "", 1, encode_into(pieces, 1, value))
+end
+
+local function encode(value)
+  local pieces = {}
+  return concat(pieces, "", 1, encode_into(pieces, 0, value))
 end
 
 S.encode = encode

@@ -173,7 +173,7 @@ local function all_fills(so_far, fills)
   end
   parts[#parts + 1] = text_of(fills, so_far[5])
   if parts[#parts] == "" then parts[#parts] = nil end
-  return { json = "[" .. table.concat(parts, ",") .. "]" }
+  return { parts = parts }
 end
 
 S.join.sweep = function(step, so_far)
