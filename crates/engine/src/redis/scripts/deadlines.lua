@@ -17,6 +17,13 @@ function S.check_times(starts_at, ends_at, now)
   if ends_at and now >= ends_at then S.refuse("ENDED", ends_at, now) end
 end
 
+-- The same as a word: whether a sale has begun, and whether it is over.
+function S.times_status(starts_at, ends_at, now)
+  if starts_at and now < starts_at then return "not_started" end
+  if ends_at and now >= ends_at then return "ended" end
+  return "open"
+end
+
 -- The words of a member.
 local function words_of(member)
   local words = {}

@@ -89,9 +89,25 @@ end
 
 -- Receipts -----------------------------------------------------------------------------------------------
 
+-- What stands between the last sequence and the facts is mostly the same.
+local middle_events, middle_epoch, middle_code, middle_text
+
+local function middle_of(events_of, epoch, code)
+  if events_of ~= middle_events or epoch ~= middle_epoch or code ~= middle_code then
+    middle_events, middle_epoch, middle_code = events_of, epoch, code
+    middle_text = "|" .. number(events_of) .. "|" .. number(epoch) .. "|" .. number(code) .. "|"
+  end
+  return middle_text
+end
+
 local function receipt_of(fingerprint, at, sequence_last, events_of, code, facts)
-  return encode_behind(fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. "|" .. number(events_of) .. "|"
-    .. number(S.meta.epoch) .. "|" .. number(code) .. "|", facts)
+  local middle, first, second = middle_of(events_of, S.meta.epoch, code), facts[1], facts[2]
+  -- Most facts are two figures.
+  if type(first) == "number" and type(second) == "number" and facts[3] == nil then
+    return fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. middle .. "[" .. number(first) .. ","
+      .. number(second) .. "]"
+  end
+  return encode_behind(fingerprint .. "|" .. number(at) .. "|" .. number(sequence_last) .. middle, facts)
 end
 
 S.receipt = receipt_of

@@ -116,10 +116,6 @@ end
 
 -- A value as JSON, behind a text. It is one text at last, for Lua reads all bytes of each that it makes.
 function S.encode_behind(text, value)
-  local first, second = value[1], value[2]
-  if type(first) == "number" and type(second) == "number" and #value == 2 then
-    return text .. "[" .. number_text(first) .. "," .. number_text(second) .. "]"
-  end
   local pieces = { text }
   return concat(pieces, "", 1, encode_into(pieces, 1, value))
 end
