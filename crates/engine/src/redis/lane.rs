@@ -17,8 +17,9 @@ use crate::clock::{Clock, ManualClock};
 use crate::engine::{Answers, Failure, Reply, Request};
 use crate::metrics::PartitionMetrics;
 
-/// How many requests one call carries at most; a batch that is larger is cut.
-const REQUESTS_MAX: usize = 128;
+/// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
+/// batch that is larger is cut.
+const REQUESTS_MAX: usize = 64;
 
 /// How many bytes of requests one call carries at most, but for a single larger request.
 const BYTES_MAX: usize = 256 << 10;

@@ -53,7 +53,7 @@ const SWEEP_REQUESTS: usize = 16;
 
 /// How much one step does at most by default: while it does, nobody else is served, and a step should not take
 /// longer than a millisecond.
-const STEP_MAX: usize = 40;
+const STEP_MAX: usize = 32;
 
 /// How many packets one step lays ready by default.
 const PACKETS_PER_STEP_MAX: usize = 250;

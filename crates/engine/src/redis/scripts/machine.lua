@@ -18,7 +18,7 @@ local BATCH_BYTES_MAX = 2097152
 
 -- How many events one call logs, more or less: others wait for Redis meanwhile. A request that has a further
 -- step, and those behind it, are left to the next call.
-local EVENTS_PER_CALL = 128
+local EVENTS_PER_CALL = 64
 
 local attempt, log_events, unlogged = S.attempt, S.log_events, S.unlogged
 local clear_events, evolve_from, events_count = S.clear_events, S.evolve_from, S.events_count
