@@ -23,6 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ("log.lua", include_str!("scripts/log.lua")),
     ("machine.lua", include_str!("scripts/machine.lua")),
     ("dry_run.lua", include_str!("scripts/dry_run.lua")),
+    ("requests.lua", include_str!("scripts/requests.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
     ("packets.lua", include_str!("scripts/packets.lua")),

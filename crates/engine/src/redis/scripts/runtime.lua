@@ -1,9 +1,9 @@
 -- The state as a call sees it: rows of hashes and members of ordered sets, read once, changed here, and
 -- written at the end. What `core/src/store` is to the machine in memory, this is to the one in Redis.
 --
--- Numbers are doubles, exact up to 2^53 - 1; they become text by %d only, which takes integers of 64 bits. Texts are compared as bytes,
--- by `S.precedes`: the operator < of Lua goes by the server's locale. Nothing is nil here, and false in
--- lists and messages. Truth values are 1 and 0.
+-- Numbers are doubles, exact up to 2^53 - 1; they become text by %d only, which takes integers of 64 bits. Texts
+-- are compared as bytes, by `S.precedes`: the operator < of Lua goes by the server's locale. Nothing is nil here, and
+-- false in lists and messages. Truth values are 1 and 0.
 
 local format, byte, match, concat = string.format, string.byte, string.match, table.concat
 local call = redis.call
