@@ -16,7 +16,7 @@ use scarce_core::state;
 use scarce_engine::redis::call::{self, Owed};
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::library::{ClockSource, Library};
-use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine::redis::{RedisEngine, ScriptKind, Settings, default_state};
 use scarce_engine::{Engine, Failure, Request};
 use scarce_sim::conformance::request;
 use servers::{connection, restart};
@@ -203,14 +203,14 @@ fn what_is_handed_in_together_is_answered_in_order_and_ended_by_the_sweeper() {
 
 /// Sends one call by itself, as an engine does that is gone before the next one.
 fn call_once(connection: &mut redis::Connection, request: &Request) -> call::Reply {
-    let settings = state::Settings::default();
+    let settings = default_state();
     let encoded = call::encode(request, &settings, &mut Vec::new());
     let message = call::message(&settings, None, None, &[&encoded]);
     let (keys, library) = (Keys::new("scarce:", 0, 1), Library::new(ClockSource::Server));
     let mut eval = redis::cmd("EVAL");
     eval.arg(library.script()).arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
-    let bytes: Vec<u8> = eval.query(connection).expect("an answer");
-    call::read_reply(&bytes, 0).expect("a reply")
+    let answer: redis::Value = eval.query(connection).expect("an answer");
+    call::read_reply(&answer, 0).expect("a reply")
 }
 
 #[test]
@@ -227,14 +227,14 @@ fn a_campaign_whose_filling_was_interrupted_is_filled_by_whoever_comes_next() {
         restart(&mut server);
         let waiting: u64 =
             redis::cmd("HLEN").arg("scarce:{p0-0}:listed").query(&mut connection(&server)).unwrap();
-        assert_eq!(waiting, 83);
+        assert_eq!(waiting, 399);
 
         let engine = open(&server.url(), ScriptKind::Functions);
         assert!(ask(&engine, next).expect("an answer").starts_with("APPLIED"), "{next}");
         let first = engine.call(0, vec![read(&engine, create)]).remove(0).expect("the receipt");
         assert!(first.outcome.to_string().starts_with("APPLIED 100000 500000 "), "{}", first.outcome);
         // An event for the campaign, one for each piece, and one behind each step but the last.
-        assert_eq!((first.sequence_first, first.sequence_last), (1, 200));
+        assert_eq!((first.sequence_first, first.sequence_last), (1, 800));
         assert_eq!(ask(&engine, "PACKET.CREATE c CNY AMOUNTS 1 1"), Ok("CAMPAIGN_EXISTS c".to_owned()));
         assert!(ask(&engine, "PACKET.CLAIM c v").expect("a packet").starts_with("APPLIED "));
         let exists: bool =

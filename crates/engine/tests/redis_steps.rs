@@ -70,7 +70,7 @@ fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
         ScriptKind::Evalsha => command.arg(library.script()),
     };
     command.arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
-    let answer: Vec<u8> = command.query(&mut connection(server)).expect("an answer");
+    let answer: redis::Value = command.query(&mut connection(server)).expect("an answer");
     call::read_reply(&answer, 0).expect("a reply").owed
 }
 
@@ -134,5 +134,25 @@ fn cancelling_all_goes_on_after_a_crash() {
     let engine = open(&server, ScriptKind::Functions);
     assert_eq!(ask(&engine, request), "APPLIED 60");
     assert_eq!(ask(&engine, read(&engine, "MARKET.DEPTH m")), "APPLIED [] []");
+    check_fold(&engine);
+}
+
+#[test]
+fn what_one_call_leaves_the_next_one_answers() {
+    let server = servers::server();
+    let url = server.url();
+    let engine =
+        RedisEngine::open(Settings { url, partitions: 1, ..Settings::default() }).expect("the engine");
+    fill(&engine);
+    // More events than one call logs, of orders that end in one step.
+    let takers = ORDERS / 3;
+    let line = |at: u64| format!("ORDER.PLACE m t{at} tom BUY LIMIT 200 3 ID t{at}");
+    let batch: Vec<Request> = (0..takers).map(|at| read(&engine, &line(at))).collect();
+    for answers in [engine.call(0, batch.clone()), engine.call(0, batch)] {
+        for (at, answer) in (0..takers).zip(answers) {
+            let (first, outcome) = (3 * at + 1, answer.expect("a receipt").outcome.to_string());
+            assert!(outcome.starts_with(&format!("APPLIED filled 3 0 [[{first} a{first} ")), "{outcome}");
+        }
+    }
     check_fold(&engine);
 }

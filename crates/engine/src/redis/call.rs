@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use compact_str::format_compact;
 use scarce_core::command::{Body, Command, Envelope};
-use scarce_core::outcome::{Code, Durability, Outcome, Receipt, Value};
+use scarce_core::outcome::{Receipt, Value};
 use scarce_core::packets::Prepared;
 use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
 
-use super::values::{Unreadable, Writer, read_all};
+use super::receipt::Written;
+use super::values::{Unreadable, Writer};
 use crate::engine::Request;
 use crate::journal::bytes::hex;
 
@@ -30,7 +31,7 @@ pub const SETTING_NAMES: [&str; 9] = [
 ];
 
 /// How many due records one call ends at most.
-const EXPIRE_MAX: usize = 1_024;
+pub(super) const EXPIRE_MAX: usize = 64;
 
 fn write_settings(writer: &mut Writer, settings: &Settings) {
     writer.list(SETTING_NAMES.len());
@@ -48,30 +49,33 @@ fn write_settings(writer: &mut Writer, settings: &Settings) {
     writer.quantity(u64::from(settings.ulid_times));
 }
 
-/// What one request is in a message, written where it was handed in, so that a lane only joins them.
+/// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
+/// values one after the other.
 #[derive(Debug)]
 pub struct Encoded {
     pub(super) bytes: Vec<u8>,
+    values: usize,
     pub(super) is_read: bool,
     /// It frees more memory than it takes, so it is served although that is full.
     pub(super) is_shrinking: bool,
 }
 
+/// How many values stand before those of a command.
+const HEAD_VALUES: usize = 7;
+
 /// A request to finish what another call began.
 #[must_use]
 pub fn resume() -> Encoded {
     let mut writer = Writer::default();
-    writer.list(1);
     writer.text("resume");
-    Encoded { bytes: writer.into_bytes(), is_read: false, is_shrinking: false }
+    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
 }
 
 /// Writes a request.
 #[must_use]
 pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
     let mut writer = Writer::default();
-    writer.list(8);
-    match request {
+    let values = match request {
         Request::Write(envelope) => write_envelope(&mut writer, "write", envelope, settings, scratch),
         Request::DryRun(envelope) => write_envelope(&mut writer, "dry_run", envelope, settings, scratch),
         Request::Read(namespace, command) => {
@@ -81,20 +85,17 @@ pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> 
             writer.nothing();
             writer.optional(asked_id(command).and_then(|id| made_at(id, settings)));
             writer.nothing();
-            write_command(&mut writer, command);
-            writer.list(0);
+            writer.nothing();
+            HEAD_VALUES + write_command(&mut writer, command)
         }
         Request::Expire(limit) => {
             writer.text("expire");
-            writer.text("");
-            (0..4).for_each(|_| writer.nothing());
-            writer.list(1);
             writer.quantity((*limit).min(EXPIRE_MAX) as u64);
-            writer.list(0);
+            2
         }
-    }
+    };
     let is_read = matches!(request, Request::Read(..));
-    Encoded { bytes: writer.into_bytes(), is_read, is_shrinking: is_shrinking(request) }
+    Encoded { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
 }
 
 /// What gives back: it must be possible when memory is full, or it would never be anything else.
@@ -110,13 +111,14 @@ fn is_shrinking(request: &Request) -> bool {
     }
 }
 
+/// Writes an envelope. Gives how many values it is.
 fn write_envelope(
     writer: &mut Writer,
     kind: &str,
     envelope: &Envelope,
     settings: &Settings,
     scratch: &mut Vec<u8>,
-) {
+) -> usize {
     let operation = envelope.common.operation.as_ref();
     writer.text(kind);
     writer.text(&envelope.namespace);
@@ -133,12 +135,24 @@ fn write_envelope(
     };
     writer.optional(operation.or(resolved).and_then(|id| made_at(id, settings)));
     writer.optional(envelope.common.deadline);
-    match &envelope.body {
-        Body::Single(command) => write_command(writer, command),
-        Body::Atomic(commands) => {
-            writer.list(commands.len());
-            commands.iter().for_each(|command| write_command(writer, command));
+    write_all_prepared(writer, kind, envelope, settings);
+    HEAD_VALUES
+        + match &envelope.body {
+            Body::Single(command) => write_command(writer, command),
+            Body::Atomic(commands) => {
+                writer.list(commands.len());
+                for command in commands {
+                    writer.list(command.spec().arguments.len() + 1);
+                    write_command(writer, command);
+                }
+                1
+            }
         }
+}
+
+fn write_all_prepared(writer: &mut Writer, kind: &str, envelope: &Envelope, settings: &Settings) {
+    if envelope.prepared().is_empty() {
+        return writer.nothing();
     }
     writer.list(envelope.prepared().len());
     // A dry run stops after the first step, and a batch takes no command that has a second one.
@@ -161,11 +175,12 @@ fn made_at(id: &OperationId, settings: &Settings) -> Option<u64> {
     id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
 }
 
-fn write_command(writer: &mut Writer, command: &Command) {
+/// Writes a command's number and its arguments. Gives how many values that is.
+fn write_command(writer: &mut Writer, command: &Command) -> usize {
     let values = command.values();
-    writer.list(values.len() + 1);
     writer.quantity(u64::from(command.spec().number));
     values.iter().for_each(|value| writer.value(value));
+    values.len() + 1
 }
 
 /// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
@@ -214,7 +229,7 @@ pub fn message(
         None => writer.nothing(),
     }
     writer.optional(clock);
-    writer.list(requests.len());
+    writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
     writer.into_bytes()
 }
@@ -228,6 +243,8 @@ pub enum Owed {
     NextReceipt,
     /// Further steps of an operation from before, which come first.
     EarlierOperation,
+    /// The receipts of requests that the call has left to the next one.
+    Rest,
 }
 
 /// What a call is answered.
@@ -243,50 +260,42 @@ pub struct Reply {
     pub receipts: Vec<Receipt>,
 }
 
-/// Reads an answer.
+/// Reads an answer: epoch, sequence, what is owed, and receipts.
 ///
 /// # Errors
 /// When it is none.
-pub fn read_reply(bytes: &[u8], partition: u32) -> Result<Reply, Unreadable> {
-    let values = read_all(bytes)?;
-    let [Value::List(fields)] = values.as_slice() else { return Err(Unreadable("it is no list")) };
-    let [epoch, sequence, owed, Value::List(receipts)] = fields.as_slice() else {
+pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unreadable> {
+    use redis::Value::{Array, Int};
+    let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
+    let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
         return Err(Unreadable("it has other fields"));
     };
     let owed = match owed {
-        Value::Integer(0) => Owed::Nothing,
-        Value::Integer(1) => Owed::NextReceipt,
-        Value::Integer(2) => Owed::EarlierOperation,
+        0 => Owed::Nothing,
+        1 => Owed::NextReceipt,
+        2 => Owed::EarlierOperation,
+        3 => Owed::Rest,
         _ => return Err(Unreadable("what it owes is unknown")),
     };
     let receipts =
         receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
-    Ok(Reply { epoch: quantity(epoch)?, sequence: quantity(sequence)?, owed, receipts })
+    let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
+    Ok(Reply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
 }
 
-fn read_receipt(value: &Value, partition: u32) -> Result<Receipt, Unreadable> {
-    let Value::List(fields) = value else { return Err(Unreadable("a receipt is no list")) };
-    let [code, facts, epoch, first, last, at, replayed] = fields.as_slice() else {
-        return Err(Unreadable("a receipt has other fields"));
+/// A receipt is a text; one from before stands in a list.
+fn read_receipt(answer: &redis::Value, partition: u32) -> Result<Receipt, Unreadable> {
+    use redis::Value::{Array, BulkString};
+    let (text, replayed) = match answer {
+        BulkString(text) => (text, false),
+        Array(texts) => match texts.as_slice() {
+            [BulkString(text)] => (text, true),
+            _ => return Err(Unreadable("a receipt from before is another list")),
+        },
+        _ => return Err(Unreadable("a receipt is no text")),
     };
-    Ok(Receipt {
-        outcome: read_outcome(code, facts)?,
-        partition,
-        epoch: quantity(epoch)?,
-        sequence_first: quantity(first)?,
-        sequence_last: quantity(last)?,
-        at: quantity(at)?,
-        replayed: quantity(replayed)? == 1,
-        durability: Durability::Memory,
-    })
-}
-
-/// An outcome from its code's number and its facts.
-pub(super) fn read_outcome(code: &Value, facts: &Value) -> Result<Outcome, Unreadable> {
-    let number = u16::try_from(quantity(code)?).map_err(|_| Unreadable("a code is unknown"))?;
-    let code = Code::from_number(number).ok_or(Unreadable("a code is unknown"))?;
-    let Value::List(facts) = facts else { return Err(Unreadable("facts are no list")) };
-    Ok(Outcome { code, facts: facts.iter().cloned().collect() })
+    let text = std::str::from_utf8(text).map_err(|_| Unreadable("a text is no UTF-8"))?;
+    Ok(Written::read(text)?.into_receipt(partition, replayed))
 }
 
 pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {

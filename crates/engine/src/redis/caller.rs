@@ -36,7 +36,7 @@ impl Caller {
         keys: &Keys,
         message: impl Fn(&Node) -> Vec<u8>,
         rights: Rights,
-    ) -> Result<(Vec<u8>, Arc<Node>), Refused> {
+    ) -> Result<(redis::Value, Arc<Node>), Refused> {
         let make = |node: &Node| {
             let mut command = self.program.command(self.kind, rights, keys.all());
             command.arg(message(node)).arg(if rights == Rights::Read { "read" } else { "write" });

@@ -26,6 +26,7 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `coupons`, `coupon_claims` | by coupon, by `coupon serial` |
 /// | `counts`; `counts_by` | by `coupon limit window subject`; the same behind the end of the window |
 /// | `markets`, `orders`; `tape` | by market, by `market order`; last trades by `market place` |
+/// | `steps` | by number: what the steps so far of the unfinished operation have answered |
 /// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
 /// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
@@ -33,7 +34,7 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `log` | stream: entries, under the sequence of their last event |
 ///
 /// Beside them there is `waited`, a number that rises when replicas or the disk are waited for.
-pub const NAMES: [&str; 33] = [
+pub const NAMES: [&str; 34] = [
     "meta",
     "accounts",
     "holds",
@@ -61,6 +62,7 @@ pub const NAMES: [&str; 33] = [
     "own",
     "own_levels",
     "tape",
+    "steps",
     "due",
     "due_by",
     "ended",

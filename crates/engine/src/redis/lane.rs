@@ -22,8 +22,9 @@ use crate::clock::{Clock, ManualClock};
 use crate::engine::{Failure, Reply, Request};
 use crate::metrics::PartitionMetrics;
 
-/// How many requests one call carries at most; a batch that is larger is cut.
-const REQUESTS_MAX: usize = 128;
+/// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
+/// batch that is larger is cut.
+const REQUESTS_MAX: usize = 64;
 
 /// How many bytes of requests one call carries at most, but for a single larger request.
 const BYTES_MAX: usize = 256 << 10;
@@ -144,7 +145,7 @@ impl Lane {
         let (mut owed, mut open) = (Owed::Nothing, piece);
         loop {
             let mut requests: Vec<&Encoded> = Vec::with_capacity(open.len() + 1);
-            if owed != Owed::Nothing {
+            if matches!(owed, Owed::NextReceipt | Owed::EarlierOperation) {
                 requests.push(&resume);
             }
             requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use scarce_core::command::{COMMANDS, Effect};
 use scarce_core::event::EVENTS;
+use scarce_core::machine::step::group_remembers_refusals;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,7 +20,10 @@ const FILES: &[(&str, &str)] = &[
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
     ("deadlines.lua", include_str!("scripts/deadlines.lua")),
+    ("log.lua", include_str!("scripts/log.lua")),
     ("machine.lua", include_str!("scripts/machine.lua")),
+    ("dry_run.lua", include_str!("scripts/dry_run.lua")),
+    ("requests.lua", include_str!("scripts/requests.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
     ("packets.lua", include_str!("scripts/packets.lua")),
@@ -115,24 +119,51 @@ fn prelude(clock: ClockSource) -> String {
         let _ = writeln!(text, "S.codes.{word} = {{ number = {number}, kind = \"{kind}\" }}");
         let _ = writeln!(text, "S.code_words[{number}] = \"{word}\"");
     }
+    write_commands(&mut text);
+    write_events(&mut text);
+    text
+}
+
+/// The commands by number, each with the function that gives its values their names. Functions of their own
+/// know the names when they are compiled, where one for all would look them up.
+fn write_commands(text: &mut String) {
     text.push_str("S.command_specs = {\n");
     for spec in COMMANDS {
         let effect = if spec.effect == Effect::Write { "write" } else { "read" };
         let arguments = quoted(spec.arguments.iter().map(|argument| argument.name));
         let (number, name, group) = (spec.number, spec.name, spec.group());
-        let _ = writeln!(
+        let remembers_refusals = group_remembers_refusals(group);
+        let _ = write!(
             text,
             "  [{number}] = {{ name = \"{name}\", group = \"{group}\", effect = \"{effect}\", \
-             arguments = {{ {arguments} }} }},"
+             remembers_refusals = {remembers_refusals}, arguments = {{ {arguments} }},\n    \
+             read = function(spec, values, at) return {{ spec = spec"
         );
-    }
-    text.push_str("}\nS.event_specs = {\n");
-    for spec in EVENTS {
-        let fields = quoted(spec.fields.iter().map(|field| field.trim_start_matches('#')));
-        let _ = writeln!(text, "  [\"{}\"] = {{ {}, {fields} }},", spec.name, spec.number);
+        for (place, argument) in spec.arguments.iter().enumerate() {
+            let _ = write!(text, ", {} = values[at + {}] or nil", argument.name, place + 1);
+        }
+        text.push_str(" } end },\n");
     }
     text.push_str("}\n");
-    text
+}
+
+/// The events by name, each with the function that writes its number and its fields behind other values, and
+/// gives how many values there are then.
+fn write_events(text: &mut String) {
+    text.push_str("S.event_specs = {\n");
+    for spec in EVENTS {
+        let (name, number) = (spec.name, spec.number);
+        let _ = writeln!(
+            text,
+            "  [\"{name}\"] = {{ write = function(values, at, event)\n    values[at + 1] = {number}"
+        );
+        for (place, field) in spec.fields.iter().enumerate() {
+            let field = field.trim_start_matches('#');
+            let _ = writeln!(text, "    values[at + {}] = event.{field} or false", place + 2);
+        }
+        let _ = writeln!(text, "    return at + {}\n  end }},", spec.fields.len() + 1);
+    }
+    text.push_str("}\n");
 }
 
 fn kind_word(kind: Kind) -> &'static str {

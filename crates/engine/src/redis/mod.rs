@@ -24,6 +24,7 @@ pub mod log;
 pub mod nodes;
 mod program;
 mod reader;
+mod receipt;
 pub mod routes;
 pub mod script;
 pub mod server;
@@ -60,6 +61,13 @@ use waits::{Waits, Wanted};
 
 /// How often sentinels are asked for the primary.
 const SENTINEL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How much one step does at most by default: while it does, nobody else is served, and a step should not take
+/// longer than a millisecond.
+const STEP_MAX: usize = 32;
+
+/// How many packets one step lays ready by default.
+const PACKETS_PER_STEP_MAX: usize = 250;
 
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -172,7 +180,7 @@ impl Default for Settings {
             tls: Tls::default(),
             prefix: "scarce:".to_owned(),
             partitions: 64,
-            state: state::Settings::default(),
+            state: default_state(),
             script: None,
             durability: Durability::Memory,
             replicas: 1,
@@ -180,6 +188,16 @@ impl Default for Settings {
             inbox_batches_max: 1_024,
             clock: None,
         }
+    }
+}
+
+/// What outcomes depend on, by default: as elsewhere, but that steps are shorter.
+#[must_use]
+pub fn default_state() -> state::Settings {
+    state::Settings {
+        step_max: STEP_MAX,
+        packets_per_step_max: PACKETS_PER_STEP_MAX,
+        ..state::Settings::default()
     }
 }
 

@@ -42,10 +42,9 @@ pub(super) async fn entries(
             if bytes >= bytes_max && !entries.is_empty() {
                 break;
             }
-            let logged = fields.get(1).map_or(&[][..], Vec::as_slice);
-            bytes += logged.len() as u64;
+            bytes += fields.iter().map(|word| word.len() as u64).sum::<u64>();
             let fresh =
-                read_entries(logged).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
+                read_entries(fields).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
             entries.extend(fresh.into_iter().filter(|entry| entry.sequence_last() >= sequence));
         }
         if is_end || (bytes >= bytes_max && !entries.is_empty()) {

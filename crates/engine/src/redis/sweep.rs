@@ -7,6 +7,7 @@ use std::time::Duration;
 use scarce_core::state::Settings;
 use tokio::sync::mpsc::WeakSender;
 
+use super::call::EXPIRE_MAX;
 use super::connection::Link;
 use super::image;
 use super::keys::Keys;
@@ -17,8 +18,8 @@ use crate::metrics::Levels;
 /// How often each partition is looked at.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How many overdue records one call ends.
-const SWEEP_RECORDS_MAX: usize = 1_024;
+/// How many requests one sweep makes, each for as many overdue records as one may end.
+const SWEEP_REQUESTS: usize = 16;
 
 /// What sweeps one partition.
 pub(super) struct Sweeper {
@@ -44,7 +45,7 @@ impl Sweeper {
             if levels.deadline_lag_ms == 0 && !is_unfinished {
                 continue;
             }
-            let batch = vec![Request::Expire(SWEEP_RECORDS_MAX)];
+            let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
             if inbox.send(Mail::new(batch, &self.settings, Box::new(drop))).await.is_err() {
                 return;
             }

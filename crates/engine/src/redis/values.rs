@@ -133,6 +133,27 @@ fn list(rest: &mut Bytes<'_>, count: u32, depth: u8) -> Result<Value, Unreadable
     (0..count).map(|_| read(rest, depth + 1)).collect::<Result<_, _>>().map(Value::List)
 }
 
+/// Reads a value that is kept as JSON: nothing, an integer, a text, or a list of them.
+///
+/// # Errors
+/// When it is none of these.
+pub fn from_json(json: &str) -> Result<Value, Unreadable> {
+    serde_json::from_str(json).map_err(|_| Unreadable("it is no JSON")).and_then(of_json)
+}
+
+fn of_json(json: serde_json::Value) -> Result<Value, Unreadable> {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Ok(Value::Absent),
+        Json::Number(number) => {
+            number.as_i64().map(Value::Integer).ok_or(Unreadable("a value is no integer"))
+        }
+        Json::String(text) => Ok(Value::from(text.as_str())),
+        Json::Array(values) => values.into_iter().map(of_json).collect::<Result<_, _>>().map(Value::List),
+        Json::Bool(_) | Json::Object(_) => Err(Unreadable("a value is of no kind that there is")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,8 @@ use scarce_core::event::FromShown;
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 
+use crate::redis::values::from_json;
+
 /// Text that is no record of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damaged;
@@ -77,8 +79,8 @@ impl<'a> Fields<'a> {
 
     /// The next field as what a value shows, kept as JSON.
     pub(super) fn shown<T: FromShown>(&mut self) -> Result<T, Damaged> {
-        let json = serde_json::from_str(self.text()?).map_err(|_| Damaged)?;
-        T::from_shown(&value(json)?).map_err(|_| Damaged)
+        let value = from_json(self.text()?).map_err(|_| Damaged)?;
+        T::from_shown(&value).map_err(|_| Damaged)
     }
 
     /// Checks that all fields were read.
@@ -99,15 +101,4 @@ pub(super) fn id(text: &str) -> Result<Id, Damaged> {
 /// A text that is kept as it is.
 pub(super) fn text(text: &str) -> CompactString {
     CompactString::from(text)
-}
-
-fn value(json: serde_json::Value) -> Result<Value, Damaged> {
-    use serde_json::Value as Json;
-    match json {
-        Json::Null => Ok(Value::Absent),
-        Json::Number(number) => number.as_i64().map(Value::Integer).ok_or(Damaged),
-        Json::String(text) => Ok(Value::from(text.as_str())),
-        Json::Array(values) => values.into_iter().map(value).collect::<Result<_, _>>().map(Value::List),
-        Json::Bool(_) | Json::Object(_) => Err(Damaged),
-    }
 }

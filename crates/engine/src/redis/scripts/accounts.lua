@@ -2,8 +2,14 @@
 
 local BALANCE_MAX = 9007199254740991
 
+S.hash_of_argument.account, S.hash_of_argument.from, S.hash_of_argument.to = "accounts", "accounts", "accounts"
+
+-- The world of the asset that was asked for last: most accounts of a call have the same.
+local last_asset, last_world
+
 local function world_of(asset)
-  return "$world:" .. asset
+  if asset ~= last_asset then last_asset, last_world = asset, "$world:" .. asset end
+  return last_world
 end
 
 local function hold_key(account, hold)

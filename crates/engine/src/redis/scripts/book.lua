@@ -17,6 +17,7 @@ local INTEGER_MAX = 9007199254740991
 local PAGE_FIRST, PAGE_MAX = 4, 128
 
 local digits = S.digits
+local match, sub = string.match, string.sub
 
 local function order_key(market, order)
   return market .. " " .. order
@@ -48,8 +49,24 @@ local function own_level_key(market, owner, side, price)
   return market .. " " .. owner .. " " .. side .. " " .. digits(rank_of(side, price))
 end
 
+-- The level at which an order rests. It is noted beside the record's fields, of which it is none, for it is asked
+-- for again and again, and given with every member of `book`.
+local function level_of(market, record)
+  local level = record.level
+  if not level then
+    level = level_key(market, record.side, record.price)
+    record.level = level
+  end
+  return level
+end
+
+-- What an owner has at the level: the level's key with the owner in it.
+local function own_level_of(market, record)
+  return market .. " " .. record.owner .. sub(level_of(market, record), #market + 1)
+end
+
 local function book_member(market, order, record)
-  return level_key(market, record.side, record.price) .. " " .. digits(record.priority) .. " " .. order
+  return level_of(market, record) .. " " .. digits(record.priority) .. " " .. order
 end
 
 local function own_member(market, order, record)
@@ -67,57 +84,73 @@ end
 
 -- Reading ------------------------------------------------------------------------------------------------
 
--- Goes through what a set has of a side, best first, down to a limit (nil: all), a page at a time. Gives
--- members; `prefetch` gets each page before.
-local function walk(set, market, side, limit, prefetch)
+-- Goes through what a set has of a side, best first, down to a limit (nil: all), a page at a time, of which the
+-- first has so many. Gives places in the lists that `read_page` makes of each page's members.
+local function walk(set, market, side, limit, page, read_page)
   local front = side_key(market, side)
   local first = "(" .. front .. " "
   local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
-  local members, at, page = {}, 0, PAGE_FIRST
-  local asked = 0
+  local count, at, asked = 0, 0, 0
   return function()
     at = at + 1
-    if at > #members and #members == asked then
+    if at > count and count == asked then
       if asked > 0 then page = math.min(page * 4, PAGE_MAX) end
-      members, at, asked = S.lex_range(set, first, last, page), 1, page
-      if #members > 1 and prefetch then prefetch(members) end
+      local members = S.lex_range(set, first, last, page)
+      count, at, asked = #members, 1, page
+      if count > 0 then first = "(" .. members[count] end
+      read_page(members)
     end
-    local member = members[at]
-    if member then first = "(" .. member end
-    return member
+    if at <= count then return at end
   end
 end
 
 local function words_of_maker(member)
-  return string.match(member, "^[^ ]+ [^ ]+ (%d+) %d+ (.*)$")
+  return match(member, "^([^ ]+ [^ ]+ (%d+)) %d+ (.*)$")
 end
 
--- The orders of a side, in the order in which they trade: gives name, record and price.
-function S.book.makers(market, side, limit)
-  local next_member = walk("book", market, side, limit, function(members)
-    local keys = {}
-    for at, member in ipairs(members) do
-      local _, order = words_of_maker(member)
-      keys[at] = order_key(market, order)
+-- Reads what the orders of a page are and, where they leave the book, what their owners have beside them.
+local function read_makers(market, keys, levels)
+  local owned = {}
+  S.prefetch("orders", keys)
+  for at = 1, #keys do
+    local record = S.get("orders", keys[at])
+    record.level = levels[at]
+    owned[at] = own_level_of(market, record)
+  end
+  S.prefetch("own_levels", owned)
+end
+
+-- The orders of a side, in the order in which they trade: gives name, record and price. `wanted` is how many
+-- will surely be asked for, where that is known.
+function S.book.makers(market, side, limit, wanted)
+  local names, ranks, keys
+  local next_place = walk("book", market, side, limit, wanted or PAGE_FIRST, function(members)
+    local levels = {}
+    names, ranks, keys = {}, {}, {}
+    for at = 1, #members do
+      levels[at], ranks[at], names[at] = words_of_maker(members[at])
+      keys[at] = order_key(market, names[at])
     end
-    S.prefetch("orders", keys)
+    read_makers(market, keys, levels)
   end)
   return function()
-    local member = next_member()
-    if not member then return nil end
-    local rank, order = words_of_maker(member)
-    return order, S.get("orders", order_key(market, order)), price_of(side, tonumber(rank))
+    local at = next_place()
+    if at then return names[at], S.get("orders", keys[at]), price_of(side, tonumber(ranks[at])) end
   end
 end
 
 -- The levels of a side, best first, down to a limit (nil: all): gives price, record and key.
 function S.book.crossing(market, side, limit)
-  local next_key = walk("levels", market, side, limit, function(keys) S.prefetch("level_totals", keys) end)
+  local keys
+  local next_place = walk("levels", market, side, limit, PAGE_FIRST, function(members)
+    keys = members
+    S.prefetch("level_totals", keys)
+  end)
   return function()
-    local key = next_key()
-    if not key then return nil end
-    local price = price_of(side, tonumber(string.match(key, "%d+$")))
-    return price, S.get("level_totals", key), key
+    local at = next_place()
+    if not at then return nil end
+    local key = keys[at]
+    return price_of(side, tonumber(match(key, "%d+$"))), S.get("level_totals", key), key
   end
 end
 
@@ -126,7 +159,7 @@ function S.book.best(market, side, limit)
   local front = side_key(market, side)
   local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
   local key = S.lex_range("levels", "(" .. front .. " ", last, 1)[1]
-  return key and price_of(side, tonumber(string.match(key, "%d+$")))
+  return key and price_of(side, tonumber(match(key, "%d+$")))
 end
 
 -- The orders of a level in the order of time: gives name and record.
@@ -138,9 +171,9 @@ function S.book.queue(market, level)
       names, at = S.lex_of("book", level, after, PAGE_MAX), 1
       local keys = {}
       for place, member in ipairs(names) do
-        local _, order = words_of_maker(member)
+        local _, _, order = words_of_maker(member)
         keys[place], names[place] = order_key(market, order), order
-        after = string.match(member, " (%d+ [^ ]+)$")
+        after = match(member, " (%d+ [^ ]+)$")
       end
       S.prefetch("orders", keys)
     end
@@ -164,7 +197,7 @@ end
 function S.book.orders_of(market, owner, limit)
   local names, keys = {}, {}
   for at, member in ipairs(S.lex_of("own", market .. " " .. owner, nil, limit)) do
-    names[at] = string.match(member, " ([^ ]+)$")
+    names[at] = match(member, " ([^ ]+)$")
     keys[at] = order_key(market, names[at])
   end
   S.prefetch("orders", keys)
@@ -175,19 +208,20 @@ end
 
 -- Adds to what an owner has at a price; a row is there as long as it has something.
 local function add_own(market, record, change)
-  local key = own_level_key(market, record.owner, record.side, record.price)
-  local found = S.get("own_levels", key)
-  local quantity = (found and found.quantity or 0) + change
-  if quantity == 0 then
+  local key = own_level_of(market, record)
+  local found = S.change("own_levels", key)
+  if not found then
+    S.put("own_levels", key, { quantity = change })
+  elseif found.quantity + change == 0 then
     S.remove("own_levels", key)
   else
-    S.put("own_levels", key, { quantity = quantity })
+    found.quantity = found.quantity + change
   end
 end
 
 -- Adds to a level; it is there as long as it has orders.
 local function add_level(market, record, quantity, orders)
-  local key = level_key(market, record.side, record.price)
+  local key = level_of(market, record)
   local level = S.change("level_totals", key)
   if not level then
     S.put("level_totals", key, { quantity = quantity, orders = orders })
@@ -221,6 +255,7 @@ function S.book.take_off(market, order, record)
   S.lex_remove("book", book_member(market, order, record))
   S.lex_remove("own", own_member(market, order, record))
   add(market, record, -record.remaining, -1)
+  record.level = nil
 end
 
 -- Makes a resting order smaller; it stays where it is.

@@ -3,6 +3,8 @@
 -- A limit is { name, max, dimensions, window, offset in minutes or false }, a subject { dimension, value, … }.
 -- A limit keeps its place, by which its counters know it; further ones are added at the end.
 
+S.hash_of_argument.coupon = "coupons"
+
 local INTEGER_MAX = 9007199254740991
 local LIMITS_MAX = 16
 
@@ -257,18 +259,12 @@ S.query["COUPON.CLAIMED"] = function(command, now)
   }
 end
 
--- Why a claim would be refused whoever claims, in the order in which that is checked.
-local function status_of(coupon, now)
-  if coupon.paused == 1 then return "paused" end
-  if coupon.starts_at and now < coupon.starts_at then return "not_started" end
-  if coupon.ends_at and now >= coupon.ends_at then return "ended" end
-  return "open"
-end
-
 S.query["COUPON.GET"] = function(command, now)
   local found = existing(command.coupon)
+  -- Why a claim would be refused whoever claims, in the order in which that is checked.
+  local status = found.paused == 1 and "paused" or S.times_status(found.starts_at, found.ends_at, now)
   return {
-    command.coupon, status_of(found, now), found.serial, found.starts_at or false, found.ends_at or false,
+    command.coupon, status, found.serial, found.starts_at or false, found.ends_at or false,
     found.claim_ttl_ms or false, found.limits,
   }
 end

@@ -17,6 +17,13 @@ function S.check_times(starts_at, ends_at, now)
   if ends_at and now >= ends_at then S.refuse("ENDED", ends_at, now) end
 end
 
+-- The same as a word: whether a sale has begun, and whether it is over.
+function S.times_status(starts_at, ends_at, now)
+  if starts_at and now < starts_at then return "not_started" end
+  if ends_at and now >= ends_at then return "ended" end
+  return "open"
+end
+
 -- The words of a member.
 local function words_of(member)
   local words = {}
@@ -85,7 +92,8 @@ function S.forget()
   local limit = FORGOTTEN_PER_EVENT_MAX * S.events_logged
   for _, forget in ipairs(S.forgetters) do forget(S.meta.at, limit) end
   if ended_at < 0 then return end
-  for _, member in ipairs(S.lex_range("ended", "-", "(" .. S.digits(ended_at + 1), limit)) do
+  -- What ended in this call has its time before it.
+  for _, member in ipairs(S.lex_stored("ended", "-", "(" .. S.digits(ended_at + 1), limit)) do
     local words = words_of(member)
     S.forget_record[words[2]](words[3], words[4])
     S.lex_remove("ended", member)

@@ -1,6 +1,8 @@
 -- Writing at the end of a call what it has changed. Everything was decided before the first write; should a
 -- write fail all the same, those before it are taken back by their inverses.
 
+local call = redis.call
+
 local TYPES = { meta = "hash", operations_by = "list", log = "stream" }
 
 -- How many rows or members one command writes; `unpack` takes less than 8 000 words.
@@ -11,20 +13,24 @@ local function type_of(name)
   return S.record_fields[name] and "hash" or "zset"
 end
 
+-- What the call has read is of its type, or it would not have come so far.
 local function check_type(name)
-  local found = redis.call("TYPE", S.keys[name]).ok
+  if S.is_typed(name) then return end
+  local key, found = S.key(name), call("TYPE", S.key(name)).ok
   if found ~= "none" and found ~= type_of(name) then
-    error("the key " .. S.keys[name] .. " is a " .. found .. " and must be a " .. type_of(name), 0)
+    error("the key " .. key .. " is a " .. found .. " and must be a " .. type_of(name), 0)
   end
+  S.note_type(name)
 end
 
--- A command that writes to a key, and one or two that take it back.
-local function add_step(plan, name, write, inverse, second_inverse)
-  plan[#plan + 1] = { name = name, write = write, inverses = { inverse or second_inverse, inverse and second_inverse } }
+-- A command that writes to a key, and what gives those that take it back.
+local function add_step(plan, name, write, inverses)
+  plan[#plan + 1] = { name = name, write = write, inverses = inverses }
 end
 
 -- Hands rows on in pieces that one command can write.
 local function each_piece(rows, plan_piece)
+  if #rows > 0 and #rows <= ROWS_MAX then return plan_piece(rows) end
   for first = 1, #rows, ROWS_MAX do
     local piece = {}
     for at = first, math.min(first + ROWS_MAX - 1, #rows) do piece[#piece + 1] = rows[at] end
@@ -36,62 +42,88 @@ local function command(name, key, words)
   if #words > 0 then return { name, key, unpack(words) } end
 end
 
--- The commands that give fields these texts; false takes a field out.
-local function set_and_delete(key, ids, text_of)
+-- The commands that give fields the texts that they had before; false takes a field out.
+local function put_back(key, ids, before)
   local set, removed = {}, {}
   for _, id in ipairs(ids) do
-    local text = text_of(id)
-    if text then
-      set[#set + 1], set[#set + 2] = id, text
+    if before[id] then
+      set[#set + 1], set[#set + 2] = id, before[id]
     else
       removed[#removed + 1] = id
     end
   end
-  return command("HSET", key, set), command("HDEL", key, removed)
+  local put, take_out = command("HSET", key, set), command("HDEL", key, removed)
+  return { put or take_out, put and take_out }
 end
 
-local function plan_hash(plan, kind)
-  local key, rows, before = S.keys[kind], S.rows[kind], S.texts[kind]
-  local set, removed, texts = {}, {}, {}
-  for id in pairs(S.dirty[kind]) do
-    texts[id] = rows[id] and S.pack(kind, rows[id])
-    if texts[id] ~= before[id] then
-      local list = texts[id] and set or removed
-      list[#list + 1] = id
+-- A HSET whose fields are added to it: the command and how many words it has.
+local function add_set_step(plan, hash)
+  local write = { "HSET", hash.key }
+  add_step(plan, hash.kind, write, function()
+    local ids = {}
+    for at = 3, #write, 2 do ids[#ids + 1] = write[at] end
+    return put_back(hash.key, ids, hash.texts)
+  end)
+  return write, 2
+end
+
+-- Reads what nothing asked for and is to be written over.
+local function read_before(hash)
+  local before, unread = hash.texts, {}
+  for id in pairs(hash.dirty) do
+    if before[id] == nil then unread[#unread + 1] = id end
+  end
+  S.prefetch(hash.kind, unread)
+end
+
+local function plan_hash(plan, hash)
+  read_before(hash)
+  local rows, before, pack = hash.rows, hash.texts, hash.pack
+  local removed, write, length = {}, nil, 0
+  for id, text in pairs(hash.dirty) do
+    if text == true then text = rows[id] and pack(rows[id]) end
+    if text ~= before[id] then
+      if text then
+        if not write or length > 2 * ROWS_MAX then write, length = add_set_step(plan, hash) end
+        write[length + 1], write[length + 2] = id, text
+        length = length + 2
+      elseif before[id] then
+        removed[#removed + 1] = id
+      end
     end
   end
-  for _, ids in ipairs({ set, removed }) do
-    each_piece(ids, function(piece)
-      local write, delete = set_and_delete(key, piece, function(id) return texts[id] end)
-      local back, take_out = set_and_delete(key, piece, function(id) return before[id] end)
-      add_step(plan, kind, write or delete, back, take_out)
+  each_piece(removed, function(piece)
+    add_step(plan, hash.kind, command("HDEL", hash.key, piece), function()
+      return put_back(hash.key, piece, before)
     end)
-  end
+  end)
 end
 
 local function with_scores(members)
   local words = {}
-  for _, member in ipairs(members) do words[#words + 1], words[#words + 2] = "0", member end
+  for at = 1, #members do words[2 * at - 1], words[2 * at] = "0", members[at] end
   return words
 end
 
 local function plan_set(plan, name, changes)
-  local key, added, removed = S.keys[name], {}, {}
+  local key, added, removed = S.key(name), {}, {}
   for member in pairs(changes.added) do added[#added + 1] = member end
   for member in pairs(changes.removed) do removed[#removed + 1] = member end
   each_piece(added, function(piece)
-    add_step(plan, name, command("ZADD", key, with_scores(piece)), command("ZREM", key, piece))
+    local function inverses() return { command("ZREM", key, piece) } end
+    add_step(plan, name, command("ZADD", key, with_scores(piece)), inverses)
   end)
   each_piece(removed, function(piece)
-    add_step(plan, name, command("ZREM", key, piece), command("ZADD", key, with_scores(piece)))
+    local function inverses() return { command("ZADD", key, with_scores(piece)) } end
+    add_step(plan, name, command("ZREM", key, piece), inverses)
   end)
 end
 
 local function plan_all()
   local plan = {}
-  for kind, dirty in pairs(S.dirty) do
-    if next(dirty) then plan_hash(plan, kind) end
-  end
+  S.each_hash(function(hash)
+    if next(hash.dirty) then plan_hash(plan, hash) end
+  end)
   for name, changes in pairs(S.sets) do plan_set(plan, name, changes) end
   S.plan_operations(plan, add_step, each_piece)
   S.plan_meta(plan, add_step)
@@ -102,8 +134,8 @@ end
 
 local function take_back(plan, last, failure)
   for at = last, 1, -1 do
-    for _, inverse in ipairs(plan[at].inverses) do
-      local done, second = pcall(redis.call, unpack(inverse))
+    for _, inverse in ipairs(plan[at].inverses()) do
+      local done, second = pcall(call, unpack(inverse))
       if not done then
         error("DAMAGED " .. S.reason(failure) .. "; it could not be taken back: " .. S.reason(second), 0)
       end
@@ -112,8 +144,8 @@ local function take_back(plan, last, failure)
 end
 
 local function carry_out(plan)
-  for at, one in ipairs(plan) do
-    local done, failure = pcall(redis.call, unpack(one.write))
+  for at = 1, #plan do
+    local done, failure = pcall(call, unpack(plan[at].write))
     if not done then
       take_back(plan, at - 1, failure)
       error(failure, 0)
@@ -129,6 +161,6 @@ end
 function S.flush()
   S.forget()
   local plan = plan_all()
-  for _, one in ipairs(plan) do check_type(one.name) end
+  for at = 1, #plan do check_type(plan[at].name) end
   carry_out(plan)
 end

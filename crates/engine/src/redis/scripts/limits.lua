@@ -49,7 +49,7 @@ end
 
 -- Drops up to `count_max` counters whose window has ended by `now`.
 S.forgetters[#S.forgetters + 1] = function(now, count_max)
-  local members = S.lex_range("counts_by", "-", "(" .. S.digits(now + 1), count_max)
+  local members = S.lex_stored("counts_by", "-", "(" .. S.digits(now + 1), count_max)
   for _, member in ipairs(members) do
     S.lex_remove("counts_by", member)
     S.remove("counts", string.match(member, "^%d+ (.*)$"))

@@ -7,7 +7,8 @@ local META = { "epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "
 local VERSION = 1
 
 local function load_meta()
-  local texts = redis.call("HMGET", S.keys.meta, unpack(META))
+  local texts = redis.call("HMGET", S.key("meta"), unpack(META))
+  S.note_type("meta")
   local meta = {}
   S.meta_before = {}
   for at, name in ipairs(META) do
@@ -22,7 +23,7 @@ local function load_meta()
   if meta.unfinished == "" then meta.unfinished = nil end
   if meta.unfinished then
     local at, operation, sequence_first, progress = unpack(S.decode(meta.unfinished))
-    local mark = operation and { namespace = operation[1], id = operation[2], fingerprint = operation[3] }
+    local mark = operation and { key = operation[1], id = operation[2], fingerprint = operation[3] }
     meta.unfinished = { at = at, operation = mark or nil, sequence_first = sequence_first, progress = progress }
   end
   S.meta = meta
@@ -40,7 +41,7 @@ local function unfinished_text()
   local unfinished = S.meta.unfinished
   if not unfinished then return nil end
   local mark = unfinished.operation
-  local operation = mark and { mark.namespace, mark.id, mark.fingerprint } or false
+  local operation = mark and { mark.key, mark.id, mark.fingerprint } or false
   return S.encode({ unfinished.at, operation, unfinished.sequence_first, unfinished.progress })
 end
 
@@ -52,7 +53,7 @@ end
 
 function S.plan_meta(plan, add_step)
   if S.is_reading then return end
-  local write, back, absent = { "HSET", S.keys.meta }, { "HSET", S.keys.meta }, { "HDEL", S.keys.meta }
+  local write, back, absent = { "HSET", S.key("meta") }, { "HSET", S.key("meta") }, { "HDEL", S.key("meta") }
   local changed = false
   for _, name in ipairs(META) do
     local text = meta_text(name)
@@ -68,7 +69,8 @@ function S.plan_meta(plan, add_step)
     end
   end
   if not changed then return end
-  add_step(plan, "meta", write, #back > 2 and back or nil, #absent > 2 and absent or nil)
+  local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
+  add_step(plan, "meta", write, function() return { put or take_out, put and take_out } end)
 end
 
 local function settings_of(values)
@@ -93,14 +95,14 @@ local function serve(keys, message)
   if version ~= VERSION then error("VERSION " .. S.number(version), 0) end
   S.clear(keys)
   S.clear_operations()
-  S.settings, S.entries, S.events, S.events_logged = settings_of(settings), {}, {}, 0
+  S.clear_log()
+  S.settings = settings_of(settings)
   S.clock = S.is_test and clock or server_clock()
   load_meta()
   note_primary(primary)
   local receipts, owed = S.serve(requests)
   S.flush()
-  local reply = { S.meta.epoch, S.meta.sequence, owed, receipts }
-  return is_typed(message) and S.encode(reply) or cmsgpack.pack(reply)
+  return { S.meta.epoch, S.meta.sequence, owed, receipts }
 end
 
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,

@@ -4,6 +4,8 @@
 -- An order's record has its priority while it rests: it is nil once it ended, and while it is on its way
 -- through the book.
 
+S.hash_of_argument.market = "markets"
+
 local INTEGER_MAX = 9007199254740991
 
 -- How many trades of a market are kept.
@@ -109,7 +111,7 @@ S.decide["ORDER.PLACE"] = function(command, context)
     market = market, order = order, owner = taker.owner, side = taker.side, price = price,
     quantity = quantity, tif = taker.tif, stp = taker.stp,
   })
-  return sweep.step(taker, {})
+  return sweep.step(taker)
 end
 
 -- Checks the new price and quantity. The order's own rest does not count against the range, and cannot stand
@@ -141,7 +143,7 @@ S.decide["ORDER.REPLACE"] = function(command, context)
   if keeps_priority then return { found.status, found.filled, quantity, {} } end
   -- The sweep walks the other side of the book, so it does not matter that the order's own entry is still
   -- there while this is decided.
-  return sweep.step(moved, {})
+  return sweep.step(moved)
 end
 
 -- Cancelling and reducing; they go on while a market is halted --------------------------------------------
@@ -244,11 +246,17 @@ local function close(market, order, status, reason, at)
 end
 
 local function fill(market, order, quantity, remaining, at)
-  if remaining == 0 then take_off(market, order) end
-  shrink(market, order, remaining)
   local record = S.change("orders", order_key(market, order))
-  record.filled, record.status = record.filled + quantity, "partially_filled"
-  if remaining == 0 then close(market, order, "filled", nil, at) end
+  record.filled = record.filled + quantity
+  if remaining > 0 then
+    if record.priority then book.shrink(market, record, record.remaining - remaining) end
+    record.remaining, record.status = remaining, "partially_filled"
+    return
+  end
+  if record.priority then book.take_off(market, order, record) end
+  record.priority, record.remaining = nil, 0
+  record.status, record.reason, record.ended_at = "filled", nil, at
+  S.add_ended(at, "order", market, order)
 end
 
 -- Where a trade stands on the tape, whose places are used in turn.

@@ -1,12 +1,14 @@
 -- What is remembered of operations, so that one id has one effect and one answer. As
 -- `core/src/operations.rs`, but that every outcome is kept in place: the log may be trimmed.
 --
--- The hash `operations` has the records by id; the list `operations_by` has them in the order of their
+-- The hash `operations` has the receipts by id; the list `operations_by` has them in the order of their
 -- stamps, as stamp, last sequence and id, so that the oldest are forgotten first.
 
 -- How many records one operation pushes out at most, so that no call waits for a day's worth of them.
 -- Where operations_max stays as it is, that is seen nowhere: what left the window is not found.
 local FORGOTTEN_MAX = 64
+
+local number = S.number
 
 local function key_of(namespace, id)
   return namespace == "" and id or namespace .. " " .. id
@@ -16,12 +18,13 @@ S.operation_key = key_of
 
 function S.clear_operations()
   S.remembered, S.pushed_out, S.oldest_operations = {}, {}, {}
-  S.operations_before, S.operations_count, S.oldest = nil, nil, nil
+  S.remembered_count, S.operations_before, S.operations_count, S.oldest = 0, nil, nil, nil
 end
 
 local function count()
   if not S.operations_count then
-    S.operations_before = redis.call("LLEN", S.keys.operations_by)
+    S.operations_before = redis.call("LLEN", S.key("operations_by"))
+    S.note_type("operations_by")
     S.operations_count = S.operations_before
   end
   return S.operations_count
@@ -33,7 +36,7 @@ local function oldest()
   local place, stored = #S.pushed_out + 1, S.oldest_operations
   if place > #stored and #stored < S.operations_before then
     local last = place == 1 and 0 or place + FORGOTTEN_MAX
-    stored = redis.call("LRANGE", S.keys.operations_by, "0", S.number(last))
+    stored = redis.call("LRANGE", S.key("operations_by"), "0", number(last))
     S.oldest_operations = stored
   end
   -- Behind those of before the call come those that it remembered itself.
@@ -49,9 +52,9 @@ local function horizon(now)
   return math.max(now - S.settings.window_ms, 0, S.meta.forgotten_at)
 end
 
--- What is known of an id, or nil.
-function S.find_operation(namespace, id, now)
-  local record = S.get("operations", key_of(namespace, id))
+-- What is known of an id by its key, or nil.
+function S.find_operation(key, now)
+  local record = S.text_of("operations", key) and S.get("operations", key)
   if record and record.at + S.settings.window_ms > now then return record end
 end
 
@@ -62,17 +65,13 @@ function S.is_full(now)
   return not first or first.at + S.settings.window_ms_min > now
 end
 
--- Keeps the outcome of an operation, which made `events` up to `sequence_last`, and forgets what left the
--- window or has no room.
-function S.remember(operation, outcome, at, sequence_last, events)
-  local key = key_of(operation.namespace, operation.id)
-  S.put("operations", key, {
-    fingerprint = operation.fingerprint, at = at, sequence_last = sequence_last, events = events,
-    epoch = S.meta.epoch, code = outcome.code, facts = outcome.facts,
-  })
-  count()
-  S.remembered[#S.remembered + 1] = S.number(at) .. " " .. S.number(sequence_last) .. " " .. key
-  S.operations_count = S.operations_count + 1
+-- Keeps the receipt of an operation, whose last event is `sequence_last`, and forgets what left the window or
+-- has no room.
+function S.remember(operation, at, sequence_last, receipt)
+  S.put_text("operations", operation.key, receipt)
+  local place = S.remembered_count + 1
+  S.remembered[place] = number(at) .. " " .. number(sequence_last) .. " " .. operation.key
+  S.remembered_count, S.operations_count = place, count() + 1
   S.forget_operations(at)
 end
 
@@ -106,14 +105,19 @@ function S.check_age(id, made_at, now)
 end
 
 function S.plan_operations(plan, add_step, each_piece)
-  local key, taken = S.keys.operations_by, math.min(#S.pushed_out, #S.oldest_operations)
-  local added, back = {}, {}
-  for at = #S.pushed_out - taken + 1, #S.remembered do added[#added + 1] = S.remembered[at] end
+  local key, taken = S.key("operations_by"), math.min(#S.pushed_out, #S.oldest_operations)
+  local added, back = S.remembered, {}
+  if #S.pushed_out > taken then
+    added = {}
+    for at = #S.pushed_out - taken + 1, #S.remembered do added[#added + 1] = S.remembered[at] end
+  end
   for at = taken, 1, -1 do back[#back + 1] = S.pushed_out[at] end
   each_piece(added, function(piece)
-    add_step(plan, "operations_by", { "RPUSH", key, unpack(piece) }, { "RPOP", key, S.number(#piece) })
+    local function inverses() return { { "RPOP", key, number(#piece) } } end
+    add_step(plan, "operations_by", { "RPUSH", key, unpack(piece) }, inverses)
   end)
   if taken > 0 then
-    add_step(plan, "operations_by", { "LPOP", key, S.number(taken) }, { "LPUSH", key, unpack(back) })
+    local function inverses() return { { "LPUSH", key, unpack(back) } } end
+    add_step(plan, "operations_by", { "LPOP", key, number(taken) }, inverses)
   end
 end

@@ -2,6 +2,8 @@
 -- is cut here: the amounts of a campaign come with the command that creates it, in pieces of a step each.
 
 -- A packet by its number, the user of a packet, or the piece of amounts that begins with a packet.
+S.hash_of_argument.campaign = "campaigns"
+
 local function packet_key(campaign, packet)
   return campaign .. " " .. S.number(packet)
 end
@@ -71,7 +73,7 @@ S.decide["PACKET.CREATE"] = function(command, context)
   }
   S.emit("packets.created", created)
   if fill(campaign, count, 0, pieces[1]) then return figures(created) end
-  remember_cut(campaign, #S.events[#S.events].amounts + 1, pieces)
+  remember_cut(campaign, #S.last_event().amounts + 1, pieces)
   return S.more({ "packets", campaign })
 end
 

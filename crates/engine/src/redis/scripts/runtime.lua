@@ -1,14 +1,18 @@
 -- The state as a call sees it: rows of hashes and members of ordered sets, read once, changed here, and
 -- written at the end. What `core/src/store` is to the machine in memory, this is to the one in Redis.
 --
--- Numbers are doubles, exact up to 2^53 - 1; they become text by %.0f only. Texts are compared as bytes,
--- by `S.precedes`: the operator < of Lua goes by the server's locale. Nothing is nil here, and false in
--- lists and messages. Truth values are 1 and 0.
+-- Numbers are doubles, exact up to 2^53 - 1; they become text by %d only, which takes integers of 64 bits. Texts
+-- are compared as bytes, by `S.precedes`: the operator < of Lua goes by the server's locale. Nothing is nil here, and
+-- false in lists and messages. Truth values are 1 and 0.
 
 local format, byte, match, concat = string.format, string.byte, string.match, table.concat
+local call = redis.call
 
 -- How many rows one command reads; `unpack` takes less than 8 000 values.
 local FIELDS_PER_READING = 2000
+
+-- How many texts of numbers are kept: a call needs most of its numbers more than once.
+local NUMBERS_KEPT = 1024
 
 -- The fields of each hash's records in order. A text is what stands alone; :n is a number, :v any list.
 -- A record's text has no | but in its last field.
@@ -44,32 +48,84 @@ S.record_fields = {
   },
   level_totals = { "quantity:n", "orders:n" },
   own_levels = { "quantity:n" },
+  steps = { "fills" },
   tape = { "trade:n", "price:n", "quantity:n", "taker_side", "at:n" },
-  operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts:v" },
+  operations = { "fingerprint", "at:n", "sequence_last:n", "events:n", "epoch:n", "code:n", "facts" },
 }
 
+-- The number that each place has, and its text.
+local kept_numbers, kept_texts = {}, {}
+
 function S.number(number)
-  return format("%.0f", number)
+  local place = number % NUMBERS_KEPT + 1
+  if kept_numbers[place] == number then return kept_texts[place] end
+  local text = format("%d", number)
+  kept_numbers[place], kept_texts[place] = number, text
+  return text
 end
+
+local number_text = S.number
+
+local kept_digit_numbers, kept_digits = {}, {}
 
 -- A number as 16 digits, whose order as bytes is that of the numbers.
 function S.digits(number)
-  return format("%016.0f", number)
+  local place = number % NUMBERS_KEPT + 1
+  if kept_digit_numbers[place] == number then return kept_digits[place] end
+  local text = format("%016d", number)
+  kept_digit_numbers[place], kept_digits[place] = number, text
+  return text
 end
 
 local function escaped(character)
   return format("\\u%04x", byte(character))
 end
 
--- A value as JSON: nothing, a number, a text, or a list of them.
-function S.encode(value)
-  if not value then return "null" end
-  if type(value) == "number" then return format("%.0f", value) end
-  if type(value) == "string" then return '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"' end
-  local parts = {}
-  for at = 1, #value do parts[at] = S.encode(value[at]) end
-  return "[" .. concat(parts, ",") .. "]"
+-- Adds to the pieces of a text a value as JSON: nothing, a number, a text, a list of them, or what is JSON already:
+-- the `parts` of a list. Gives how many pieces there are then.
+local function encode_into(pieces, count, value)
+  local kind = type(value)
+  if kind == "number" then
+    pieces[count + 1] = number_text(value)
+    return count + 1
+  elseif kind == "string" then
+    pieces[count + 1] = '"' .. string.gsub(value, '[%c"\\]', escaped) .. '"'
+    return count + 1
+  elseif not value then
+    pieces[count + 1] = "null"
+    return count + 1
+  end
+  local parts = value.parts
+  pieces[count + 1] = "["
+  count = count + 1
+  for at = 1, #(parts or value) do
+    if at > 1 then
+      count = count + 1
+      pieces[count] = ","
+    end
+    if parts then
+      count = count + 1
+      pieces[count] = parts[at]
+    else
+      count = encode_into(pieces, count, value[at])
+    end
+  end
+  pieces[count + 1] = "]"
+  return count + 1
 end
+
+-- A value as JSON, behind a text. It is one text at last, for Lua reads all bytes of each that it makes.
+function S.encode_behind(text, value)
+  local pieces = { text }
+  return concat(pieces, "", 1, encode_into(pieces, 1, value))
+end
+
+local function encode(value)
+  local pieces = {}
+  return concat(pieces, "", 1, encode_into(pieces, 0, value))
+end
+
+S.encode = encode
 
 local function without_null(value)
   if value == cjson.null then return false end
@@ -83,151 +139,205 @@ function S.decode(text)
   return without_null(cjson.decode(text))
 end
 
--- Names and types of fields, and the pattern that takes a record apart.
-local shapes = {}
-for kind, fields in pairs(S.record_fields) do
-  local shape = { names = {}, types = {} }
+-- Records and their texts ---------------------------------------------------------------------------------
+
+-- How a field's text becomes a value, and its value a text; there is neither for what is nothing.
+local READERS = { n = "%s + 0", v = "decode(%s)", [""] = "%s" }
+local WRITERS = { n = "number(%s)", v = "encode(%s)", [""] = "%s" }
+
+-- The functions that take a record of a kind apart and join it, compiled of its fields: looking names and types
+-- up would cost as much again.
+local function compiled(kind, fields)
+  local values, read, written = {}, {}, {}
   for at, field in ipairs(fields) do
     local name, type_of = match(field, "^([^:]+):?(.?)$")
-    shape.names[at], shape.types[at] = name, type_of
+    local value = "v" .. at
+    values[at] = value
+    read[at] = format('%s = %s ~= "" and %s or nil', name, value, format(READERS[type_of], value))
+    written[at] = format('(r.%s and %s or "")', name, format(WRITERS[type_of], "r." .. name))
   end
-  shape.pattern = "^" .. string.rep("([^|]*)|", #fields - 1) .. "(.*)$"
-  shapes[kind] = shape
+  local pattern = "^" .. string.rep("([^|]*)|", #fields - 1) .. "(.*)$"
+  local source = format(
+    [[local match, number, encode, decode, damaged = ...
+    local function unpack(text)
+      local %s = match(text, "%s")
+      if not v1 then damaged(text) end
+      return { %s }
+    end
+    local function pack(r) return %s end
+    return pack, unpack]],
+    concat(values, ", "), pattern, concat(read, ", "), concat(written, ' .. "|" .. ')
+  )
+  local function damaged(text) error("the record of a '" .. kind .. "' is damaged: " .. text) end
+  return loadstring(source)(match, number_text, encode, S.decode, damaged)
 end
 
-function S.pack(kind, record)
-  local shape, parts = shapes[kind], {}
-  local names, types = shape.names, shape.types
-  for at = 1, #names do
-    local value = record[names[at]]
-    if value == nil then
-      parts[at] = ""
-    elseif types[at] == "n" then
-      parts[at] = format("%.0f", value)
-    elseif types[at] == "v" then
-      parts[at] = S.encode(value)
-    else
-      parts[at] = value
-    end
-  end
-  return concat(parts, "|")
-end
+-- By kind of record; compiled when first asked for.
+local packers, unpackers = {}, {}
 
-function S.unpack(kind, text)
-  local shape, record = shapes[kind], {}
-  local names, types = shape.names, shape.types
-  local values = { match(text, shape.pattern) }
-  if #values ~= #names then error("the record of a '" .. kind .. "' is damaged: " .. text) end
-  for at = 1, #names do
-    local value = values[at]
-    if value ~= "" then
-      if types[at] == "n" then
-        record[names[at]] = tonumber(value)
-      elseif types[at] == "v" then
-        record[names[at]] = S.decode(value)
-      else
-        record[names[at]] = value
-      end
-    end
-  end
-  return record
+-- Rows ----------------------------------------------------------------------------------------------------
+
+local key_places = {}
+for place, name in ipairs(S.key_names) do key_places[name] = place end
+
+-- What the call has of each hash it asked for: `texts` as Redis has them, `rows` taken apart, false where there
+-- is none; `dirty` are the ids of rows that were changed, with the new text where it is known already.
+local hashes, keys, typed, notes = {}, {}, {}, nil
+
+local function hash_of(kind)
+  if not packers[kind] then packers[kind], unpackers[kind] = compiled(kind, S.record_fields[kind]) end
+  local hash = {
+    kind = kind, key = keys[key_places[kind]], pack = packers[kind], unpack = unpackers[kind],
+    rows = {}, texts = {}, dirty = {},
+  }
+  hashes[kind] = hash
+  return hash
 end
 
 -- Forgets what a call before this one has read, and where its keys were.
-function S.clear(keys)
-  S.keys, S.rows, S.texts, S.dirty, S.sets = {}, {}, {}, {}, {}
-  for at, name in ipairs(S.key_names) do S.keys[name] = keys[at] end
-  for kind in pairs(S.record_fields) do
-    S.rows[kind], S.texts[kind], S.dirty[kind] = {}, {}, {}
+function S.clear(keys_of_call)
+  keys, hashes, typed, notes = keys_of_call, {}, {}, nil
+  S.sets, S.notes = {}, nil
+end
+
+-- The key of a name.
+function S.key(name)
+  return keys[key_places[name]]
+end
+
+-- Notes that a command for one type has read the key: it is of that type, or the call would have ended there.
+function S.note_type(name)
+  typed[name] = true
+end
+
+function S.is_typed(name)
+  return typed[name]
+end
+
+-- Goes through the hashes that the call has asked for.
+function S.each_hash(visit)
+  for _, hash in pairs(hashes) do visit(hash) end
+end
+
+-- The row that an id has before the call, or was given by it as a text.
+local function load(hash, id)
+  local text = hash.dirty[id]
+  if type(text) ~= "string" then
+    text = hash.texts[id]
+    if text == nil then
+      text = call("HGET", hash.key, id)
+      hash.texts[id], typed[hash.kind] = text, true
+    end
   end
-  S.notes = nil
+  local row = text and hash.unpack(text)
+  hash.rows[id] = row
+  return row
 end
 
 -- The record of an id, or nil. Only `S.change` gives one that may be changed.
 function S.get(kind, id)
-  local row = S.rows[kind][id]
-  if row == nil then
-    local text = redis.call("HGET", S.keys[kind], id)
-    row = text and S.unpack(kind, text)
-    S.rows[kind][id], S.texts[kind][id] = row, text
-  end
+  local hash = hashes[kind] or hash_of(kind)
+  local row = hash.rows[id]
+  if row == nil then row = load(hash, id) end
   return row or nil
+end
+
+-- The text of an id's record, or nil.
+function S.text_of(kind, id)
+  local hash = hashes[kind] or hash_of(kind)
+  local text = hash.dirty[id]
+  if text == true then return hash.rows[id] and hash.pack(hash.rows[id]) or nil end
+  text = text or hash.texts[id]
+  if text == nil then
+    load(hash, id)
+    text = hash.texts[id]
+  end
+  return text or nil
 end
 
 -- Reads what a call will surely ask for, in as few commands as may be.
 function S.prefetch(kind, ids)
-  local rows, known = S.rows[kind], S.texts[kind]
+  if #ids == 0 then return end
+  local hash = hashes[kind] or hash_of(kind)
+  local texts = hash.texts
+  typed[kind] = true
   for first = 1, #ids, FIELDS_PER_READING do
     local last = math.min(first + FIELDS_PER_READING - 1, #ids)
-    local texts = redis.call("HMGET", S.keys[kind], unpack(ids, first, last))
-    for at = first, last do
-      local id, text = ids[at], texts[at - first + 1]
-      if rows[id] == nil then rows[id], known[id] = text and S.unpack(kind, text), text end
-    end
+    local found = call("HMGET", hash.key, unpack(ids, first, last))
+    for at = first, last do texts[ids[at]] = found[at - first + 1] end
   end
 end
 
 local function copy(record)
-  if not record then return false end
+  if not record then return record end
   local same = {}
   for name, value in pairs(record) do same[name] = value end
   return same
 end
 
-local function note(kind, id)
-  if S.notes then
-    S.notes[#S.notes + 1] = { kind = kind, id = id, row = copy(S.rows[kind][id]), dirty = S.dirty[kind][id] }
-  end
+local function note(hash, id)
+  notes[#notes + 1] = { hash = hash, id = id, row = copy(hash.rows[id]), dirty = hash.dirty[id] }
 end
 
--- Puts a record in, in place of the one that the id had.
-function S.put(kind, id, record)
-  if S.rows[kind][id] == nil then S.get(kind, id) end
-  note(kind, id)
-  S.rows[kind][id], S.dirty[kind][id] = record, true
+local function set(kind, id, record)
+  local hash = hashes[kind] or hash_of(kind)
+  if notes then note(hash, id) end
+  hash.rows[id], hash.dirty[id] = record, true
 end
+
+-- Puts a record in, in place of the one that the id had. What that was is read at the end, where nothing asked.
+S.put = set
 
 -- Puts in the record of an id that surely has none, without looking.
 function S.add(kind, id, record)
-  if S.rows[kind][id] == nil then S.rows[kind][id], S.texts[kind][id] = false, false end
-  S.put(kind, id, record)
+  local hash = hashes[kind] or hash_of(kind)
+  if hash.texts[id] == nil then hash.texts[id] = false end
+  set(kind, id, record)
+end
+
+-- Puts a record in by its text. What an id had was read before, and it is not taken back.
+function S.put_text(kind, id, text)
+  local hash = hashes[kind] or hash_of(kind)
+  hash.dirty[id] = text
+  if hash.rows[id] ~= nil then hash.rows[id] = nil end
 end
 
 -- The record of an id, to be changed; nil where there is none. Lists within it are replaced, not changed.
 function S.change(kind, id)
-  local record = S.get(kind, id)
-  if record then
-    note(kind, id)
-    S.dirty[kind][id] = true
-  end
-  return record
+  local hash = hashes[kind] or hash_of(kind)
+  local row = hash.rows[id]
+  if row == nil then row = load(hash, id) end
+  if not row then return nil end
+  if notes then note(hash, id) end
+  hash.dirty[id] = true
+  return row
 end
 
 -- Takes the record of an id out.
 function S.remove(kind, id)
-  if S.rows[kind][id] == nil then S.get(kind, id) end
-  note(kind, id)
-  S.rows[kind][id], S.dirty[kind][id] = false, true
+  set(kind, id, false)
 end
 
 -- Starts to note changes of rows and sets.
 function S.note_changes()
-  S.notes = {}
+  notes = {}
+  S.notes = notes
 end
 
 -- Keeps what was changed and notes no more.
 function S.keep_changes()
-  S.notes = nil
+  notes, S.notes = nil, nil
 end
 
 -- Takes back what was changed since `S.note_changes`, last change first.
 function S.take_back()
-  local notes = S.notes
-  S.notes = nil
-  for at = #notes, 1, -1 do
-    local before = notes[at]
-    if before.kind then
-      S.rows[before.kind][before.id], S.dirty[before.kind][before.id] = before.row, before.dirty
+  local taken_back = notes
+  S.keep_changes()
+  for at = #taken_back, 1, -1 do
+    local before = taken_back[at]
+    local hash = before.hash
+    if hash then
+      hash.rows[before.id], hash.dirty[before.id] = before.row, before.dirty
     else
       S.mark_member(before.set, before.member, before.list, before.before)
     end

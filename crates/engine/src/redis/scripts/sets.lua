@@ -8,7 +8,7 @@
 -- what Redis has behind a bound is read once (Redis changes at the end only), and what is taken out at its
 -- front is stepped over once. What was added is kept in order.
 
-local byte, format, sub = string.byte, string.format, string.sub
+local byte, sub = string.byte, string.sub
 
 -- How many members of Redis are read at least when more are needed.
 local PAGE_MIN = 16
@@ -47,35 +47,44 @@ local function changes_of(set)
   return changes
 end
 
--- Puts a member in one of the lists `added` and `removed`, or takes it out.
-function S.mark_member(set, member, list, is_there)
-  local changes = changes_of(set)
+local function mark(set, changes, member, list, is_there)
   local before = changes[list][member]
   if before == is_there then return end
   changes[list][member] = is_there
-  if list == "removed" and not is_there then changes.runs = {} end
-  if list == "added" and is_there and not changes.known[member] then
-    changes.known[member] = true
-    changes.order[#changes.order + 1] = member
+  if list == "added" then
+    if is_there and not changes.known[member] then
+      changes.known[member] = true
+      changes.order[#changes.order + 1] = member
+    end
+  elseif not is_there then
+    changes.runs = {}
   end
-  if S.notes then S.notes[#S.notes + 1] = { set = set, member = member, list = list, before = before } end
+  local notes = S.notes
+  if notes then notes[#notes + 1] = { set = set, member = member, list = list, before = before } end
+end
+
+-- Puts a member in one of the lists `added` and `removed`, or takes it out.
+function S.mark_member(set, member, list, is_there)
+  mark(set, changes_of(set), member, list, is_there)
 end
 
 -- Adds a member that is not there.
 function S.lex_add(set, member)
-  if changes_of(set).removed[member] then
-    S.mark_member(set, member, "removed", nil)
+  local changes = changes_of(set)
+  if changes.removed[member] then
+    mark(set, changes, member, "removed", nil)
   else
-    S.mark_member(set, member, "added", true)
+    mark(set, changes, member, "added", true)
   end
 end
 
 -- Takes a member out that is there.
 function S.lex_remove(set, member)
-  if changes_of(set).added[member] then
-    S.mark_member(set, member, "added", nil)
+  local changes = changes_of(set)
+  if changes.added[member] then
+    mark(set, changes, member, "added", nil)
   else
-    S.mark_member(set, member, "removed", true)
+    mark(set, changes, member, "removed", true)
   end
 end
 
@@ -109,11 +118,10 @@ end
 -- Reading -----------------------------------------------------------------------------------------------
 
 local function read(set, first, last, limit, backward)
-  local count = format("%.0f", limit)
-  if backward then
-    return redis.call("ZREVRANGEBYLEX", S.keys[set], last, first, "LIMIT", "0", count)
-  end
-  return redis.call("ZRANGEBYLEX", S.keys[set], first, last, "LIMIT", "0", count)
+  local key, count = S.key(set), S.number(limit)
+  S.note_type(set)
+  if backward then return redis.call("ZREVRANGEBYLEX", key, last, first, "LIMIT", "0", count) end
+  return redis.call("ZRANGEBYLEX", key, first, last, "LIMIT", "0", count)
 end
 
 -- Whether all up to a bound was read.
@@ -215,6 +223,18 @@ function S.lex_range(set, first, last, limit, backward)
     if is_stored then one = next_stored() else other = next_added() end
   end
   return members
+end
+
+-- Those of up to `limit` members that Redis has between the bounds that the call did not take out. What it added
+-- is not among them.
+function S.lex_stored(set, first, last, limit)
+  local members, changes = read(set, first, last, limit, false), S.sets[set]
+  if not changes then return members end
+  local left = {}
+  for _, member in ipairs(members) do
+    if not changes.removed[member] then left[#left + 1] = member end
+  end
+  return left
 end
 
 -- Up to `limit` members that begin with the word and a blank, those after `after` only where given.

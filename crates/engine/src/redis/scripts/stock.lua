@@ -2,6 +2,8 @@
 --
 -- An item's audit under way stands in its record: audit_horizon is nil where there is none.
 
+S.hash_of_argument.sku = "stock"
+
 local INTEGER_MAX = 9007199254740991
 
 local function key_of(sku, name)
@@ -247,9 +249,14 @@ local function recount(sku, through, counted, horizon)
   local first = "[" .. serial_member(sku, through + 1)
   local last = "[" .. serial_member(sku, math.max(horizon, through + 1))
   local members = S.lex_range("receipts", first, last, limit)
-  for _, member in ipairs(members) do
-    local serial = tonumber(string.match(member, " (%d+)$"))
-    local receipt = S.get("receipts_of", receipt_key(sku, serial))
+  local serials, keys = {}, {}
+  for at, member in ipairs(members) do
+    serials[at] = tonumber(string.match(member, " (%d+)$"))
+    keys[at] = receipt_key(sku, serials[at])
+  end
+  S.prefetch("receipts_of", keys)
+  for at, serial in ipairs(serials) do
+    local receipt = S.get("receipts_of", keys[at])
     if serial ~= through + 1 then inconsistent("serial", serial, through + 1) end
     if receipt.returned > receipt.count then inconsistent("returned", receipt.returned, receipt.count) end
     through = through + receipt.count
@@ -437,18 +444,12 @@ end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
-local function sale_status(item, now)
-  if item.closed == 1 then return "closed" end
-  if item.starts_at and now < item.starts_at then return "not_started" end
-  if item.ends_at and now >= item.ends_at then return "ended" end
-  return "open"
-end
-
 S.query["STOCK.GET"] = function(command, now)
   local item = existing(command.sku)
+  local status = item.closed == 1 and "closed" or S.times_status(item.starts_at, item.ends_at, now)
   return {
     command.sku, item.total, item.available, item.reserved, item.sold, item.returned,
-    item.per_owner_max or false, item.starts_at or false, item.ends_at or false, sale_status(item, now),
+    item.per_owner_max or false, item.starts_at or false, item.ends_at or false, status,
   }
 end
 

@@ -147,22 +147,55 @@ local function rest(walk)
   return "cancelled"
 end
 
--- The trades of a further step behind those before it.
-local function joined(before, fills)
-  local all = {}
-  for at = 1, #before do all[at] = before[at] end
-  for at = 1, math.min(#fills, FILLS_MAX - #before) do all[#all + 1] = fills[at] end
-  return all
+-- What the steps before a step have answered stands in rows of `steps` until the last one, for it may be much:
+-- the first trades of each as JSON. `so_far` is a progress with how many steps and trades that is, or nil.
+
+-- The trades that an answer has room for, as JSON without the outer brackets.
+local function text_of(fills, count)
+  local parts, number = {}, S.number
+  for at = 1, math.min(#fills, FILLS_MAX - count) do
+    local fill = fills[at]
+    parts[at] = "[" .. number(fill[1]) .. "," .. S.encode(fill[2]) .. "," .. number(fill[3]) .. ","
+      .. number(fill[4]) .. "," .. number(fill[5]) .. "]"
+  end
+  return table.concat(parts, ",")
 end
 
--- Lets an order meet as many makers as one step may touch, and ends it where it meets no more. `before` are
--- the trades of its earlier steps. Gives status, filled, remaining, fills.
-function S.sweep.step(taker, before)
+-- The trades of all steps, of which the last has these.
+local function all_fills(so_far, fills)
+  if not so_far then return fills end
+  local names, parts = {}, {}
+  for at = 1, so_far[4] do names[at] = S.number(at) end
+  S.prefetch("steps", names)
+  for at, name in ipairs(names) do
+    parts[at] = S.get("steps", name).fills
+    S.remove("steps", name)
+  end
+  parts[#parts + 1] = text_of(fills, so_far[5])
+  if parts[#parts] == "" then parts[#parts] = nil end
+  return { parts = parts }
+end
+
+S.join.sweep = function(step, so_far)
+  local fills, steps, count = step[4], so_far and so_far[4] or 0, so_far and so_far[5] or 0
+  local text = text_of(fills, count)
+  if text ~= "" then
+    steps, count = steps + 1, math.min(count + #fills, FILLS_MAX)
+    S.add("steps", S.number(steps), { fills = text })
+  end
+  return { "sweep", step[2], step[3], steps, count }
+end
+
+-- Lets an order meet as many makers as one step may touch, and ends it where it meets no more. `so_far` is the
+-- progress of its earlier steps. Gives status, filled, remaining, fills.
+function S.sweep.step(taker, so_far)
   local walk, touched = taker, 0
   walk.trade, walk.fills, walk.cancelled = S.get("markets", taker.market).trades, {}, false
   -- A step that could touch nothing would never end.
   local touched_max = math.max(S.settings.step_max, 1)
-  for name, maker, price in book.makers(taker.market, book.opposite(taker.side), taker.price) do
+  -- One more than it may touch tells whether it goes on.
+  local wanted = so_far and touched_max + 1
+  for name, maker, price in book.makers(taker.market, book.opposite(taker.side), taker.price, wanted) do
     if walk.cancelled or walk.remaining == 0 then break end
     if touched >= touched_max then return S.more({ "sweep", walk.market, walk.order, walk.fills }) end
     touched = touched + 1
@@ -170,18 +203,13 @@ function S.sweep.step(taker, before)
     meet(walk, name, maker, price)
   end
   local status = rest(walk)
-  return { status, walk.filled, walk.remaining, joined(before, walk.fills) }
+  return { status, walk.filled, walk.remaining, all_fills(so_far, walk.fills) }
 end
 
 -- Takes the next step of an order on its way.
 S.go_on.sweep = function(progress)
-  local market, order, fills = progress[2], progress[3], progress[4]
+  local market, order = progress[2], progress[3]
   local record = S.get("orders", book.order_key(market, order))
   if not record then return {} end
-  return S.sweep.step(S.sweep.taker_of(market, order, record), fills)
-end
-
-S.join.sweep = function(step, so_far)
-  if not so_far then return step end
-  return { "sweep", step[2], step[3], joined(so_far[4], step[4]) }
+  return S.sweep.step(S.sweep.taker_of(market, order, record), progress)
 end

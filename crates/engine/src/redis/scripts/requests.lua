@@ -1,0 +1,108 @@
+-- Requests as they stand in a message, and what can be read before they are served.
+--
+-- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id, deadline,
+-- packets cut for it, and a command or a list of commands. A command is its number and its arguments.
+local COMMAND = 7
+
+-- What is done for the commands of a spec, found once: `named` are the places of arguments that name a record,
+-- and its kind, by turns.
+local function link(spec)
+  local named = {}
+  for place, argument in ipairs(spec.arguments) do
+    local kind = S.hash_of_argument[argument]
+    if kind then named[#named + 1], named[#named + 2] = place, kind end
+  end
+  spec.decision, spec.touch = S.decide[spec.name], S.touched[spec.group]
+  spec.named, spec.size = named, #spec.arguments + 1
+  return spec
+end
+
+local function spec_of(number)
+  local spec = S.command_specs[number]
+  return spec.named and spec or link(spec)
+end
+
+-- The ids that a call surely asks for, by kind of record, each once.
+local wanted, known
+
+local function want(kind, id)
+  local ids = wanted[kind]
+  if not ids then
+    ids = {}
+    wanted[kind], known[kind] = ids, {}
+  end
+  if known[kind][id] then return end
+  known[kind][id] = true
+  ids[#ids + 1] = id
+end
+
+-- Notes what the command at a place of the values names; gives the place behind it.
+local function want_named(values, at)
+  local spec = spec_of(values[at])
+  local named = spec.named
+  for place = 1, #named, 2 do
+    local id = values[at + named[place]]
+    if id then want(named[place + 1], id) end
+  end
+  return at + spec.size
+end
+
+-- Reads what the requests from a place on name, all at once.
+function S.prefetch_named(values, at)
+  local keys, count = {}, 0
+  wanted, known = {}, {}
+  while values[at] do
+    local kind, id = values[at], values[at + 2]
+    if kind == "expire" then
+      at = at + 2
+    else
+      if id then
+        count = count + 1
+        keys[count] = S.operation_key(values[at + 1], id)
+      end
+      local body = values[at + COMMAND]
+      if type(body) == "table" then
+        for _, line in ipairs(body) do want_named(line, 1) end
+        at = at + COMMAND + 1
+      else
+        at = want_named(values, at + COMMAND)
+      end
+    end
+  end
+  S.prefetch("operations", keys)
+  for kind, ids in pairs(wanted) do S.prefetch(kind, ids) end
+end
+
+local function command_at(values, at)
+  local spec = spec_of(values[at])
+  return spec.read(spec, values, at), spec.size
+end
+
+local function lines_at(body)
+  local lines = {}
+  for line, values in ipairs(body) do lines[line] = command_at(values, 1) end
+  return lines
+end
+
+-- The request that is served. There is one at a time, so one table is enough.
+local request = {}
+
+-- The request at a place of the values, and the place behind it.
+function S.read_request(values, at)
+  request.kind = values[at]
+  if request.kind == "expire" then
+    request.limit = values[at + 1]
+    return request, at + 2
+  end
+  local namespace, id, body, size = values[at + 1], values[at + 2], values[at + COMMAND], 1
+  request.namespace, request.id = namespace, id
+  request.key = id and S.operation_key(namespace, id)
+  request.fingerprint, request.made_at, request.deadline = values[at + 3], values[at + 4], values[at + 5]
+  request.packets, request.command, request.commands = values[at + 6], nil, nil
+  if type(body) == "table" then
+    request.commands = lines_at(body)
+  else
+    request.command, size = command_at(values, at + COMMAND)
+  end
+  return request, at + COMMAND + size
+end
