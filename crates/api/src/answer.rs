@@ -42,7 +42,7 @@ pub fn lines(specs: &[&CommandSpec], answers: &[Figure]) -> Vec<Value> {
     specs.iter().zip(answers).map(line).collect()
 }
 
-/// Where in the log an answer stands.
+/// Where in the log an answer stands, and how safe it is.
 #[must_use]
 pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
     json!({
@@ -52,6 +52,7 @@ pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
         "sequence_first": receipt.sequence_first,
         "sequence_last": receipt.sequence_last,
         "at": receipt.at,
+        "durability": receipt.durability.word(),
     })
 }
 

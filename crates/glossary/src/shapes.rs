@@ -25,7 +25,7 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "event", fields: &["partition", "epoch", "sequence", "at", "operation", "name", "fields"] },
     Shape {
         name: "receipt",
-        fields: &["partition", "epoch", "sequence_first", "sequence_last", "at", "replayed"],
+        fields: &["partition", "epoch", "sequence_first", "sequence_last", "at", "replayed", "durability"],
     },
-    Shape { name: "request", fields: &["operation", "deadline", "on", "receipt"] },
+    Shape { name: "request", fields: &["operation", "deadline", "durability", "on", "receipt"] },
 ];

@@ -34,6 +34,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("STOCK.TAKE sku 1 u1 ID a ID b", "ID is given twice"),
     ("STOCK.TAKE sku 1 u1 DEADLINE soon", "DEADLINE must be"),
     ("STOCK.TAKE sku 1 u1 DEADLINE 1 DEADLINE 2", "DEADLINE is given twice"),
+    ("STOCK.TAKE sku 1 u1 DURABILITY", "DURABILITY is missing"),
+    ("STOCK.TAKE sku 1 u1 DURABILITY disk", "DURABILITY must be memory, replicated or synced"),
+    ("STOCK.TAKE sku 1 u1 DURABILITY memory DURABILITY synced", "DURABILITY is given twice"),
     ("STOCK.GET sku ID a", "option 'ID' is not one that the command takes"),
     ("STOCK.CREATE new 5 PEROWNER", "per_owner_max is missing"),
     ("STOCK.CREATE new 5 PEROWNER 1 PEROWNER 2", "per_owner_max is given twice"),
@@ -67,6 +70,66 @@ fn a_malformed_argument_is_named_with_the_usage() {
         assert!(reply.starts_with("-ERR INVALID "), "{line:?}: {reply}");
         assert!(reply.contains(problem) && reply.contains(&usage), "{line:?}: {reply}");
     }
+    assert_eq!(socket.call(&["DIGEST"]), before);
+}
+
+/// Sends a batch of one line behind an option, and gives the answers to the option and to `EXEC`.
+fn batch(socket: &mut Socket, option: &str) -> (String, String) {
+    assert_eq!(socket.call(&["MULTI"]), "OK");
+    let queued = socket.call(&words(option));
+    assert_eq!(socket.call(&words("STOCK.TAKE sku 1 u1")), "QUEUED");
+    (queued, socket.call(&["EXEC"]))
+}
+
+#[test]
+fn a_batch_says_before_its_lines_how_safe_it_must_be() {
+    let (_server, mut socket) = stocked();
+    let done = |taken: &str| ("QUEUED".to_owned(), format!("[OK [1 {taken}]]"));
+    assert_eq!(batch(&mut socket, "BATCH.DURABILITY synced"), done("1 9"));
+    assert_eq!(batch(&mut socket, "BATCH.ID b1 DURABILITY memory"), done("2 8"));
+    assert_eq!(batch(&mut socket, "batch.id b1 durability SYNCED deadline 1"), done("2 8"), "a copy");
+    let before = socket.call(&["DIGEST"]);
+    for option in
+        ["BATCH.DURABILITY replicated", "BATCH.ID b2 DEADLINE 9007199254740991 DURABILITY replicated"]
+    {
+        let (queued, answer) = batch(&mut socket, option);
+        assert_eq!(queued, "QUEUED");
+        assert!(answer.starts_with("-UNAVAILABLE this engine has no replicas"), "{option}: {answer}");
+    }
+    for line in
+        ["STOCK.TAKE sku 1 u1 DURABILITY replicated", "DRYRUN STOCK.TAKE sku 1 u1 DURABILITY replicated"]
+    {
+        let answer = socket.call(&words(line));
+        assert!(answer.starts_with("-UNAVAILABLE this engine has no replicas"), "{line}: {answer}");
+    }
+    assert_eq!(socket.call(&["DIGEST"]), before);
+}
+
+#[test]
+fn what_is_no_option_of_a_batch_ends_it() {
+    let (_server, mut socket) = stocked();
+    let before = socket.call(&["DIGEST"]);
+    for (option, problem) in [
+        ("BATCH.ID", "arguments are not as the usage says"),
+        ("BATCH.ID b DURABILITY", "arguments are not as the usage says"),
+        ("BATCH.ID b SAFETY synced", "arguments are not as the usage says"),
+        ("BATCH.ID b ID c", "arguments name an option twice"),
+        ("BATCH.ID b DURABILITY disk", "durability must be memory, replicated or synced"),
+        ("BATCH.DEADLINE 5 DURABILITY synced", "arguments are not as the usage says"),
+        ("BATCH.DURABILITY", "arguments are not as the usage says"),
+        ("BATCH.DURABILITY disk", "durability must be memory, replicated or synced"),
+        ("BATCH.DURABILITY synced ID b", "arguments are not as the usage says"),
+    ] {
+        let usage = format!("Usage: {} ", words(option)[0]);
+        let (queued, answer) = batch(&mut socket, option);
+        assert!(queued.starts_with("-ERR INVALID ") && queued.contains(&usage), "{option}: {queued}");
+        assert!(queued.contains(problem), "{option}: {queued}");
+        assert!(answer.starts_with("-EXECABORT "), "{option}: {answer}");
+    }
+    assert_eq!(socket.call(&["MULTI"]), "OK");
+    let line = socket.call(&words("STOCK.TAKE sku 1 u1 DURABILITY synced"));
+    assert!(line.starts_with("-ERR lines of a batch carry no ID, DEADLINE or DURABILITY"), "{line}");
+    assert!(socket.call(&["EXEC"]).starts_with("-EXECABORT "));
     assert_eq!(socket.call(&["DIGEST"]), before);
 }
 

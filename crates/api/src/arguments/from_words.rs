@@ -1,7 +1,7 @@
-//! The words of a command as JSON: fields by the names of the command table, the id and the deadline
-//! apart. For whoever has words and speaks HTTP.
+//! The words of a command as JSON: fields by the names of the command table, the id, the deadline and the
+//! durability apart. For whoever has words and speaks HTTP.
 
-use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect};
+use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect, is_common_option};
 use serde_json::{Map, Value, json};
 
 /// What a command's words ask for, as JSON says it.
@@ -13,13 +13,15 @@ pub struct Asked {
     pub id: Option<String>,
     /// The deadline, as it stands.
     pub deadline: Option<String>,
+    /// The level of durability, in small letters as JSON has it.
+    pub durability: Option<String>,
 }
 
 impl Asked {
-    /// Whether it has neither id nor deadline.
+    /// Whether it has neither id nor deadline nor durability.
     #[must_use]
     pub fn is_bare(&self) -> bool {
-        self.id.is_none() && self.deadline.is_none()
+        self.id.is_none() && self.deadline.is_none() && self.durability.is_none()
     }
 }
 
@@ -37,17 +39,23 @@ pub fn of_words(spec: &CommandSpec, words: &[&str]) -> Option<Asked> {
             option(argument, &mut words, &mut asked.fields)?;
             continue;
         }
-        let place = match word.to_ascii_uppercase().as_str() {
-            "ID" if spec.effect == Effect::Write => &mut asked.id,
-            "DEADLINE" if spec.effect == Effect::Write => &mut asked.deadline,
-            _ => return None,
-        };
-        if place.replace(words.next()?.to_owned()).is_some() {
+        if spec.effect == Effect::Read {
             return None;
         }
+        common_option(word, words.next()?, &mut asked)?;
     }
     bounds_into_plan(spec, &mut asked.fields);
     Some(asked)
+}
+
+fn common_option(word: &str, value: &str, asked: &mut Asked) -> Option<()> {
+    let (place, value) = match word.to_ascii_uppercase().as_str() {
+        "ID" => (&mut asked.id, value.to_owned()),
+        "DEADLINE" => (&mut asked.deadline, value.to_owned()),
+        "DURABILITY" => (&mut asked.durability, value.to_ascii_lowercase()),
+        _ => return None,
+    };
+    place.replace(value).is_none().then_some(())
 }
 
 fn has_token(argument: &ArgumentSpec, word: &str) -> bool {
@@ -172,9 +180,9 @@ fn pricing(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()>
 
 fn subject(name: &str, words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
     let mut subject = Map::new();
-    let is_common = |word: &str| ["ID", "DEADLINE"].iter().any(|common| common.eq_ignore_ascii_case(word));
-    // The id and the deadline come behind the last dimension.
-    while let Some(dimension) = words.rest.first().copied().filter(|word| !is_common(word)) {
+    // The id and its like come behind the last dimension.
+    while let Some(dimension) = words.rest.first().copied().filter(|word| !is_common_option(word.as_bytes()))
+    {
         words.next();
         let value = words.next()?;
         if subject.insert(dimension.to_ascii_lowercase(), value.into()).is_some() {

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use scarce_core::command::{ArgumentKind, ArgumentSpec, Command, CommandSpec, Common, Invalid};
 use scarce_core::facts;
-use scarce_core::outcome::{Code, Outcome};
+use scarce_core::outcome::{Code, Durability, Outcome};
 use serde_json::{Map, Value};
 
 /// A field that is not of its shape. Nothing was changed.
@@ -136,8 +136,18 @@ pub fn command(spec: &CommandSpec, fields: &Fields<'_>) -> Result<Command, Missh
     fields.check_all_asked(&format!("{} takes {}", spec.name, field_names(spec).join(", ")))?;
     let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
     let (command, common) = Command::parse(spec, &words)?;
-    // Ids and deadlines come in headers; no text of a field may turn into one.
+    // Ids and their like come in headers; no text of a field may turn into one.
     if common == Common::default() { Ok(command) } else { Err(Misshapen::new("id", "is no field here")) }
+}
+
+/// Reads a level of durability, spelled as the description has it; words on the RESP port may be in any case.
+///
+/// # Errors
+/// When it names no level.
+pub fn durability(text: &[u8], field: &'static str) -> Result<Durability, Misshapen> {
+    let level = Durability::parse(text, field)?;
+    let is_spelled = level.word().as_bytes() == text;
+    if is_spelled { Ok(level) } else { Err(Misshapen::new(field, "must be in small letters")) }
 }
 
 /// The names of the fields that a command takes, as JSON has them.

@@ -1,6 +1,6 @@
 //! Arguments that are objects or lists in JSON.
 
-use scarce_core::command::{Command, table};
+use scarce_core::command::{Command, is_common_option, table};
 use scarce_core::packets::cut::Plan;
 use serde_json::{Map, Value};
 
@@ -148,11 +148,12 @@ fn dimensions(per: Option<&Value>) -> Result<String, Misshapen> {
 /// What divides dimensions in a word, or ends them, is no part of a name.
 fn check_dimension(name: &str) -> Result<(), Misshapen> {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-    let reserved = ["-", "id", "deadline"].contains(&name);
+    let reserved = name == "-" || is_common_option(name.as_bytes());
     if !name.is_empty() && name.len() <= 32 && name.bytes().all(legal) && !reserved {
         return Ok(());
     }
-    Err(Misshapen::new(name, "is no dimension: 1 to 32 of a-z 0-9 _ -, other than id and deadline"))
+    let reason = "is no dimension: 1 to 32 of a-z 0-9 _ -, other than id, deadline and durability";
+    Err(Misshapen::new(name, reason))
 }
 
 /// `{"user": …, "device": …}`.

@@ -95,6 +95,11 @@ fn what_is_misshapen_is_named() {
             "subject.deadline",
         ),
         (
+            "COUPON.CLAIM",
+            json!({ "coupon": "c", "subject": { "user": "u", "durability": "synced" } }),
+            "subject.durability",
+        ),
+        (
             "COUPON.CREATE",
             json!({ "coupon": "c", "limits": [{ "name": "a", "max": 1, "per": ["-"] }] }),
             "limits[0].-",
@@ -140,4 +145,28 @@ fn texts_of_the_path_are_read_as_words_are() {
     fields.add_text("sku", "s/1");
     fields.add_object(body.as_object().expect("an object"));
     assert_eq!(command(spec, &fields), Ok(words("STOCK.TAKE s/1 5 u")));
+}
+
+#[test]
+fn words_give_their_common_options_apart() {
+    let of = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        of_words(table::find(words[0].as_bytes()).expect("a command"), &words[1..])
+    };
+    let asked = of("COUPON.CLAIM c USER u durability SYNCED ID x DEADLINE 5").expect("words");
+    assert_eq!(Value::from(asked.fields.clone()), json!({ "coupon": "c", "subject": { "user": "u" } }));
+    assert_eq!(asked.durability.as_deref(), Some("synced"), "in small letters, as JSON has it");
+    assert_eq!((asked.id.as_deref(), asked.deadline.as_deref()), (Some("x"), Some("5")));
+    assert!(!of("STOCK.CLOSE s DURABILITY memory").expect("words").is_bare());
+    assert!(of("STOCK.CLOSE s DURABILITY memory DURABILITY memory").is_none(), "no field is given twice");
+    assert!(of("STOCK.GET s DURABILITY memory").is_none(), "a read has none");
+}
+
+#[test]
+fn a_level_of_durability_is_spelled_in_small_letters() {
+    assert_eq!(durability(b"synced", "durability"), Ok(Durability::Synced));
+    for text in ["SYNCED", "Memory", "disk", ""] {
+        let misshapen = durability(text.as_bytes(), "durability").expect_err(text);
+        assert_eq!(misshapen.field, "durability", "{text}");
+    }
 }

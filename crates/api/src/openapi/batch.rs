@@ -37,7 +37,7 @@ pub fn schemas() -> Vec<(String, Value)> {
     lines().map(|spec| (line_name(spec), line(spec))).chain(named).collect()
 }
 
-/// A command with its arguments, and with an id and a deadline where it changes something.
+/// A command with its arguments, and with an id, a deadline and a durability where it changes something.
 fn line(spec: &CommandSpec) -> Value {
     let mut fields = Map::new();
     fields.insert("command".to_owned(), json!({ "type": "string", "const": spec.name }));
@@ -46,6 +46,7 @@ fn line(spec: &CommandSpec) -> Value {
         fields.insert("id".to_owned(), nullable(reference("OperationId")));
         let natural = json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
         fields.insert("deadline".to_owned(), nullable(natural));
+        fields.insert("durability".to_owned(), nullable(reference("Durability")));
     }
     object(fields, &["command", "arguments"])
 }
@@ -58,7 +59,10 @@ fn request() -> Value {
     let writes: Vec<_> = lines().filter(|spec| spec.effect == Effect::Write).map(|spec| spec.name).collect();
     let of_the_whole = json!({ "type": "null" });
     let part = json!({
-        "properties": { "command": { "enum": writes }, "id": of_the_whole, "deadline": of_the_whole }
+        "properties": {
+            "command": { "enum": writes },
+            "id": of_the_whole, "deadline": of_the_whole, "durability": of_the_whole,
+        }
     });
     json!({
         "type": "object",
@@ -71,7 +75,8 @@ fn request() -> Value {
         },
         "required": ["operations"],
         "additionalProperties": false,
-        // An atomic batch has one id and one deadline, in its headers, and nothing in it only reads.
+        // An atomic batch has one id, one deadline and one durability, in its headers, and nothing in it only
+        // reads.
         "if": { "properties": { "atomic": { "const": true } }, "required": ["atomic"] },
         "then": { "properties": { "operations": { "items": part } } },
     })
@@ -114,7 +119,7 @@ pub fn operation(language: Language) -> Value {
         "一次请求提交多个操作，各有自己的 ID 与结果；atomic 为 true 时在同一 Idempotency-Key 下全部执行或全部不执行，\
          后面的行能看到前面行的效果。结果与操作顺序一致。",
     );
-    let parameters = ["AcceptLanguage", "DryRun", "IdempotencyKey", "Deadline"]
+    let parameters = ["AcceptLanguage", "DryRun", "IdempotencyKey", "Deadline", "Durability"]
         .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
     let done = Text::new("What came of each.", "各操作的结果。");
     let mut responses = with_problems(

@@ -89,7 +89,7 @@ fn of_route(route: &Route, spec: &'static CommandSpec, language: Language) -> Va
     if route.is_write() {
         shared.push("DryRun");
         if spec.name != "OPERATION.RESOLVE" {
-            shared.extend(["IdempotencyKey", "Deadline"]);
+            shared.extend(["IdempotencyKey", "Deadline", "Durability"]);
         }
     }
     let shared = shared.iter().map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
@@ -139,6 +139,16 @@ pub fn parameters(language: Language) -> Value {
             "description": text(
                 "From this time on (ms since the Unix epoch) the command is not applied any more.",
                 "截止时刻（Unix 毫秒），到达后不再执行。",
+            ),
+        },
+        "Durability": {
+            "name": "Scarce-Durability", "in": "header", "schema": reference("Durability"),
+            "description": text(
+                "How safe the change must be before it is answered; as the deployment says if not said. A level that the \
+                 engine does not have is UNAVAILABLE; one that was not reached in time is UNKNOWN, and the command may \
+                 have been applied.",
+                "答复之前必须达到的持久化级别；不填则按部署的设置。引擎不提供该级别时返回 UNAVAILABLE；未能及时达到时返回 \
+                 UNKNOWN，此时命令可能已经执行。",
             ),
         },
         "DryRun": {

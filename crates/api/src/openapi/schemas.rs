@@ -1,7 +1,7 @@
 //! The schemas: of arguments by their kinds, of figures, facts and fields by their types.
 
 use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Effect};
-use scarce_core::outcome::Code;
+use scarce_core::outcome::{Code, Durability};
 use scarce_core::packets::AMOUNTS_MAX;
 use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OPERATION_ID_BYTES_MAX};
 use scarce_glossary::{Language, Term, term_in};
@@ -23,7 +23,7 @@ pub const OPERATION_ID_PATTERN: &str = r"^[!-~]+$";
 const TEXT_PATTERN: &str = r"^[^\u0000-\u001f\u007f-\u009f]+$";
 
 /// What a dimension may look like, other than `-`.
-const DIMENSION_PATTERN: &str = r"^(?!(-|id|deadline)$)[a-z0-9_\-]{1,32}$";
+pub const DIMENSION_PATTERN: &str = r"^(?!(-|id|deadline|durability)$)[a-z0-9_\-]{1,32}$";
 
 /// A reference to a schema.
 pub fn reference(name: &str) -> Value {
@@ -286,6 +286,8 @@ fn shared(language: Language) -> Map<String, Value> {
     add("Window", json!({ "type": "string", "enum": crate::arguments::WINDOWS }));
     add("Limit", limit(language));
     add("Subject", subject());
+    let levels = Durability::ALL.map(Durability::word);
+    add("Durability", json!({ "type": "string", "enum": levels }));
     add("Receipt", receipt(language));
     add("RememberedOutcome", remembered());
     add("Problem", problem());
@@ -354,9 +356,13 @@ fn subject() -> Value {
 }
 
 fn receipt(language: Language) -> Value {
-    let names = ["operation", "partition", "epoch", "sequence_first", "sequence_last", "at"];
+    let names = ["operation", "partition", "epoch", "sequence_first", "sequence_last", "at", "durability"];
     let fields = names.map(|name| {
-        let schema = if name == "operation" { json!({ "type": "string" }) } else { integer() };
+        let schema = match name {
+            "operation" => json!({ "type": "string" }),
+            "durability" => reference("Durability"),
+            _ => integer(),
+        };
         let scope = if name == "operation" { "request" } else { "receipt" };
         (name.to_owned(), described(schema, term_in(scope, name), language))
     });

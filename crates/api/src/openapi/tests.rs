@@ -69,3 +69,28 @@ fn rows_have_terms() {
         }
     }
 }
+
+#[test]
+fn no_dimension_has_the_name_of_an_option_behind_it() {
+    for (option, _) in scarce_core::command::COMMON_OPTIONS {
+        let name = format!("|{}", option.to_ascii_lowercase());
+        assert!(schemas::DIMENSION_PATTERN.contains(&name), "{option}");
+    }
+}
+
+#[test]
+fn every_command_that_changes_something_takes_a_durability_and_tells_the_one_reached() {
+    let document = document("0.0.0", Language::English);
+    let parameter = json!({ "$ref": "#/components/parameters/Durability" });
+    let schemas = &document["components"]["schemas"];
+    for route in ROUTES.iter().filter(|route| route.command != "OPERATION.RESOLVE") {
+        let method = route.method.word().to_ascii_lowercase();
+        let parameters = document["paths"][route.path][method]["parameters"].as_array().expect("parameters");
+        assert_eq!(parameters.contains(&parameter), route.is_write(), "{}", route.command);
+        let line = &schemas[format!("{}Operation", schemas::type_name(route.command))];
+        let has_field = line["properties"].get("durability").is_some();
+        assert_eq!(has_field, route.is_write(), "{}", route.command);
+    }
+    let required = schemas["Receipt"]["required"].as_array().expect("names");
+    assert!(required.contains(&"durability".into()));
+}

@@ -8,7 +8,7 @@ mod spec;
 pub mod table;
 
 pub use argument::{ArgumentKind, Invalid};
-pub use spec::{Answer, ArgumentSpec, CommandSpec, Effect};
+pub use spec::{Answer, ArgumentSpec, COMMON_OPTIONS, CommandSpec, Effect, is_common_option};
 pub use table::{COMMANDS, Command};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -54,7 +54,7 @@ impl Body {
 pub struct Envelope {
     /// Whose operation ids these are; empty where callers are not told apart.
     pub namespace: compact_str::CompactString,
-    /// The id and the deadline.
+    /// The id, the deadline and the durability.
     pub common: Common,
     /// What is asked for.
     pub body: Body,
@@ -80,8 +80,8 @@ impl Envelope {
         Ok(envelope)
     }
 
-    /// The hash of what is asked for, without operation id and deadline: equal for equal content
-    /// whatever the gateway.
+    /// The hash of what is asked for, without operation id, deadline and durability: equal for equal
+    /// content whatever the gateway.
     #[must_use]
     pub fn fingerprint(&self, scratch: &mut Vec<u8>) -> u64 {
         scratch.clear();

@@ -38,6 +38,17 @@ pub struct ArgumentSpec {
     pub optional: bool,
 }
 
+/// The options that every command which changes something takes at its end, but for `OPERATION.RESOLVE`: the
+/// word, and what stands behind it.
+pub const COMMON_OPTIONS: [(&str, &str); 3] =
+    [("ID", "operation-id"), ("DEADLINE", "ms"), ("DURABILITY", "level")];
+
+/// Whether a word is one of [`COMMON_OPTIONS`], in any case.
+#[must_use]
+pub fn is_common_option(word: &[u8]) -> bool {
+    COMMON_OPTIONS.iter().any(|(option, _)| word.eq_ignore_ascii_case(option.as_bytes()))
+}
+
 /// One row of the command table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandSpec {
@@ -70,6 +81,13 @@ impl CommandSpec {
         self.group
     }
 
+    /// What it takes of [`COMMON_OPTIONS`]: all or nothing.
+    #[must_use]
+    pub fn common_options(&self) -> &'static [(&'static str, &'static str)] {
+        let takes = self.effect == Effect::Write && self.name != "OPERATION.RESOLVE";
+        if takes { &COMMON_OPTIONS } else { &[] }
+    }
+
     /// The command as a usage line.
     #[must_use]
     pub fn usage(&self) -> String {
@@ -78,8 +96,8 @@ impl CommandSpec {
             line.push(' ');
             line.push_str(&argument.usage());
         }
-        if self.effect == Effect::Write && self.name != "OPERATION.RESOLVE" {
-            line.push_str(" [ID operation-id] [DEADLINE ms]");
+        for (option, value) in self.common_options() {
+            line.push_str(&format!(" [{option} {value}]"));
         }
         line
     }

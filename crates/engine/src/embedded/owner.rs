@@ -206,6 +206,11 @@ impl Owner {
             return Err(Failure::Unavailable { reason });
         }
         match request {
+            Request::Write(envelope) | Request::DryRun(envelope) if wants_replicas(envelope) => {
+                let reason =
+                    "this engine has no replicas; ask for synced, which every answer is, or for nothing";
+                Err(Failure::Unavailable { reason: reason.to_owned() })
+            }
             Request::Write(envelope) => self.write(envelope),
             Request::Read(namespace, command) => self.read(namespace, command),
             Request::DryRun(envelope) => self.dry_run(envelope),
@@ -214,10 +219,6 @@ impl Owner {
     }
 
     fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
-        if envelope.common.durability == Some(Durability::Replicated) {
-            let reason = "this engine has no replicas; ask for synced, which every answer is, or for nothing";
-            return Err(Failure::Unavailable { reason: reason.to_owned() });
-        }
         self.check_room()?;
         let now = self.now()?;
         self.begin_batch();
@@ -428,6 +429,11 @@ impl Owner {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether a change is to be safe in a way that this engine does not have.
+fn wants_replicas(envelope: &Envelope) -> bool {
+    envelope.common.durability == Some(Durability::Replicated)
 }
 
 /// Two processes must never write one directory, nor two owners.

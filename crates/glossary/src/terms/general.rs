@@ -97,6 +97,12 @@ pub(super) const TERMS: &[Term] = &[
         "a row for each partition: partition, sequence, digest",
         "每个分区一行：分区号、序号、状态摘要",
     ),
+    word(
+        "",
+        "durability",
+        "how safe a change is: memory, replicated or synced",
+        "持久化级别：memory（在一台机器的内存里）、replicated（已复制到副本）或 synced（已落盘）",
+    ),
     word("", "dimension", "the dimension that the subject does not name", "领取主体缺少的维度名"),
     figure(
         "",

@@ -103,11 +103,28 @@ pub(super) const TERMS: &[Term] = &[
     ),
     word(
         "request",
+        "durability",
+        "how safe the change must be before it is answered: memory, replicated or synced; as the deployment says if not said",
+        "答复之前必须达到的持久化级别：memory、replicated 或 synced；不填则按部署的设置",
+    ),
+    word(
+        "receipt",
+        "durability",
+        "how safe the change was when it was answered: in memory, replicated or synced to disk",
+        "答复时已达到的持久化级别：memory（内存）、replicated（已复制）或 synced（已落盘）",
+    ),
+    word(
+        "request",
         "operation",
         "the operation id, under which the command is applied once",
         "操作 ID（幂等键），同一 ID 只生效一次",
     ),
-    word("request", "receipt", "where in the log the answer stands", "回执：结果在日志中的位置"),
+    word(
+        "request",
+        "receipt",
+        "where in the log the answer stands, and how safe it is",
+        "回执：结果在日志中的位置与持久化级别",
+    ),
     figure("OPERATION.GET", "at", StampMs, "when it was decided", "该操作作出裁决的时刻"),
     word("OPERATION.GET", "sequence", "the operation's last event", "该操作最后一个事件的序号"),
     word(

@@ -10,6 +10,7 @@ mod support;
 mod access;
 mod copies;
 mod dry_runs;
+mod durability;
 mod lists;
 mod shapes;
 mod stream;

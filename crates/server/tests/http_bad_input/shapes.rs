@@ -161,6 +161,30 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
         "operations[0].deadline",
         "must be",
     ),
+    (
+        "/v1/batch",
+        r#"{"operations": [{"command": "STOCK.CLOSE", "arguments": {"sku": "sku"}, "durability": "disk"}]}"#,
+        "operations[0].durability",
+        "must be memory, replicated or synced",
+    ),
+    (
+        "/v1/batch",
+        r#"{"operations": [{"command": "STOCK.CLOSE", "arguments": {"sku": "sku"}, "durability": true}]}"#,
+        "operations[0].durability",
+        "must be a JSON string",
+    ),
+    (
+        "/v1/batch",
+        r#"{"operations": [{"command": "STOCK.GET", "arguments": {"sku": "sku"}, "durability": "synced"}]}"#,
+        "operations[0].durability",
+        "belongs to a single command that changes something",
+    ),
+    (
+        "/v1/batch",
+        r#"{"atomic": true, "operations": [{"command": "STOCK.CLOSE", "arguments": {"sku": "sku"}, "durability": "synced"}]}"#,
+        "operations[0].durability",
+        "an atomic batch has it in its headers",
+    ),
 ];
 
 #[test]
@@ -180,7 +204,7 @@ fn null_is_as_good_as_nothing() {
     let mut bench = Bench::start(&[]);
     let body = json!({ "sku": "n", "quantity": 1, "per_owner_max": null, "starts_at": null });
     bench.applied("POST", "/v1/stock", &body);
-    let line = json!({ "command": "STOCK.RESTOCK", "arguments": { "sku": "n", "quantity": 1 }, "id": null, "deadline": null });
+    let line = json!({ "command": "STOCK.RESTOCK", "arguments": { "sku": "n", "quantity": 1 }, "id": null, "deadline": null, "durability": null });
     bench.applied("POST", "/v1/batch", &json!({ "atomic": null, "operations": [line] }));
     let plan = json!({ "total": 9, "count": 3, "method": "EVEN", "min": null, "max": null });
     bench.applied(
@@ -324,7 +348,7 @@ fn a_parameter_of_the_query_that_is_unknown_wrong_or_twice_is_named() {
 }
 
 #[test]
-fn keys_and_deadlines_are_read_strictly() {
+fn keys_deadlines_and_durabilities_are_read_strictly() {
     let mut bench = Bench::start(&[]);
     let before = bench.everything();
     let body = br#"{"quantity": 1, "owner": "u"}"#;
@@ -342,6 +366,11 @@ fn keys_and_deadlines_are_read_strictly() {
         (&["Scarce-Deadline:"], "Scarce-Deadline", "must be"),
         (&["Scarce-Deadline: 9007199254740992"], "Scarce-Deadline", "must be"),
         (&["Scarce-Deadline: 5", "Scarce-Deadline: 5"], "Scarce-Deadline", "is given twice"),
+        (&["Scarce-Durability: disk"], "Scarce-Durability", "must be memory, replicated or synced"),
+        (&["Scarce-Durability: Synced"], "Scarce-Durability", "small letters"),
+        (&["Scarce-Durability:"], "Scarce-Durability", "must be"),
+        (&["Scarce-Durability: memory, synced"], "Scarce-Durability", "must be"),
+        (&["Scarce-Durability: synced", "scarce-durability: synced"], "Scarce-Durability", "is given twice"),
     ];
     for (headers, field, reason) in refused {
         let headers: Vec<&str> =
@@ -354,9 +383,12 @@ fn keys_and_deadlines_are_read_strictly() {
     let lines = json!({ "operations": [{ "command": "STOCK.CLOSE", "arguments": { "sku": "sku" } }] });
     let response = bench.http.call("POST", "/v1/batch", &[("Idempotency-Key", "x")], Some(&lines));
     assert_invalid("a key of many", &response, "Idempotency-Key", "atomic");
-    let response =
-        bench.http.call("POST", "/v1/operations/x/resolve?on=sku", &[("Idempotency-Key", "x")], None);
-    assert_invalid("two ids", &response, "Idempotency-Key", "does not go with resolve");
+    let response = bench.http.call("POST", "/v1/batch", &[("Scarce-Durability", "synced")], Some(&lines));
+    assert_invalid("a durability of many", &response, "Idempotency-Key", "a durability of its own");
+    for header in [("Idempotency-Key", "x"), ("Scarce-Deadline", "5"), ("Scarce-Durability", "synced")] {
+        let response = bench.http.call("POST", "/v1/operations/x/resolve?on=sku", &[header], None);
+        assert_invalid("beside an id", &response, "Idempotency-Key", "does not go with resolve");
+    }
     assert_eq!(bench.everything(), before);
 
     let longest = format!("Idempotency-Key: {}", "k".repeat(128));

@@ -17,7 +17,7 @@ use scarce::client::Client;
 use scarce_api::answer::paged;
 use scarce_api::arguments::{Asked, of_words};
 use scarce_api::{Method, cursor, routes};
-use scarce_core::command::{Command, CommandSpec, Effect, Invalid, table};
+use scarce_core::command::{Command, CommandSpec, Common, Effect, Invalid, table};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
 use serde_json::{Map, Value, json};
 use support::{Http, Response, Server, encoded, playing};
@@ -154,6 +154,9 @@ impl HttpTarget {
         if let Some(deadline) = &asked.deadline {
             operation["deadline"] =
                 deadline.parse::<u64>().map_or_else(|_| deadline.as_str().into(), Value::from);
+        }
+        if let Some(durability) = &asked.durability {
+            operation["durability"] = durability.as_str().into();
         }
         let body = json!({ "operations": [operation] });
         let response = self.send(&Request::batch(Vec::new(), body, dry_run));
@@ -299,6 +302,7 @@ impl Request {
         let mut headers = Vec::new();
         headers.extend(asked.id.clone().map(|id| ("Idempotency-Key", id)));
         headers.extend(asked.deadline.clone().map(|deadline| ("Scarce-Deadline", deadline)));
+        headers.extend(asked.durability.clone().map(|durability| ("Scarce-Durability", durability)));
         let body = (route.method != Method::Delete && !fields.is_empty()).then_some(Value::Object(fields));
         Self { method: route.method.word(), path: route.path, target, headers, body }
     }
@@ -330,7 +334,7 @@ fn parse(words: &[&str]) -> Result<(&'static CommandSpec, bool), Invalid> {
     let spec = table::find(name.as_bytes()).ok_or_else(|| Invalid::new("command", "is unknown"))?;
     let rest: Vec<&[u8]> = rest.iter().map(|word| word.as_bytes()).collect();
     let (_, common) = Command::parse(spec, &rest)?;
-    Ok((spec, common.operation.is_some() || common.deadline.is_some()))
+    Ok((spec, common != Common::default()))
 }
 
 fn shown(invalid: &Invalid) -> String {

@@ -71,7 +71,7 @@ pub trait Target {
     fn set_clock(&mut self, now: u64);
 
     /// Sends a command and gives its answer. `words` begins with the command's name and includes
-    /// `ID` and `DEADLINE`; a word may hold blanks or be empty.
+    /// `ID`, `DEADLINE` and `DURABILITY`; a word may hold blanks or be empty.
     fn command(&mut self, words: &[&str]) -> String;
 
     /// Sends an atomic batch and gives its answer.

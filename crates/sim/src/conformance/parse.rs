@@ -1,5 +1,6 @@
 //! Reading tables.
 
+use scarce_core::command::COMMON_OPTIONS;
 use scarce_core::outcome::Code;
 
 use super::expand::{Line, expand};
@@ -82,13 +83,13 @@ pub(crate) struct BatchHead {
 }
 
 impl Row {
-    /// What is asked for, without id and deadline.
+    /// What is asked for, without id, deadline and durability.
     pub(crate) fn content(&self) -> String {
         let line = |words: &Vec<String>| {
             let mut kept = Vec::new();
             let mut rest = words.iter();
             while let Some(word) = rest.next() {
-                if word == "ID" || word == "DEADLINE" {
+                if COMMON_OPTIONS.iter().any(|(option, _)| option == word) {
                     rest.next();
                 } else {
                     kept.push(word.as_str());

@@ -41,7 +41,7 @@ pub fn atomic(
     for line in lines {
         let (command, common) = read(line)?;
         if common != Common::default() {
-            return Err(Invalid::new("ID", "and DEADLINE belong to the batch, not to its lines"));
+            return Err(Invalid::new("ID", "and its like belong to the batch, not to its lines"));
         }
         commands.push(command);
     }

@@ -61,10 +61,11 @@ const COMMANDS: &str = "\
 只读命令返回映射（RESP3）或名值交替的数组（RESP2），被拒绝时的形式与写命令相同。
 
 **幂等。** 写命令末尾都可以带 `ID operation-id`：同一个 ID 无论发送多少次只生效一次，副本得到的是首次的结果。还可以带
-`DEADLINE ms`：到达该时刻后不再执行。
+`DEADLINE ms`：到达该时刻后不再执行；以及 `DURABILITY memory`、`replicated` 或 `synced`：答复之前改动必须达到的持久化级别，见
+[semantics.md](../semantics.md#durability)（英文）。
 
-**原子批次。** `MULTI` 与 `EXEC` 之间的命令要么全部执行，要么一条也不执行；第一行可以是 `BATCH.ID id [DEADLINE ms]` 或
-`BATCH.DEADLINE ms`。`EXEC` 返回数组，每行一个结果，绝不返回 nil。若有一行被拒绝，该行为 `[0, 结果码, 附带数据…]`，其余各行为
+**原子批次。** `MULTI` 与 `EXEC` 之间的命令要么全部执行，要么一条也不执行；第一行可以是
+`BATCH.ID id [DEADLINE ms] [DURABILITY level]`、`BATCH.DEADLINE ms` 或 `BATCH.DURABILITY level`。`EXEC` 返回数组，每行一个结果，绝不返回 nil。若有一行被拒绝，该行为 `[0, 结果码, 附带数据…]`，其余各行为
 `[0, \"BATCH_REFUSED\", 行号, 结果码]`，行号从 0 开始，只数命令。
 
 ## 检查顺序

@@ -63,10 +63,12 @@ refused. A refusal is no error, so clients raise no exception for it. Commands t
 names and values in turn (RESP2), and a refusal in the same way as all others.
 
 **Every command that changes something** takes `ID operation-id` at its end, under which it is applied once however often it is
-sent: a copy gets the first answer again. And `DEADLINE ms`: at or after that stamp it is not applied any more.
+sent: a copy gets the first answer again. And `DEADLINE ms`: at or after that stamp it is not applied any more. And
+`DURABILITY memory`, `replicated` or `synced`: how safe the change must be before it is answered; see
+[semantics.md](semantics.md#durability).
 
 **Atomic batches.** Lines between `MULTI` and `EXEC` are applied all or not at all; the first may be
-`BATCH.ID id [DEADLINE ms]` or `BATCH.DEADLINE ms`. `EXEC` answers an array with one reply per line, never nil. Where a line was refused, that line's reply is
+`BATCH.ID id [DEADLINE ms] [DURABILITY level]`, `BATCH.DEADLINE ms` or `BATCH.DURABILITY level`. `EXEC` answers an array with one reply per line, never nil. Where a line was refused, that line's reply is
 `[0, CODE, facts…]` and each of the others `[0, \"BATCH_REFUSED\", index, CODE]`, the index counting commands from 0.
 
 ## Order of checks

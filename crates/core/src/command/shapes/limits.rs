@@ -6,6 +6,7 @@ use super::Window;
 use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
+use crate::command::is_common_option;
 use crate::event::from_shown::{list, text};
 use crate::event::{FromShown, Shown};
 use crate::outcome::Value;
@@ -26,11 +27,12 @@ impl Dimension {
     fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         let lower = text.to_ascii_lowercase();
         let legal = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(byte);
-        let reserved = [&b"id"[..], b"deadline"].contains(&lower.as_slice());
-        if lower.is_empty() || lower.len() > 32 || !lower.iter().all(legal) || lower == b"-" || reserved {
+        // What ends a subject cannot be in one.
+        let reserved = lower == b"-" || is_common_option(&lower);
+        if lower.is_empty() || lower.len() > 32 || !lower.iter().all(legal) || reserved {
             return Err(Invalid::new(
                 argument,
-                "must name dimensions of a-z 0-9 _ -, other than id and deadline",
+                "must name dimensions of a-z 0-9 _ -, other than id, deadline and durability",
             ));
         }
         Ok(Self(CompactString::from_utf8_lossy(&lower)))
@@ -268,10 +270,7 @@ impl Argument for Subject {
             return Err(Invalid::new(argument, "must begin with USER id"));
         }
         let mut pairs = Vec::new();
-        while let Some(word) = words.peek() {
-            if word.eq_ignore_ascii_case(b"ID") || word.eq_ignore_ascii_case(b"DEADLINE") {
-                break;
-            }
+        while words.peek().is_some_and(|word| !is_common_option(word)) {
             let dimension = Dimension::parse(words.take("dimension")?, "dimension")?;
             pairs.push((dimension, Id::take(words, "value")?));
         }

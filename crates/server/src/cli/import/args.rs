@@ -27,9 +27,9 @@ pub struct Import {
     #[arg(long, value_name = "ASSET")]
     pub asset: Option<String>,
     /// The file, or - for standard input. As NDJSON a line is {"id": "op-1", "command": ["STOCK.TAKE", "sku", "3",
-    /// "owner"]} or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" where wanted.
-    /// As CSV it has a header: command, id, deadline, asset, and the names of arguments as the
-    /// reference have them.
+    /// "owner"]} or {"id": "inv-1", "atomic": [["ACCOUNT.DEBIT", "a", "5"], ...]}, with "deadline" and
+    /// "durability" where wanted. As CSV it has a header: command, id, deadline, durability, asset, and the names
+    /// of arguments as the reference has them.
     #[arg(required = true)]
     pub file: Option<PathBuf>,
 }

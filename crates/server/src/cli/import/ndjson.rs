@@ -1,9 +1,10 @@
 //! Operations as JSON objects, one on each line.
 
+use scarce_core::outcome::Durability;
 use scarce_core::types::{Natural, OperationId};
 use serde_json::{Map, Value};
 
-use super::operation::{self, Operation, shown};
+use super::operation::{self, Operation, Terms, shown};
 
 /// The most lines of an atomic batch, as the server has it.
 const BATCH_MAX: usize = 1_000;
@@ -19,17 +20,15 @@ pub(super) fn read(line: u64, text: &[u8], own_id: Option<String>) -> Result<Ope
         Some(id) => id.to_owned(),
         None => own_id.ok_or("has no id; give one, or --run, or --allow-no-id")?,
     };
-    let deadline = read_deadline(&fields)?;
+    let terms = Terms { deadline: read_deadline(&fields)?, durability: read_durability(&fields)? };
     match (fields.get("command"), fields.get("atomic")) {
-        (Some(command), None) => {
-            Ok(Operation::single(line, id, &read_command(command, "command")?, deadline))
-        }
-        (None, Some(atomic)) => Ok(Operation::batch(line, id, &read_batch(atomic)?, deadline)),
+        (Some(command), None) => Ok(Operation::single(line, id, &read_command(command, "command")?, terms)),
+        (None, Some(atomic)) => Ok(Operation::batch(line, id, &read_batch(atomic)?, terms)),
         _ => Err("needs either command or atomic".to_owned()),
     }
 }
 
-const FIELDS: [&str; 4] = ["id", "command", "atomic", "deadline"];
+const FIELDS: [&str; 5] = ["id", "command", "atomic", "deadline", "durability"];
 
 fn read_id(fields: &Map<String, Value>) -> Result<Option<&str>, String> {
     let Some(value) = fields.get("id") else { return Ok(None) };
@@ -38,12 +37,16 @@ fn read_id(fields: &Map<String, Value>) -> Result<Option<&str>, String> {
     Ok(Some(id))
 }
 
-fn read_deadline(fields: &Map<String, Value>) -> Result<Option<u64>, String> {
+fn read_deadline(fields: &Map<String, Value>) -> Result<Option<Natural>, String> {
     let Some(value) = fields.get("deadline") else { return Ok(None) };
     let deadline = value.as_u64().and_then(Natural::new);
-    deadline
-        .map(|deadline| Some(deadline.get()))
-        .ok_or_else(|| "deadline must be an integer of Unix milliseconds".to_owned())
+    deadline.map(Some).ok_or_else(|| "deadline must be an integer of Unix milliseconds".to_owned())
+}
+
+fn read_durability(fields: &Map<String, Value>) -> Result<Option<Durability>, String> {
+    let Some(value) = fields.get("durability") else { return Ok(None) };
+    let level = value.as_str().ok_or("durability must be a string")?;
+    Durability::parse(level.as_bytes(), "durability").map(Some).map_err(|problem| problem.to_string())
 }
 
 fn read_batch(value: &Value) -> Result<Vec<Vec<&str>>, String> {
@@ -77,11 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_goes_out_with_its_id_and_deadline() {
-        let text = r#"{"id":"a","command":["STOCK.TAKE","s","1","o"],"deadline":5}"#;
+    fn a_command_goes_out_with_its_id_deadline_and_durability() {
+        let text = r#"{"id":"a","command":["STOCK.TAKE","s","1","o"],"deadline":5,"durability":"synced"}"#;
         let operation = read(3, text.as_bytes(), None).unwrap();
         let mut expected = Vec::new();
-        pack(&["STOCK.TAKE", "s", "1", "o", "ID", "a", "DEADLINE", "5"], &mut expected);
+        pack(
+            &["STOCK.TAKE", "s", "1", "o", "ID", "a", "DEADLINE", "5", "DURABILITY", "synced"],
+            &mut expected,
+        );
         assert_eq!((operation.line, operation.packed, operation.answers), (3, expected, 1));
     }
 
@@ -109,6 +115,9 @@ mod tests {
             (r#"{"id":"a","command":["STOCK.GET","s"]}"#, "changes nothing"),
             (r#"{"id":"a","command":["STOCK.CLOSE","s","ID","b"]}"#, "fields of the line"),
             (r#"{"id":"a","command":["STOCK.CLOSE","s"],"deadline":"5"}"#, "deadline must be"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s"],"durability":1}"#, "durability must be a string"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s"],"durability":"disk"}"#, "durability must be memory"),
+            (r#"{"id":"a","command":["STOCK.CLOSE","s","DURABILITY","synced"]}"#, "fields of the line"),
             (r#"{"id":"a","command":["STOCK.CLOSE","s"],"atomic":[]}"#, "either command or atomic"),
             (r#"{"id":"a","atomic":[]}"#, "1 to 1000"),
             (r#"{"id":"a","atomic":[["STOCK.CLOSE","s"],["NO"]]}"#, "atomic[1] names"),

@@ -1,12 +1,14 @@
 //! Operations as they go over the wire, and what is checked before they do.
 
 use scarce_core::command::{Command, CommandSpec, Common, Effect, table};
+use scarce_core::outcome::Durability;
+use scarce_core::types::Natural;
 
 use super::lines::LINE_BYTES_MAX;
 use crate::client::pack;
 
-/// The most words of a command, so that with `ID` and `DEADLINE` the server still takes it.
-const WORDS_MAX: usize = 4_092;
+/// The most words of a command, so that with `ID`, `DEADLINE` and `DURABILITY` the server still takes it.
+const WORDS_MAX: usize = 4_090;
 
 /// An operation, ready to be sent, once or again.
 #[derive(Debug)]
@@ -23,6 +25,22 @@ pub(super) struct Operation {
     pub(super) is_atomic: bool,
     /// What its answer leads to.
     pub(super) role: Role,
+}
+
+/// What is asked of an operation beside its content: by when, and how safely.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Terms {
+    pub(super) deadline: Option<Natural>,
+    pub(super) durability: Option<Durability>,
+}
+
+impl Terms {
+    /// As options behind an id.
+    fn words(self) -> Vec<String> {
+        let deadline = self.deadline.map(|deadline| ["DEADLINE".to_owned(), deadline.get().to_string()]);
+        let durability = self.durability.map(|level| ["DURABILITY".to_owned(), level.word().to_owned()]);
+        deadline.into_iter().chain(durability).flatten().collect()
+    }
 }
 
 /// What the answer to an operation leads to.
@@ -48,10 +66,10 @@ pub(super) struct Existing {
 
 impl Operation {
     /// One command, whose answer is the line's outcome.
-    pub(super) fn single(line: u64, id: String, command: &[&str], deadline: Option<u64>) -> Self {
-        let deadline = deadline.map(|deadline| deadline.to_string());
+    pub(super) fn single(line: u64, id: String, command: &[&str], terms: Terms) -> Self {
+        let terms = terms.words();
         let mut words = [command, &["ID", &id]].concat();
-        words.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
+        words.extend(terms.iter().map(String::as_str));
         let mut packed = Vec::new();
         pack(&words, &mut packed);
         Self { line, id, packed, answers: 1, is_atomic: false, role: Role::Whole }
@@ -62,11 +80,11 @@ impl Operation {
         line: u64,
         id: String,
         commands: &[C],
-        deadline: Option<u64>,
+        terms: Terms,
     ) -> Self {
-        let deadline = deadline.map(|deadline| deadline.to_string());
+        let terms = terms.words();
         let mut head = vec!["BATCH.ID", id.as_str()];
-        head.extend(deadline.iter().flat_map(|deadline| ["DEADLINE", deadline.as_str()]));
+        head.extend(terms.iter().map(String::as_str));
         let mut packed = Vec::new();
         pack(&["MULTI"], &mut packed);
         pack(&head, &mut packed);
@@ -108,7 +126,7 @@ pub(super) fn check(spec: &CommandSpec, words: &[&str]) -> Result<(), String> {
     let (_, common) =
         Command::parse(spec, &bytes).map_err(|problem| format!("{problem}. Usage: {}", spec.usage()))?;
     if common != Common::default() {
-        return Err("carries ID or DEADLINE; these are fields of the line".to_owned());
+        return Err("carries ID, DEADLINE or DURABILITY; these are fields of the line".to_owned());
     }
     Ok(())
 }

@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect};
+use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, Invalid};
+use scarce_core::outcome::Durability;
 use scarce_core::types::{Natural, OperationId};
 
 use super::Problem;
 use super::amounts::Amounts;
 use super::cells::Row;
-use super::operation::{self, Operation};
+use super::operation::{self, Operation, Terms};
 
 /// The columns that every command has.
-const COMMON: [&str; 4] = ["command", "id", "deadline", "asset"];
+const COMMON: [&str; 5] = ["command", "id", "deadline", "durability", "asset"];
 
 /// The columns that a header may name.
 pub(super) fn columns() -> Vec<&'static str> {
@@ -54,9 +55,14 @@ pub(super) fn read(
         }
     };
     OperationId::parse(id.as_bytes(), "id").map_err(|problem| Problem::from(problem.to_string()))?;
-    let deadline = row.get("deadline").map(|text| Natural::parse(text.as_bytes(), "deadline")).transpose();
-    let deadline = deadline.map_err(|problem| Problem::from(problem.to_string()))?;
-    Ok(Operation::single(line, id, &words, deadline.map(Natural::get)))
+    let terms = read_terms(row).map_err(|problem| Problem::from(problem.to_string()))?;
+    Ok(Operation::single(line, id, &words, terms))
+}
+
+fn read_terms(row: &Row<'_>) -> Result<Terms, Invalid> {
+    let deadline = row.get("deadline").map(|text| Natural::parse(text.as_bytes(), "deadline"));
+    let durability = row.get("durability").map(|text| Durability::parse(text.as_bytes(), "durability"));
+    Ok(Terms { deadline: deadline.transpose()?, durability: durability.transpose()? })
 }
 
 /// What a command does not take must not stand in its row, or somebody meant something else.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::Problem;
 use super::amounts::Amounts;
 use super::cells::Row;
-use super::operation::{self, Existing, Operation, Role};
+use super::operation::{self, Existing, Operation, Role, Terms};
 
 /// The columns of balances.
 pub(super) const BALANCES: [&str; 4] = ["account", "asset", "amount", "overdraft"];
@@ -73,15 +73,15 @@ impl Balances {
         let id = own_id.unwrap_or_else(|| content_id(&content));
         let open = ["ACCOUNT.OPEN", account, asset, "OVERDRAFT", &overdraft];
         if amount == 0 {
-            let operation = Operation::single(line, id, &open, None);
+            let operation = Operation::single(line, id, &open, Terms::default());
             return Ok(Operation { role: Role::Create(None), ..operation });
         }
         let credit = ["ACCOUNT.CREDIT", account, &amount_text];
         let existing = self.credit_existing.then(|| {
-            let credit = Operation::single(line, format!("{id}-credit"), &credit, None);
+            let credit = Operation::single(line, format!("{id}-credit"), &credit, Terms::default());
             Box::new(Existing { account: account.to_owned(), asset: asset.to_owned(), credit })
         });
-        let operation = Operation::batch(line, id, &[open.as_slice(), &credit], None);
+        let operation = Operation::batch(line, id, &[open.as_slice(), &credit], Terms::default());
         Ok(Operation { role: Role::Create(existing), ..operation })
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn read_stock(
     }
     named.add("sku", sku)?;
     let id = own_id.unwrap_or_else(|| content_id(&words));
-    let operation = Operation::single(line, id, &words, None);
+    let operation = Operation::single(line, id, &words, Terms::default());
     Ok(Operation { role: Role::Create(None), ..operation })
 }
 

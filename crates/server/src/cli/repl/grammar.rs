@@ -4,7 +4,8 @@
 //! nowhere. What it complains of is what it waits for, so there is no second grammar to go astray.
 
 use scarce_core::command::shapes::CalendarUnit;
-use scarce_core::command::{ArgumentSpec, Command, CommandSpec, Effect, Invalid};
+use scarce_core::command::{ArgumentSpec, Command, CommandSpec, Invalid};
+use scarce_core::outcome::Durability;
 
 /// A word that nothing accepts.
 const NOWHERE: &[u8] = b"\x01";
@@ -58,6 +59,9 @@ fn fitting(complaint: Option<&Invalid>) -> Vec<&'static str> {
     if complaint.argument == "window" {
         return std::iter::once("NONE").chain(CalendarUnit::ALL.iter().map(|unit| unit.word())).collect();
     }
+    if complaint.argument == "DURABILITY" {
+        return Durability::ALL.map(Durability::word).to_vec();
+    }
     let known = known_words();
     let mut found = Vec::new();
     for word in complaint.reason.split(|c: char| c.is_whitespace() || c == '|') {
@@ -83,10 +87,8 @@ pub(super) fn options(spec: &'static CommandSpec, words: &[&[u8]]) -> Vec<(&'sta
         let token = argument.token?;
         (!is_used(token) || repeats(argument)).then(|| (token, usage(argument)))
     });
-    let common = [("ID", "ID operation-id"), ("DEADLINE", "DEADLINE ms")];
-    let takes_common = spec.effect == Effect::Write && spec.name != "OPERATION.RESOLVE";
-    let common = common.into_iter().filter(|(token, _)| takes_common && !is_used(token));
-    own.chain(common.map(|(token, usage)| (token, usage.to_owned()))).collect()
+    let common = spec.common_options().iter().filter(|(token, _)| !is_used(token));
+    own.chain(common.map(|(token, value)| (*token, format!("{token} {value}")))).collect()
 }
 
 fn repeats(argument: &ArgumentSpec) -> bool {
@@ -176,6 +178,8 @@ mod tests {
         assert_eq!(next_of("STOCK.ADJUST s -1"), Next::Needs("reason", vec!["REASON"]));
         assert_eq!(next_of("COUPON.CLAIM c"), Next::Needs("subject", vec!["USER"]));
         assert_eq!(next_of("COUPON.CREATE c LIMIT l 5"), Next::Needs("limit", vec!["PER"]));
+        let levels = vec!["memory", "replicated", "synced"];
+        assert_eq!(next_of("STOCK.TAKE s 1 u DURABILITY"), Next::Needs("DURABILITY", levels));
         let windows = vec!["NONE", "HOUR", "DAY", "WEEK", "MONTH"];
         assert_eq!(next_of("COUPON.CREATE c LIMIT l 5 PER - WINDOW"), Next::Needs("window", windows));
         assert_eq!(next_of("OPERATION.GET op"), Next::Needs("resource", vec!["ON"]));
@@ -193,7 +197,7 @@ mod tests {
         assert_eq!(next_of("DIGEST"), Next::Options { goes_on: true });
         let (spec, words) = after("STOCK.CREATE s 5 PEROWNER 2");
         let tokens: Vec<_> = options(spec, &words).into_iter().map(|(token, _)| token).collect();
-        assert_eq!(tokens, ["START", "END", "ID", "DEADLINE"]);
+        assert_eq!(tokens, ["START", "END", "ID", "DEADLINE", "DURABILITY"]);
         let (spec, words) = after("COUPON.CREATE c LIMIT l 5 PER - WINDOW NONE");
         assert!(
             options(spec, &words).iter().any(|(token, _)| *token == "LIMIT"),
@@ -220,15 +224,23 @@ mod tests {
     fn the_rest_is_told_as_in_a_usage_line() {
         assert_eq!(
             rest_of("STOCK.RESERVE s"),
-            "reservation quantity owner ttl_ms [ID operation-id] [DEADLINE ms]"
+            "reservation quantity owner ttl_ms [ID operation-id] [DEADLINE ms] [DURABILITY level]"
         );
         assert_eq!(
             rest_of("ORDER.PLACE m o u BUY LIMIT"),
-            "price quantity [TIF GTC|IOC|FOK|POST] [STP NONE|CANCEL_TAKER|CANCEL_MAKER|CANCEL_BOTH|DECREMENT] [ID operation-id] [DEADLINE ms]"
+            "price quantity [TIF GTC|IOC|FOK|POST] [STP NONE|CANCEL_TAKER|CANCEL_MAKER|CANCEL_BOTH|DECREMENT] [ID operation-id] [DEADLINE ms] [DURABILITY level]"
         );
-        assert_eq!(rest_of("COUPON.CLAIM c USER u"), "[dim value ...] [ID operation-id] [DEADLINE ms]");
+        assert_eq!(
+            rest_of("COUPON.CLAIM c USER u"),
+            "[dim value ...] [ID operation-id] [DEADLINE ms] [DURABILITY level]"
+        );
         assert_eq!(rest_of("DIGEST"), "[resource]");
-        assert_eq!(rest_of("STOCK.TAKE s 1 u ID op DEADLINE 5"), "");
+        assert_eq!(rest_of("STOCK.TAKE s 1 u ID op DEADLINE 5"), "[DURABILITY level]");
+        assert_eq!(
+            rest_of("STOCK.TAKE s 1 u DURABILITY"),
+            "memory|replicated|synced [ID operation-id] [DEADLINE ms]"
+        );
+        assert_eq!(rest_of("STOCK.TAKE s 1 u ID op DEADLINE 5 DURABILITY synced"), "");
         for spec in COMMANDS {
             // Whatever the command, its first argument is told before anything is typed.
             let shown = rest(spec, &[]);

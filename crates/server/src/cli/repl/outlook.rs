@@ -176,8 +176,9 @@ mod tests {
         assert_eq!(words("ORDER.PLACE m o u s"), ["SELL"]);
         assert_eq!(words("order.place m o u SELL MARKET 5 TIF F"), ["FOK"]);
         assert_eq!(words("PACKET.CREATE c EUR PLAN 100 10 L"), ["LINE_CUT"]);
-        assert_eq!(words("STOCK.CREATE s 5 "), ["PEROWNER", "START", "END", "ID", "DEADLINE"]);
+        assert_eq!(words("STOCK.CREATE s 5 "), ["PEROWNER", "START", "END", "ID", "DEADLINE", "DURABILITY"]);
         assert_eq!(words("STOCK.TAKE s 5 u i"), ["ID"]);
+        assert_eq!(words("STOCK.TAKE s 5 u DURABILITY s"), ["synced"]);
         assert_eq!(words("STOCK.TAKE "), [""; 0], "an id may be anything");
         assert_eq!(words("explain SOLD"), ["SOLD_OUT"]);
         assert_eq!(words("help STOC").first(), Some(&"STOCK.CREATE"));
@@ -187,14 +188,20 @@ mod tests {
     fn hints_tell_what_comes_next() {
         assert_eq!(
             hint("STOCK.TAKE").as_deref(),
-            Some(" sku quantity owner [ID operation-id] [DEADLINE ms]")
+            Some(" sku quantity owner [ID operation-id] [DEADLINE ms] [DURABILITY level]")
         );
         assert_eq!(
             hint("stock.tak").as_deref(),
-            Some("E sku quantity owner [ID operation-id] [DEADLINE ms]")
+            Some("E sku quantity owner [ID operation-id] [DEADLINE ms] [DURABILITY level]")
         );
-        assert_eq!(hint("STOCK.TAKE s").as_deref(), Some(" quantity owner [ID operation-id] [DEADLINE ms]"));
-        assert_eq!(hint("STOCK.TAKE s ").as_deref(), Some("quantity owner [ID operation-id] [DEADLINE ms]"));
+        assert_eq!(
+            hint("STOCK.TAKE s").as_deref(),
+            Some(" quantity owner [ID operation-id] [DEADLINE ms] [DURABILITY level]")
+        );
+        assert_eq!(
+            hint("STOCK.TAKE s ").as_deref(),
+            Some("quantity owner [ID operation-id] [DEADLINE ms] [DURABILITY level]")
+        );
         assert_eq!(hint("STOCK.TAKE s x").as_deref().map(|hint| hint.contains("✗ quantity")), Some(true));
         assert_eq!(hint("STOCK.GET s"), None);
         assert_eq!(
@@ -205,7 +212,7 @@ mod tests {
             hint("STOCK.CREATE s 5 PER").map(|hint| hint.starts_with("OWNER per_owner_max")),
             Some(true)
         );
-        assert_eq!(hint("BATCH.ID").as_deref(), Some(" id [DEADLINE ms]"));
+        assert_eq!(hint("BATCH.ID").as_deref(), Some(" id [DEADLINE ms] [DURABILITY level]"));
         assert_eq!(hint("explain").as_deref(), Some(" CODE"));
         assert_eq!(hint(""), None);
         assert_eq!(hint("ECHO \"open"), None);

@@ -67,8 +67,7 @@ impl Batch {
         let operations = operations.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
         let common = exchange.common()?;
         if !is_atomic && common != Common::default() {
-            let reason =
-                "goes with an atomic batch; otherwise each operation has an id and a deadline of its own";
+            let reason = "goes with an atomic batch; otherwise each operation has an id, a deadline and a durability of its own";
             return Err(Misshapen::new("Idempotency-Key", reason));
         }
         Ok(Self { is_atomic, dry_run, operations, common })
@@ -186,7 +185,7 @@ impl Operation {
         let Value::Object(object) = value else {
             return Err(Misshapen::new("operation", "must be a JSON object"));
         };
-        only(object, &["command", "arguments", "id", "deadline"])?;
+        only(object, &["command", "arguments", "id", "deadline", "durability"])?;
         let Some(Value::String(name)) = object.get("command") else {
             return Err(Misshapen::new("command", "must be the name of a command, such as STOCK.TAKE"));
         };
@@ -214,23 +213,32 @@ fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen>
     Ok(())
 }
 
-/// The id and the deadline of an operation; in an atomic batch they belong to the whole.
+/// The id, the deadline and the durability of an operation; in an atomic batch they belong to the whole.
 fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> Result<Common, Misshapen> {
     let mut common = Common::default();
-    for (name, value) in ["id", "deadline"].iter().filter_map(|name| Some((*name, given(object, name)?))) {
+    let fields = ["id", "deadline", "durability"];
+    for (name, value) in fields.into_iter().filter_map(|name| Some((name, given(object, name)?))) {
         if is_atomic || spec.effect == Effect::Read {
             let reason =
                 "belongs to a single command that changes something; an atomic batch has it in its headers";
             return Err(Misshapen::new(name, reason));
         }
-        match (name, value) {
-            ("id", Value::String(id)) => common.operation = Some(OperationId::parse(id.as_bytes(), "id")?),
-            ("id", _) => return Err(Misshapen::new("id", "must be a JSON string")),
-            (_, Value::Number(number)) => {
-                common.deadline = Some(Natural::parse(number.to_string().as_bytes(), "deadline")?.get());
-            }
-            _ => return Err(Misshapen::new("deadline", "must be a JSON integer")),
-        }
+        read_field(name, value, &mut common)?;
     }
     Ok(common)
+}
+
+fn read_field(name: &'static str, value: &Value, common: &mut Common) -> Result<(), Misshapen> {
+    match (name, value) {
+        ("id", Value::String(id)) => common.operation = Some(OperationId::parse(id.as_bytes(), "id")?),
+        ("durability", Value::String(level)) => {
+            common.durability = Some(arguments::durability(level.as_bytes(), "durability")?);
+        }
+        ("deadline", Value::Number(number)) => {
+            common.deadline = Some(Natural::parse(number.to_string().as_bytes(), "deadline")?.get());
+        }
+        ("deadline", _) => return Err(Misshapen::new("deadline", "must be a JSON integer")),
+        _ => return Err(Misshapen::new(name, "must be a JSON string")),
+    }
+    Ok(())
 }

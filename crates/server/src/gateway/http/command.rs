@@ -60,7 +60,7 @@ impl Asked {
         let command = arguments::command(spec, &fields)?;
         let common = if route.is_write() { exchange.common()? } else { Common::default() };
         if spec.name == "OPERATION.RESOLVE" && common != Common::default() {
-            let reason = "does not go with resolve, nor does Scarce-Deadline; the path names the operation";
+            let reason = "does not go with resolve, nor do Scarce-Deadline and Scarce-Durability; the path names the operation";
             return Err(Misshapen::new("Idempotency-Key", reason));
         }
         Ok(Self { spec, command, common, dry_run, page })

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, Method};
 use axum::response::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use scarce_api::problem::PortCode;
-use scarce_api::{Fields, Misshapen, strict};
+use scarce_api::{Fields, Misshapen, arguments, strict};
 use scarce_core::command::Common;
 use scarce_core::types::{Natural, OperationId};
 use scarce_glossary::Language;
@@ -25,6 +25,9 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 
 /// The header of the deadline.
 pub(super) const DEADLINE: HeaderName = HeaderName::from_static("scarce-deadline");
+
+/// The header of the durability.
+pub(super) const DURABILITY: HeaderName = HeaderName::from_static("scarce-durability");
 
 /// How long a body may take to arrive, so that a slow sender holds no place for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -150,7 +153,7 @@ impl Exchange {
         fields
     }
 
-    /// The operation id and the deadline, from the headers.
+    /// The operation id, the deadline and the durability, from the headers.
     ///
     /// # Errors
     /// When one of them is given twice or not of its shape.
@@ -163,7 +166,11 @@ impl Exchange {
             Some(text) => Some(Natural::parse(text, "Scarce-Deadline")?.get()),
             None => None,
         };
-        Ok(Common { operation, deadline, durability: None })
+        let durability = match self.header(&DURABILITY, "Scarce-Durability")? {
+            Some(text) => Some(arguments::durability(text, "Scarce-Durability")?),
+            None => None,
+        };
+        Ok(Common { operation, deadline, durability })
     }
 
     /// A header that is given once at most.

@@ -34,6 +34,7 @@ impl Session {
                 | "MULTI"
                 | "BATCH.ID"
                 | "BATCH.DEADLINE"
+                | "BATCH.DURABILITY"
                 | "QUIT"
                 | "RESET"
                 | "WATCH"
@@ -64,7 +65,7 @@ impl Session {
             ("MULTI", []) => self.multi(turn),
             ("EXEC", []) => self.exec(turn),
             ("DISCARD", []) => self.discard(turn),
-            ("BATCH.ID" | "BATCH.DEADLINE", _) => self.batch_option(name, arguments, turn),
+            ("BATCH.ID" | "BATCH.DEADLINE" | "BATCH.DURABILITY", _) => self.batch_option(name, arguments, turn),
             ("WATCH" | "UNWATCH", _) => self.refuse_line(
                 turn,
                 "WATCH is not needed: put what belongs together into one atomic batch (MULTI … EXEC), or repeat a command under the same ID",

@@ -1,7 +1,7 @@
 //! `MULTI … EXEC`: an atomic batch, applied whole or not at all.
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Invalid};
-use scarce_core::outcome::{Code, Outcome, Value};
+use scarce_core::outcome::{Code, Durability, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
 
 use super::documents::usage_of_control;
@@ -27,7 +27,7 @@ pub(super) struct Transaction {
 /// A line of a batch, as it is answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line {
-    /// `BATCH.ID` or `BATCH.DEADLINE`.
+    /// `BATCH.ID`, `BATCH.DEADLINE` or `BATCH.DURABILITY`.
     Option,
     /// A command.
     Command,
@@ -61,7 +61,7 @@ impl Session {
         if *common != Common::default() {
             return self.refuse_line(
                 turn,
-                "lines of a batch carry no ID or DEADLINE; begin it with BATCH.ID id [DEADLINE ms]",
+                "lines of a batch carry no ID, DEADLINE or DURABILITY; begin it with BATCH.ID id [DEADLINE ms] [DURABILITY level]",
             );
         }
         let Some(transaction) = &mut self.transaction else { return };
@@ -96,7 +96,8 @@ impl Session {
         }
     }
 
-    /// `BATCH.ID id [DEADLINE ms]` or `BATCH.DEADLINE ms`, before the commands.
+    /// `BATCH.ID id [DEADLINE ms] [DURABILITY level]`, `BATCH.DEADLINE ms` or `BATCH.DURABILITY level`, before
+    /// the commands.
     pub(super) fn batch_option(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
         let first = self.transaction.as_ref().is_some_and(|transaction| transaction.commands.is_empty());
         if !first {
@@ -112,6 +113,7 @@ impl Session {
                     let given = &mut transaction.common;
                     given.operation = common.operation.or(given.operation.take());
                     given.deadline = common.deadline.or(given.deadline);
+                    given.durability = common.durability.or(given.durability);
                     transaction.lines.push(Line::Option);
                 }
                 self.say(turn, |replies| replies.simple("QUEUED"));
@@ -139,17 +141,28 @@ impl Session {
     }
 }
 
+/// `BATCH.ID x` and its like are options as commands have them; an id may have others behind it.
 fn parse_option(name: &str, arguments: &[&[u8]]) -> Result<Common, Invalid> {
-    let deadline = |text| Natural::parse(text, "deadline").map(Natural::get).map(Some);
-    let id = |text| OperationId::parse(text, "id").map(Some);
-    match (name, arguments) {
-        ("BATCH.ID", [text]) => Ok(Common { operation: id(text)?, deadline: None, durability: None }),
-        ("BATCH.ID", [text, word, at]) if word.eq_ignore_ascii_case(b"DEADLINE") => {
-            Ok(Common { operation: id(text)?, deadline: deadline(at)?, durability: None })
-        }
-        ("BATCH.DEADLINE", [at]) => Ok(Common { operation: None, deadline: deadline(at)?, durability: None }),
-        _ => Err(Invalid::new("arguments", "are not as the usage says")),
+    let option = name.strip_prefix("BATCH.").unwrap_or(name).as_bytes();
+    let words = [&[option], arguments].concat();
+    if words.len() % 2 != 0 || (words.len() > 2 && option != b"ID") {
+        return Err(Invalid::new("arguments", "are not as the usage says"));
     }
+    let mut common = Common::default();
+    for pair in words.chunks_exact(2) {
+        take_option(pair[0], pair[1], &mut common)?;
+    }
+    Ok(common)
+}
+
+fn take_option(option: &[u8], value: &[u8], common: &mut Common) -> Result<(), Invalid> {
+    let is_second = match option.to_ascii_uppercase().as_slice() {
+        b"ID" => common.operation.replace(OperationId::parse(value, "id")?).is_some(),
+        b"DEADLINE" => common.deadline.replace(Natural::parse(value, "deadline")?.get()).is_some(),
+        b"DURABILITY" => common.durability.replace(Durability::parse(value, "durability")?).is_some(),
+        _ => return Err(Invalid::new("arguments", "are not as the usage says")),
+    };
+    if is_second { Err(Invalid::new("arguments", "name an option twice")) } else { Ok(()) }
 }
 
 /// One reply per line: each its own where the batch was applied; where it was refused, the culprit its
