@@ -31,6 +31,10 @@ pub struct Settings {
     pub step_max: usize,
     /// How many packets are laid ready in one step.
     pub packets_per_step_max: usize,
+    /// What a line of an atomic batch touches at most, for it cannot go on in further steps.
+    pub batch_step_max: usize,
+    /// How many packets a line of an atomic batch lays ready at most.
+    pub batch_packets_max: usize,
     /// How many of a resource's deadlines a command ends before it is decided.
     pub due_per_command_max: usize,
     /// How many receipts one piece of an audit recounts.
@@ -50,6 +54,8 @@ impl Default for Settings {
             retention_ms: 24 * 3_600_000,
             step_max: 128,
             packets_per_step_max: 1_000,
+            batch_step_max: 128,
+            batch_packets_max: 1_000,
             due_per_command_max: 128,
             receipts_per_audit_max: 1_000,
             ulid_times: false,
@@ -66,7 +72,13 @@ impl Settings {
         self.window_ms_min / 10
     }
 
-    /// Sets one by its name.
+    /// Makes steps as large as those of a batch's lines, and gives those sizes back when called again.
+    pub(crate) const fn exchange_steps(&mut self) {
+        std::mem::swap(&mut self.step_max, &mut self.batch_step_max);
+        std::mem::swap(&mut self.packets_per_step_max, &mut self.batch_packets_max);
+    }
+
+    /// Sets one by its name; the sizes of steps also for the lines of batches.
     ///
     /// # Errors
     /// When there is none of this name, or the value is no number (or, for `ulid_times`, no truth value).
@@ -79,8 +91,10 @@ impl Settings {
             "window_ms_min" => self.window_ms_min = parsed(value)?,
             "operations_max" => self.operations_max = parsed(value)?,
             "retention_ms" => self.retention_ms = parsed(value)?,
-            "step_max" => self.step_max = parsed(value)?,
-            "packets_per_step_max" => self.packets_per_step_max = parsed(value)?,
+            "step_max" => (self.step_max, self.batch_step_max) = (parsed(value)?, parsed(value)?),
+            "packets_per_step_max" => {
+                (self.packets_per_step_max, self.batch_packets_max) = (parsed(value)?, parsed(value)?);
+            }
             "due_per_command_max" => self.due_per_command_max = parsed(value)?,
             "receipts_per_audit_max" => self.receipts_per_audit_max = parsed(value)?,
             "ulid_times" => self.ulid_times = parsed(value)?,

@@ -235,3 +235,25 @@ fn what_is_promised_is_asked_of_the_servers_at_the_start() {
     let receipt = ask(&engine, 0, "ACCOUNT.CREDIT hot 5 ID 1").expect("an answer");
     assert_eq!(receipt.durability, Durability::Synced);
 }
+
+#[test]
+fn a_level_that_cannot_be_had_is_refused_before_anything_is_done() {
+    let server = servers::server();
+    let engine = open(Settings { url: server.url(), partitions: 1, ..Settings::default() });
+    opened_account(&engine, 0);
+    let wanting = |level: &str| read(&engine, &format!("ACCOUNT.CREDIT hot 5 ID 1 DURABILITY {level}"));
+    let plain = read(&engine, "ACCOUNT.CREDIT hot 2 ID 2");
+    let batch = vec![wanting("replicated"), plain, wanting("synced"), wanting("memory")];
+    let answers = engine.call(0, batch);
+    let refused = |at: usize, text: &str| {
+        let failure = answers[at].as_ref().expect_err("it cannot be had");
+        matches!(failure, Failure::Unavailable { reason } if reason.contains(text))
+    };
+    assert!(refused(0, "0 replicas") && refused(2, "appendfsync"), "{answers:?}");
+    assert!(answers[1].is_ok() && answers[3].as_ref().is_ok_and(|receipt| !receipt.replayed), "{answers:?}");
+    assert_eq!(balance(&engine, 0), 7);
+    // What the server has learned since is asked for anew.
+    server.ask::<()>(&["CONFIG", "SET", "appendfsync", "always"]).expect("set");
+    let receipt = engine.call(0, vec![wanting("synced")]).remove(0).expect("an answer");
+    assert!(receipt.replayed && receipt.durability == Durability::Synced, "{receipt:?}");
+}

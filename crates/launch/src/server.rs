@@ -14,6 +14,12 @@ use super::{LaunchError, wait_until};
 /// Names another program than `redis-server`, such as Valkey's or an older release.
 const PROGRAM_VARIABLE: &str = "SCARCE_REDIS_SERVER";
 
+/// Where Linux keeps files in memory.
+const MEMORY_FOLDER: &str = "/dev/shm";
+
+/// How the folders of servers begin.
+const FOLDER_PREFIX: &str = "scarce-redis-";
+
 /// How much of a log is told when a server does not start.
 const OUTPUT_BYTES_MAX: usize = 2_000;
 
@@ -27,6 +33,8 @@ pub struct Options {
     pub(crate) is_sentinel: bool,
     /// It takes TLS connections only, with certificates from this folder.
     pub(crate) certificates: Option<PathBuf>,
+    /// Its files are kept in memory.
+    pub(crate) is_in_memory: bool,
 }
 
 impl Options {
@@ -41,6 +49,13 @@ impl Options {
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.lines.retain(|(known, _)| known != name);
         self.lines.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Keeps its files in memory, where the system has a place for that, so that syncing costs nothing.
+    #[must_use]
+    pub fn in_memory(mut self) -> Self {
+        self.is_in_memory = true;
         self
     }
 
@@ -103,7 +118,11 @@ impl Server {
         let free = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
         let (port, bus_port) = (free[0].local_addr()?.port(), free[1].local_addr()?.port());
         drop(free);
-        let folder = TempDir::with_prefix("scarce-redis-")?;
+        let memory = Path::new(MEMORY_FOLDER);
+        let folder = match options.is_in_memory && memory.is_dir() {
+            true => TempDir::with_prefix_in(FOLDER_PREFIX, memory)?,
+            false => TempDir::with_prefix(FOLDER_PREFIX)?,
+        };
         std::fs::write(folder.path().join("redis.conf"), options.text(port, bus_port))?;
         let child = spawn(folder.path(), options.is_sentinel)?;
         let mut server = Self { folder, child, options, port, bus_port };

@@ -135,6 +135,8 @@ impl fmt::Display for Sequence {
             its.packets_per_step_max,
             its.due_per_command_max,
             its.receipts_per_audit_max,
+            its.batch_step_max,
+            its.batch_packets_max,
         ];
         writeln!(f, "SETTINGS {figures:?} {counts:?} {}", its.ulid_times)?;
         self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
@@ -180,7 +182,9 @@ fn parse_settings(line: &str) -> Option<Settings> {
         packets_per_step_max: count(5)?,
         due_per_command_max: count(6)?,
         receipts_per_audit_max: count(7)?,
-        ulid_times: words.get(8)? == &"true",
+        batch_step_max: count(8)?,
+        batch_packets_max: count(9)?,
+        ulid_times: words.get(10)? == &"true",
         hash_seed: 0,
     })
 }
@@ -194,6 +198,10 @@ fn settings(random: &mut Random) -> Settings {
     let small = |random: &mut Random, usual: usize| *random.pick(&[usual, 2, 3, 5]);
     settings.step_max = small(random, settings.step_max);
     settings.packets_per_step_max = small(random, settings.packets_per_step_max);
+    // Shorter steps than a batch may take, or the same.
+    settings.batch_step_max = *random.pick(&[settings.step_max, settings.step_max + 2]);
+    settings.batch_packets_max =
+        *random.pick(&[settings.packets_per_step_max, settings.packets_per_step_max + 2]);
     settings.due_per_command_max = small(random, settings.due_per_command_max);
     settings.receipts_per_audit_max = small(random, settings.receipts_per_audit_max);
     settings.operations_max = *random.pick(&[settings.operations_max, settings.operations_max, 4, 30]);

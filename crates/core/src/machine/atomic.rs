@@ -45,6 +45,18 @@ impl Machine {
         operation: Option<&OperationMark>,
         prepared: &[Prepared],
     ) -> Result<Facts, (usize, Refusal)> {
+        self.state.settings.exchange_steps();
+        let answers = self.each_line(commands, operation, prepared);
+        self.state.settings.exchange_steps();
+        answers
+    }
+
+    fn each_line(
+        &mut self,
+        commands: &[Command],
+        operation: Option<&OperationMark>,
+        prepared: &[Prepared],
+    ) -> Result<Facts, (usize, Refusal)> {
         let mut prepared = prepared.iter();
         let mut answers = Facts::new();
         self.scratch.clear();

@@ -18,7 +18,7 @@ use crate::journal::bytes::hex;
 const VERSION: u64 = 1;
 
 /// The settings that outcomes depend on, in the order of a message.
-pub const SETTING_NAMES: [&str; 9] = [
+pub const SETTING_NAMES: [&str; 11] = [
     "window_ms",
     "window_ms_min",
     "operations_max",
@@ -28,6 +28,8 @@ pub const SETTING_NAMES: [&str; 9] = [
     "due_per_command_max",
     "receipts_per_audit_max",
     "ulid_times",
+    "batch_step_max",
+    "batch_packets_max",
 ];
 
 /// How many due records one call ends at most.
@@ -47,6 +49,8 @@ fn write_settings(writer: &mut Writer, settings: &Settings) {
     writer.quantity(settings.retention_ms);
     counts.iter().for_each(|count| writer.quantity(*count as u64));
     writer.quantity(u64::from(settings.ulid_times));
+    writer.quantity(settings.batch_step_max as u64);
+    writer.quantity(settings.batch_packets_max as u64);
 }
 
 /// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
@@ -158,7 +162,12 @@ fn write_all_prepared(writer: &mut Writer, kind: &str, envelope: &Envelope, sett
     // A dry run stops after the first step, and a batch takes no command that has a second one.
     let goes_on = kind == "write" && matches!(envelope.body, Body::Single(_));
     let steps_max = if goes_on { usize::MAX } else { 1 };
-    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared, settings, steps_max));
+    let step_max = match envelope.body {
+        Body::Single(_) => settings.packets_per_step_max,
+        Body::Atomic(_) => settings.batch_packets_max,
+    };
+    let sizes = (step_max.max(1), steps_max);
+    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared, sizes));
 }
 
 /// The operation that a command asks after.
@@ -185,9 +194,9 @@ fn write_command(writer: &mut Writer, command: &Command) -> usize {
 
 /// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
 /// a text is read, and kept until its step, at a fraction of what a list of a million numbers costs.
-fn write_prepared(writer: &mut Writer, prepared: &Prepared, settings: &Settings, steps_max: usize) {
+fn write_prepared(writer: &mut Writer, prepared: &Prepared, (step_max, steps_max): (usize, usize)) {
     let amounts = prepared.amounts();
-    let pieces = amounts.chunks(settings.packets_per_step_max.max(1)).take(steps_max);
+    let pieces = amounts.chunks(step_max).take(steps_max);
     writer.list(5);
     for bytes in [prepared.seed().copied(), prepared.commitment()] {
         match bytes {

@@ -89,10 +89,12 @@ impl Lane {
         while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
             let encoded: Vec<Encoded> = waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
             let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
-            let mut answers = self.serve(&requests, &encoded).await.into_iter();
-            let mut late = Vec::new();
+            let levels = levels(&requests, self.durability);
+            let beyond = self.beyond(&levels).await;
+            let mut answers = self.serve(&requests, &encoded, &beyond).await.into_iter();
+            let (mut late, mut levels) = (Vec::new(), levels.into_iter());
             for mail in waiting.drain(..) {
-                let levels = levels(&mail.batch, self.durability);
+                let levels = levels.by_ref().take(mail.batch.len()).collect();
                 let answers = answers.by_ref().take(mail.batch.len()).collect();
                 let decided = Decided { levels, answers, reply: mail.reply };
                 if decided.is_settled() { decided.answer() } else { late.push(decided) }
@@ -103,6 +105,20 @@ impl Lane {
         }
         // What waits for replicas or the disk is still answered.
         let _all = unsettled.acquire_many(UNSETTLED_MAX).await;
+    }
+
+    /// Which requests ask for a level that the server cannot give at all, and why; they are not even begun. What
+    /// the deployment promises was checked at the start.
+    async fn beyond(&self, levels: &[Durability]) -> Vec<Option<Failure>> {
+        let is_special = |level: &Durability| *level != self.durability && *level != Durability::Memory;
+        let mut beyond = vec![None; levels.len()];
+        for level in Durability::ALL.iter().filter(|level| levels.contains(level) && is_special(level)) {
+            if let Some(failure) = self.waits.lack(&self.link, *level).await {
+                let its = beyond.iter_mut().zip(levels).filter(|(_, its)| *its == level);
+                its.for_each(|(place, _)| *place = Some(failure.clone()));
+            }
+        }
+        beyond
     }
 
     /// Lets batches wait aside, while the lane goes on; not without bound.
@@ -117,7 +133,12 @@ impl Lane {
     }
 
     /// Answers requests in order, in as many calls as it takes.
-    async fn serve(&mut self, requests: &[&Request], encoded: &[Encoded]) -> Vec<Answered> {
+    async fn serve(
+        &mut self,
+        requests: &[&Request],
+        encoded: &[Encoded],
+        beyond: &[Option<Failure>],
+    ) -> Vec<Answered> {
         let mut answers = Vec::with_capacity(requests.len());
         while answers.len() < requests.len() {
             let first = answers.len();
@@ -126,7 +147,13 @@ impl Lane {
                 answers.push(Answered { result, by: None });
                 continue;
             }
-            let count = piece(&requests[first..], &encoded[first..], self.is_full);
+            if let Some(failure) = &beyond[first] {
+                answers.push(failure.clone().into());
+                continue;
+            }
+            let sent = beyond[first..].iter().take_while(|failure| failure.is_none()).count();
+            let end = first + sent;
+            let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
             answers.extend(self.serve_piece(&encoded[first..first + count]).await);
         }
         for (request, answer) in requests.iter().zip(&answers) {

@@ -29,13 +29,13 @@ pub(super) struct Decided {
 }
 
 /// How safe each request's answer must be; what only looks is as safe as what it may have seen.
-pub(super) fn levels(batch: &[Request], usual: Durability) -> Vec<Durability> {
-    let level = |request: &Request| match request {
+pub(super) fn levels(requests: &[&Request], usual: Durability) -> Vec<Durability> {
+    let level = |request: &&Request| match request {
         Request::Write(envelope) => envelope.common.durability.unwrap_or(usual),
         Request::Read(..) | Request::DryRun(_) => usual,
         Request::Expire(_) => Durability::Memory,
     };
-    batch.iter().map(level).collect()
+    requests.iter().map(level).collect()
 }
 
 impl Decided {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
 use super::address::Endpoint;
+use super::connection::Link;
 use super::keys::Keys;
 use super::nodes::{Node, Nodes, Traffic};
 use crate::engine::Failure;
@@ -70,6 +71,25 @@ impl Waits {
     /// `replicas` must have what is to be replicated, within `timeout`.
     pub(super) fn new(nodes: Arc<Nodes>, replicas: u32, timeout: Duration) -> Self {
         Self { nodes, replicas, timeout, lines: Mutex::default() }
+    }
+
+    /// Why the server of a slot cannot give a level; nothing where it can, or is not there to be asked.
+    pub(super) async fn lack(&self, link: &Link, level: Durability) -> Option<Failure> {
+        let node = link.nodes.of_slot(link.slot, Traffic::Calls).await.ok()?;
+        node.state.lack(level, self.replicas)?;
+        // It may have changed since the connection was made.
+        let state = self.nodes.look(&node.endpoint).await.ok()?;
+        match state.lack(level, self.replicas) {
+            Some(lack) => {
+                let reason =
+                    format!("Redis at {} cannot answer at '{}': it {lack}", node.endpoint, level.word());
+                Some(Failure::Unavailable { reason })
+            }
+            None => {
+                node.retire();
+                None
+            }
+        }
     }
 
     /// Waits until whatever a server has answered about a partition before is safe.

@@ -35,6 +35,11 @@ fn serves(server: &Server) -> bool {
     key.is_ok() && state.map_or(true, |state| state.contains("cluster_state:ok"))
 }
 
+/// Every change is on disk before it is answered, and the disk is quick.
+fn syncing() -> Options {
+    Options::new().with("appendfsync", "always").in_memory()
+}
+
 /// One or several servers.
 pub enum Servers {
     /// One.
@@ -44,14 +49,14 @@ pub enum Servers {
 }
 
 impl Servers {
-    /// One.
+    /// One that can give the level `synced`.
     pub fn alone() -> Self {
-        Self::Alone(server())
+        Self::Alone(Server::start(syncing()).expect("a server"))
     }
 
     /// Three primaries, each with a replica.
     pub fn cluster() -> Self {
-        Self::Cluster(Cluster::start(&Options::new(), 3, 1).expect("a cluster"))
+        Self::Cluster(Cluster::start(&syncing(), 3, 1).expect("a cluster"))
     }
 
     /// What `--redis-url` takes.

@@ -286,7 +286,7 @@ impl Model {
         if order.tif == Tif::Fok && fillable < order.remaining {
             return refuse(Code::WouldNotFill, facts![fillable, order.remaining]);
         }
-        let step_max = self.settings.step_max;
+        let step_max = self.settings.batch_step_max;
         if asked.atomic && swept.touched > step_max {
             return refuse(Code::StepLimit, facts![step_max as u64]);
         }
@@ -367,7 +367,7 @@ impl Model {
         let orders = &self.market(&c.market)?.orders;
         let own = |at: &usize| orders[*at].is_open() && orders[*at].owner == c.owner;
         let own: Vec<usize> = (0..orders.len()).filter(own).collect();
-        let step_max = self.settings.step_max;
+        let step_max = self.settings.batch_step_max;
         if asked.atomic && own.len() > step_max {
             return refuse(Code::StepLimit, facts![step_max as u64]);
         }

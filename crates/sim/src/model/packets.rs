@@ -60,8 +60,9 @@ impl Model {
         }
         let (seed, amounts) = cut(c, asked.operation, &self.secret)?;
         let step_max = self.settings.packets_per_step_max;
-        if asked.atomic && amounts.len() > step_max {
-            return refuse(Code::StepLimit, facts![step_max as u64]);
+        let batch_max = self.settings.batch_packets_max;
+        if asked.atomic && amounts.len() > batch_max {
+            return refuse(Code::StepLimit, facts![batch_max as u64]);
         }
         let plan = match c.cut {
             Cut::Plan { method, .. } => Some(method),

@@ -173,8 +173,14 @@ local function step_limit_of(progress)
   return progress[1] == "packets" and S.settings.packets_per_step_max or S.settings.step_max
 end
 
--- Decides and applies line after line; gives the answers, or the first refusal and its line.
-function S.lines_of(request)
+-- Makes steps as large as those of a batch's lines, and gives those sizes back when called again.
+local function exchange_steps()
+  local settings = S.settings
+  settings.step_max, settings.batch_step_max = settings.batch_step_max, settings.step_max
+  settings.packets_per_step_max, settings.batch_packets_max = settings.batch_packets_max, settings.packets_per_step_max
+end
+
+local function each_line(request)
   local operation = operation_of(request)
   local answers, bytes, packets = {}, 0, 0
   for line, command in ipairs(request.commands) do
@@ -189,6 +195,14 @@ function S.lines_of(request)
     if bytes > BATCH_BYTES_MAX then return nil, line - 1, S.outcome("STEP_LIMIT", BATCH_BYTES_MAX) end
   end
   return answers
+end
+
+-- Decides and applies line after line; gives the answers, or the first refusal and its line.
+function S.lines_of(request)
+  exchange_steps()
+  local answers, line, refusal = each_line(request)
+  exchange_steps()
+  return answers, line, refusal
 end
 
 local function atomic(request)

@@ -47,7 +47,11 @@ pub(super) fn run(options: &Serve) -> Ended {
     }
     let doors = Doors::open(&settings)?;
     let manual_clock = options.manual_clock.then(ManualClock::default);
-    let state = state_settings(options, &settings)?;
+    let state = match settings.engine {
+        EngineChoice::Embedded => state::Settings::default(),
+        EngineChoice::Redis => scarce_engine::redis::default_state(),
+    };
+    let state = state_settings(state, options, &settings)?;
     match settings.engine {
         EngineChoice::Embedded => embedded::run(options, &settings, doors, state, manual_clock.as_ref()),
         EngineChoice::Redis => redis::run(&settings, doors, state, manual_clock),
@@ -119,11 +123,15 @@ fn allow_many_connections() {
 }
 
 /// What outcomes depend on, whatever the engine.
-fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
+fn state_settings(
+    usual: state::Settings,
+    options: &Serve,
+    settings: &Settings,
+) -> Result<state::Settings, Failed> {
     let mut state = state::Settings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
         ulid_times: settings.ulid_times,
-        ..state::Settings::default()
+        ..usual
     };
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
