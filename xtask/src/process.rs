@@ -123,9 +123,17 @@ impl Server {
 
     /// Starts `scarce serve` on a free port with an empty data directory.
     pub fn scarce(name: &str) -> Result<Self, Box<dyn Error>> {
+        Self::scarce_with(name, &[])
+    }
+
+    /// The same with further flags.
+    pub fn scarce_with(name: &str, flags: &[&str]) -> Result<Self, Box<dyn Error>> {
         let data = crate::place::fresh(name)?;
         let mut command = Command::new(crate::place::scarce());
-        command.args(["serve", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"]).arg(&data);
+        command
+            .args(["serve", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .args(flags);
         let (mut server, line) = Self::start(&mut command, data, "scarce ready: resp ")?;
         let named = |port: &str| line.split(port).nth(1).and_then(|rest| rest.split(',').next());
         server.address = named("resp ").ok_or("the ready line names no address")?.to_owned();

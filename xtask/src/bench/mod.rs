@@ -1,12 +1,13 @@
 //! `cargo xtask bench`: the same load on this machine, in turn, against Scarce and Redis.
 
 mod cases;
+mod redis;
 mod report;
 
 use std::error::Error;
 use std::process::Command;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::process::{self, Server};
 use crate::{Ended, place, screen};
@@ -21,9 +22,21 @@ pub struct Options {
     /// How many requests of each case at 64 in the pipeline; a fifth of it at 1.
     #[arg(long, default_value_t = 1_500_000, value_parser = clap::value_parser!(u64).range(1000..))]
     requests: u64,
-    /// Write docs/benchmarks.md.
+    /// Which engine is compared with Redis.
+    #[arg(long, default_value = "embedded")]
+    engine: Engine,
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md.
     #[arg(long)]
     write: bool,
+}
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// On the machine's disk.
+    Embedded,
+    /// Inside a Redis.
+    Redis,
 }
 
 /// The servers that are compared.
@@ -41,6 +54,12 @@ pub fn run(options: &Options) -> Ended {
     }
     let mut build = Command::new("cargo");
     process::must(build.args(["build", "--release", "--package", "scarce"]).current_dir(place::root()))?;
+    if options.engine == Engine::Redis {
+        return redis::run(
+            &redis::Amount { rounds: options.rounds, requests: options.requests },
+            options.write,
+        );
+    }
     let servers = Servers::start()?;
     let mut measured: Vec<Vec<Measured>> = CASES.iter().map(|_| Vec::new()).collect();
     for round in 1..=options.rounds {

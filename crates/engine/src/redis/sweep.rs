@@ -42,7 +42,9 @@ impl Sweeper {
             let Ok(levels) = self.look(inbox.max_capacity() - inbox.capacity()).await else { continue };
             self.shared.metrics.set_levels(levels);
             let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
-            if levels.deadline_lag_ms == 0 && !is_unfinished {
+            // What was refused is tried again by this call, so that readiness comes back without callers.
+            let was_refused = self.shared.check_ready().is_err();
+            if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
                 continue;
             }
             let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();

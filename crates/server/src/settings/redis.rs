@@ -1,6 +1,7 @@
 //! What the Redis engine is opened with.
 
 use std::path::Path;
+use std::time::Duration;
 
 use scarce_engine::redis;
 use scarce_engine::redis::address::{Login, Tls};
@@ -26,6 +27,7 @@ impl Settings {
             partitions: self.partitions,
             durability: self.redis_durability,
             replicas: self.redis_replicas,
+            response_timeout: Duration::from_millis(self.redis_timeout_ms.into()),
             ..redis::Settings::default()
         })
     }

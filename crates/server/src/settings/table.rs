@@ -146,6 +146,8 @@ settings! {
         "How many replicas must have what is to be replicated.";
     redis_prefix: String, "redis_prefix" = Some("scarce:"), "TEXT" {}
         "What the names of all keys there begin with.";
+    redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "MS" {min: 10, max: 600_000, unit: Some("ms")}
+        "How long Redis may take to answer before the outcome is unknown.";
     password: Option<Password>, "password" = None, "PASSWORD" {}
         "The password that callers must show; required off loopback.";
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
