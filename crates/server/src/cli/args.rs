@@ -118,6 +118,9 @@ pub enum Demonstration {
 /// What every demonstration takes.
 #[derive(Clone, Debug, Args)]
 pub struct Stage {
+    #[command(flatten)]
+    /// Which engine decides, and where it keeps what it knows.
+    pub engine: super::demo::EngineOptions,
     /// What the crowd does is drawn from this number; how its commands meet is not.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
