@@ -102,7 +102,9 @@ impl Backing {
         let Self { url, prefix, durability, .. } = self;
         let what = match &self.servers {
             Servers::Own(_) => format!("{url}, keys behind '{prefix}'"),
-            Servers::Single(servers) if servers.len() > 1 => "a redis-server of its own and a replica".to_owned(),
+            Servers::Single(servers) if servers.len() > 1 => {
+                "a redis-server of its own and a replica".to_owned()
+            }
             Servers::Single(_) => "a redis-server of its own".to_owned(),
             Servers::Sentinels(_) => "a primary and a replica behind 3 sentinels".to_owned(),
             Servers::Cluster(_) => format!("a cluster of {PRIMARIES} primaries with a replica each"),

@@ -185,7 +185,9 @@ mod tests {
     fn log(before: &[&str], after: &[&str]) -> Log {
         let entry = |is_before| move |id: &&str| ((*id).to_owned(), is_before);
         let operations = before.iter().map(entry(true)).chain(after.iter().map(entry(false))).collect();
-        Log { operations, ..Log::default() }
+        let mut log = Log::marked(None);
+        log.operations = operations;
+        log
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use scarce_core::outcome::Durability;
 
 use crate::cli::{Exit, Failed};
-use crate::settings::{Given, Origin, SettingFlags, Settings};
+use crate::settings::{Given, Origin, SETTINGS, SettingFlags, Settings};
 
 /// Which engine decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -61,7 +61,7 @@ pub struct EngineOptions {
     pub engine: EngineName,
     /// A Redis of your own, as 'scarce serve' takes it; the demonstration uses a prefix of its own there and deletes
     /// its keys at the end. Without it, it starts servers of its own.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address)]
     pub redis_url: Option<String>,
     /// A file with the password of that Redis.
     #[arg(long, value_name = "FILE", requires = "redis_url")]
@@ -72,6 +72,13 @@ pub struct EngineOptions {
     /// How safe a change in Redis must be before it is answered.
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub durability: Option<Level>,
+}
+
+/// An address as the setting takes it.
+fn address(text: &str) -> Result<String, String> {
+    let found = SETTINGS.iter().find(|spec| spec.key == "redis_url");
+    found.map_or(Ok(()), |spec| spec.check(text)).map_err(|shape| format!("must be {shape}"))?;
+    Ok(text.to_owned())
 }
 
 impl EngineOptions {

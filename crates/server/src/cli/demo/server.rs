@@ -32,6 +32,8 @@ struct Remains {
     folder: Option<TempDir>,
     /// Where the engine `redis` keeps its state.
     backing: Option<Backing>,
+    /// The server was ready once, so that something may have been written.
+    has_served: bool,
     is_kept: bool,
 }
 
@@ -46,7 +48,8 @@ impl Remains {
 
     fn clear(&mut self) {
         self.kill();
-        if let Some(Err(reason)) = self.backing.take().map(|backing| backing.clear(self.is_kept)) {
+        let cleared = self.backing.take().map(|backing| backing.clear(self.is_kept));
+        if let Some(Err(reason)) = cleared.filter(|_| self.has_served) {
             // Where stderr is gone there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "scarce: {reason}");
         }
@@ -100,7 +103,8 @@ impl Server {
             Failed::text(Exit::Failed, text)
         })?;
         let path = folder.path().to_owned();
-        let remains = Remains { child: None, folder: Some(folder), backing: None, is_kept };
+        let remains =
+            Remains { child: None, folder: Some(folder), backing: None, has_served: false, is_kept };
         let remains = Arc::new(Mutex::new(remains));
         clear_on_signals(remains.clone())?;
         let server = Self { remains, folder: path, address: None, clock: None };
@@ -147,6 +151,7 @@ impl Server {
         let line = receiver.recv_timeout(PATIENCE).ok().flatten();
         let doors = line.as_deref().and_then(doors_of).ok_or_else(|| self.failed("is not ready"))?;
         self.address = Some(doors.resp);
+        self.remains().has_served = true;
         let took = begun.elapsed();
         if let Some(now) = self.clock {
             self.set_clock(now)?;

@@ -221,8 +221,9 @@ impl Evidence<'_> {
             && paid == held
             && (paid == claimed || !stray.is_empty())
             && self.shown.pot + paid == self.plan.total;
+        let astray = if stray.is_empty() { String::new() } else { format!(", {} paid astray", stray.len()) };
         let text = format!(
-            "{} claims, {unpaid} unpaid, {surplus} paid twice; claimed {} = paid {} = on accounts {}",
+            "{} claims, {unpaid} unpaid, {surplus} paid twice{astray}; claimed {} = paid {} = on accounts {}",
             grouped(claims.len() as u64),
             cents(claimed),
             cents(paid),
