@@ -127,7 +127,7 @@ pub struct Stage {
     /// How many connections the crowd uses.
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
     pub connections: u32,
-    /// Keep the data directory and say where it is.
+    /// Keep the data and say where it is.
     #[arg(long)]
     pub keep: bool,
     /// Print the proof as JSON.

@@ -20,7 +20,7 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use flags::SettingFlags;
+pub use flags::{RedisFlags, SettingFlags};
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
 pub use problem::{Place, Problem};
 pub use secret::read_secret;

@@ -77,6 +77,66 @@ fn a_lie_is_found() {
     SALE.breaks_with(&sentinel, "lost-sale", &["acknowledged is durable"]);
 }
 
+/// The servers with state that a demonstration has started: process and port.
+fn servers_of(demo: u32) -> Vec<(String, u16)> {
+    let read = |pid: &str, file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
+    let server = |pid: String| {
+        let state = read(&pid, "stat")?;
+        let parent = state.rsplit(')').next()?.split_whitespace().nth(1)?.parse::<u32>().ok()?;
+        let title = read(&pid, "cmdline")?;
+        let is_ours = parent == demo && !title.contains("sentinel");
+        let port = title.split("redis-server 127.0.0.1:").nth(1).filter(|_| is_ours)?;
+        let digits: String = port.chars().take_while(char::is_ascii_digit).collect();
+        Some((pid, digits.parse().ok()?))
+    };
+    let all = std::fs::read_dir("/proc").expect("processes");
+    all.filter_map(|entry| server(entry.ok()?.file_name().into_string().ok()?)).collect()
+}
+
+fn signal(pid: &str, name: &str) {
+    assert!(Command::new("kill").args([name, pid]).status().is_ok_and(|status| status.success()));
+}
+
+/// Lets the replica stand still and fall behind for good. Gives its process.
+fn fall_behind(demo: u32) -> String {
+    let ask = |port: u16, words: &[&str]| -> redis::Value {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).expect("an address");
+        let mut connection = client.get_connection().expect("a connection");
+        redis::Cmd::new().arg(words).query(&mut connection).expect("an answer")
+    };
+    let is_replica = |(_, port): &(String, u16)| {
+        let info: String = redis::from_redis_value(ask(*port, &["INFO", "replication"])).expect("a text");
+        info.contains("role:slave")
+    };
+    let (replicas, primaries): (Vec<_>, Vec<_>) = servers_of(demo).into_iter().partition(is_replica);
+    signal(&replicas[0].0, "-STOP");
+    ask(primaries[0].1, &["CLIENT", "KILL", "TYPE", "replica"]);
+    replicas[0].0.clone()
+}
+
+#[test]
+fn what_a_replica_had_not_is_told_and_everything_else_holds() {
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_scarce"));
+    demo.args(["demo", "exchange", "--commands", "12000", "--json", "--topology", "sentinel"]).args(REDIS);
+    let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
+    let (pid, mut replica) = (child.id(), String::new());
+    for line in lines.map_while(Result::ok) {
+        if line.starts_with("markets") {
+            replica = fall_behind(pid);
+        } else if line.contains("which had the state") {
+            signal(&replica, "-CONT");
+        }
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let proof: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a proof");
+    assert_eq!(output.status.code(), Some(0), "{proof:#}");
+    let told = &proof["notes"][1];
+    let lost = told["figures"]["lost"].as_u64().expect("a number");
+    assert!(lost > 0, "{proof:#}");
+    assert!(told["text"].as_str().is_some_and(|text| text.contains("acknowledged operations are gone: c-")));
+}
+
 /// A server of somebody's, with something on it.
 fn somebodys() -> Server {
     let server = Server::start(Options::new()).expect("redis-server is installed");
@@ -111,8 +171,7 @@ fn interrupted(folder: &Path, more: &[&str]) -> Option<i32> {
     let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
     let is_begun = |line: std::io::Result<String>| line.is_ok_and(|line| line.starts_with("markets"));
     assert!(lines.any(is_begun), "the crowd is let in");
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(killed.is_ok_and(|status| status.success()));
+    signal(&child.id().to_string(), "-TERM");
     lines.for_each(drop);
     child.wait().expect("it ends").code()
 }

@@ -97,21 +97,6 @@ impl Backing {
         }
     }
 
-    /// What there is, in a line.
-    pub(super) fn description(&self) -> String {
-        let Self { url, prefix, durability, .. } = self;
-        let what = match &self.servers {
-            Servers::Own(_) => format!("{url}, keys behind '{prefix}'"),
-            Servers::Single(servers) if servers.len() > 1 => {
-                "a redis-server of its own and a replica".to_owned()
-            }
-            Servers::Single(_) => "a redis-server of its own".to_owned(),
-            Servers::Sentinels(_) => "a primary and a replica behind 3 sentinels".to_owned(),
-            Servers::Cluster(_) => format!("a cluster of {PRIMARIES} primaries with a replica each"),
-        };
-        format!("{what}; durability {}", durability.word())
-    }
-
     /// Whether another server takes over when one is killed.
     pub(super) fn fails_over(&self) -> bool {
         matches!(self.servers, Servers::Sentinels(_) | Servers::Cluster(_))
@@ -239,6 +224,21 @@ impl Backing {
         }
         Ok(())
     }
+}
+
+/// What there will be, in a line.
+pub(super) fn description(options: &EngineOptions, prefix: &str) -> String {
+    let durability = options.durability.unwrap_or_default().durability();
+    let what = match (&options.redis_url, options.topology.unwrap_or_default()) {
+        (Some(url), _) => format!("{url}, keys behind '{prefix}'"),
+        (None, Topology::Standalone) if durability == Durability::Replicated => {
+            "a redis-server of its own and a replica".to_owned()
+        }
+        (None, Topology::Standalone) => "a redis-server of its own".to_owned(),
+        (None, Topology::Sentinel) => "a primary and a replica behind 3 sentinels".to_owned(),
+        (None, Topology::Cluster) => format!("a cluster of {PRIMARIES} primaries with a replica each"),
+    };
+    format!("{what}; durability {}", durability.word())
 }
 
 fn launch(topology: Topology, durability: Durability) -> Result<Servers, LaunchError> {

@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use super::super::{Exit, Failed};
-use super::backing::Backing;
+use super::backing::{self, Backing};
 use super::stage::apply;
 use crate::cli::args;
 use crate::client::Client;
@@ -112,7 +112,11 @@ impl Server {
             // Held while servers are started, so that a signal finds all of them or none.
             let mut remains = server.remains();
             let name = server.folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            remains.backing = Some(Backing::start(&options.engine, format!("{name}:"))?);
+            let prefix = format!("{name}:");
+            // Said at once, since some servers take a while. Where stderr is gone there is nobody to tell.
+            let what = backing::description(&options.engine, &prefix);
+            let _ = writeln!(std::io::stderr(), "{:<12} {what}", "in Redis");
+            remains.backing = Some(Backing::start(&options.engine, prefix)?);
         }
         Ok(server)
     }

@@ -81,14 +81,10 @@ impl<C: Crowd> Stage<C> {
         let (doors, _) = server.start()?;
         let gate = Gate::default();
         gate.open(doors);
-        let progress = Progress::new(gauge);
-        if let Some(what) = server.backing(|backing| backing.description()) {
-            progress.say("in Redis", &what);
-        }
         Ok(Self {
             crowd,
             server,
-            progress,
+            progress: Progress::new(gauge),
             options: options.clone(),
             record: Mutex::default(),
             gate,

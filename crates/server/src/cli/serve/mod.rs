@@ -1,7 +1,10 @@
 //! `scarce serve`: opens the ports, starts the engine, and ends cleanly when asked to.
 
 mod embedded;
+mod inside;
 mod redis;
+
+pub(super) use inside::Inside;
 
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -118,13 +121,18 @@ fn allow_many_connections() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// What outcomes depend on, whatever the engine.
-fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
-    let mut state = state::Settings {
+/// What outcomes depend on, as it is set.
+fn state_of(settings: &Settings) -> state::Settings {
+    state::Settings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
         ulid_times: settings.ulid_times,
         ..state::Settings::default()
-    };
+    }
+}
+
+/// What outcomes depend on, whatever the engine.
+fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
+    let mut state = state_of(settings);
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));
