@@ -1,6 +1,7 @@
 //! One server, or one sentinel, as a process.
 
 use std::fs::File;
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -130,6 +131,25 @@ impl Server {
         Ok(server)
     }
 
+    /// Starts a replica of it and waits until it is in step.
+    ///
+    /// # Errors
+    /// When it does not start or does not follow.
+    pub fn start_replica(&self) -> Result<Self, LaunchError> {
+        let options = self.options.clone().with("replicaof", &format!("127.0.0.1 {}", self.port));
+        let replica = Self::start(options)?;
+        wait_until("the replica is not in step", || {
+            let state: Option<String> = replica.ask(&["INFO", "replication"]).ok();
+            state.is_some_and(|state| state.contains("master_link_status:up"))
+        })?;
+        Ok(replica)
+    }
+
+    /// Leaves its folder where it is when it has ended.
+    pub fn keep(&mut self) {
+        self.folder.disable_cleanup(true);
+    }
+
     /// Where clients connect.
     #[must_use]
     pub fn port(&self) -> u16 {
@@ -204,6 +224,17 @@ impl Server {
         self.kill()?;
         self.child = spawn(self.folder.path(), self.options.is_sentinel)?;
         self.wait()
+    }
+
+    /// Starts it from its files as a replica of another one.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn restart_as_replica(&mut self, primary: &Self) -> Result<(), LaunchError> {
+        let mut file = File::options().append(true).open(self.folder.path().join("redis.conf"))?;
+        // The last line of a name counts.
+        writeln!(file, "replicaof 127.0.0.1 {}", primary.port)?;
+        self.restart()
     }
 
     /// Lets it stand still, as a machine without a network would seem to.

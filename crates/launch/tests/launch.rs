@@ -39,3 +39,23 @@ fn what_does_not_start_says_why() {
     let error = Server::start(Options::new().with("maxmemory", "plenty")).expect_err("it cannot start");
     assert!(error.to_string().contains("maxmemory"), "{error}");
 }
+
+#[test]
+fn a_killed_primary_comes_back_as_a_replica_and_its_folder_stays_if_wanted() {
+    let mut first = Server::start(Options::new()).expect("a server");
+    let mut second = first.start_replica().expect("a replica");
+    first.ask::<()>(&["SET", "a", "1"]).expect("written");
+    assert_eq!(first.ask::<u32>(&["WAIT", "1", "10000"]).expect("asked"), 1);
+    first.kill().expect("killed");
+    second.ask::<()>(&["REPLICAOF", "NO", "ONE"]).expect("promoted");
+    second.ask::<()>(&["SET", "a", "2"]).expect("written");
+    first.restart_as_replica(&second).expect("restarted");
+    while !matches!(first.ask::<String>(&["GET", "a"]).as_deref(), Ok("2")) {
+        std::thread::yield_now();
+    }
+    second.keep();
+    let folder = second.folder().to_owned();
+    drop(second);
+    assert!(folder.join("redis.conf").is_file());
+    std::fs::remove_dir_all(folder).expect("removed");
+}

@@ -37,7 +37,7 @@ fn every_shell_completes_every_subcommand_and_its_flags() {
             let last = name.rsplit('-').next().unwrap();
             assert!(script.contains(last), "{shell} knows no {name}");
         }
-        for flag in ["segment-mib", "campaign", "origin"] {
+        for flag in ["segment-mib", "campaign", "origin", "topology", "redis-sentinel-password-file"] {
             assert!(script.contains(flag), "{shell} knows no --{flag}");
         }
     }

@@ -122,13 +122,16 @@ pub enum Demonstration {
 /// What every demonstration takes.
 #[derive(Clone, Debug, Args)]
 pub struct Stage {
+    #[command(flatten)]
+    /// Which engine decides, and where it keeps what it knows.
+    pub engine: super::demo::EngineOptions,
     /// What the crowd does is drawn from this number; how its commands meet is not.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
     /// How many connections the crowd uses.
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
     pub connections: u32,
-    /// Keep the data directory and say where it is.
+    /// Keep the data and say where it is.
     #[arg(long)]
     pub keep: bool,
     /// Print the proof as JSON.

@@ -30,8 +30,8 @@ impl SettingFlags {
         load(&Sources::of_process(self.config.clone(), self.given.clone()))
     }
 
-    fn read(matches: &ArgMatches) -> Self {
-        let given = SETTINGS.iter().filter_map(|spec| {
+    fn read(matches: &ArgMatches, specs: impl Iterator<Item = &'static Spec>) -> Self {
+        let given = specs.filter_map(|spec| {
             let text = matches.get_one::<String>(spec.key)?.clone();
             let origin = Origin::Flag(format!("--{}", name(spec)));
             Some(Given { key: spec.key, text, by_file: spec.kind == Kind::Secret, origin })
@@ -40,30 +40,65 @@ impl SettingFlags {
     }
 }
 
-impl FromArgMatches for SettingFlags {
+/// What has to do with a Redis beside its own settings.
+const OF_REDIS: [&str; 3] = ["partitions", "limits.operations_max", "ids.ulid_times"];
+
+/// The flags of whatever works on a Redis without ports of its own.
+#[derive(Clone, Debug, Default)]
+pub struct RedisFlags(pub SettingFlags);
+
+impl RedisFlags {
+    fn specs() -> impl Iterator<Item = &'static Spec> {
+        SETTINGS.iter().filter(|spec| spec.key.starts_with("redis_") || OF_REDIS.contains(&spec.key))
+    }
+}
+
+impl FromArgMatches for RedisFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self::read(matches))
+        Ok(Self(SettingFlags::read(matches, Self::specs())))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::read(matches);
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for RedisFlags {
+    fn augment_args(command: Command) -> Command {
+        Self::specs().fold(command.arg(config()), |command, spec| command.arg(flag(spec)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self::read(matches, SETTINGS.iter()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::read(matches, SETTINGS.iter());
         Ok(())
     }
 }
 
 impl Args for SettingFlags {
     fn augment_args(command: Command) -> Command {
-        let config =
-            Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(clap::value_parser!(PathBuf)).help(
-                "A file of settings in TOML, instead of /etc/scarce/scarce.toml and ./scarce.toml \
-                 [env: SCARCE_CONFIG]",
-            );
-        SETTINGS.iter().fold(command.arg(config), |command, spec| command.arg(flag(spec)))
+        SETTINGS.iter().fold(command.arg(config()), |command, spec| command.arg(flag(spec)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
     }
+}
+
+fn config() -> Arg {
+    let help = "A file of settings in TOML, instead of /etc/scarce/scarce.toml and ./scarce.toml \
+                [env: SCARCE_CONFIG]";
+    Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(clap::value_parser!(PathBuf)).help(help)
 }
 
 /// A secret has only a flag that names a file, since everybody can read a process's arguments.

@@ -47,7 +47,8 @@ impl Origin {
     }
 
     /// What the user wrote to set it: a key, a variable or a flag.
-    pub(super) fn name(&self) -> &str {
+    #[must_use]
+    pub fn name(&self) -> &str {
         match self {
             Self::Default => "the default",
             Self::File { key, .. } => key,

@@ -20,8 +20,8 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use flags::SettingFlags;
-pub use layers::{Loaded, Origin, Shown, Sources, load};
+pub use flags::{RedisFlags, SettingFlags};
+pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
 pub use problem::{Place, Problem};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};

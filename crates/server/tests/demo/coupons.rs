@@ -2,7 +2,7 @@
 
 use super::Demo;
 
-const COUPONS: Demo = Demo { arguments: &["coupons", "--users", "300"] };
+pub(super) const COUPONS: Demo = Demo { arguments: &["coupons", "--users", "300"] };
 
 #[test]
 fn no_limit_is_exceeded_across_a_kill_and_midnight() {

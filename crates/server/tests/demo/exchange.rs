@@ -2,7 +2,7 @@
 
 use super::Demo;
 
-const EXCHANGE: Demo = Demo { arguments: &["exchange", "--commands", "2400"] };
+pub(super) const EXCHANGE: Demo = Demo { arguments: &["exchange", "--commands", "2400"] };
 
 #[test]
 fn a_plain_book_makes_the_same_trades_across_a_kill() {

@@ -2,7 +2,7 @@
 
 use super::Demo;
 
-const SALE: Demo =
+pub(super) const SALE: Demo =
     Demo { arguments: &["flash-sale", "--units", "120", "--buyers", "1500", "--ttl-ms", "300"] };
 
 #[test]

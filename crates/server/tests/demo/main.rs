@@ -4,6 +4,7 @@ mod coupons;
 mod exchange;
 mod flash_sale;
 mod red_packets;
+mod redis;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;
@@ -30,7 +31,12 @@ impl Demo {
 
     /// Runs it, and reads the proof, which must hold.
     fn holds(&self) -> Proof {
-        let proof = self.prove(&["--json", "--seed", "3"], 0);
+        self.holds_with(&[])
+    }
+
+    /// The same with further options.
+    fn holds_with(&self, more: &[&str]) -> Proof {
+        let proof = self.prove(&[&["--json", "--seed", "3"], more].concat(), 0);
         assert_eq!(proof.0["holds"], true);
         // The kill must have hit: commands were on the way, and callers were answered before and after it.
         assert!(proof.figure("in flight at the kill", "commands") > 0, "{proof:?}");
@@ -42,7 +48,12 @@ impl Demo {
 
     /// Plants a lie; these promises must be found broken, whatever else is.
     fn breaks(&self, lie: &str, promises: &[&str]) {
-        let proof = self.prove(&["--json", "--plant", lie], 5);
+        self.breaks_with(&[], lie, promises);
+    }
+
+    /// The same with further options.
+    fn breaks_with(&self, more: &[&str], lie: &str, promises: &[&str]) {
+        let proof = self.prove(&[&["--json", "--plant", lie], more].concat(), 5);
         let broken = proof.broken();
         assert!(promises.iter().all(|promise| broken.contains(promise)), "{lie}: {proof:?}");
     }
@@ -87,6 +98,12 @@ impl Proof {
     fn value(&self, line: &str, name: &str) -> &Value {
         let found = self.lines().iter().find(|found| found["name"] == line).expect("the line");
         &found["figures"][name]
+    }
+
+    /// What is told beside the promises.
+    fn notes(&self) -> Vec<&str> {
+        let notes = self.0["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        notes.iter().filter_map(|note| note["name"].as_str()).collect()
     }
 
     fn figure(&self, line: &str, name: &str) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::Demo;
 
-const PARTY: Demo = Demo { arguments: &["red-packets", "--users", "800", "--packets", "100"] };
+pub(super) const PARTY: Demo = Demo { arguments: &["red-packets", "--users", "800", "--packets", "100"] };
 
 #[test]
 fn packets_are_given_and_paid_once_across_a_kill() {

@@ -2,7 +2,7 @@
 
 use super::Demo;
 
-const WALLET: Demo =
+pub(super) const WALLET: Demo =
     Demo { arguments: &["wallet", "--accounts", "60", "--operations", "1500", "--ttl-ms", "200"] };
 
 #[test]

@@ -1,5 +1,6 @@
 //! Days of a shop through the whole program: the example's operations through `scarce import` into a
-//! real server, compared with a separate reckoning of every invoice and every final figure.
+//! real server, compared with a separate reckoning of every invoice and every final figure. With each
+//! engine; and on a cluster once more step by step, with ids on all partitions.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "../../examples/online_retail.rs"]
@@ -7,6 +8,7 @@ mod example;
 #[path = "../support/importing.rs"]
 mod importing;
 mod reckoning;
+mod saga;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -18,7 +20,11 @@ use std::time::Instant;
 
 use importing::{figure, import, outcomes, summary, wait_until};
 use reckoning::{Day, Fate, reckon};
+use saga::Sagas;
 use scarce::client::Client;
+use scarce_core::placement;
+use scarce_core::types::Id;
+use scarce_launch::{Cluster, Options};
 use support::{RedisServer, Server};
 
 /// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
@@ -42,18 +48,24 @@ C5,D,Discount,-1,2020-01-01 08:04:00,27.5,103.0,X
 10,A,apple,30,2020-01-01 08:09:00,0.50,101.0,X
 ";
 
-fn account(customer: &str) -> String {
-    format!("{{shop}}:customer:{customer}")
+/// What the ids begin with that are to be in one partition.
+const TAG: &str = "{shop}:";
+
+/// How many partitions a cluster has for a day.
+const PARTITIONS: u32 = 12;
+
+fn account(tag: &str, customer: &str) -> String {
+    format!("{tag}customer:{customer}")
 }
 
 /// The ids of the made-up codes by hand; real ones are letters and digits.
-fn sku(code: &str) -> String {
+fn sku(tag: &str, code: &str) -> String {
     let code = match code {
         "b c" => "b=20c",
         "B=20C" => "B=3D20C",
         plain => plain,
     };
-    format!("{{shop}}:sku:{code}")
+    format!("{tag}sku:{code}")
 }
 
 /// The example's operations, in a file.
@@ -69,7 +81,33 @@ fn operations(csv: &str, folder: &Path) -> PathBuf {
 fn check(csv: &str) -> String {
     let redis = RedisServer::start(&[]);
     let options = ["--engine", "redis", "--redis-url", &redis.url()];
-    format!("{}\n  the same with everything in Redis: {}", check_with(csv, &[]), check_with(csv, &options))
+    let cluster = Cluster::start(&Options::new(), 3, 0).unwrap();
+    let (url, count) = (cluster.url(), PARTITIONS.to_string());
+    let on_cluster = ["--engine", "redis", "--redis-url", &url, "--partitions", &count, "--redis-prefix"];
+    format!(
+        "{}\n  the same with everything in Redis: {}\n  on a cluster, in one partition: {}\n  step by step, on all: {}",
+        check_with(csv, &[]),
+        check_with(csv, &options),
+        check_with(csv, &[&on_cluster[..], &["tagged:"]].concat()),
+        check_steps(csv, &[&on_cluster[..], &["spread:"]].concat()),
+    )
+}
+
+/// Plays a day with holds and reservations, whose ids have no tag in common.
+fn check_steps(csv: &str, options: &[&str]) -> String {
+    let day = reckon(csv);
+    let folder = tempfile::tempdir().unwrap();
+    let file = operations(csv, folder.path());
+    let serving = Server::start(&folder.path().join("data"), options);
+    let started = Instant::now();
+    let (mut playing, mut looking) = (serving.connect(), serving.connect());
+    let mut sagas = Sagas::play(&mut playing, &file);
+    let seconds = started.elapsed().as_secs_f64();
+    sagas.compare(&day);
+    compare_figures(&day, &mut looking, "", PARTITIONS);
+    sagas.ask_again();
+    compare_figures(&day, &mut looking, "", PARTITIONS);
+    told(&day, seconds)
 }
 
 fn check_with(csv: &str, options: &[&str]) -> String {
@@ -85,7 +123,7 @@ fn check_with(csv: &str, options: &[&str]) -> String {
     let refused = day.fates.iter().any(|(_, fate)| *fate != Fate::Applied);
     assert_eq!(output.status.code(), Some(if refused { 3 } else { 0 }), "{output:?}");
     compare_invoices(&day, &results);
-    compare_figures(&day, &mut serving.connect());
+    compare_figures(&day, &mut serving.connect(), TAG, 1);
     run_again(&day, &serving, &file, &results);
     told(&day, seconds)
 }
@@ -118,21 +156,30 @@ fn compare_invoices(day: &Day, results: &Path) {
     assert_eq!(found.len(), setup.count() + known, "operations that nobody reckoned with");
 }
 
-fn compare_figures(day: &Day, client: &mut Client) {
+/// Compares what the server shows; its ids begin with `tag`, which is one partition or lies on so many.
+fn compare_figures(day: &Day, client: &mut Client, tag: &str, partitions: u32) {
     for (customer, balance) in &day.balances {
-        let found = figure(client, &["ACCOUNT.GET", &account(customer)], "balance");
-        assert_eq!(found, Some(*balance), "balance of {customer}");
+        let words = ["ACCOUNT.GET", &account(tag, customer)];
+        let found = ["balance", "held"].map(|name| figure(client, &words, name));
+        assert_eq!(found, [Some(*balance), Some(0)], "balance of {customer}, and what is held");
     }
     for (code, item) in &day.items {
-        let words = ["STOCK.GET", &sku(code)];
-        let found = ["available", "sold", "total"].map(|name| figure(client, &words, name));
-        let expected = [item.available, item.sold, item.available + item.sold].map(Some);
-        assert_eq!(found, expected, "available, sold and total of {code}");
+        let words = ["STOCK.GET", &sku(tag, code)];
+        let found = ["available", "reserved", "sold", "total"].map(|name| figure(client, &words, name));
+        let expected = [item.available, 0, item.sold, item.available + item.sold].map(Some);
+        assert_eq!(found, expected, "available, reserved, sold and total of {code}");
     }
     let inside: i64 = day.balances.values().sum();
     assert_eq!(inside, day.funded - day.revenue + day.refunds, "the reckoning's own money");
-    let world = figure(client, &["ACCOUNT.WORLD", "GBP", "ON", "{shop}"], "balance");
-    assert_eq!(world.unwrap_or(0), -inside, "money made or lost");
+    // Each partition has a world of its own.
+    let mut worlds: BTreeMap<u32, i64> = BTreeMap::new();
+    for customer in day.balances.keys() {
+        let name = account(tag, customer);
+        let partition = placement::partition(&Id::parse(name.as_bytes(), "account").unwrap(), partitions);
+        let world = figure(client, &["ACCOUNT.WORLD", "GBP", "ON", &name], "balance");
+        worlds.insert(partition, world.unwrap_or(0));
+    }
+    assert_eq!(worlds.values().sum::<i64>(), -inside, "money made or lost");
 }
 
 /// The same file again: the same answers, nothing changed.
@@ -142,7 +189,7 @@ fn run_again(day: &Day, serving: &Server, file: &Path, results: &Path) {
     let output = import(&serving.address, file, &options).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(outcomes(results), outcomes(&again));
-    compare_figures(day, &mut serving.connect());
+    compare_figures(day, &mut serving.connect(), TAG, 1);
 }
 
 fn told(day: &Day, seconds: f64) -> String {
@@ -254,5 +301,5 @@ fn a_server_killed_in_the_middle_changes_nothing_in_the_end() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(summary(&output)["reconnects"].as_u64().unwrap() > 0, "{output:?}");
     compare_invoices(&day, &results);
-    compare_figures(&day, &mut serving.connect());
+    compare_figures(&day, &mut serving.connect(), TAG, 1);
 }

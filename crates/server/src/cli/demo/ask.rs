@@ -34,6 +34,11 @@ pub(super) trait Deed: Clone + Send + 'static {
     /// What is sent.
     fn request(&self, id: &str) -> Request;
 
+    /// Whether the log has something of it, where it was answered so.
+    fn is_logged(&self, _: &Answer) -> bool {
+        true
+    }
+
     /// Whether the engine remembers that it was refused.
     fn is_refusal_remembered(&self) -> bool {
         false

@@ -102,18 +102,26 @@ pub(super) struct Log {
     /// Operations with an event, and whether they had it before the server was killed.
     pub(super) operations: BTreeMap<String, bool>,
     last: (u64, u64),
+    /// The last sequence that was there when the server had come back, once it was killed.
+    mark: Option<u64>,
 }
 
 /// How many events are read at a time.
 const PAGE: &str = "5000";
 
 impl Log {
+    /// A log of which nothing was read yet. What comes after `mark` was written after the kill: epochs do not
+    /// say so, since a Redis goes on in the same one when only the server before it was killed.
+    pub(super) fn marked(mark: Option<u64>) -> Self {
+        Self { mark, ..Self::default() }
+    }
+
     /// Reads the log from its beginning to its end.
     ///
     /// # Errors
     /// When the server does not answer as it should.
-    pub(super) fn read(client: &mut Client) -> Result<Self, Failed> {
-        let mut log = Self::default();
+    pub(super) fn read(client: &mut Client, mark: Option<u64>) -> Result<Self, Failed> {
+        let mut log = Self::marked(mark);
         log.read_on(client)?;
         Ok(log)
     }
@@ -146,7 +154,7 @@ impl Log {
         let (epoch, sequence) = (number(epoch)?, number(sequence)?);
         self.gaps += u64::from(sequence != self.last.1 + 1 || epoch < self.last.0);
         self.last = (epoch, sequence);
-        let is_after_kill = self.events.first().is_some_and(|first| epoch > first.epoch);
+        let is_after_kill = self.mark.is_some_and(|mark| sequence > mark);
         let operation = text(operation).unwrap_or_default();
         if !operation.is_empty() {
             self.operations.entry(operation.clone()).or_insert(!is_after_kill);
@@ -178,6 +186,11 @@ impl Log {
         Ok(begin)
     }
 
+    /// The first sequence after the kill, where there is one.
+    pub(super) fn first_after_kill(&self) -> Option<u64> {
+        self.mark.map(|mark| mark + 1).filter(|first| *first <= self.last.1)
+    }
+
     /// The events of a name; for those who falsify.
     pub(super) fn named_mut<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = &'a mut Event> {
         self.events.iter_mut().filter(move |event| event.name == name)
@@ -191,6 +204,17 @@ impl Log {
             self.events.insert(at + 1, copy);
         }
     }
+}
+
+/// The sequence of the last event.
+///
+/// # Errors
+/// When the server does not say.
+pub(super) fn last_sequence(client: &mut Client) -> Result<u64, Failed> {
+    let info = text(&client.call(&["INFO"])?).unwrap_or_default();
+    let rest = info.split("partition_0:durable_sequence=").nth(1).unwrap_or_default();
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().map_err(|_| Failed::text(Exit::Failed, "INFO does not show the last sequence of the log"))
 }
 
 fn unreadable(what: &str, at: u64) -> Failed {

@@ -6,6 +6,7 @@
 //! the crowd was told, `log.rs` what the log says, `promises.rs` judges what holds for all of them.
 
 mod ask;
+mod backing;
 mod chart;
 mod coupons;
 mod crowd;
@@ -15,6 +16,8 @@ mod gate;
 mod http_line;
 mod line;
 mod log;
+mod losses;
+mod options;
 mod progress;
 mod promises;
 mod proof;
@@ -28,6 +31,8 @@ mod wallet;
 
 use super::Ended;
 use super::args::{Demo, Demonstration};
+
+pub use options::EngineOptions;
 
 pub(super) fn run(options: &Demo) -> Ended {
     match &options.demonstration {

@@ -16,22 +16,35 @@ struct Judged {
     figures: Value,
 }
 
+/// Something that is told beside the promises.
+struct Note {
+    name: &'static str,
+    text: String,
+    figures: Value,
+}
+
 /// The promises of a demonstration, judged.
 pub(super) struct Proof {
     demonstration: &'static str,
     lines: Vec<Judged>,
+    notes: Vec<Note>,
     facts: serde_json::Map<String, Value>,
 }
 
 impl Proof {
     /// Nothing is judged yet.
     pub(super) fn new(demonstration: &'static str) -> Self {
-        Self { demonstration, lines: Vec::new(), facts: serde_json::Map::new() }
+        Self { demonstration, lines: Vec::new(), notes: Vec::new(), facts: serde_json::Map::new() }
     }
 
     /// Adds a promise: whether it was kept, what a reader is told, and the figures behind it.
     pub(super) fn judge(&mut self, name: &'static str, is_kept: bool, text: String, figures: Value) {
         self.lines.push(Judged { name, is_kept, text, figures });
+    }
+
+    /// Adds a line that is told beside the promises: what was promised at all, and what was not.
+    pub(super) fn note(&mut self, name: &'static str, text: String, figures: Value) {
+        self.notes.push(Note { name, text, figures });
     }
 
     /// Adds something that is told, not judged.
@@ -69,14 +82,21 @@ impl Proof {
     }
 
     fn table(&self, out: &mut impl Write, colored: bool, columns: usize) -> std::io::Result<()> {
-        let width = self.lines.iter().map(|line| line.name.len()).max().unwrap_or(0);
+        let notes = self.notes.iter().map(|note| note.name);
+        let names = self.lines.iter().map(|line| line.name).chain(notes);
+        let width = names.map(str::len).max().unwrap_or(0);
         let margin = "BROKEN".len() + 2 + width + 2;
-        for Judged { name, is_kept, text, .. } in &self.lines {
-            let (word, color) =
-                if *is_kept { ("ok    ", AnsiColor::Green) } else { ("BROKEN", AnsiColor::Red) };
+        let mut row = |word: &str, color: AnsiColor, name: &str, text: &str| {
             let style = if colored { Style::new().bold().fg_color(Some(color.into())) } else { Style::new() };
             let text = wrapped(text, columns.saturating_sub(margin)).join(&format!("\n{:margin$}", ""));
-            writeln!(out, "{style}{word}{style:#}  {name:width$}  {text}")?;
+            writeln!(out, "{style}{word:6}{style:#}  {name:width$}  {text}")
+        };
+        for Judged { name, is_kept, text, .. } in &self.lines {
+            let (word, color) = if *is_kept { ("ok", AnsiColor::Green) } else { ("BROKEN", AnsiColor::Red) };
+            row(word, color, name, text)?;
+        }
+        for Note { name, text, .. } in &self.notes {
+            row("note", AnsiColor::Yellow, name, text)?;
         }
         let broken = self.lines.iter().filter(|line| !line.is_kept).count();
         match broken {
@@ -89,12 +109,17 @@ impl Proof {
         let lines = self.lines.iter().map(|line| {
             json!({ "name": line.name, "ok": line.is_kept, "text": line.text, "figures": line.figures })
         });
-        json!({
+        let mut all = json!({
             "demo": self.demonstration,
             "holds": self.holds(),
             "facts": self.facts,
             "proof": lines.collect::<Vec<_>>(),
-        })
+        });
+        if !self.notes.is_empty() {
+            let note = |note: &Note| json!({ "name": note.name, "text": note.text, "figures": note.figures });
+            all["notes"] = self.notes.iter().map(note).collect();
+        }
+        all
     }
 }
 
@@ -175,11 +200,13 @@ mod tests {
         proof.judge("first", true, "fine".to_owned(), json!({}));
         assert!(proof.holds());
         proof.judge("second", false, "1 lost".to_owned(), json!({ "lost": 1 }));
+        proof.note("a third", "not promised".to_owned(), json!({}));
         assert!(!proof.holds());
         let mut out = Vec::new();
         proof.table(&mut out, false, usize::MAX).expect("written");
         let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "ok      first   fine\nBROKEN  second  1 lost\n1 of 2 promises were broken\n");
+        let lines = ["ok      first    fine", "BROKEN  second   1 lost", "note    a third  not promised"];
+        assert_eq!(text, lines.join("\n") + "\n1 of 2 promises were broken\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The outside record: every acknowledgement that the crowd got, kept in this process, where the
 //! server's crash cannot touch it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::ask::{Answer, Ask, Deed};
 use super::crowd::Crowd;
@@ -14,6 +14,8 @@ pub(super) struct Noted {
     pub(super) is_first: bool,
     /// The first that says it was applied.
     pub(super) is_applied_now: bool,
+    /// In which life of the server it came.
+    pub(super) life: u64,
 }
 
 /// What is known of an operation id from outside.
@@ -24,6 +26,11 @@ pub(super) struct Known<D> {
     pub(super) binding: Option<Answer>,
     /// In which life of the server it came.
     pub(super) life: u64,
+    /// The first answer of a later life that the engine must remember.
+    pub(super) later: Option<Answer>,
+    /// When it was first sent, and when the binding answer came, as the record counts.
+    pub(super) sent_at: u64,
+    pub(super) told_at: u64,
     /// How many answers came.
     pub(super) answers: u64,
 }
@@ -31,7 +38,7 @@ pub(super) struct Known<D> {
 impl<D> Known<D> {
     /// Something that was acknowledged; for those who falsify.
     pub(super) fn acknowledged(ask: Ask<D>, answer: Answer) -> Self {
-        Self { ask, binding: Some(answer), life: 1, answers: 1 }
+        Self { ask, binding: Some(answer), life: 1, later: None, sent_at: 0, told_at: 0, answers: 1 }
     }
 
     /// What was answered when it was applied.
@@ -48,13 +55,15 @@ pub(super) struct Record<C: Crowd> {
     /// Answers by code, of those that were refused.
     pub(super) refusals: BTreeMap<String, u64>,
     pub(super) tally: C::Tally,
-    /// Ids whose answer was another one later.
-    pub(super) changed: BTreeSet<String>,
+    /// Ids whose answer was another one later, and the code of that, where it was a refusal.
+    pub(super) changed: BTreeMap<String, Option<String>>,
     /// Commands that were on the way when the server died, by id.
     pub(super) lost: BTreeMap<String, u64>,
     /// Commands sent again although answered, and commands sent twice at once.
     pub(super) repeats: u64,
     pub(super) doubles: u64,
+    /// How many questions and answers were noted, which orders them.
+    noted: u64,
 }
 
 impl<C: Crowd> Default for Record<C> {
@@ -64,10 +73,11 @@ impl<C: Crowd> Default for Record<C> {
             answers: 0,
             refusals: BTreeMap::new(),
             tally: C::Tally::default(),
-            changed: BTreeSet::new(),
+            changed: BTreeMap::new(),
             lost: BTreeMap::new(),
             repeats: 0,
             doubles: 0,
+            noted: 0,
         }
     }
 }
@@ -76,10 +86,15 @@ impl<C: Crowd> Record<C> {
     /// Notes that a command is about to be sent. Gives whether its id was answered for good already.
     pub(super) fn note_sent(&mut self, ask: &Ask<C::Deed>) -> bool {
         self.repeats += u64::from(ask.is_again);
+        self.noted += 1;
+        let sent_at = self.noted;
         let known = self.known.entry(ask.id.clone()).or_insert_with(|| Known {
             ask: ask.clone(),
             binding: None,
             life: 0,
+            later: None,
+            sent_at,
+            told_at: 0,
             answers: 0,
         });
         known.binding.is_some()
@@ -95,22 +110,30 @@ impl<C: Crowd> Record<C> {
         life: u64,
     ) -> Noted {
         self.answers += 1;
+        self.noted += 1;
         if let Some(code) = answer.code() {
             *self.refusals.entry(code.to_owned()).or_default() += 1;
         }
         let Some(known) = self.known.get_mut(&ask.id) else { return Noted::default() };
         known.answers += 1;
         let is_applied = answer.is_applied();
-        let noted =
-            Noted { is_first: known.answers == 1, is_applied_now: is_applied && known.binding.is_none() };
+        let noted = Noted {
+            is_first: known.answers == 1,
+            is_applied_now: is_applied && known.binding.is_none(),
+            life,
+        };
         let binds = is_applied || ask.deed.is_refusal_remembered();
+        if binds && known.binding.is_some() && known.life < life && known.later.is_none() {
+            known.later = Some(answer.clone());
+        }
         match &known.binding {
             Some(first) if first != answer && (binds || was_told) => {
-                self.changed.insert(ask.id.clone());
+                self.changed.entry(ask.id.clone()).or_insert_with(|| answer.code().map(str::to_owned));
             }
             None if binds => {
                 known.binding = Some(answer.clone());
                 known.life = life;
+                known.told_at = self.noted;
             }
             _ => {}
         }

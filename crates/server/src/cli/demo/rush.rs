@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
@@ -14,6 +15,9 @@ use super::http_line::HttpLine;
 use super::line::{Broken, Line, RespLine};
 use super::record::Record;
 use super::server::Doors;
+
+/// How long a worker waits when the server could decide nothing of what it was asked.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What the workers tell the stage.
 pub(super) enum News {
@@ -59,7 +63,7 @@ impl<C: Crowd> Rush<'_, C> {
         while let Some((now, doors)) = self.gate.wait_beyond(life) {
             life = now;
             let mut lines: Lines<C> = (0..connections).map(|number| self.open(number, doors)).collect();
-            let ended = Talk { rush: self, lines: &mut lines, todo: &mut todo, life, news }.run();
+            let ended = Talk { rush: self, lines: &mut lines, todo: &mut todo, life, decided: 0, news }.run();
             match ended {
                 Ok(()) => return,
                 Err(Ended::Broken) => self.keep_unanswered(lines, &mut todo),
@@ -118,6 +122,8 @@ struct Talk<'a, C: Crowd> {
     lines: &'a mut Lines<C>,
     todo: &'a mut VecDeque<Ask<C::Deed>>,
     life: u64,
+    /// How many answers were more than to ask again later.
+    decided: u64,
     news: &'a Sender<News>,
 }
 
@@ -133,7 +139,11 @@ impl<C: Crowd> Talk<'_, C> {
             }
             // While more is to be sent, half a window stays on the way.
             let low = if more { self.rush.window / 2 } else { 0 };
+            let decided = self.decided;
             self.drain(low)?;
+            if self.decided == decided {
+                std::thread::park_timeout(PAUSE);
+            }
         }
     }
 
@@ -186,6 +196,7 @@ impl<C: Crowd> Talk<'_, C> {
             }
             Answer::Applied(_) | Answer::Refused(..) => {}
         }
+        self.decided += 1;
         let crowd = self.rush.crowd;
         let mut record = self.rush.record();
         let noted = record.note_answer(crowd, &ask, was_told, answer, self.life);

@@ -15,7 +15,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
 use super::super::{Exit, Failed};
+use super::backing::{self, Backing};
 use super::stage::apply;
+use crate::cli::args;
 use crate::client::Client;
 
 /// How long the server may take to become ready or to end.
@@ -28,6 +30,10 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 struct Remains {
     child: Option<Child>,
     folder: Option<TempDir>,
+    /// Where the engine `redis` keeps its state.
+    backing: Option<Backing>,
+    /// The server was ready once, so that something may have been written.
+    has_served: bool,
     is_kept: bool,
 }
 
@@ -42,6 +48,11 @@ impl Remains {
 
     fn clear(&mut self) {
         self.kill();
+        let cleared = self.backing.take().map(|backing| backing.clear(self.is_kept));
+        if let Some(Err(reason)) = cleared.filter(|_| self.has_served) {
+            // Where stderr is gone there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "scarce: {reason}");
+        }
         if let Some(folder) = self.folder.take() {
             if self.is_kept {
                 let _ = folder.keep();
@@ -76,11 +87,13 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Makes the folder; the server is not started yet. With `is_kept` the folder stays at the end.
+    /// Makes the folder, and what the engine needs beside it; the server is not started yet. Where data is to
+    /// be kept, the folder stays at the end.
     ///
     /// # Errors
-    /// When there is no room for a temporary folder.
-    pub(super) fn new(is_kept: bool) -> Result<Self, Failed> {
+    /// When there is no room for a temporary folder, or no Redis where one is wanted.
+    pub(super) fn new(options: &args::Stage) -> Result<Self, Failed> {
+        let (is_kept, is_redis) = (options.keep, options.engine.is_redis()?);
         let folder = tempfile::Builder::new().prefix("scarce-demo-").tempdir().map_err(|error| {
             let place = std::env::temp_dir();
             let text = format!(
@@ -90,9 +103,27 @@ impl Server {
             Failed::text(Exit::Failed, text)
         })?;
         let path = folder.path().to_owned();
-        let remains = Arc::new(Mutex::new(Remains { child: None, folder: Some(folder), is_kept }));
+        let remains =
+            Remains { child: None, folder: Some(folder), backing: None, has_served: false, is_kept };
+        let remains = Arc::new(Mutex::new(remains));
         clear_on_signals(remains.clone())?;
-        Ok(Self { remains, folder: path, address: None, clock: None })
+        let server = Self { remains, folder: path, address: None, clock: None };
+        if is_redis {
+            // Held while servers are started, so that a signal finds all of them or none.
+            let mut remains = server.remains();
+            let name = server.folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let prefix = format!("{name}:");
+            // Said at once, since some servers take a while. Where stderr is gone there is nobody to tell.
+            let what = backing::description(&options.engine, &prefix);
+            let _ = writeln!(std::io::stderr(), "{:<12} {what}", "in Redis");
+            remains.backing = Some(Backing::start(&options.engine, prefix)?);
+        }
+        Ok(server)
+    }
+
+    /// Asks something about the Redis, where there is one.
+    pub(super) fn backing<T>(&self, ask: impl FnOnce(&mut Backing) -> T) -> Option<T> {
+        self.remains().backing.as_mut().map(ask)
     }
 
     /// With a clock that stands at `now`, in milliseconds since the Unix epoch, until it is set.
@@ -124,11 +155,36 @@ impl Server {
         let line = receiver.recv_timeout(PATIENCE).ok().flatten();
         let doors = line.as_deref().and_then(doors_of).ok_or_else(|| self.failed("is not ready"))?;
         self.address = Some(doors.resp);
+        self.remains().has_served = true;
         let took = begun.elapsed();
         if let Some(now) = self.clock {
             self.set_clock(now)?;
         }
         Ok((doors, took))
+    }
+
+    /// Starts the server after [`Self::kill`]: on the same data, or as soon as another Redis has taken over.
+    /// Gives where it listens and how long all of that took.
+    ///
+    /// # Errors
+    /// When nobody takes over, or the server does not become ready.
+    pub(super) fn recover(&mut self) -> Result<(Doors, Duration), Failed> {
+        let begun = Instant::now();
+        let fails_over = self.backing(|backing| backing.fails_over()).unwrap_or(false);
+        // Not held while it waits, so that a signal is heeded.
+        while !self.backing(Backing::has_taken_over).transpose()?.unwrap_or(true) {
+            if begun.elapsed() > PATIENCE {
+                return Err(self.failed("waits for another Redis to take over"));
+            }
+            std::thread::park_timeout(LOOK_INTERVAL);
+        }
+        loop {
+            match self.start() {
+                Ok((doors, _)) => return Ok((doors, begun.elapsed())),
+                Err(failed) if !fails_over || begun.elapsed() > PATIENCE => return Err(failed),
+                Err(_) => std::thread::park_timeout(LOOK_INTERVAL),
+            }
+        }
     }
 
     /// Sets the clock of a server that was made with one.
@@ -150,14 +206,19 @@ impl Server {
             "127.0.0.1:0",
         ]);
         command.args(self.clock.map(|_| "--manual-clock"));
+        let mut remains = self.remains();
+        let heeds = |name: &str| remains.backing.as_ref().is_some_and(|backing| backing.heeds(name));
         for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("SCARCE_") {
-                command.env_remove(name);
+            let text = name.to_string_lossy();
+            if text.starts_with("SCARCE_") && !heeds(&text) {
+                command.env_remove(&name);
             }
+        }
+        if let Some(backing) = &remains.backing {
+            backing.tell(&mut command);
         }
         // A group of its own: Ctrl-C comes to the demonstration, which then ends its child.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
-        let mut remains = self.remains();
         let mut child = command.spawn()?;
         let stdout = child.stdout.take();
         remains.child = Some(child);
@@ -175,7 +236,16 @@ impl Server {
         Ok(client)
     }
 
-    /// Kills the server as a crash would: nothing is flushed, nobody is told.
+    /// Kills the server as a crash would: nothing is flushed, nobody is told. Where another Redis can take
+    /// over, the one that has the state goes first; gives where that was.
+    pub(super) fn crash(&mut self) -> Result<Option<String>, Failed> {
+        let mut remains = self.remains();
+        let killed = remains.backing.as_mut().map(Backing::kill_primary).transpose();
+        remains.kill();
+        Ok(killed?.flatten())
+    }
+
+    /// Kills the server alone.
     pub(super) fn kill(&mut self) {
         self.remains().kill();
     }

@@ -6,10 +6,14 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use scarce_core::outcome::Durability;
 use serde_json::json;
 
+use super::backing::Backing;
 use super::crowd::Crowd;
 use super::gate::Gate;
+use super::log::{Log, last_sequence};
+use super::losses::Losses;
 use super::progress::{Gauge, Progress};
 use super::proof::{Proof, grouped};
 use super::pulse::Pulse;
@@ -57,6 +61,10 @@ pub(super) struct Stage<C: Crowd> {
     begun: Instant,
     /// How long the start after the crash took, once it happened.
     pub(super) recovery: Option<Duration>,
+    /// The last sequence of the log then.
+    pub(super) mark: Option<u64>,
+    /// What was acknowledged, and is gone where nobody promised to keep it.
+    pub(super) losses: Losses,
 }
 
 impl<C: Crowd> Stage<C> {
@@ -83,6 +91,8 @@ impl<C: Crowd> Stage<C> {
             pulse: Pulse::default(),
             begun: Instant::now(),
             recovery: None,
+            mark: None,
+            losses: Losses::default(),
         })
     }
 
@@ -92,7 +102,7 @@ impl<C: Crowd> Stage<C> {
     /// When the server fails, or the crowd was done before the last cue.
     pub(super) fn rush(&mut self, act: &Act) -> Result<(), Failed> {
         let connections = self.options.connections;
-        let Self { crowd, server, progress, record, gate, pulse, begun, recovery, .. } = self;
+        let Self { crowd, server, progress, record, gate, pulse, begun, recovery, mark, .. } = self;
         let rush = Rush {
             crowd,
             gate,
@@ -105,8 +115,9 @@ impl<C: Crowd> Stage<C> {
         };
         let life = 1 + u64::from(recovery.is_some());
         let cues = &act.cues;
+        let begun = *begun;
         let mut watch =
-            Watch { crowd, server, progress, record, gate, pulse, begun: *begun, life, cues, recovery };
+            Watch { crowd, server, progress, record, gate, pulse, begun, life, cues, recovery, mark };
         let (sender, news) = unbounded();
         std::thread::scope(|scope| {
             // Two connections to a worker, so that it can say the same on both at once.
@@ -178,6 +189,47 @@ impl<C: Crowd> Stage<C> {
         Ok([before, after])
     }
 
+    /// Takes out of what the crowd knows what was lost in a failover, where that may be.
+    pub(super) fn settle(&mut self, log: &Log) {
+        if self.may_lose() {
+            let losses = self.record().settle(log);
+            self.losses = losses;
+        }
+    }
+
+    /// Whether answers did not wait for the replica that has taken over.
+    fn may_lose(&self) -> bool {
+        let may_lose =
+            |backing: &mut Backing| backing.fails_over() && backing.durability != Durability::Replicated;
+        self.server.backing(may_lose).unwrap_or(false)
+    }
+
+    /// A proof in which nothing is judged yet; it tells what was promised at all.
+    pub(super) fn proof(&self, demonstration: &'static str, log: &Log) -> Proof {
+        let mut proof = Proof::new(demonstration);
+        self.tell_level(&mut proof, log);
+        proof
+    }
+
+    /// Tells what the answers had waited for, and what that is worth.
+    fn tell_level(&self, proof: &mut Proof, log: &Log) {
+        let Some((durability, fails_over, kind)) =
+            self.server.backing(|backing| (backing.durability, backing.fails_over(), backing.kind()))
+        else {
+            return;
+        };
+        let level = durability.word();
+        proof.tell("engine", "redis");
+        proof.tell("topology", kind);
+        proof.tell("durability", level);
+        let figures = json!({ "durability": level, "topology": kind, "redis_killed": fails_over });
+        let text = format!("durability {level}: {}", promised(durability, fails_over));
+        proof.note("what was promised", text, figures);
+        if self.may_lose() {
+            self.losses.tell(proof, level, log);
+        }
+    }
+
     /// Says that the evidence is not what it was.
     pub(super) fn say_falsified(&self) {
         self.progress.alarm("falsified", "the evidence was tampered with, as asked: the proof must fail");
@@ -214,8 +266,9 @@ impl<C: Crowd> Stage<C> {
         }
         if self.options.keep {
             let data = self.server.data().display().to_string();
-            self.progress
-                .say("kept", &format!("{data}; look at it with 'scarce journal verify --data {data}'"));
+            let in_files = || format!("{data}; look at it with 'scarce journal verify --data {data}'");
+            let kept = self.server.backing(Backing::kept).unwrap_or_else(in_files);
+            self.progress.say("kept", &kept);
         }
         next.iter().enumerate().for_each(|(at, hint)| {
             self.progress.say(if at == 0 { "next" } else { "" }, hint);
@@ -252,6 +305,7 @@ struct Watch<'a, C: Crowd> {
     life: u64,
     cues: &'a [Cue],
     recovery: &'a mut Option<Duration>,
+    mark: &'a mut Option<u64>,
 }
 
 impl<C: Crowd> Watch<'_, C> {
@@ -288,16 +342,25 @@ impl<C: Crowd> Watch<'_, C> {
     }
 
     fn crash(&mut self) -> Result<(), Failed> {
-        self.server.kill();
+        let killed = self.server.crash()?;
         self.life += 1;
         self.pulse.mark();
         let so_far = self.crowd.so_far(&self.record());
         let seconds = self.begun.elapsed().as_secs_f64();
         self.progress.alarm("✖ kill -9", &format!("after {seconds:.2} s, with {so_far}"));
-        let (doors, took) = self.server.start()?;
+        if let Some(address) = &killed {
+            self.progress.alarm("✖ kill -9", &format!("the Redis at {address} too, which had the state"));
+        }
+        let (doors, took) = self.server.recover()?;
         *self.recovery = Some(took);
+        *self.mark = Some(last_sequence(&mut self.server.connect()?)?);
+        let place = match (killed, self.server.backing(Backing::address)) {
+            (Some(_), Some(address)) => format!("with the Redis at {address}"),
+            (None, Some(_)) => "on the same Redis".to_owned(),
+            _ => "on the same data".to_owned(),
+        };
         let took = took.as_millis();
-        self.progress.relief("✔ recovery", &format!("ready again on the same data after {took} ms"));
+        self.progress.relief("✔ recovery", &format!("ready again {place} after {took} ms"));
         self.gate.open(doors);
         Ok(())
     }
@@ -314,6 +377,30 @@ impl<C: Crowd> Watch<'_, C> {
             let (position, text) = self.crowd.picture(&record);
             (position, format!("{} answers, {rate:.0}/s · {text}", grouped(record.answers)))
         });
+    }
+}
+
+/// What an answer had waited for, and what may be missing therefore.
+fn promised(durability: Durability, fails_over: bool) -> &'static str {
+    match (durability, fails_over) {
+        (Durability::Memory, false) => {
+            "what was answered is in the memory of that Redis; only scarce was killed, so all of it must be there"
+        }
+        (Durability::Replicated, false) => {
+            "what was answered is in a replica too; only scarce was killed, so all of it must be there"
+        }
+        (Durability::Synced, false) => {
+            "what was answered is on the disk of that Redis; only scarce was killed, so all of it must be there"
+        }
+        (Durability::Memory, true) => {
+            "what was answered was in the memory of the Redis that was killed; the replica had it soon after, or not"
+        }
+        (Durability::Replicated, true) => {
+            "what was answered was in the replica that has taken over, so all of it must be there"
+        }
+        (Durability::Synced, true) => {
+            "what was answered was on the disk of the Redis that was killed; the replica had it soon after, or not"
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::amounts::Scale;
 use crate::cli::args::Target;
+use crate::settings::RedisFlags;
 
 /// `scarce import`.
 #[derive(Debug, Args)]
@@ -85,6 +86,12 @@ pub struct Options {
     #[command(flatten)]
     /// Which server.
     pub target: Target,
+    /// Import straight into a Redis, without a server: --redis-url says where, the other settings as for 'scarce serve'.
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pub engine: Option<EngineName>,
+    #[command(flatten)]
+    /// Where that Redis is and what is there, for --engine redis.
+    pub redis: RedisFlags,
     /// How many decimals amounts of an asset have in CSV, as EUR=2: then 12.21 is 1221 and 12 is 1200.
     /// Amounts of other assets are integers in minor units. May be repeated.
     #[arg(long = "scale", value_name = "ASSET=DECIMALS")]
@@ -115,6 +122,13 @@ pub struct Options {
     /// Print the summary as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What may stand in for a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// A Redis in which the rules run.
+    Redis,
 }
 
 /// The longest name of a run, so that ids made of it are short enough.

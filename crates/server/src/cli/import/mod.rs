@@ -1,5 +1,5 @@
-//! `scarce import`: runs a file of operations through the RESP port, in the order of its lines, many
-//! on their way at once.
+//! `scarce import`: runs a file of operations through the RESP port of a server, or of the Redis engine
+//! in this very process, in the order of its lines, many on their way at once.
 //!
 //! Every operation has an id, so repeating it is harmless: after a broken connection whatever was not
 //! answered is sent again, and a whole file may be run again. Single refused commands on stock, packets
@@ -19,6 +19,7 @@ mod pipe;
 mod preload;
 mod report;
 mod rows;
+mod way;
 
 pub(super) use args::Import;
 

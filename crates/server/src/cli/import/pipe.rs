@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::answer::{self, Answer};
 use super::args::Options;
 use super::operation::Operation;
+use super::way::Way;
 use crate::cli::{Exit, Failed};
 use crate::client::{Client, ClientError};
 
@@ -25,6 +26,7 @@ const BYTES_MAX: usize = 256 << 10;
 /// A connection with the operations that it has not answered yet.
 pub(super) struct Pipe<'a> {
     options: &'a Options,
+    way: Way<'a>,
     client: Client,
     unanswered: VecDeque<Operation>,
     /// What was put in and not sent yet.
@@ -44,9 +46,11 @@ struct Trouble {
 
 impl<'a> Pipe<'a> {
     pub(super) fn connect(options: &'a Options) -> Result<Self, Failed> {
-        let client = connect(options)?;
+        let way = Way::of(options)?;
+        let client = connect(&way)?;
         Ok(Self {
             options,
+            way,
             client,
             unanswered: VecDeque::new(),
             unsent: Vec::new(),
@@ -148,7 +152,7 @@ impl<'a> Pipe<'a> {
     }
 
     fn resend(&mut self) -> Result<(), Failed> {
-        self.client = connect(self.options)?;
+        self.client = connect(&self.way)?;
         self.reconnects += 1;
         let packed: Vec<&[u8]> =
             self.unanswered.iter().map(|operation| operation.packed.as_slice()).collect();
@@ -157,8 +161,8 @@ impl<'a> Pipe<'a> {
     }
 }
 
-fn connect(options: &Options) -> Result<Client, Failed> {
-    let client = options.target.connect()?;
+fn connect(way: &Way<'_>) -> Result<Client, Failed> {
+    let client = way.connect()?;
     client.set_timeout(ANSWER_TIMEOUT)?;
     client.set_send_timeout(ANSWER_TIMEOUT)?;
     Ok(client)

@@ -1,7 +1,10 @@
 //! `scarce serve`: opens the ports, starts the engine, and ends cleanly when asked to.
 
 mod embedded;
+mod inside;
 mod redis;
+
+pub(super) use inside::Inside;
 
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -47,11 +50,7 @@ pub(super) fn run(options: &Serve) -> Ended {
     }
     let doors = Doors::open(&settings)?;
     let manual_clock = options.manual_clock.then(ManualClock::default);
-    let state = match settings.engine {
-        EngineChoice::Embedded => state::Settings::default(),
-        EngineChoice::Redis => scarce_engine::redis::default_state(),
-    };
-    let state = state_settings(state, options, &settings)?;
+    let state = state_settings(options, &settings)?;
     match settings.engine {
         EngineChoice::Embedded => embedded::run(options, &settings, doors, state, manual_clock.as_ref()),
         EngineChoice::Redis => redis::run(&settings, doors, state, manual_clock),
@@ -122,17 +121,22 @@ fn allow_many_connections() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// What outcomes depend on, whatever the engine.
-fn state_settings(
-    usual: state::Settings,
-    options: &Serve,
-    settings: &Settings,
-) -> Result<state::Settings, Failed> {
-    let mut state = state::Settings {
+/// What outcomes depend on, as it is set.
+fn state_of(settings: &Settings) -> state::Settings {
+    let usual = match settings.engine {
+        EngineChoice::Embedded => state::Settings::default(),
+        EngineChoice::Redis => scarce_engine::redis::default_state(),
+    };
+    state::Settings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
         ulid_times: settings.ulid_times,
         ..usual
-    };
+    }
+}
+
+/// What outcomes depend on, whatever the engine.
+fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
+    let mut state = state_of(settings);
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));

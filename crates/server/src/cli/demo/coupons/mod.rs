@@ -17,7 +17,7 @@ use super::chart;
 use super::log::Log;
 use super::progress::Gauge;
 use super::promises::{Told, invented};
-use super::proof::{Proof, grouped};
+use super::proof::grouped;
 use super::record::{Known, Record};
 use super::server::Server;
 use super::stage::{Act, Cue, Stage, apply, figure};
@@ -34,15 +34,16 @@ pub(super) fn run(options: &Coupons) -> Ended {
     let midnight = Cue::Clock(MIDNIGHT, "00:00:00.000, a new day");
     let window = stage.window(coupons);
     stage.rush(&Act { arrivals: 0..stage.crowd.tries(), window, cues: vec![Cue::Kill, midnight] })?;
-    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let mut log = Log::read(&mut stage.server.connect()?, stage.mark)?;
     let shown = shown(&mut stage.server.connect()?, count)?;
     let digests = stage.restart()?;
     if let Some(plant) = options.plant {
         falsify(plant, &mut log, &mut stage.record());
         stage.say_falsified();
     }
+    stage.settle(&log);
     let ledger = Ledger::of(&log, coupons)?;
-    let mut proof = Proof::new("coupons");
+    let mut proof = stage.proof("coupons", &log);
     let crowd = stage.crowd;
     Evidence { crowd, told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, shown }
         .judge(&mut proof);
@@ -66,7 +67,7 @@ fn open(options: &Coupons) -> Result<Stage<Shoppers>, Failed> {
     let coupons = options.coupons.unwrap_or(users * PER_TWO_USERS / 2);
     let crowd = Shoppers { seed: options.stage.seed, count: users, coupons };
     let gauge = Gauge { name: "coupons", total: coupons, unit: "left", position: coupons };
-    let server = Server::new(options.stage.keep)?.with_clock(EVENING);
+    let server = Server::new(&options.stage)?.with_clock(EVENING);
     let stage = Stage::open(&options.stage, server, crowd, gauge)?;
     let words = |limit: &Limit| {
         let window = if limit.is_daily { format!("day OFFSET {OFFSET_MINUTES}") } else { "none".to_owned() };

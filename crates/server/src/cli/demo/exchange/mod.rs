@@ -22,7 +22,7 @@ use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
 use super::promises::Told;
-use super::proof::{Proof, grouped, is_colored};
+use super::proof::{grouped, is_colored};
 use super::record::{Known, Record};
 use super::server::Server;
 use super::stage::{Act, Cue, Stage, apply, apply_all, named};
@@ -34,15 +34,16 @@ pub(super) fn run(options: &Exchange) -> Ended {
     let mut stage = open(options)?;
     let window = stage.window(options.commands);
     stage.rush(&Act { arrivals: 0..options.commands, window, cues: vec![Cue::Kill] })?;
-    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let mut log = Log::read(&mut stage.server.connect()?, stage.mark)?;
     let shown = shown(&mut stage.server.connect()?, &Ledger::of(&log)?)?;
     let digests = stage.restart()?;
     if let Some(plant) = options.plant {
         falsify(plant, &mut log, &mut stage.record(), &stage.crowd);
         stage.say_falsified();
     }
+    stage.settle(&log);
     let (ledger, replay) = (Ledger::of(&log)?, Replay::of(&log)?);
-    let mut proof = Proof::new("exchange");
+    let mut proof = stage.proof("exchange", &log);
     let record = stage.record();
     Evidence {
         told: Told { record: &record, log: &log, digests },
@@ -71,7 +72,7 @@ fn open(options: &Exchange) -> Result<Stage<Traders>, Failed> {
     let &Exchange { commands, owners, .. } = options;
     let crowd = Traders { seed: options.stage.seed, commands, owners };
     let gauge = Gauge { name: "orders", total: commands, unit: "answered", position: 0 };
-    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     for market in MARKETS {
         apply(&mut client, &["MARKET.CREATE", market.name, "TICK", &market.tick.to_string()])?;

@@ -268,6 +268,11 @@ impl Deed for Instruction {
     fn is_refusal_remembered(&self) -> bool {
         true
     }
+
+    /// Who had no order to cancel has left nothing in the log.
+    fn is_logged(&self, answer: &Answer) -> bool {
+        !matches!(self, Self::CancelAll { .. }) || answer.figure(0) != Some(0)
+    }
 }
 
 fn place(id: &str, market: &str, tick: u64, order: NewOrder) -> Request {

@@ -15,7 +15,7 @@ use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
 use super::promises::{Told, invented};
-use super::proof::{Proof, grouped};
+use super::proof::grouped;
 use super::record::{Known, Record};
 use super::server::Server;
 use super::stage::{Act, Cue, Stage, apply, figure};
@@ -29,15 +29,16 @@ pub(super) fn run(options: &FlashSale) -> Ended {
     stage.rush(&Act { arrivals: 0..early, window, cues: vec![Cue::Kill] })?;
     wait_for_deadlines(&mut stage)?;
     stage.rush(&Act { arrivals: early..options.buyers, window, cues: Vec::new() })?;
-    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let mut log = Log::read(&mut stage.server.connect()?, stage.mark)?;
     let shown = Shown::ask(&mut stage.server.connect()?)?;
     let digests = stage.restart()?;
     if let Some(plant) = options.plant {
         falsify(plant, &mut log, &mut stage.record(), &stage.crowd);
         stage.say_falsified();
     }
+    stage.settle(&log);
     let ledger = Ledger::of(&log, options.per_owner)?;
-    let mut proof = Proof::new("flash-sale");
+    let mut proof = stage.proof("flash-sale", &log);
     Evidence {
         crowd: stage.crowd,
         told: Told { record: &stage.record(), log: &log, digests },
@@ -71,7 +72,7 @@ fn open(options: &FlashSale) -> Result<Stage<Buyers>, Failed> {
     let &FlashSale { units, buyers, per_owner, ttl_ms, .. } = options;
     let crowd = Buyers { seed: options.stage.seed, count: buyers, units, per_owner, ttl_ms };
     let gauge = Gauge { name: "stock", total: units, unit: "left", position: units };
-    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let (limit, money) = (per_owner.to_string(), money(options).to_string());
     apply(&mut client, &["STOCK.CREATE", SKU, &units.to_string(), "PEROWNER", &limit])?;

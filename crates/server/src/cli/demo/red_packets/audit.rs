@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use scarce_core::packets::cut::Plan;
 use serde_json::json;
 
+use super::super::losses::Losses;
 use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
 use super::guests::{Guests, Wish, name};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Payment};
 use crate::packets::{commitment, hex, unhex};
 
 /// What the server showed.
@@ -29,6 +30,7 @@ pub(super) struct Shown {
 pub(super) struct Evidence<'a> {
     pub(super) told: Told<'a, Guests>,
     pub(super) ledger: &'a Ledger,
+    pub(super) losses: &'a Losses,
     pub(super) plan: Plan,
     pub(super) shown: Shown,
 }
@@ -100,8 +102,11 @@ impl Evidence<'_> {
             .iter()
             .map(|claim| (claim.user.as_str(), (claim.packet, claim.amount)))
             .collect();
-        let reminders = &self.told.record.tally.reminders;
-        let wrong = |(guest, packet, amount): &&(u64, u64, u64)| {
+        // Who was reminded of a packet that is gone is told something else since.
+        let is_gone = |life: u64, guest: u64| life == 1 && self.has_lost(&name(guest));
+        let all = &self.told.record.tally.reminders;
+        let reminders: Vec<_> = all.iter().filter(|(life, guest, ..)| !is_gone(*life, *guest)).collect();
+        let wrong = |(_, guest, packet, amount): &&&(u64, u64, u64, u64)| {
             has.get(name(*guest).as_str()) != Some(&(*packet, *amount))
         };
         let wrong = reminders.iter().filter(wrong).count();
@@ -151,6 +156,36 @@ impl Evidence<'_> {
         proof.judge("the seed gives the cut", wrong == 0 && in_order && !cut.is_empty(), text, figures);
     }
 
+    /// Whether a guest was told of a packet, and that is gone.
+    fn has_lost(&self, guest: &str) -> bool {
+        let number = guest.trim_start_matches("guest-");
+        ["claim", "again", "return"].iter().any(|word| self.losses.has(&format!("{word}/{number}")))
+    }
+
+    /// Payments for packets whose claims are gone: the host paid for what it had been told, and whoever has such
+    /// a packet now goes without.
+    fn judge_stray<'b>(
+        &self,
+        proof: &mut Proof,
+        others: impl Iterator<Item = &'b Payment>,
+    ) -> BTreeMap<String, &'b Payment> {
+        let stray: BTreeMap<String, &Payment> = others
+            .filter(|payment| self.has_lost(&payment.to))
+            .map(|payment| (payment.operation.clone(), payment))
+            .collect();
+        if !stray.is_empty() {
+            let sum: u64 = stray.values().map(|payment| payment.amount).sum();
+            let text = format!(
+                "{} packets, {} in all, were paid to guests whose claims are gone; who has them now is not paid",
+                grouped(stray.len() as u64),
+                cents(sum)
+            );
+            let ids: Vec<&String> = stray.keys().collect();
+            proof.note("paid for what is gone", text, json!({ "payments": ids, "sum": sum }));
+        }
+        stray
+    }
+
     /// Every claim is paid once, to whom it belongs, whoever paid it again.
     fn judge_payments(&self, proof: &mut Proof) {
         let (claims, payments) = (&self.ledger.claims, &self.ledger.payments);
@@ -163,25 +198,32 @@ impl Evidence<'_> {
                 )
             })
             .collect();
-        let is_due = |payment: &&super::ledger::Payment| {
-            due.get(&payment.operation) == Some(&(payment.to.as_str(), payment.amount))
-        };
+        let is_due =
+            |payment: &&Payment| due.get(&payment.operation) == Some(&(payment.to.as_str(), payment.amount));
+        let stray = self.judge_stray(proof, payments.iter().filter(|payment| !is_due(payment)));
         let good: BTreeSet<&str> =
             payments.iter().filter(is_due).map(|payment| payment.operation.as_str()).collect();
-        let unpaid = due.len() - good.len();
-        let surplus = payments.len() - good.len();
+        let unpaid = due.keys().filter(|id| !good.contains(id.as_str()) && !stray.contains_key(*id)).count();
+        let surplus = payments.len() - good.len() - stray.len();
         let claimed: u64 = claims.iter().map(|claim| claim.amount).sum();
         let paid: u64 = payments.iter().map(|payment| payment.amount).sum();
         let held: u64 = self.shown.balances.values().sum();
-        let wrong =
-            claims.iter().filter(|claim| self.shown.balances.get(&claim.user) != Some(&claim.amount)).count();
+        let mut owed: BTreeMap<&str, u64> = BTreeMap::new();
+        for (_, (user, amount)) in due.iter().filter(|(id, _)| !stray.contains_key(*id)) {
+            *owed.entry(user).or_default() += amount;
+        }
+        stray.values().for_each(|payment| *owed.entry(&payment.to).or_default() += payment.amount);
+        let balance = |user: &str| self.shown.balances.get(user).copied().unwrap_or(0);
+        let wrong = owed.iter().filter(|(user, amount)| balance(user) != **amount).count();
         let is_kept = unpaid == 0
             && surplus == 0
             && wrong == 0
-            && [paid, held].iter().all(|sum| *sum == claimed)
+            && paid == held
+            && (paid == claimed || !stray.is_empty())
             && self.shown.pot + paid == self.plan.total;
+        let astray = if stray.is_empty() { String::new() } else { format!(", {} paid astray", stray.len()) };
         let text = format!(
-            "{} claims, {unpaid} unpaid, {surplus} paid twice; claimed {} = paid {} = on accounts {}",
+            "{} claims, {unpaid} unpaid, {surplus} paid twice{astray}; claimed {} = paid {} = on accounts {}",
             grouped(claims.len() as u64),
             cents(claimed),
             cents(paid),

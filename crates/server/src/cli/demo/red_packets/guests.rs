@@ -26,8 +26,8 @@ pub(super) enum Wish {
 pub(super) struct Tally {
     pub(super) claimed: u64,
     pub(super) paid: u64,
-    /// Guests that asked again, and the packet and amount that they were reminded of.
-    pub(super) reminders: Vec<(u64, u64, u64)>,
+    /// In which life of the server guests asked again, who, and the packet and amount that they were reminded of.
+    pub(super) reminders: Vec<(u64, u64, u64, u64)>,
 }
 
 /// The crowd, drawn from a seed.
@@ -93,7 +93,7 @@ impl Crowd for Guests {
             Wish::Claim { .. } if noted.is_applied_now => tally.claimed += 1,
             Wish::Claim { guest } if answer.code() == Some("ALREADY_CLAIMED") => {
                 let told = answer.figure(0).zip(answer.figure(1));
-                tally.reminders.extend(told.map(|(packet, amount)| (guest, packet, amount)));
+                tally.reminders.extend(told.map(|(packet, amount)| (noted.life, guest, packet, amount)));
             }
             Wish::Settle { amount, .. } if noted.is_applied_now => tally.paid += amount,
             _ => {}
@@ -144,11 +144,11 @@ mod tests {
     fn a_packet_is_paid_under_an_id_of_its_own() {
         let claim = GUESTS.arrive(3);
         let told = vec![Value::Int(2), Value::Int(70)];
-        let now = Noted { is_first: true, is_applied_now: true };
+        let now = Noted { is_first: true, is_applied_now: true, life: 1 };
         let next = GUESTS.follow_ups(&claim, &Answer::Applied(told.clone()), now);
         assert_eq!(next[0].id, "settle/new-year/2");
         assert_eq!(next[0].deed, Wish::Settle { guest: 3, amount: 70 });
-        let later = Noted { is_first: true, is_applied_now: false };
+        let later = Noted { is_first: true, is_applied_now: false, life: 1 };
         let reminded = Answer::Refused("ALREADY_CLAIMED".to_owned(), told);
         let next = GUESTS.follow_ups(&GUESTS.arrive(13), &reminded, later);
         assert_eq!((next[0].id.as_str(), next[0].is_again), ("settle/new-year/2", true));

@@ -17,7 +17,7 @@ use super::chart;
 use super::log::Log;
 use super::progress::Gauge;
 use super::promises::{Told, invented};
-use super::proof::{Proof, cents, grouped};
+use super::proof::{cents, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
 use super::stage::{Act, Cue, Stage, apply, apply_all, figure, named};
@@ -33,17 +33,24 @@ pub(super) fn run(options: &RedPackets) -> Ended {
     stage.progress.say("once more", "every guest asks again, and every packet is paid again");
     stage.rush(&Act { arrivals: guests..2 * guests, window, cues: Vec::new() })?;
     let mut shown = shown(&mut stage.server.connect()?, commitment, guests)?;
-    let mut log = Log::read(&mut stage.server.connect()?)?;
+    let mut log = Log::read(&mut stage.server.connect()?, stage.mark)?;
     let digests = stage.restart()?;
     if let Some(plant) = options.plant {
         falsify(plant, &mut log, &mut stage.record(), &mut shown);
         stage.say_falsified();
     }
+    stage.settle(&log);
     let ledger = Ledger::of(&log)?;
     let plan = plan(options);
-    let mut proof = Proof::new("red-packets");
-    Evidence { told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, plan, shown }
-        .judge(&mut proof);
+    let mut proof = stage.proof("red-packets", &log);
+    Evidence {
+        told: Told { record: &stage.record(), log: &log, digests },
+        ledger: &ledger,
+        losses: &stage.losses,
+        plan,
+        shown,
+    }
+    .judge(&mut proof);
     proof.tell("users", options.users);
     proof.tell("method", method(options.method).word());
     let pictures = pictures(&stage, &ledger);
@@ -84,7 +91,7 @@ fn open(options: &RedPackets) -> Result<(Stage<Guests>, String), Failed> {
     let &RedPackets { users, packets, total, .. } = options;
     let crowd = Guests { seed: options.stage.seed, count: users, packets };
     let gauge = Gauge { name: "packets", total: packets, unit: "left", position: packets };
-    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let open_guest = |guest| words(&["ACCOUNT.OPEN", &name(guest), ASSET]);
     apply_all(&mut client, &(0..users).map(open_guest).collect::<Vec<_>>())?;

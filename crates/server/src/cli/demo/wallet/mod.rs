@@ -12,14 +12,14 @@ use redis::Value;
 
 use self::audit::{Evidence, Shown, ShownAccount};
 use self::ledger::Ledger;
-use self::payers::{ASSETS, PURSE, Payers, SHOPS, asset, name, overdraft};
+use self::payers::{ASSETS, PATIENT_TTL_MS, PURSE, Payers, SHOPS, asset, name, overdraft};
 use super::ask::words;
 use super::chart;
 use super::crowd::Crowd as _;
 use super::log::Log;
 use super::progress::Gauge;
 use super::promises::{Told, invented};
-use super::proof::{Proof, cents, grouped};
+use super::proof::{cents, grouped};
 use super::record::{Known, Record};
 use super::server::Server;
 use super::stage::{Act, Cue, Stage, apply_all, figure, named};
@@ -38,8 +38,9 @@ pub(super) fn run(options: &Wallet) -> Ended {
         falsify(plant, &mut log, &mut stage.record(), &mut shown, &stage.crowd);
         stage.say_falsified();
     }
+    stage.settle(&log);
     let ledger = Ledger::of(&log)?;
-    let mut proof = Proof::new("wallet");
+    let mut proof = stage.proof("wallet", &log);
     Evidence { told: Told { record: &stage.record(), log: &log, digests }, ledger: &ledger, shown }
         .judge(&mut proof);
     proof.tell("accounts", options.accounts);
@@ -61,7 +62,7 @@ fn open(options: &Wallet) -> Result<Stage<Payers>, Failed> {
     let &Wallet { accounts, operations, ttl_ms, .. } = options;
     let crowd = Payers { seed: options.stage.seed, accounts, operations, ttl_ms };
     let gauge = Gauge { name: "wallet", total: operations, unit: "begun", position: 0 };
-    let stage = Stage::open(&options.stage, Server::new(options.stage.keep)?, crowd, gauge)?;
+    let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let open = |account| {
         let (name, overdraft) = (name(account), overdraft(account).to_string());
@@ -82,8 +83,9 @@ fn open(options: &Wallet) -> Result<Stage<Payers>, Failed> {
 
 /// Waits until no hold with a deadline is open, and gives the log.
 fn wait_for_deadlines(stage: &mut Stage<Payers>) -> Result<Log, Failed> {
-    let (mut log, mut seen, mut open) = (Log::default(), 0, BTreeSet::new());
-    let limit = Duration::from_millis(stage.crowd.ttl_ms) + Duration::from_secs(30);
+    let (mut log, mut seen, mut open) = (Log::marked(stage.mark), 0, BTreeSet::new());
+    // What was to end a hold may be lost in a failover; then its deadline does.
+    let limit = Duration::from_millis(stage.crowd.ttl_ms + PATIENT_TTL_MS) + Duration::from_secs(10);
     let waited =
         stage.wait_for("holds are still open long after their deadline", limit, |client, progress| {
             log.read_on(client)?;

@@ -18,7 +18,7 @@ pub(super) const PURSE: u64 = 20_000;
 pub(super) const OVERDRAFT: u64 = 500;
 
 /// How long those who mean to end a hold give it: long enough for a crash in between.
-const PATIENT_TTL_MS: u64 = 60_000;
+pub(super) const PATIENT_TTL_MS: u64 = 60_000;
 
 /// The name of an account; all of them live in one partition.
 pub(super) fn name(account: u64) -> String {
@@ -307,6 +307,11 @@ impl Deed for Payment {
     fn is_refusal_remembered(&self) -> bool {
         true
     }
+
+    /// Whoever asks what became of something changes nothing that is not logged under that.
+    fn is_logged(&self, _: &Answer) -> bool {
+        !matches!(self.what, Move::Resolve { .. })
+    }
 }
 
 #[cfg(test)]
@@ -314,7 +319,7 @@ mod tests {
     use super::*;
 
     const PAYERS: Payers = Payers { seed: 5, accounts: 100, operations: 1_000, ttl_ms: 10 };
-    const FIRST: Noted = Noted { is_first: true, is_applied_now: true };
+    const FIRST: Noted = Noted { is_first: true, is_applied_now: true, life: 1 };
 
     #[test]
     fn what_was_not_answered_is_resolved_or_sent_again() {
