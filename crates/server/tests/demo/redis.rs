@@ -157,7 +157,10 @@ fn a_redis_of_ones_own_is_left_as_it_was() {
         assert_eq!(proof.0["facts"]["topology"], "your own Redis");
         assert_eq!(keys(&server), ["scarce:mine"]);
     }
-    let kept = SALE.run(&["--engine", "redis", "--redis-url", &url, "--keep"]);
+    let folder = TempDir::new().expect("a folder");
+    let mut keeping = Command::new(env!("CARGO_BIN_EXE_scarce"));
+    keeping.arg("demo").args(SALE.arguments).args(["--engine", "redis", "--redis-url", &url, "--keep"]);
+    let kept = keeping.env("TMPDIR", folder.path()).output().expect("it runs");
     assert!(String::from_utf8_lossy(&kept.stderr).contains("keys behind 'scarce-demo-"), "{kept:?}");
     assert!(keys(&server).len() > 2, "the demonstration's are there too");
 }

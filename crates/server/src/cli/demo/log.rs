@@ -1,6 +1,7 @@
 //! The truth: the server's log from its first event on.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use redis::Value;
 
@@ -105,6 +106,10 @@ pub(super) struct Log {
     /// The last sequence that was there when the server had come back, once it was killed.
     mark: Option<u64>,
 }
+
+/// How long the server may take to say where its log ends, and how often it is asked.
+const PATIENCE: Duration = Duration::from_secs(60);
+const ASK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// How many events are read at a time.
 const PAGE: &str = "5000";
@@ -211,10 +216,18 @@ impl Log {
 /// # Errors
 /// When the server does not say.
 pub(super) fn last_sequence(client: &mut Client) -> Result<u64, Failed> {
-    let info = text(&client.call(&["INFO"])?).unwrap_or_default();
-    let rest = info.split("partition_0:durable_sequence=").nth(1).unwrap_or_default();
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().map_err(|_| Failed::text(Exit::Failed, "INFO does not show the last sequence of the log"))
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let info = text(&client.call(&["INFO"])?).unwrap_or_default();
+        let rest = info.split("partition_0:durable_sequence=").nth(1).unwrap_or_default();
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        // A Redis that has just taken over may still wait for its replica.
+        match digits.parse() {
+            Ok(sequence) => return Ok(sequence),
+            Err(_) => std::thread::park_timeout(ASK_INTERVAL),
+        }
+    }
+    Err(Failed::text(Exit::Failed, "INFO does not show the last sequence of the log"))
 }
 
 fn unreadable(what: &str, at: u64) -> Failed {

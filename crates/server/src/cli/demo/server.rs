@@ -163,7 +163,7 @@ impl Server {
         Ok((doors, took))
     }
 
-    /// Starts the server after [`Self::kill`]: on the same data, or as soon as another Redis has taken over.
+    /// Starts the server after [`Self::crash`]: on the same data, or as soon as another Redis has taken over.
     /// Gives where it listens and how long all of that took.
     ///
     /// # Errors
@@ -182,7 +182,10 @@ impl Server {
             match self.start() {
                 Ok((doors, _)) => return Ok((doors, begun.elapsed())),
                 Err(failed) if !fails_over || begun.elapsed() > PATIENCE => return Err(failed),
-                Err(_) => std::thread::park_timeout(LOOK_INTERVAL),
+                Err(_) => {
+                    self.kill();
+                    std::thread::park_timeout(LOOK_INTERVAL);
+                }
             }
         }
     }
