@@ -9,8 +9,9 @@ use redis::Value;
 use scarce::client::{Client, text};
 use scarce_core::command::{Answer, table};
 use scarce_core::outcome::Code;
+use scarce_launch::Server as RedisServer;
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
-use support::{RedisServer, Server, playing};
+use support::{Server, playing, redis_server};
 use tempfile::TempDir;
 
 struct RespTarget {
@@ -276,7 +277,7 @@ fn the_server_answers_as_the_tables_say() {
 fn the_server_before_redis_answers_as_the_tables_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let report = suite.run(&mut RespTarget::new(Some((RedisServer::start(&[]), 0))));
+    let report = suite.run(&mut RespTarget::new(Some((redis_server(&[("appendfsync", "always")]), 0))));
     eprintln!("{report}");
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
 }

@@ -181,7 +181,7 @@ fn damage_is_told_and_the_table_is_for_people() {
 #[test]
 fn a_redis_is_looked_at_with_what_to_do() {
     let folder = TempDir::new().unwrap();
-    let redis = support::RedisServer::start(&["--appendfsync", "always", "--maxmemory", "1gb"]);
+    let redis = support::redis_server(&[("appendfsync", "always"), ("maxmemory", "1gb")]);
     let url = redis.url();
     let words = ["--engine", "redis", "--redis-url", &url, "--resp", "127.0.0.1:0", "--http", "off"];
     let (code, findings) = doctor(folder.path(), &words);
@@ -196,7 +196,7 @@ fn a_redis_is_looked_at_with_what_to_do() {
     let (code, findings) = doctor(folder.path(), &wanted);
     assert_eq!((code, &found(&findings, "redis durability")["status"]), (Some(1), &Value::from("fail")));
 
-    let careless = support::RedisServer::start(&["--appendonly", "no", "--maxmemory-policy", "allkeys-lru"]);
+    let careless = support::redis_server(&[("appendonly", "no"), ("maxmemory-policy", "allkeys-lru")]);
     let (code, findings) = doctor(folder.path(), &["--redis-url", &careless.url(), "--http", "off"]);
     assert_eq!(code, Some(1));
     for name in ["redis eviction", "redis persistence"] {

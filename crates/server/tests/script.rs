@@ -4,7 +4,7 @@ mod support;
 
 use std::path::Path;
 
-use support::{RedisServer, said, scarce_in};
+use support::{redis_server, said, scarce_in};
 use tempfile::TempDir;
 
 fn script(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
@@ -13,7 +13,7 @@ fn script(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn a_script_is_loaded_listed_and_run_by_name_and_by_digest() {
-    let (redis, folder) = (RedisServer::start(&[]), TempDir::new().unwrap());
+    let (redis, folder) = (redis_server(&[]), TempDir::new().unwrap());
     let (at, folder) = (redis.url(), folder.path());
     let text = "return {redis.call('INCRBY', KEYS[1], ARGV[1]), ARGV[2] or 'nothing'}";
     std::fs::write(folder.join("count_up.lua"), text).unwrap();

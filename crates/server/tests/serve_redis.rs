@@ -8,7 +8,8 @@ mod support;
 use std::path::Path;
 
 use redis::Value;
-use support::{Http, RedisServer, Server, refused_start, scarce};
+use scarce_launch::Server as RedisServer;
+use support::{Http, Server, redis_server, refused_start, scarce};
 use tempfile::TempDir;
 
 /// A server before that Redis; its data directory must stay empty.
@@ -22,7 +23,7 @@ fn integers(values: &[i64]) -> Value {
 
 #[test]
 fn what_one_server_acknowledged_another_knows_also_after_a_kill() {
-    let redis = RedisServer::start(&[]);
+    let redis = redis_server(&[]);
     let data = TempDir::new().unwrap();
     let mut first = serve(&redis, data.path());
     let second = serve(&redis, data.path());
@@ -47,7 +48,7 @@ fn what_one_server_acknowledged_another_knows_also_after_a_kill() {
 
 #[test]
 fn a_pipeline_is_answered_in_its_order_across_partitions() {
-    let redis = RedisServer::start(&[]);
+    let redis = redis_server(&[]);
     let data = TempDir::new().unwrap();
     let server = serve(&redis, data.path());
     let mut client = server.connect();
@@ -79,7 +80,7 @@ fn a_redis_that_cannot_be_trusted_or_reached_is_refused_with_what_to_do() {
         ]);
         refused_start(command.arg("--data").arg(data.path()))
     };
-    let evicting = RedisServer::start(&["--maxmemory-policy", "allkeys-lru"]);
+    let evicting = redis_server(&[("maxmemory-policy", "allkeys-lru")]);
     let (code, message) = start(&evicting.url());
     assert_eq!(code, Some(1));
     assert!(message.contains("allkeys-lru") && message.contains("noeviction"), "{message}");

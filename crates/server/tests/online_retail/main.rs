@@ -25,7 +25,7 @@ use scarce::client::Client;
 use scarce_core::placement;
 use scarce_core::types::Id;
 use scarce_launch::{Cluster, Options};
-use support::{RedisServer, Server};
+use support::{Server, redis_server};
 
 /// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
 /// without enough money, cancellations of today's and of other days' purchases.
@@ -79,7 +79,7 @@ fn operations(csv: &str, folder: &Path) -> PathBuf {
 
 /// Runs a day through the program with each engine and compares everything; gives lines that tell of it.
 fn check(csv: &str) -> String {
-    let redis = RedisServer::start(&[]);
+    let redis = redis_server(&[]);
     let options = ["--engine", "redis", "--redis-url", &redis.url()];
     let cluster = Cluster::start(&Options::new(), 3, 0).unwrap();
     let (url, count) = (cluster.url(), PARTITIONS.to_string());

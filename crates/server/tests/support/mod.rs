@@ -9,7 +9,7 @@ mod shell;
 mod socket;
 mod terminal;
 
-pub use self::redis::RedisServer;
+pub use self::redis::redis_server;
 pub use http::{Http, Response, encoded};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};

@@ -16,7 +16,7 @@ use crate::client::Client;
 use crate::gateway::Access;
 use crate::gateway::resp::{Reactor, bind};
 use crate::packets::hex;
-use crate::settings::Settings;
+use crate::settings::{EngineChoice, Settings};
 
 /// How many random bytes the password has.
 const PASSWORD_BYTES: usize = 16;
@@ -36,7 +36,7 @@ impl Inside {
     /// When it cannot be reached, or must not be used.
     pub(in crate::cli) fn open(settings: &Settings) -> Result<Self, Failed> {
         let engine = RedisEngine::open(redis::Settings {
-            state: state_of(settings),
+            state: state_of(EngineChoice::Redis, settings),
             ..settings.redis().map_err(|reason| Failed::text(Exit::Failed, reason))?
         })?;
         let password = password()?;

@@ -122,8 +122,8 @@ fn allow_many_connections() {
 }
 
 /// What outcomes depend on, as it is set.
-fn state_of(settings: &Settings) -> state::Settings {
-    let usual = match settings.engine {
+fn state_of(engine: EngineChoice, settings: &Settings) -> state::Settings {
+    let usual = match engine {
         EngineChoice::Embedded => state::Settings::default(),
         EngineChoice::Redis => scarce_engine::redis::default_state(),
     };
@@ -136,7 +136,7 @@ fn state_of(settings: &Settings) -> state::Settings {
 
 /// What outcomes depend on, whatever the engine.
 fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
-    let mut state = state_of(settings);
+    let mut state = state_of(settings.engine, settings);
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         let refused = |reason| Failed::text(Exit::Usage, format!("--set {set}: {reason}"));
