@@ -22,7 +22,7 @@ use scarce_engine::redis::address::Login;
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::{RedisEngine, Settings};
 use scarce_engine::{Engine, Failure, Request};
-use scarce_launch::{Cluster, Options, Sentinels};
+use scarce_launch::{Cluster, Options, Sentinels, Server};
 
 /// How many callers send at a time.
 const CALLERS: usize = 8;
@@ -33,6 +33,12 @@ fn open(settings: Settings) -> RedisEngine {
 
 fn opened_account(engine: &RedisEngine, partition: u32) {
     assert_eq!(told(engine, partition, "ACCOUNT.OPEN hot EUR ID open"), Ok("APPLIED 0".to_owned()));
+}
+
+/// Opens the account so that it is there after a failover too.
+fn opened_for_good(engine: &RedisEngine, partition: u32) {
+    let opened = told(engine, partition, "ACCOUNT.OPEN hot EUR ID open DURABILITY replicated");
+    assert_eq!(opened, Ok("APPLIED 0".to_owned()));
 }
 
 /// The partition of the account that everybody wants.
@@ -115,7 +121,7 @@ fn a_failover_of_a_cluster_is_followed_and_raises_the_epoch() {
     let partitions = 4;
     let engine = open(Settings { url: cluster.url(), partitions, ..Settings::default() });
     let partition = hot(partitions);
-    opened_account(&engine, partition);
+    opened_for_good(&engine, partition);
     let slot = Keys::new("scarce:", partition, partitions).slot();
     let former = cluster.owner(0, slot).expect("an owner");
     let asked = (former + 1) % 3;
@@ -142,7 +148,7 @@ fn a_sentinel_failover_is_followed_and_raises_the_epoch() {
     let mut group = Sentinels::start(&Options::new(), 1, Some("secret")).expect("sentinels");
     let login = Login { password: Some("secret".to_owned()), ..Login::default() };
     let engine = open(Settings { url: group.url(), login, partitions: 1, ..Settings::default() });
-    opened_account(&engine, 0);
+    opened_for_good(&engine, 0);
     let former = group.primary().expect("a primary");
     let (told, ()) = Told::during(&engine, 0, CALLERS, || {
         group.servers[former].kill().expect("killed");
@@ -256,4 +262,22 @@ fn a_level_that_cannot_be_had_is_refused_before_anything_is_done() {
     server.ask::<()>(&["CONFIG", "SET", "appendfsync", "always"]).expect("set");
     let receipt = engine.call(0, vec![wanting("synced")]).remove(0).expect("an answer");
     assert!(receipt.replayed && receipt.durability == Durability::Synced, "{receipt:?}");
+}
+
+#[test]
+fn the_disk_is_waited_for_where_the_server_can_say() {
+    let server = Server::start(Options::new().with("appendfsync", "everysec")).expect("a server");
+    let settings =
+        Settings { url: server.url(), partitions: 1, durability: Durability::Synced, ..Settings::default() };
+    let help: Vec<redis::Value> = server.ask(&["COMMAND", "INFO", "WAITAOF"]).expect("an answer");
+    let opened = RedisEngine::open(settings);
+    if matches!(help.as_slice(), [redis::Value::Nil]) {
+        let refused = opened.err().expect("nobody could say when it is on disk").to_string();
+        return assert!(refused.contains("once a second"), "{refused}");
+    }
+    let engine = opened.expect("the engine");
+    opened_account(&engine, 0);
+    let (told, ()) = Told::during(&engine, 0, CALLERS, || std::thread::park_timeout(Duration::from_secs(3)));
+    assert_eq!(told.durable.load(Ordering::Relaxed), told.applied(), "{told:?}");
+    assert!(told.applied() > 0 && told.failures.load(Ordering::Relaxed) == 0, "{told:?}");
 }

@@ -3,6 +3,7 @@
 mod cargo;
 mod clients;
 mod packages;
+mod releases;
 mod step;
 mod tools;
 mod tour;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{cargo, clients, tools, tour};
+use super::{cargo, clients, releases, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -30,6 +30,16 @@ pub const STEPS: &[Step] = &[
         name: "licenses",
         about: "advisories, licenses and sources of what we depend on",
         run: cargo::deny,
+    },
+    Step {
+        name: "redis-6.2",
+        about: "the engine inside a Redis without Functions",
+        run: releases::redis_6_2,
+    },
+    Step {
+        name: "valkey",
+        about: "the engine inside Valkey, on one and on a cluster",
+        run: releases::valkey,
     },
     Step { name: "client-python", about: "redis-py against the server", run: clients::python },
     Step { name: "client-node", about: "ioredis and node-redis against the server", run: clients::node },

@@ -12,6 +12,9 @@ use super::failure::advice;
 use super::nodes::Nodes;
 use crate::engine::Failure;
 
+/// The first version that can be asked to wait for its disk.
+const WAITAOF_VERSION: [u32; 2] = [7, 2];
+
 /// What a server said when a connection to it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerState {
@@ -27,6 +30,8 @@ pub struct ServerState {
     pub has_append_only_file: bool,
     /// Whether a change is on disk before it is answered.
     pub syncs_always: bool,
+    /// Whether it leaves it to the system when a change gets to disk.
+    pub syncs_never: bool,
     /// How many replicas follow it.
     pub replicas: u32,
     /// What it does when its memory is full; nothing where it does not say.
@@ -64,6 +69,7 @@ impl ServerState {
             is_loading: fields.get("loading") == Some(&"1"),
             has_append_only_file,
             syncs_always: has_append_only_file && sync_policy == Some("always"),
+            syncs_never: sync_policy == Some("no"),
             replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
             eviction,
         }
@@ -95,20 +101,20 @@ impl ServerState {
                 "is followed by {} replicas where redis_replicas asks for {replicas}; add some, or ask for fewer",
                 self.replicas
             )),
-            Durability::Synced if self.syncs_always || (self.has_append_only_file && self.has_waitaof()) => {
-                None
+            Durability::Synced if self.syncs_always || self.can_wait_for_disk() => None,
+            Durability::Synced if self.has_append_only_file => {
+                let now =
+                    if self.syncs_never { "leaves syncing to the system" } else { "syncs once a second" };
+                Some(format!("{now}; set appendfsync always, or everysec with Redis 7.2 or newer"))
             }
-            Durability::Synced if self.has_append_only_file => Some(
-                "syncs once a second at most; set appendfsync always, or use Redis 7.2 or newer".to_owned(),
-            ),
             Durability::Synced => Some("keeps no append-only file; set appendonly yes".to_owned()),
             Durability::Memory | Durability::Replicated => None,
         }
     }
 
-    /// Whether `WAITAOF` is there, which waits until a change is on disk.
-    fn has_waitaof(&self) -> bool {
-        self.version >= [7, 2]
+    /// Whether `WAITAOF` is there, which waits until a change is on disk, and has something to wait for.
+    fn can_wait_for_disk(&self) -> bool {
+        self.version >= WAITAOF_VERSION && self.has_append_only_file && !self.syncs_never
     }
 }
 

