@@ -17,12 +17,12 @@ pub fn slot(hashed: &[u8]) -> u16 {
 ///
 /// | key | what is in it |
 /// |---|---|
-/// | `meta` | hash: epoch, sequence, stamps, the unfinished operation |
+/// | `meta` | hash: epoch, sequence, stamps, the unfinished operation, the run of the server that decided last |
 /// | `accounts`, `holds`; `holds_by` | by account, by `account hold`; `account hold` |
 /// | `stock`, `reservations`, `owners` | by item, by `sku reservation`, by `sku owner` |
 /// | `receipts_of`; `receipts`, `returned` | by `sku first`; `sku first`, `sku first count` |
 /// | `campaigns`, `claims` | by campaign, by `campaign user` |
-/// | `packets`, `claimants`; `listed` | by `campaign packet`; by the first packet of amounts that are to be laid ready |
+/// | `packets`, `claimants`; `listed` | by `campaign packet`; by the first such of amounts that are to be laid ready |
 /// | `coupons`, `coupon_claims` | by coupon, by `coupon serial` |
 /// | `counts`; `counts_by` | by `coupon limit window subject`; the same behind the end of the window |
 /// | `markets`, `orders`; `tape` | by market, by `market order`; last trades by `market place` |
@@ -33,7 +33,8 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
 ///
-/// Beside them there is `waited`, a number that rises when replicas or the disk are waited for.
+/// Beside them there is `waited`, a number that rises when replicas or the disk are waited for; and without a
+/// tag, for all partitions, the deployment and the registry of scripts. `docs/redis-keys.md` has every field.
 pub const NAMES: [&str; 34] = [
     "meta",
     "accounts",
