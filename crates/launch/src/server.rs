@@ -211,9 +211,24 @@ impl Server {
     /// # Errors
     /// When the system refuses.
     pub fn kill(&mut self) -> Result<(), LaunchError> {
+        // One that has ended has no copies, and its number may be somebody else's.
+        let copies = if self.child.try_wait()?.is_none() { self.copies() } else { Vec::new() };
         self.child.kill()?;
+        for copy in copies {
+            // It may just have ended.
+            let _ = kill_process(copy, Signal::KILL);
+        }
         self.child.wait()?;
         Ok(())
+    }
+
+    /// Stops it, and finds the copies of itself that write its files anew; they would outlive it.
+    fn copies(&self) -> Vec<Pid> {
+        // So that there will be no more of them. It fails only when it ends just now.
+        let _ = self.pause();
+        let pid = self.pid();
+        let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        listed.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
     }
 
     /// Starts it from its files; if it still runs, after a crash.
@@ -279,8 +294,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.kill();
     }
 }
 
