@@ -124,7 +124,7 @@ impl Cluster {
 
     fn known(&self, node: &Server) -> Option<usize> {
         let text: String = node.ask(&["CLUSTER", "NODES"]).ok()?;
-        let settled = |line: &&str| !line.contains("handshake") && line.contains("connected");
+        let settled = |line: &&str| !line.contains("handshake") && line.contains(" connected");
         Some(text.lines().filter(settled).count())
     }
 

@@ -47,6 +47,18 @@ impl Endpoint {
         (!host.is_empty() && !host.contains('@')).then(|| Self::Tcp(host.to_owned(), port))
     }
 
+    /// Reads what one server calls another, or itself; who does not know its own name is where it was asked.
+    #[must_use]
+    pub fn announced(address: &str, asked: &Self) -> Option<Self> {
+        let (host, port) = address.rsplit_once(':')?;
+        let port = port.parse().ok()?;
+        match (host.trim_matches(['[', ']']), asked) {
+            ("" | "?", Self::Tcp(host, _)) => Some(Self::Tcp(host.clone(), port)),
+            ("" | "?", Self::Unix(_)) => None,
+            (host, _) => Some(Self::Tcp(host.to_owned(), port)),
+        }
+    }
+
     pub(super) fn connection_address(&self, is_tls: bool) -> ConnectionAddr {
         match self {
             Self::Unix(path) => ConnectionAddr::Unix(path.clone()),
@@ -146,12 +158,18 @@ impl fmt::Debug for Login {
 }
 
 /// What encrypted connections are checked with.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Tls {
     /// Authorities that are believed, in PEM; without them, those of the system.
     pub authorities: Option<Vec<u8>>,
     /// The certificate shown, in PEM, and its key.
     pub client: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Tls").finish_non_exhaustive()
+    }
 }
 
 impl From<Tls> for TlsCertificates {
@@ -187,6 +205,16 @@ mod tests {
         assert_eq!((watched.database, watched.is_tls), (2, true));
         let seeds = vec![tcp("a", 1), tcp("b", 6_379)];
         assert_eq!(read("redis+cluster://a:1,b").topology, Topology::Cluster { seeds });
+    }
+
+    #[test]
+    fn what_servers_call_each_other_is_read() {
+        let asked = tcp("here", 1);
+        let read = |text| Endpoint::announced(text, &asked);
+        assert_eq!(read("10.0.0.1:7001"), Some(tcp("10.0.0.1", 7_001)));
+        assert_eq!(read("fe80::1:7001"), Some(tcp("fe80::1", 7_001)));
+        assert_eq!((read(":7001"), read("?:7001")), (Some(tcp("here", 7_001)), Some(tcp("here", 7_001))));
+        assert_eq!(read("nothing"), None);
     }
 
     #[test]

@@ -67,12 +67,12 @@ pub struct Encoded {
 /// How many values stand before those of a command.
 const HEAD_VALUES: usize = 7;
 
-/// A request to finish what another call began.
+/// A request to finish what another call began, which nothing may keep from its end.
 #[must_use]
 pub fn resume() -> Encoded {
     let mut writer = Writer::default();
     writer.text("resume");
-    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
 }
 
 /// Writes a request.

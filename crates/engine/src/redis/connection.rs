@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::address::Endpoint;
 use super::failure::{failure_of, is_broken, word_of};
@@ -12,7 +12,7 @@ use super::nodes::{Node, Nodes, Traffic};
 use crate::engine::Failure;
 
 /// How often a command is sent on to another server before that is told.
-const REDIRECTS_MAX: usize = 16;
+const REDIRECTS_MAX: u32 = 16;
 
 /// How long a command waits until the keys of a slot that is being moved are together again.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,7 +40,8 @@ pub enum Refused {
         /// Who.
         endpoint: Endpoint,
     },
-    /// The server answered with an error; the command did nothing.
+    /// The server answered with an error. What is one command of its own has done nothing then; what a script
+    /// had done before its error stays, unless it takes it back itself, as the library does.
     ByServer {
         /// What it said.
         error: RedisError,
@@ -83,19 +84,13 @@ enum Redirect {
 
 impl Redirect {
     fn of(error: &RedisError, from: &Endpoint) -> Option<Self> {
-        let target = || {
-            let (host, port) = error.redirect_node()?;
-            match (host, from) {
-                // The same host as the one that was asked.
-                ("", Endpoint::Tcp(host, _)) => Some(Endpoint::Tcp(host.clone(), port)),
-                (host, _) => Some(Endpoint::Tcp(host.to_owned(), port)),
-            }
-        };
+        let target = || Endpoint::announced(error.redirect_node()?.0, from);
         match error.kind() {
             ErrorKind::Server(ServerErrorKind::Moved) => target().map(Self::Moved),
             ErrorKind::Server(ServerErrorKind::Ask) => target().map(Self::Ask),
             ErrorKind::Server(ServerErrorKind::TryAgain) => Some(Self::Wait),
-            ErrorKind::Server(ServerErrorKind::ReadOnly) => Some(Self::Demoted),
+            // A script by its digest says so in its own words, and has done nothing.
+            _ if word_of(error) == "READONLY" => Some(Self::Demoted),
             _ => None,
         }
     }
@@ -147,16 +142,21 @@ impl Link {
                 let reason = format!("Redis at {}: {error}", node.endpoint);
                 return Err(Refused::Failure(Failure::Unknown { reason }));
             }
-            redirects += 1;
-            match Redirect::of(&error, &node.endpoint) {
-                Some(Redirect::Wait) if begun.elapsed() < PATIENCE => {
+            let redirect = Redirect::of(&error, &node.endpoint);
+            redirects += u32::from(matches!(redirect, Some(Redirect::Moved(_) | Redirect::Demoted)));
+            match redirect {
+                // The keys of the slot are on their way; some are here and some are there.
+                Some(Redirect::Wait | Redirect::Ask(_)) if begun.elapsed() >= PATIENCE => {
+                    return Err(Refused::ByServer { error, node });
+                }
+                Some(Redirect::Wait) => {
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(PAUSES.1);
                 }
+                Some(Redirect::Ask(to)) => asked = Some(to),
                 Some(Redirect::Moved(to)) if redirects < REDIRECTS_MAX => {
                     self.nodes.note_moved(self.slot, to);
                 }
-                Some(Redirect::Ask(to)) if redirects < REDIRECTS_MAX => asked = Some(to),
                 Some(Redirect::Demoted) if redirects < 2 => self.nodes.note_demoted(self.slot, &node),
                 _ => return Err(Refused::ByServer { error, node }),
             }
@@ -170,8 +170,11 @@ async fn send_to<T: FromRedisValue>(node: &Node, command: &Cmd, is_asked: bool) 
     if !is_asked {
         return command.query_async(&mut connection).await;
     }
+    // Each with its own error, for the error of a pipeline has lost what it says.
     let mut both = redis::pipe();
-    both.cmd("ASKING").ignore().add_command(command.clone());
-    let (answer,): (T,) = both.query_async(&mut connection).await?;
-    Ok(answer)
+    both.cmd("ASKING").add_command(command.clone()).ignore_errors();
+    let (asking, answer): (RedisResult<Value>, RedisResult<Value>) =
+        both.query_async(&mut connection).await?;
+    asking?;
+    Ok(redis::from_redis_value(answer?.extract_error()?)?)
 }

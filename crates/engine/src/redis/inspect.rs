@@ -90,7 +90,7 @@ pub fn inspect(settings: &Settings) -> Result<Report, RedisError> {
         let (mut servers, mut partitions) = (Vec::new(), None);
         let key = deployment::key(&settings.prefix);
         for endpoint in nodes.primaries().await? {
-            let (mut connection, state) = nodes.greet(&endpoint, Some(settings.response_timeout)).await?;
+            let (mut connection, state) = nodes.greet(&endpoint, settings.response_timeout).await?;
             // Asked of every server, for only one of a cluster has it.
             partitions = partitions.or(ask(&mut connection, &["HGET", &key, "partitions"]).await.flatten());
             servers.push(look(connection, endpoint.to_string(), state).await);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use scarce_core::command::Command;
-use scarce_core::outcome::{Durability, Receipt};
+use scarce_core::outcome::Durability;
 use scarce_core::state::Settings;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
@@ -16,6 +16,7 @@ use super::image;
 use super::keys::Keys;
 use super::nodes::Node;
 use super::program::Rights;
+use super::reader;
 use super::settle::{Answered, Decided, levels};
 use super::waits::Waits;
 use crate::clock::{Clock, ManualClock};
@@ -143,8 +144,7 @@ impl Lane {
         while answers.len() < requests.len() {
             let first = answers.len();
             if let Request::Read(_, Command::Digest(digest)) = requests[first] {
-                let result = self.digest(digest.resource.0.as_ref()).await;
-                answers.push(Answered { result, by: None });
+                answers.push(self.digest(digest.resource.0.as_ref()).await.unwrap_or_else(Answered::from));
                 continue;
             }
             if let Some(failure) = &beyond[first] {
@@ -181,10 +181,16 @@ impl Lane {
                 Err(refused) => {
                     let was_full = self.is_full;
                     self.is_full |= refused.is_full();
-                    if self.is_full && !was_full && answers.is_empty() && is_mixed(piece) {
+                    let is_begun = owed == Owed::NextReceipt;
+                    if self.is_full && !was_full && !is_begun && answers.is_empty() && is_mixed(piece) {
                         return answers;
                     }
-                    return filled(answers, piece.len(), &refused.into());
+                    let failure = Failure::from(refused);
+                    if is_begun {
+                        let reason = format!("it was begun and has further steps to take: {failure}");
+                        answers.push(Failure::Unknown { reason }.into());
+                    }
+                    return filled(answers, piece.len(), &failure);
                 }
             };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
@@ -223,13 +229,15 @@ impl Lane {
         Ok((reply, node))
     }
 
-    async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Receipt, Failure> {
+    async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Answered, Failure> {
         // What a crash left unfinished comes first, as before any other request.
         while image::is_unfinished(&self.reading, &self.keys).await? {
             self.call(&[&call::resume()]).await?;
         }
         let machine = image::machine(&self.reading, &self.keys, &self.settings, self.partition).await?;
-        Ok(image::digest(&machine, only))
+        // Whoever knows at least as much is asked how safe it is.
+        let (_, node) = reader::last_sequence(&self.reading, &self.keys).await?;
+        Ok(Answered { result: Ok(image::digest(&machine, only)), by: Some(node) })
     }
 
     fn note(&self, last: Option<&Answered>) {

@@ -69,6 +69,9 @@ const STEP_MAX: usize = 32;
 /// How many packets one step lays ready by default.
 const PACKETS_PER_STEP_MAX: usize = 250;
 
+/// How often servers that sync before they answer are asked whether they still do.
+const SYNCING_INTERVAL: Duration = Duration::from_secs(1);
+
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -84,6 +87,12 @@ pub enum RedisError {
     /// The server cannot be reached, or refuses.
     #[error(transparent)]
     Server(#[from] Failure),
+    /// Braces in a prefix would stand before those of the partitions.
+    #[error("the prefix '{prefix}' has braces in it, which say where a key belongs; choose one without")]
+    Prefix {
+        /// The prefix.
+        prefix: String,
+    },
     /// The number of partitions is fixed.
     #[error(
         "{key} was created with {found} partitions, and {wanted} are asked for; the number is fixed when a deployment is created, so set it back to {found}"
@@ -229,6 +238,9 @@ impl RedisEngine {
             let url = settings.url.rsplit('@').next().unwrap_or_default().to_owned();
             RedisError::Url { url }
         })?;
+        if settings.prefix.contains(['{', '}']) {
+            return Err(RedisError::Prefix { prefix: settings.prefix });
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("scarce-redis")
@@ -297,6 +309,7 @@ impl RedisEngine {
             Partition { keys, inbox, shared, watchers: Arc::new(Watchers::default()) }
         });
         let partitions = partitions.collect();
+        runtime.spawn(check_syncing(Arc::downgrade(&nodes)));
         if matches!(nodes.address.topology, Topology::Sentinel { .. }) {
             runtime.spawn(follow_sentinels(Arc::downgrade(&nodes)));
         }
@@ -412,6 +425,17 @@ impl Drop for RedisEngine {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+/// Looks again and again whether servers still sync as they did.
+async fn check_syncing(nodes: Weak<Nodes>) {
+    let mut turns = tokio::time::interval(SYNCING_INTERVAL);
+    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        let Some(nodes) = nodes.upgrade() else { return };
+        nodes.check_syncing().await;
     }
 }
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
+use redis::io::tcp::TcpSettings;
 use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisConnectionInfo, RedisError};
 
 use super::address::{Address, Endpoint, Login, Tls, Topology};
@@ -20,6 +21,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a busy server may take until it listens: as long as its `busy-reply-threshold`.
 const TELL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How much longer than what they wait for waits may take.
+const WAIT_MARGIN: Duration = Duration::from_secs(1);
 
 /// What a connection is for; what takes long never stands before what is short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +61,15 @@ impl Node {
 }
 
 /// A place for one connection, held while it is made, so that it is made once.
-type Place = Arc<tokio::sync::Mutex<Option<Arc<Node>>>>;
+type Place = Arc<tokio::sync::Mutex<Slot>>;
+
+/// What is in a place.
+#[derive(Debug, Default)]
+struct Slot {
+    node: Option<Arc<Node>>,
+    /// When making a connection failed last, and why: whoever waited for that need not try again.
+    failed: Option<(Instant, Failure)>,
+}
 
 /// All servers.
 #[derive(Debug)]
@@ -106,25 +118,41 @@ impl Nodes {
     /// When it cannot be reached or is no primary.
     pub async fn at(&self, endpoint: &Endpoint, traffic: Traffic) -> Result<Arc<Node>, Failure> {
         let key = (endpoint.clone(), traffic);
+        let begun = Instant::now();
         let place = Arc::clone(lock(&self.places).entry(key).or_default());
         let mut place = place.lock().await;
-        if let Some(node) = place.as_ref().filter(|node| !node.is_broken.load(Ordering::Relaxed)) {
+        if let Some(node) = place.node.as_ref().filter(|node| !node.is_broken.load(Ordering::Relaxed)) {
             return Ok(Arc::clone(node));
         }
-        *place = None;
-        let timeout = (traffic != Traffic::Waits).then_some(self.response_timeout);
-        let node = Arc::new(self.connect(endpoint, timeout).await?);
-        *place = Some(Arc::clone(&node));
-        Ok(node)
+        if let Some((_, failure)) = place.failed.as_ref().filter(|(at, _)| *at >= begun) {
+            return Err(failure.clone());
+        }
+        *place = Slot::default();
+        let timeout = match traffic {
+            // It waits for replicas and for the disk, one after the other.
+            Traffic::Waits => 2 * self.response_timeout + WAIT_MARGIN,
+            Traffic::Calls | Traffic::Reads => self.response_timeout,
+        };
+        match self.connect(endpoint, timeout).await {
+            Ok(node) => {
+                let node = Arc::new(node);
+                place.node = Some(Arc::clone(&node));
+                Ok(node)
+            }
+            Err(failure) => {
+                place.failed = Some((Instant::now(), failure.clone()));
+                Err(failure)
+            }
+        }
     }
 
-    /// A connection of one's own to the server that serves a slot, for what blocks it.
+    /// A connection of one's own to the server that serves a slot, for what blocks it as long as `blocked`.
     ///
     /// # Errors
     /// As [`Self::of_slot`].
-    pub async fn own(&self, slot: u16) -> Result<Node, Failure> {
+    pub async fn own(&self, slot: u16, blocked: Duration) -> Result<Node, Failure> {
         let endpoint = self.endpoint_of(slot).await?;
-        self.connect(&endpoint, None).await
+        self.connect(&endpoint, blocked + self.response_timeout).await
     }
 
     /// Notes who serves a slot from now on.
@@ -166,7 +194,7 @@ impl Nodes {
     fn retire_all(&self, endpoint: &Endpoint) {
         lock(&self.places).retain(|(its, _), place| {
             if let (true, Ok(place)) = (its == endpoint, place.try_lock())
-                && let Some(node) = place.as_ref()
+                && let Some(node) = place.node.as_ref()
             {
                 node.retire();
             }
@@ -216,7 +244,7 @@ impl Nodes {
             None => login,
         };
         let mut connection =
-            self.open(at, login, Some(CONNECT_TIMEOUT)).await.map_err(|error| error.to_string())?;
+            self.open(at, login, [CONNECT_TIMEOUT; 2]).await.map_err(|error| error.to_string())?;
         super::routes::ask_sentinel(&mut connection, service).await
     }
 
@@ -242,7 +270,7 @@ impl Nodes {
     }
 
     async fn ask_map(&self, at: &Endpoint) -> Result<super::routes::SlotMap, String> {
-        let opened = self.open(at, self.credentials(), Some(CONNECT_TIMEOUT)).await;
+        let opened = self.open(at, self.credentials(), [CONNECT_TIMEOUT; 2]).await;
         let mut connection = opened.map_err(|error| error.to_string())?;
         super::routes::ask_slots(&mut connection, at).await
     }
@@ -258,16 +286,33 @@ impl Nodes {
         info
     }
 
-    /// Tells a server something over a connection that is made for it, also while it is busy with a script.
+    /// Tells a server things over a connection that is made for it, also while it is busy with a script; gives
+    /// each answer.
     ///
     /// # Errors
-    /// What it says instead.
-    pub async fn tell(&self, endpoint: &Endpoint, command: &redis::Cmd) -> Result<(), String> {
-        // A busy server takes no words but the few that are needed.
-        let login = self.credentials().set_skip_set_lib_name();
-        let opened = self.open(endpoint, login, Some(TELL_TIMEOUT)).await;
-        let mut connection = opened.map_err(|error| error.to_string())?;
-        command.query_async(&mut connection).await.map_err(|error| error.to_string())
+    /// When it cannot be reached.
+    pub async fn tell(
+        &self,
+        endpoint: &Endpoint,
+        ask: impl AsyncFnOnce(&mut MultiplexedConnection),
+    ) -> Result<(), RedisError> {
+        // A busy server takes no words but the few that are needed, and listens after its own patience only.
+        let login = self.credentials().set_db(0).set_skip_set_lib_name();
+        let mut connection = self.open(endpoint, login, [TELL_TIMEOUT; 2]).await?;
+        ask(&mut connection).await;
+        Ok(())
+    }
+
+    /// Leaves servers that no longer sync as they did when they were connected to.
+    pub async fn check_syncing(&self) {
+        let places: Vec<Place> = lock(&self.places).values().cloned().collect();
+        for place in places {
+            let node = place.lock().await.node.clone();
+            let Some(node) = node.filter(|node| node.state.syncs_always) else { continue };
+            if self.look(&node.endpoint).await.is_ok_and(|state| !state.syncs_always) {
+                node.retire();
+            }
+        }
     }
 
     /// What a server says of itself, whether or not it can be used.
@@ -275,10 +320,10 @@ impl Nodes {
     /// # Errors
     /// When it cannot be reached.
     pub async fn look(&self, endpoint: &Endpoint) -> Result<ServerState, Failure> {
-        self.greet(endpoint, Some(CONNECT_TIMEOUT)).await.map(|(_, state)| state)
+        self.greet(endpoint, CONNECT_TIMEOUT).await.map(|(_, state)| state)
     }
 
-    async fn connect(&self, endpoint: &Endpoint, timeout: Option<Duration>) -> Result<Node, Failure> {
+    async fn connect(&self, endpoint: &Endpoint, timeout: Duration) -> Result<Node, Failure> {
         let (connection, state) = self.greet(endpoint, timeout).await?;
         state.check_usable(endpoint)?;
         Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
@@ -291,9 +336,10 @@ impl Nodes {
     pub(super) async fn greet(
         &self,
         endpoint: &Endpoint,
-        timeout: Option<Duration>,
+        timeout: Duration,
     ) -> Result<(MultiplexedConnection, ServerState), Failure> {
-        let mut connection = self.open(endpoint, self.credentials(), timeout).await.map_err(|error| {
+        let timeouts = [CONNECT_TIMEOUT, timeout];
+        let mut connection = self.open(endpoint, self.credentials(), timeouts).await.map_err(|error| {
             let advice = if error.is_io_error() { "; is it running?" } else { advice(&error) };
             let reason = format!("Redis at {endpoint} cannot be reached: {error}{advice}");
             Failure::Unavailable { reason }
@@ -306,17 +352,18 @@ impl Nodes {
         &self,
         endpoint: &Endpoint,
         login: RedisConnectionInfo,
-        response_timeout: Option<Duration>,
+        [connect_timeout, response_timeout]: [Duration; 2],
     ) -> Result<MultiplexedConnection, RedisError> {
         let is_tls = self.address.is_tls;
         let info = endpoint.connection_address(is_tls).into_connection_info()?.set_redis_settings(login);
+        let info = info.set_tcp_settings(TcpSettings::default().set_nodelay(true));
         let client = match is_tls {
             true => Client::build_with_tls(info, self.tls.clone().into())?,
             false => Client::open(info)?,
         };
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
-            .set_response_timeout(response_timeout);
+            .set_connection_timeout(Some(connect_timeout))
+            .set_response_timeout(Some(response_timeout));
         client.get_multiplexed_async_connection_with_config(&config).await
     }
 }

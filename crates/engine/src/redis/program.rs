@@ -113,5 +113,6 @@ impl Program {
 /// Whether a server does not have what was called.
 pub(super) fn is_missing(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
-        || error.to_string().contains("Function not found")
+        || (error.kind() == ErrorKind::Server(ServerErrorKind::ResponseError)
+            && error.detail() == Some("Function not found"))
 }

@@ -17,7 +17,7 @@ use crate::engine::Failure;
 const ENTRIES_PER_READING: usize = 64;
 
 /// How long the server holds on to a question for more.
-const BLOCK_MS: usize = 1_000;
+const BLOCK: Duration = Duration::from_secs(1);
 
 /// How long to wait before a broken connection is made anew.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
@@ -89,6 +89,7 @@ impl Watchers {
     pub(super) fn add(&self, wake: &Arc<Wake>) -> bool {
         let mut wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = wakes.capacity() == 0;
+        wakes.retain(|known| known.strong_count() > 0);
         wakes.push(Arc::downgrade(wake));
         is_first
     }
@@ -120,7 +121,7 @@ pub(super) async fn watch(link: Link, keys: Keys, watchers: Weak<Watchers>) {
 async fn wait_and_wake(link: &Link, keys: &Keys, watchers: &Weak<Watchers>) -> Result<(), Failure> {
     // Asked first, because that finds the server of a slot that has moved.
     let (mut known, _) = last_sequence(link, keys).await?;
-    let node = link.nodes.own(link.slot).await?;
+    let node = link.nodes.own(link.slot, BLOCK).await?;
     loop {
         // At the start too: something may have come between the watch and this.
         match watchers.upgrade() {
@@ -128,7 +129,7 @@ async fn wait_and_wake(link: &Link, keys: &Keys, watchers: &Weak<Watchers>) -> R
             None => return Ok(()),
         }
         let mut read = redis::cmd("XREAD");
-        read.arg("COUNT").arg(1).arg("BLOCK").arg(BLOCK_MS);
+        read.arg("COUNT").arg(1).arg("BLOCK").arg(BLOCK.as_secs() * 1_000);
         read.arg("STREAMS").arg(keys.of("log")).arg(format!("{known}-0"));
         while ask::<Option<Value>>(&node, &read).await?.is_none() {
             if watchers.strong_count() == 0 {

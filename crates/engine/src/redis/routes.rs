@@ -140,14 +140,9 @@ pub async fn ask_slots(connection: &mut MultiplexedConnection, at: &Endpoint) ->
 fn slot_range(range: &[Value], at: &Endpoint) -> Option<(u16, u16, Endpoint)> {
     let [first, last, primary, ..] = range else { return None };
     let primary: Vec<Value> = read(primary)?;
-    let host: Option<String> = primary.first().and_then(read).filter(|host: &String| !host.is_empty());
-    let host = match (host, at) {
-        (Some(host), _) => host,
-        // A node that does not know its own name is reached where it was asked.
-        (None, Endpoint::Tcp(host, _)) => host.clone(),
-        (None, Endpoint::Unix(_)) => return None,
-    };
-    Some((read(first)?, read(last)?, Endpoint::Tcp(host, read(primary.get(1)?)?)))
+    let host: String = primary.first().and_then(read).unwrap_or_default();
+    let port: u16 = read(primary.get(1)?)?;
+    Some((read(first)?, read(last)?, Endpoint::announced(&format!("{host}:{port}"), at)?))
 }
 
 fn read<T: FromRedisValue>(value: &Value) -> Option<T> {

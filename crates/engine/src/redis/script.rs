@@ -25,7 +25,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redis::{Cmd, FromRedisValue, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{Arg, Cmd, FromRedisValue, RedisResult, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::{Address, Endpoint, SHAPE};
@@ -195,7 +196,7 @@ impl Scripts {
         let link = self.link(call)?;
         let command = with_arguments(command, call);
         let sent = script.program.call::<Value>(self.kind, &link, |_| command.clone()).await;
-        self.told(sent, &link, &script.name).await
+        self.told(sent, &link, &script.name, &command).await
     }
 
     /// Runs calls of a script together. They are on the way at the same time, each to its server, so that a
@@ -219,7 +220,7 @@ impl Scripts {
         let command = with_arguments(command, call);
         let link = self.link(call)?;
         let sent = link.send_made::<Value>(|_| command.clone()).await;
-        self.told(sent, &link, sha).await
+        self.told(sent, &link, sha, &command).await
     }
 
     /// The way to a call's slot, in which all of its keys must be.
@@ -239,6 +240,7 @@ impl Scripts {
         sent: Result<(Value, Arc<super::nodes::Node>), Refused>,
         link: &Link,
         name: &str,
+        command: &Cmd,
     ) -> Result<T, ScriptError> {
         match sent {
             Ok((value, _)) => redis::from_redis_value(value).map_err(|error| ScriptError::WrongShape {
@@ -246,7 +248,7 @@ impl Scripts {
                 reason: error.to_string(),
             }),
             Err(Refused::TimedOut { endpoint }) => {
-                let fate = self.end(&endpoint).await;
+                let fate = self.end(&endpoint, command).await;
                 let limit_ms = u64::try_from(self.time_limit.as_millis()).unwrap_or(u64::MAX);
                 Err(ScriptError::TimedOut { name: name.to_owned(), limit_ms, fate })
             }
@@ -254,18 +256,45 @@ impl Scripts {
         }
     }
 
-    /// Ends the script that keeps a server busy, unless it has written something.
-    async fn end(&self, endpoint: &Endpoint) -> Fate {
-        let word = if self.kind == ScriptKind::Functions { "FUNCTION" } else { "SCRIPT" };
-        let mut kill = redis::cmd(word);
-        kill.arg("KILL");
-        match self.nodes.tell(endpoint, &kill).await {
-            Ok(()) => Fate::Killed,
-            Err(text) if text.contains("UNKILLABLE") => Fate::HasWritten,
-            Err(text) if text.contains("NOTBUSY") => Fate::Finished,
-            Err(_) => Fate::Unknown,
-        }
+    /// Ends a call that keeps a server busy, unless it has written something. Only a server with Functions says
+    /// which call that is; elsewhere nothing is ended, for it could be somebody else's.
+    async fn end(&self, endpoint: &Endpoint, call: &Cmd) -> Fate {
+        let mut fate = Fate::Unknown;
+        let told = self.nodes.tell(endpoint, async |connection: &mut MultiplexedConnection| {
+            let running: RedisResult<Value> =
+                redis::cmd("FUNCTION").arg("STATS").query_async(connection).await;
+            if !running.is_ok_and(|stats| runs(&stats, call)) {
+                return;
+            }
+            let killed: RedisResult<()> = redis::cmd("FUNCTION").arg("KILL").query_async(connection).await;
+            fate = match killed {
+                Ok(()) => Fate::Killed,
+                Err(error) if error.code() == Some("UNKILLABLE") => Fate::HasWritten,
+                Err(_) => Fate::Unknown,
+            };
+        });
+        // Who cannot be reached does not say either.
+        let _ = told.await;
+        fate
     }
+}
+
+/// Whether a server says that it runs just this call.
+fn runs(stats: &Value, call: &Cmd) -> bool {
+    let fields = |value: &Value| -> Vec<Value> { redis::from_redis_value(value.clone()).unwrap_or_default() };
+    let named = |fields: &[Value], name: &str| {
+        let is_it =
+            |pair: &&[Value]| redis::from_redis_value::<String>(pair[0].clone()).is_ok_and(|its| its == name);
+        fields.chunks_exact(2).find(is_it).map(|pair| pair[1].clone())
+    };
+    let Some(running) = named(&fields(stats), "running_script") else { return false };
+    let Some(words) = named(&fields(&running), "command") else { return false };
+    let words: Vec<Vec<u8>> = redis::from_redis_value(words).unwrap_or_default();
+    let ours = call.args_iter().filter_map(|argument| match argument {
+        Arg::Simple(bytes) => Some(bytes.to_vec()),
+        _ => None,
+    });
+    words == ours.collect::<Vec<_>>()
 }
 
 fn with_arguments(mut command: Cmd, call: &Call) -> Cmd {

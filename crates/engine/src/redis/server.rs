@@ -50,7 +50,11 @@ impl ServerState {
             Failure::Unavailable { reason }
         })?;
         // Who is not allowed to ask, or is asked for what it does not have, is believed to be as it should.
-        let policy = setting(connection, "appendfsync").await;
+        let mut policy = setting(connection, "appendfsync").await;
+        if setting(connection, "no-appendfsync-on-rewrite").await.as_deref() == Some("yes") {
+            // It does not always, then.
+            policy = policy.map(|policy| if policy == "always" { "everysec".to_owned() } else { policy });
+        }
         let eviction = setting(connection, "maxmemory-policy").await;
         Ok(Self::read(&info, policy.as_deref(), eviction))
     }
@@ -110,6 +114,11 @@ impl ServerState {
             Durability::Synced => Some("keeps no append-only file; set appendonly yes".to_owned()),
             Durability::Memory | Durability::Replicated => None,
         }
+    }
+
+    /// Whether an answer alone says that the change is on disk. Who can be asked is asked.
+    pub(super) fn answers_are_synced(&self) -> bool {
+        self.syncs_always && !self.can_wait_for_disk()
     }
 
     /// Whether `WAITAOF` is there, which waits until a change is on disk, and has something to wait for.

@@ -79,6 +79,7 @@ impl Decided {
 fn leveled((answered, level): (Answered, Durability)) -> Result<Receipt, Failure> {
     let mut receipt = answered.result?;
     let natural = answered.by.as_deref().map_or(Durability::Memory, level_of);
-    receipt.durability = if level == Durability::Memory { natural } else { level };
+    let is_natural = level == Durability::Memory || answered.by.is_none();
+    receipt.durability = if is_natural { natural } else { level };
     Ok(receipt)
 }

@@ -37,9 +37,13 @@ impl Sweeper {
         turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             turns.tick().await;
-            let Some(inbox) = self.inbox.upgrade() else { return };
+            // Not held while the server is asked, or the engine could not end meanwhile.
+            let Some(waiting) = self.inbox.upgrade().map(|inbox| inbox.max_capacity() - inbox.capacity())
+            else {
+                return;
+            };
             // Where the server does not answer, the next turn looks again.
-            let Ok(levels) = self.look(inbox.max_capacity() - inbox.capacity()).await else { continue };
+            let Ok(levels) = self.look(waiting).await else { continue };
             self.shared.metrics.set_levels(levels);
             let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
             // What was refused is tried again by this call, so that readiness comes back without callers.
@@ -47,6 +51,7 @@ impl Sweeper {
             if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
                 continue;
             }
+            let Some(inbox) = self.inbox.upgrade() else { return };
             let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
             if inbox.send(Mail::new(batch, &self.settings, Box::new(drop))).await.is_err() {
                 return;

@@ -1,11 +1,11 @@
 //! Waiting until a change is as safe as was promised: for each server on a connection of its own, so that
 //! nobody else waits, and for all changes that were answered meanwhile at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use redis::{ErrorKind, Pipeline, RedisError, ServerErrorKind};
+use redis::{Pipeline, RedisError, RedisResult, Value};
 use scarce_core::outcome::Durability;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
@@ -39,14 +39,17 @@ impl Wanted {
 
     /// Whether something is to be waited for at a server.
     fn waits_at(self, node: &Node) -> bool {
-        self.replicated || (self.synced && !node.state.syncs_always)
+        self.replicated || (self.synced && !node.state.answers_are_synced())
     }
 }
 
 /// The level that a server gives without any waiting.
 pub(super) fn level_of(node: &Node) -> Durability {
-    if node.state.syncs_always { Durability::Synced } else { Durability::Memory }
+    if node.state.answers_are_synced() { Durability::Synced } else { Durability::Memory }
 }
+
+/// A time that does not come, in milliseconds since the Unix epoch.
+const FAR_MS: u64 = 32_503_680_000_000;
 
 /// A change that waits.
 struct Ticket {
@@ -135,6 +138,8 @@ struct Line {
 /// What a server said.
 struct Reached {
     run_id: String,
+    /// The keys that could be written to, whose slots are still there.
+    written: BTreeSet<String>,
     replicas: u32,
     synced: bool,
 }
@@ -160,6 +165,9 @@ impl Line {
         if reached.run_id != ticket.run_id {
             return Err(format!("Redis at {endpoint} was started anew before the change was safe"));
         }
+        if !reached.written.contains(&ticket.key) {
+            return Err(format!("the slot has left {endpoint} before the change was safe"));
+        }
         if ticket.wanted.replicated && reached.replicas < *replicas {
             let count = reached.replicas;
             return Err(format!("{count} of {replicas} replicas of {endpoint} had it within {seconds} s"));
@@ -177,52 +185,54 @@ impl Line {
         let mut wanted = Wanted::default();
         for ticket in tickets {
             wanted.replicated |= ticket.wanted.replicated;
-            wanted.synced |= ticket.wanted.synced && !node.state.syncs_always;
+            wanted.synced |= ticket.wanted.synced && !node.state.answers_are_synced();
         }
         let mut keys: Vec<&str> = tickets.iter().map(|ticket| ticket.key.as_str()).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut refused = String::new();
-        for key in keys {
-            // Any key will do whose slot is still there.
-            match self.send(&node, key, wanted).await {
-                Ok(reached) => return Ok(reached),
-                Err(error) if is_elsewhere(&error) => refused = error.to_string(),
-                Err(error) => {
-                    node.retire();
-                    return Err(format!("Redis at {}: {error}", self.endpoint));
-                }
-            }
-        }
-        Err(format!("the slot has left {} before the change was safe: {refused}", self.endpoint))
+        self.send(&node, &keys, wanted).await.map_err(|error| {
+            node.retire();
+            format!("Redis at {}: {error}", self.endpoint)
+        })
     }
 
-    async fn send(&self, node: &Node, key: &str, wanted: Wanted) -> Result<Reached, RedisError> {
+    /// Writes to a key of each slot, which says that the slot is still there, and waits once.
+    async fn send(&self, node: &Node, keys: &[&str], wanted: Wanted) -> Result<Reached, RedisError> {
         let timeout_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         let mut pipeline = Pipeline::new();
-        pipeline.cmd("INCR").arg(key).ignore();
+        for key in keys {
+            pipeline.cmd("INCR").arg(key);
+            // The same where memory is full: both are writes that are never refused for that.
+            pipeline.cmd("PEXPIREAT").arg(key).arg(FAR_MS);
+            pipeline.cmd("PERSIST").arg(key);
+        }
         if wanted.replicated {
             pipeline.cmd("WAIT").arg(self.replicas).arg(timeout_ms);
         }
         if wanted.synced {
             pipeline.cmd("WAITAOF").arg(1).arg(0).arg(timeout_ms);
         }
-        let answers: Vec<redis::Value> = pipeline.query_async(&mut node.connection()).await?;
+        pipeline.ignore_errors();
+        let answers: Vec<RedisResult<Value>> = pipeline.query_async(&mut node.connection()).await?;
         let mut answers = answers.into_iter();
-        let mut reached =
-            Reached { run_id: node.state.run_id.clone(), replicas: 0, synced: node.state.syncs_always };
+        let mut written = BTreeSet::new();
+        for key in keys {
+            let [increased, _, persisted] = [answers.next(), answers.next(), answers.next()];
+            let is_persisted =
+                persisted.is_some_and(|answer| answer.is_ok_and(|value| value == Value::Int(1)));
+            if increased.is_some_and(|answer| answer.is_ok()) || is_persisted {
+                written.insert((*key).to_owned());
+            }
+        }
+        let run_id = node.state.run_id.clone();
+        let mut reached = Reached { run_id, written, replicas: 0, synced: node.state.answers_are_synced() };
         if let Some(count) = wanted.replicated.then(|| answers.next()).flatten() {
-            reached.replicas = redis::from_redis_value(count)?;
+            reached.replicas = redis::from_redis_value(count?)?;
         }
         if let Some(counts) = wanted.synced.then(|| answers.next()).flatten() {
-            let (local, _replicas): (u32, u32) = redis::from_redis_value(counts)?;
+            let (local, _replicas): (u32, u32) = redis::from_redis_value(counts?)?;
             reached.synced = local > 0;
         }
         Ok(reached)
     }
-}
-
-fn is_elsewhere(error: &RedisError) -> bool {
-    use ServerErrorKind::{Ask, ClusterDown, Moved, TryAgain};
-    matches!(error.kind(), ErrorKind::Server(Ask | ClusterDown | Moved | TryAgain))
 }

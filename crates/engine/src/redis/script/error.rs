@@ -14,9 +14,7 @@ pub enum Fate {
     Killed,
     /// It has written something, and runs on: nobody else is served until it ends.
     HasWritten,
-    /// It ended by itself meanwhile.
-    Finished,
-    /// The server does not say.
+    /// The server does not say: it runs something else, or cannot tell.
     Unknown,
 }
 
@@ -25,8 +23,7 @@ impl Fate {
         match self {
             Self::Killed => "it was ended, and has done nothing",
             Self::HasWritten => "it has written something and runs on; nobody else is served until it ends",
-            Self::Finished => "it has ended by itself meanwhile, and did what it does",
-            Self::Unknown => "the server does not say what became of it",
+            Self::Unknown => "the server does not say what became of it; it may run yet",
         }
     }
 }

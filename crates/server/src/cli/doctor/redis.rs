@@ -72,6 +72,10 @@ fn topology(report: &Report) -> Finding {
         }
         Topology::Cluster { .. } => {
             let states = report.servers.iter().map(|server| &server.cluster);
+            if states.clone().any(|state| state.is_empty()) {
+                let found = format!("a cluster of {servers} primaries; it may not be asked how it is");
+                return Finding::warn(NAME, found, "give the user +cluster|info");
+            }
             let is_whole = states.clone().all(|state| {
                 let served: Option<u32> = state.get("cluster_slots_ok").and_then(|count| count.parse().ok());
                 state.get("cluster_state").is_some_and(|state| state == "ok") && served == Some(SLOTS)
@@ -311,8 +315,8 @@ impl Its<'_> {
 }
 
 /// What a user needs.
-const RIGHTS_ADVICE: &str = "ACL SETUSER … ~<prefix>* +@read +@write +@scripting +info +config|get +time +wait +waitaof \
-                             +cluster|slots +asking";
+const RIGHTS_ADVICE: &str = "ACL SETUSER … ~<prefix>* +@read +@write +@scripting +info +config|get +time +wait +select; \
+                             +waitaof from 7.2 on, +cluster|slots +cluster|info +asking on a cluster";
 
 fn lack_advice(level: Durability) -> &'static str {
     match level {
