@@ -134,6 +134,14 @@ pub enum RedisError {
         /// Its policy.
         policy: String,
     },
+    /// The server is too old.
+    #[error("Redis at {at} is of version {version}; use 6.2 or newer, or Valkey")]
+    Version {
+        /// Which server.
+        at: String,
+        /// Its version.
+        version: String,
+    },
     /// A server cannot give what is promised.
     #[error("redis_durability is {level}, but Redis at {at} {lack}")]
     Durability {
@@ -223,6 +231,8 @@ pub struct RedisEngine {
     secret: [u8; 32],
     nodes: Arc<Nodes>,
     waits: Arc<Waits>,
+    /// What was found at the start and should be known.
+    pub warnings: Vec<String>,
     partitions: Vec<Partition>,
     runtime: Option<Runtime>,
     lanes_ended: crossbeam_channel::Receiver<()>,
@@ -251,16 +261,18 @@ impl RedisEngine {
         let nodes = Arc::new(Nodes::new(address, login, tls, settings.response_timeout));
         let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
         let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
-        let (secret, script) = runtime.block_on(async {
-            server::check_all(&nodes, settings.durability, settings.replicas).await?;
+        let (warnings, secret, script) = runtime.block_on(async {
+            let warnings = server::check_all(&nodes, settings.durability, settings.replicas).await?;
             let secret = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
             let script = match settings.script {
                 Some(script) => script,
                 None => deployment::script_kind(&link).await?,
             };
-            Ok::<_, RedisError>((secret, script))
+            Ok::<_, RedisError>((warnings, secret, script))
         })?;
-        Ok(Self::start(settings, script, secret, nodes, runtime))
+        let mut engine = Self::start(settings, script, secret, nodes, runtime);
+        engine.warnings = warnings;
+        Ok(engine)
     }
 
     fn start(
@@ -313,7 +325,16 @@ impl RedisEngine {
         if matches!(nodes.address.topology, Topology::Sentinel { .. }) {
             runtime.spawn(follow_sentinels(Arc::downgrade(&nodes)));
         }
-        Self { settings, secret, nodes, waits, partitions, runtime: Some(runtime), lanes_ended }
+        Self {
+            settings,
+            secret,
+            nodes,
+            waits,
+            warnings: Vec::new(),
+            partitions,
+            runtime: Some(runtime),
+            lanes_ended,
+        }
     }
 
     fn partition(&self, partition: u32) -> Result<&Partition, Failure> {

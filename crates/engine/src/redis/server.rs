@@ -12,6 +12,9 @@ use super::failure::advice;
 use super::nodes::Nodes;
 use crate::engine::Failure;
 
+/// The oldest version that is used.
+pub const VERSION_MIN: [u32; 2] = [6, 2];
+
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
 
@@ -139,14 +142,28 @@ async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<Str
     found.get(name).cloned()
 }
 
-/// Asks every primary whether it can give what is promised.
+/// Asks every primary whether it can give what is promised. Gives what should be known of those that can.
 ///
 /// # Errors
 /// When one cannot be reached or used, or lacks something.
-pub(super) async fn check_all(nodes: &Nodes, level: Durability, replicas: u32) -> Result<(), RedisError> {
+pub(super) async fn check_all(
+    nodes: &Nodes,
+    level: Durability,
+    replicas: u32,
+) -> Result<Vec<String>, RedisError> {
+    let mut warnings = Vec::new();
     for endpoint in nodes.primaries().await? {
         let state = nodes.look(&endpoint).await?;
         let at = endpoint.to_string();
+        if state.version < VERSION_MIN {
+            let [major, minor] = state.version;
+            return Err(RedisError::Version { at, version: format!("{major}.{minor}") });
+        }
+        if !state.has_append_only_file {
+            warnings.push(format!(
+                "Redis at {at} keeps no append-only file: a restart loses what came after its last snapshot, if it makes any"
+            ));
+        }
         if let Some(policy) = state.eviction.clone().filter(|policy| policy != "noeviction") {
             return Err(RedisError::Evicts { at, policy });
         }
@@ -154,7 +171,7 @@ pub(super) async fn check_all(nodes: &Nodes, level: Durability, replicas: u32) -
             return Err(RedisError::Durability { level: level.word(), at, lack });
         }
     }
-    Ok(())
+    Ok(warnings)
 }
 
 #[cfg(test)]

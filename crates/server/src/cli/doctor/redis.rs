@@ -7,13 +7,11 @@ use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
 use scarce_engine::redis::address::Topology;
 use scarce_engine::redis::inspect::{Report, Server, inspect};
+use scarce_engine::redis::server::VERSION_MIN;
 use serde_json::json;
 
 use super::finding::Finding;
 use crate::settings::{EngineChoice, Loaded, Origin, Settings};
-
-/// The oldest version that is used.
-const VERSION_MIN: [u32; 2] = [6, 2];
 
 /// How full the memory may be, in hundredths.
 const MEMORY_PERCENT: [u64; 2] = [80, 95];

@@ -1,6 +1,7 @@
 //! The Redis engine: nothing is kept here, so the ports serve from threads of their own and hand every
 //! command over.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use scarce_core::state;
@@ -24,6 +25,9 @@ pub(super) fn run(
         clock: manual_clock.clone(),
         ..settings.redis().map_err(|reason| Failed::text(Exit::Failed, reason))?
     })?;
+    for warning in &engine.warnings {
+        writeln!(std::io::stderr(), "scarce: {warning}; see scarce doctor")?;
+    }
     let engine = Arc::new(engine);
     let shared = doors.shared(engine.clone(), manual_clock);
     let port = Reactor::new(doors.resp.try_clone()?, shared)?;
