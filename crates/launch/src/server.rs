@@ -21,6 +21,15 @@ const MEMORY_FOLDER: &str = "/dev/shm";
 /// How the folders of servers begin.
 const FOLDER_PREFIX: &str = "scarce-redis-";
 
+/// What a server says when it listens, before it loads its data; and what a sentinel says then.
+const LISTENS: [&str; 2] = ["Server initialized", "Sentinel ID is"];
+
+/// What a server says when somebody else has its port.
+const PORT_TAKEN: &str = "Address already in use";
+
+/// How often another port is tried.
+const PORTS_MAX: usize = 5;
+
 /// How much of a log is told when a server does not start.
 const OUTPUT_BYTES_MAX: usize = 2_000;
 
@@ -107,6 +116,8 @@ pub struct Server {
     options: Options,
     port: u16,
     bus_port: u16,
+    /// How often it was started.
+    starts: usize,
 }
 
 impl Server {
@@ -115,6 +126,16 @@ impl Server {
     /// # Errors
     /// When there is no such program, or it does not answer.
     pub fn start(options: Options) -> Result<Self, LaunchError> {
+        for _ in 1..PORTS_MAX {
+            match Self::try_start(options.clone()) {
+                Err(LaunchError::Ended { output }) if output.contains(PORT_TAKEN) => {}
+                started => return started,
+            }
+        }
+        Self::try_start(options)
+    }
+
+    fn try_start(options: Options) -> Result<Self, LaunchError> {
         // Held together, so that the system gives two different ones.
         let free = [TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?];
         let (port, bus_port) = (free[0].local_addr()?.port(), free[1].local_addr()?.port());
@@ -126,7 +147,7 @@ impl Server {
         };
         std::fs::write(folder.path().join("redis.conf"), options.text(port, bus_port))?;
         let child = spawn(folder.path(), options.is_sentinel)?;
-        let mut server = Self { folder, child, options, port, bus_port };
+        let mut server = Self { folder, child, options, port, bus_port, starts: 0 };
         server.wait()?;
         Ok(server)
     }
@@ -273,12 +294,16 @@ impl Server {
         kill_process(pid, signal).map_err(|error| LaunchError::System(error.into()))
     }
 
+    /// Waits until it listens, as it says itself: whoever answers on the port may be somebody else.
     fn wait(&mut self) -> Result<(), LaunchError> {
-        let mut ended = false;
-        let (child, port) = (&mut self.child, self.port);
+        self.starts += 1;
+        let log = self.folder.path().join("log");
+        let (child, starts, mut ended) = (&mut self.child, self.starts, false);
         wait_until("redis-server does not listen", || {
             ended = matches!(child.try_wait(), Ok(Some(_)));
-            ended || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+            let said = std::fs::read(&log).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            ended || LISTENS.iter().any(|words| said.matches(words).count() >= starts)
         })?;
         if ended { Err(LaunchError::Ended { output: self.output() }) } else { Ok(()) }
     }

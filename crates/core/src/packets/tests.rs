@@ -9,7 +9,7 @@ const COMMITMENT: &str = "ce6154d0f296327cedd208a626e9a7f736216ba4bf9afc37196dd4
 
 /// A machine that lays three packets ready in each step.
 fn small_steps() -> Bench {
-    Bench::with(Settings { packets_per_step_max: 3, ..Settings::default() })
+    Bench::with(Settings { packets_per_step_max: 3, batch_packets_max: 3, ..Settings::default() })
 }
 
 fn filled(entries: &[Entry]) -> Vec<(u64, Vec<u64>)> {

@@ -10,7 +10,7 @@ use crate::state::Settings;
 
 impl Bench {
     pub(super) fn with_steps(step_max: usize) -> Self {
-        Self::with(Settings { step_max, ..Settings::default() })
+        Self::with(Settings { step_max, batch_step_max: step_max, ..Settings::default() })
     }
 
     /// A bench with a market `m` of tick, lot and bounds 1.
