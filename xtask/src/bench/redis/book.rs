@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::report::{Duel, median};
 use super::{Amount, Ground, cli, load};
-use crate::process::{self, Server};
+use crate::process::Server;
 use crate::screen;
 
 /// How many orders rest.
@@ -97,16 +97,18 @@ fn longest_ms(ground: &Ground) -> Result<f64, Box<dyn Error>> {
 
 /// Makers at ever higher prices, each with one unit.
 fn fill(scarce: &Server, market: &str, makers: u64) -> Result<(), Box<dyn Error>> {
-    let mut lines = format!("MARKET.CREATE {market}\n");
-    for maker in 0..makers {
-        lines.push_str(&format!(
-            "ORDER.PLACE {market} m{maker} maker SELL LIMIT {} 1\n",
-            100 + maker % 10_000
-        ));
+    let mut connection = redis::Client::open(format!("redis://{}", scarce.address))?.get_connection()?;
+    redis::cmd("MARKET.CREATE").arg(market).exec(&mut connection)?;
+    let makers: Vec<u64> = (0..makers).collect();
+    for some in makers.chunks(1_000) {
+        let mut pipeline = redis::pipe();
+        for maker in some {
+            let place = pipeline.cmd("ORDER.PLACE").arg(market).arg(format!("m{maker}")).arg("maker");
+            place.arg("SELL").arg("LIMIT").arg(100 + maker % 10_000).arg(1);
+        }
+        pipeline.exec(&mut connection)?;
     }
-    let mut pipe = std::process::Command::new("redis-cli");
-    let fed = process::feed(pipe.args(["-p", scarce.port()]), &lines)?;
-    if fed.succeeded { Ok(()) } else { Err(fed.output.into()) }
+    Ok(())
 }
 
 fn fill_script(ground: &Ground, book: &str, makers: u64) -> Result<(), Box<dyn Error>> {

@@ -22,6 +22,9 @@ pub struct Amount {
     pub requests: u64,
 }
 
+/// So many debits are measured for the cost of calls, lest the opening of accounts be seen in it.
+const DEBITS_MIN: u64 = 200_000;
+
 /// How many accounts the debits of a cluster are spread over.
 const ACCOUNTS: u64 = 1_000;
 
@@ -33,7 +36,7 @@ pub fn run(amount: &Amount, write: bool) -> Ended {
     let ground = Ground::start()?;
     let mut duels = ground.duels(amount)?;
     duels.extend(book::duels(&ground, amount)?);
-    let calls = calls::curve(&ground.redis, amount.requests / 8)?;
+    let calls = calls::curve(&ground.redis, amount.requests.max(DEBITS_MIN))?;
     let sweep = book::sweep(&ground)?;
     drop(ground);
     let spread = spread(amount)?;
