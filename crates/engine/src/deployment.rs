@@ -3,9 +3,7 @@
 use std::fmt;
 use std::io;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
-use crate::journal::bytes::hex;
+use crate::random::{self, hex, unhex};
 use crate::storage::{Storage, StorageError};
 
 /// Newest version of the deployment file.
@@ -122,9 +120,9 @@ impl Deployment {
     }
 
     fn create(storage: &dyn Storage, partitions: u32) -> Result<Self, DeploymentError> {
-        let mut deployment = Self { deployment_id: [0; 16], partitions, secret: [0; 32] };
-        fill_random(&mut deployment.deployment_id)?;
-        fill_random(&mut deployment.secret)?;
+        let deployment_id = random::bytes().map_err(DeploymentError::Random)?;
+        let secret = random::bytes().map_err(DeploymentError::Random)?;
+        let deployment = Self { deployment_id, partitions, secret };
         match storage.remove(TEMPORARY_NAME) {
             Err(error) if !error.is_not_found() => return Err(error.into()),
             _ => {}
@@ -151,18 +149,6 @@ impl Deployment {
         let checksum = crc32c::crc32c(body.as_bytes());
         format!("{body}checksum = \"{checksum:08x}\"\n")
     }
-}
-
-fn fill_random(bytes: &mut [u8]) -> Result<(), DeploymentError> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(more) => filled += more,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(DeploymentError::Random(error.into())),
-        }
-    }
-    Ok(())
 }
 
 /// The fields in the order in which they are written; anything else is damage.
@@ -195,17 +181,6 @@ impl<'a> Lines<'a> {
     fn damaged(&self, reason: String) -> DeploymentError {
         DeploymentError::Damaged { path: self.path.to_owned(), line: self.line, reason }
     }
-}
-
-fn unhex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
-    let mut bytes = [0; BYTES];
-    if text.len() != 2 * BYTES || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 fn parse(text: &str, path: &str) -> Result<Deployment, DeploymentError> {

@@ -10,6 +10,7 @@ pub mod engine;
 pub mod journal;
 pub mod lock;
 pub mod metrics;
+pub mod random;
 pub mod redis;
 pub mod snapshot;
 pub mod storage;

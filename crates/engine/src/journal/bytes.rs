@@ -37,12 +37,3 @@ pub(crate) fn get_id(bytes: &[u8], at: usize) -> [u8; 16] {
 pub(crate) fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
-
-/// An id as 32 hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}

@@ -16,8 +16,9 @@
 //!
 //! Frames begin at 4096, so that writing them never touches the sectors of header and seal.
 
-use super::bytes::{get_id, get_u32, get_u64, hex, put};
+use super::bytes::{get_id, get_u32, get_u64, put};
 use super::{JournalError, Settings};
+use crate::random::hex;
 
 /// Newest version of the journal's format.
 pub const FORMAT_VERSION: u32 = 1;

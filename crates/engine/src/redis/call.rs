@@ -12,7 +12,7 @@ use scarce_core::types::OperationId;
 use super::receipt::Written;
 use super::values::{Unreadable, Writer};
 use crate::engine::Request;
-use crate::journal::bytes::hex;
+use crate::random::hex;
 
 /// The version of messages and answers.
 const VERSION: u64 = 1;

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
 use super::RedisError;
 use super::connection::{Link, Refused};
 use super::program::ScriptKind;
 use crate::engine::Failure;
-use crate::journal::bytes::hex;
+use crate::random::{self, hex, unhex};
 
 /// The newest version of keys and records.
 const FORMAT_VERSION: u32 = 1;
@@ -32,7 +30,7 @@ pub(super) async fn load_or_create(
     let fields = [
         ("format_version", FORMAT_VERSION.to_string()),
         ("partitions", partitions.to_string()),
-        ("secret", hex(&random_bytes()?)),
+        ("secret", hex(&random::bytes::<32>().map_err(RedisError::Random)?)),
     ];
     for (name, value) in fields {
         let mut set = redis::cmd("HSETNX");
@@ -56,30 +54,6 @@ pub(super) async fn load_or_create(
 
 async fn ask<T: redis::FromRedisValue>(link: &Link, command: &redis::Cmd) -> Result<T, RedisError> {
     Ok(link.send(command).await.map_err(Failure::from)?)
-}
-
-fn random_bytes() -> Result<[u8; 32], RedisError> {
-    let mut bytes = [0; 32];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(more) => filled += more,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(RedisError::Random(error.into())),
-        }
-    }
-    Ok(bytes)
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// Functions where the server has them.

@@ -4,11 +4,12 @@
 
 use scarce_core::command::Invalid;
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::commitment;
 use super::figures::{Bucket, Figures, histogram};
-use super::{commitment, hex};
 
 /// The most ranges of a histogram.
 const BUCKETS_MAX: u64 = 16;

@@ -22,7 +22,8 @@ mod writer;
 
 use std::io::Write;
 
-use crate::journal::bytes::{get_id, get_u32, get_u64, get_u128, hex, put};
+use crate::journal::bytes::{get_id, get_u32, get_u64, get_u128, put};
+use crate::random::hex;
 use crate::storage::Storage;
 
 pub use error::SnapshotError;

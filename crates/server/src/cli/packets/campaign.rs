@@ -8,13 +8,14 @@ use indicatif::ProgressBar;
 use redis::Value;
 use scarce_core::command::shapes::Method;
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::unhex;
 
 use super::super::args::Target;
 use super::super::show;
 use super::super::{Exit, Failed};
 use super::verify::Closed;
+
 use crate::client::{Client, integer, text};
-use crate::packets::unhex;
 
 /// How many events are asked for at a time.
 const EVENTS_COUNT: &str = "10000";

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use clap::Args;
 use scarce_core::command::shapes::Method;
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::unhex;
 
 use super::Ended;
-use crate::packets::unhex;
 
 /// `scarce packets`.
 #[derive(Debug, clap::Subcommand)]

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::{self, hex};
 
 use super::super::paint::{Paint, Tone};
 use super::super::{Ended, Exit, Failed};
 use super::{PlanOptions, words_of};
 use crate::packets::preview::{Preview, preview};
-use crate::packets::{drawn_seed, hex};
 
 pub(super) fn run(options: &PlanOptions) -> Ended {
     let PlanOptions { total, count, method, min, max, .. } = *options;
@@ -31,7 +31,7 @@ pub(super) fn run(options: &PlanOptions) -> Ended {
 }
 
 fn random_seed() -> Result<[u8; 32], Failed> {
-    drawn_seed().ok_or_else(|| Failed::text(Exit::Failed, "the system has no random bytes; give --seed"))
+    random::bytes().map_err(|_| Failed::text(Exit::Failed, "the system has no random bytes; give --seed"))
 }
 
 fn show(out: &mut impl Write, shown: &Preview, paint: Paint) -> std::io::Result<()> {

@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::hex;
 use serde_json::json;
 
 use super::super::paint::{Paint, Tone};
 use super::super::{Ended, Exit, Failed};
 use super::{VerifyOptions, campaign, words_of};
-use crate::packets::hex;
 use crate::packets::verification::{Verification, verify};
 
 /// What is known of a closed campaign.

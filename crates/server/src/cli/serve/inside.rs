@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use scarce_engine::embedded::Stop;
+use scarce_engine::random::{self, hex};
 use scarce_engine::redis::{self, RedisEngine};
 
 use super::{Doors, state_of};
@@ -15,7 +15,6 @@ use crate::cli::{Exit, Failed};
 use crate::client::Client;
 use crate::gateway::Access;
 use crate::gateway::resp::{Reactor, bind};
-use crate::packets::hex;
 use crate::settings::{EngineChoice, Settings};
 
 /// How many random bytes the password has.
@@ -77,10 +76,5 @@ impl Drop for Inside {
 
 /// Other users of this machine can reach the port too.
 fn password() -> Result<String, Failed> {
-    let mut bytes = [0; PASSWORD_BYTES];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty()).map_err(std::io::Error::from)?;
-    }
-    Ok(hex(&bytes))
+    Ok(hex(&random::bytes::<PASSWORD_BYTES>()?))
 }

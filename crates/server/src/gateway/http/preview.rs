@@ -5,11 +5,12 @@ use axum::response::Response;
 use scarce_api::Misshapen;
 use scarce_api::arguments::{given, only, read_plan};
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::{self, unhex};
 use serde_json::Value;
 
 use super::exchange::Exchange;
 use super::reply;
-use crate::packets::{drawn_seed, preview, unhex};
+use crate::packets::preview;
 
 /// Answers a preview.
 pub(super) async fn handle(exchange: Exchange) -> Response {
@@ -42,8 +43,8 @@ impl Asked {
         only(body, &["plan", "seed", "amounts"])?;
         let plan = given(body, "plan").ok_or_else(|| Misshapen::new("plan", "is missing"))?;
         let seed = match given(body, "seed") {
-            None => drawn_seed()
-                .ok_or_else(|| Misshapen::new("seed", "must be given: the system has no random bytes"))?,
+            None => random::bytes()
+                .map_err(|_| Misshapen::new("seed", "must be given: the system has no random bytes"))?,
             Some(Value::String(text)) => unhex(text)
                 .ok_or_else(|| Misshapen::new("seed", "must be 64 lower-case hexadecimal digits"))?,
             Some(_) => return Err(Misshapen::new("seed", "must be a JSON string")),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::packets::cut::Plan;
+use scarce_engine::random::{hex, unhex};
 use serde_json::json;
 
 use super::super::losses::Losses;
@@ -10,7 +11,7 @@ use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
 use super::guests::{Guests, Wish, name};
 use super::ledger::{Ledger, Payment};
-use crate::packets::{commitment, hex, unhex};
+use crate::packets::commitment;
 
 /// What the server showed.
 pub(super) struct Shown {
