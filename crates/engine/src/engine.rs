@@ -9,7 +9,6 @@ use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement};
 
-use crate::embedded::SnapshotDone;
 use crate::metrics::PartitionMetrics;
 
 /// One request to a partition.
@@ -81,6 +80,19 @@ pub type Reply = Box<dyn FnOnce(Answers) + Send>;
 
 /// One answer for each request of a batch, in their order.
 pub type Answers = Vec<Result<Receipt, Failure>>;
+
+/// A snapshot that was made and read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotDone {
+    /// The last sequence that is in it.
+    pub sequence: u64,
+    /// The digest of the state.
+    pub digest: u128,
+    /// Its size.
+    pub payload_bytes: u64,
+    /// How many old segments were dropped.
+    pub segments_retired: u64,
+}
 
 /// An engine: whatever sequences, logs and applies commands.
 pub trait Engine: Send + Sync {

@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod random;
 pub mod redis;
 pub mod snapshot;
+pub mod stop;
 pub mod storage;
 
 pub use engine::{Engine, Failure, Reply, Request, Watch};

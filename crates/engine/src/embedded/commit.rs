@@ -12,8 +12,8 @@ use scarce_core::event::Entry;
 use crate::journal::{Journal, JournalError, Writer};
 use crate::metrics::PartitionMetrics;
 
-use super::run::Waker;
 use crate::engine::Failure;
+use crate::stop::Waker;
 
 /// A batch on its way to the disk.
 pub(super) struct Commit {

@@ -7,11 +7,11 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::event::Entry;
 
 use super::commit::{Progress, explain};
-use super::keeper::{SnapshotDone, Task};
-use super::run::Waker;
-use crate::engine::{Failure, Reply, Request, Watch};
+use super::keeper::Task;
+use crate::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use crate::journal::{Journal, JournalError};
 use crate::metrics::PartitionMetrics;
+use crate::stop::Waker;
 
 /// A batch from another thread, and who waits for its answers.
 pub struct Mail {

@@ -12,6 +12,7 @@ use super::commit::{Progress, explain};
 use super::fold::fold;
 use super::recovery::{load_machine, newest_machine_at};
 use super::{EmbeddedError, Place};
+use crate::engine::SnapshotDone;
 use crate::journal::{Journal, Reader};
 use crate::snapshot::{self, SnapshotInfo};
 
@@ -24,19 +25,6 @@ pub(super) enum Task {
     Snapshot(SnapshotReply),
     /// End.
     Stop,
-}
-
-/// A snapshot that was made and read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SnapshotDone {
-    /// The last sequence that is in it.
-    pub sequence: u64,
-    /// The digest of the state.
-    pub digest: u128,
-    /// Its size.
-    pub payload_bytes: u64,
-    /// How many old segments were dropped.
-    pub segments_retired: u64,
 }
 
 pub(super) struct Keeper {

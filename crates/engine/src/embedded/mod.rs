@@ -25,23 +25,23 @@ use scarce_core::state;
 
 use crate::clock::{Clock, ManualClock, SystemClock};
 use crate::deployment::{Deployment, DeploymentError};
-use crate::engine::{Engine, Failure, Reply, Request, Watch};
+use crate::engine::{Engine, Failure, Reply, Request, SnapshotDone, Watch};
 use crate::journal::{self, JournalError};
 use crate::lock::{DirectoryLock, LockError};
 use crate::metrics::PartitionMetrics;
 use crate::snapshot::SnapshotError;
+use crate::stop::{Stop, Waker};
 use crate::storage::{FileStorage, Storage, StorageError};
 
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
-pub use keeper::SnapshotDone;
 pub use look::{
     LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
 };
 pub use owner::{Held, Owner};
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
-pub use run::{Port, SilentPort, Stop, Waker};
+pub use run::{Port, SilentPort};
 
 /// Why the engine does not start, or stops.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,11 @@
 //! An owner's thread.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::EmbeddedError;
 use super::owner::Owner;
-
-/// Wakes a port that waits, from any thread.
-pub type Waker = Arc<dyn Fn() + Send + Sync>;
+use crate::stop::{Stop, Waker};
 
 /// What an owner serves from its own thread beside its inbox: sockets.
 pub trait Port: Send {
@@ -56,39 +53,6 @@ impl Port for SilentPort {
             // A signal that waits already serves for both.
             let _ = sender.try_send(());
         })
-    }
-}
-
-/// Asks all owners to end.
-#[derive(Clone, Default)]
-pub struct Stop {
-    shared: Arc<StopShared>,
-}
-
-#[derive(Default)]
-struct StopShared {
-    requested: AtomicBool,
-    wakers: Mutex<Vec<Waker>>,
-}
-
-impl Stop {
-    /// Asks for the end: what was taken is finished, nothing more is.
-    pub fn request(&self) {
-        self.shared.requested.store(true, Ordering::Release);
-        for waker in self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            waker();
-        }
-    }
-
-    /// Whether the end was asked for.
-    #[must_use]
-    pub fn is_requested(&self) -> bool {
-        self.shared.requested.load(Ordering::Acquire)
-    }
-
-    /// Has `waker` called when the end is asked for.
-    pub fn add(&self, waker: Waker) {
-        self.shared.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use scarce_engine::embedded::Stop;
 use scarce_engine::random::{self, hex};
 use scarce_engine::redis::{self, RedisEngine};
+use scarce_engine::stop::Stop;
 
 use super::{Doors, state_of};
 use crate::cli::{Exit, Failed};

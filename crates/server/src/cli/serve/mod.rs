@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::embedded::Stop;
+use scarce_engine::stop::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{Ended, Exit, Failed};

@@ -2,7 +2,7 @@
 //! for each, so that a partition's bounded inbox counts turns and not commands.
 
 use scarce_core::outcome::Receipt;
-use scarce_engine::embedded::Waker;
+use scarce_engine::stop::Waker;
 use scarce_engine::{Engine, Failure, Request};
 
 /// Takes the answer to one request, in a thread of the engine.

@@ -47,7 +47,7 @@ pub(super) struct Around<'a> {
 pub(super) struct Mailbox {
     pub(super) sender: crossbeam_channel::Sender<Arrived>,
     /// Says that something arrived.
-    pub(super) wake: scarce_engine::embedded::Waker,
+    pub(super) wake: scarce_engine::stop::Waker,
 }
 
 /// An answer of another partition.
