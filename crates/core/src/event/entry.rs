@@ -12,7 +12,7 @@
 
 use compact_str::CompactString;
 
-use super::Event;
+use super::{Event, Position};
 use crate::codec::{Input, Malformed, Wire};
 use crate::outcome::Outcome;
 use crate::types::{OperationId, TimeMs};
@@ -82,6 +82,12 @@ impl Entry {
     #[must_use]
     pub fn sequence_last(&self) -> u64 {
         self.head.sequence_first + self.events.len() as u64 - 1
+    }
+
+    /// The place behind its last event.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        Position { epoch: self.head.epoch, sequence: self.sequence_last() }
     }
 
     /// Appends an entry to the log's bytes.

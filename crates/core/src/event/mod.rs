@@ -3,11 +3,15 @@
 
 pub mod entry;
 pub mod from_shown;
+mod position;
+mod redacted;
 mod spec;
 mod table;
 
 pub use entry::{ENTRY_BYTES_MAX, Entry, EntryHead, OperationMark};
 pub use from_shown::FromShown;
+pub use position::Position;
+pub use redacted::Redacted;
 pub use spec::EventSpec;
 pub use table::*;
 
@@ -102,4 +106,47 @@ macro_rules! shown_word {
             }
         }
     )*};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Id, OperationId};
+
+    fn id(text: &str) -> Id {
+        Id::parse(text.as_bytes(), "id").expect("an id")
+    }
+
+    #[test]
+    fn the_resource_is_what_changed() {
+        let (from, to) = (id("a"), id("b"));
+        let (amount, balance) = (1, 2);
+        let transferred = AccountTransferred {
+            from,
+            to,
+            amount,
+            from_balance: balance,
+            from_available: balance,
+            to_balance: balance,
+            to_available: balance,
+        };
+        assert_eq!(Event::from(transferred).resource(), Some(Value::from("a")));
+        let operation = OperationId::parse(b"op", "id").expect("an id");
+        assert_eq!(Event::from(OperationResolved { operation }).resource(), None);
+        assert_eq!(Event::from(OperationRefused {}).resource(), None);
+    }
+
+    #[test]
+    fn what_changed_is_the_first_field_of_every_event_that_is_not_of_an_operation() {
+        let resources = ["account", "from", "sku", "campaign", "coupon", "market"];
+        for spec in EVENTS.iter().filter(|spec| !spec.name.starts_with("operation.")) {
+            assert!(spec.fields.first().is_some_and(|field| resources.contains(field)), "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn rows_are_found_by_name() {
+        assert!(EVENTS.iter().all(|spec| find(spec.name) == Some(spec)));
+        assert_eq!(find("account"), None);
+    }
 }

@@ -13,6 +13,13 @@ pub struct EventSpec {
     pub summary: &'static str,
 }
 
+impl EventSpec {
+    /// The names of the fields that public streams show, in order.
+    pub fn public_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.fields.iter().copied().filter(|field| !field.starts_with('#'))
+    }
+}
+
 /// Declares the events: a struct each, the enum of all, their encoding and table. A field in
 /// `secret [...]` is in the log and in state, but in no public stream.
 macro_rules! events {
@@ -71,6 +78,21 @@ macro_rules! events {
         }
 
         impl Event {
+            /// The id of what changed, which is the first field; of a transfer, the account that pays. Events that
+            /// only tell of an operation have none.
+            #[must_use]
+            pub fn resource(&self) -> Option<Value> {
+                if self.spec().name.starts_with("operation.") {
+                    return None;
+                }
+                #[allow(unreachable_code, reason = "only the first field is looked at")]
+                match self { $(Event::$variant(event) => {
+                    let _ = event;
+                    $(return Some(Shown::shown(&event.$field));)*
+                    None
+                })* }
+            }
+
             /// The values of all fields in the order of the table, those that no public stream shows last.
             #[must_use]
             pub fn values(&self) -> Vec<Value> {
@@ -95,6 +117,33 @@ macro_rules! events {
                     _ => return Err(Malformed),
                 };
                 if values.next().is_some() { Err(Malformed) } else { Ok(event) }
+            }
+
+            /// The event of a number whose public fields have these values, as [`fields`](Event::fields) gives
+            /// them. What no public stream shows is [`Redacted`].
+            ///
+            /// # Errors
+            /// When there is no such event, or its public fields have other values.
+            pub fn from_public_values(number: u16, values: &[Value]) -> Result<Self, Malformed> {
+                let mut values = values.iter();
+                let event = match number {
+                    $($number => Event::$variant($variant {
+                        $($field: FromShown::from_shown(values.next().ok_or(Malformed)?)?,)*
+                        $($sfield: Redacted::redacted(),)*
+                    }),)*
+                    _ => return Err(Malformed),
+                };
+                if values.next().is_some() { Err(Malformed) } else { Ok(event) }
+            }
+
+            /// The event as a public stream can tell it: what none shows is [`Redacted`].
+            #[must_use]
+            pub fn redacted(mut self) -> Self {
+                match &mut self { $(Event::$variant(event) => {
+                    let _ = &event;
+                    $(event.$sfield = Redacted::redacted();)*
+                })* }
+                self
             }
         }
 

@@ -1,7 +1,9 @@
 //! The event table.
 
+use std::sync::LazyLock;
+
 use super::spec::{EventSpec, events};
-use super::{FromShown, Shown};
+use super::{FromShown, Redacted, Shown};
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::shapes::{Cut, Limit, Method, Side, StpMode, Subject, Tif};
 use crate::machine::step::Progress;
@@ -109,4 +111,18 @@ events! {
         {} secret { progress: Progress };
     123 "operation.unchanged" OperationUnchanged "A command was applied and found nothing to change; its receipt is remembered under its id."
         {} secret {};
+}
+
+/// The rows by name, for looking up.
+static BY_NAME: LazyLock<Vec<&'static EventSpec>> = LazyLock::new(|| {
+    let mut rows = EVENTS.to_vec();
+    rows.sort_unstable_by_key(|spec| spec.name);
+    rows
+});
+
+/// The table's row of an event's name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static EventSpec> {
+    let rows = &*BY_NAME;
+    rows.binary_search_by(|spec| spec.name.cmp(name)).ok().map(|at| rows[at])
 }

@@ -1,0 +1,19 @@
+//! Places in a partition's log.
+
+/// A place in the log of a partition: behind an event. The default is the beginning.
+///
+/// Ordered by epoch, then by sequence: after a failover that lost events, sequences are given anew in a
+/// higher epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The epoch of the event; 0 where it does not matter.
+    pub epoch: u64,
+    /// Its sequence; 0 for the beginning.
+    pub sequence: u64,
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}.{}", self.epoch, self.sequence)
+    }
+}
