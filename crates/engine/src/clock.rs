@@ -58,6 +58,11 @@ impl SystemClock {
     }
 }
 
+/// What time the system has, for notes that nothing depends on.
+pub(crate) fn wall_ms() -> TimeMs {
+    milliseconds(wall())
+}
+
 fn wall() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

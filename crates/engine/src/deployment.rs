@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::random::{self, hex, unhex};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Storage, StorageError, read_small, replace};
 
 /// Newest version of the deployment file.
 pub const FORMAT_VERSION: u32 = 1;
@@ -108,30 +108,16 @@ impl Deployment {
 
     /// Loads the deployment, if there is one.
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, DeploymentError> {
-        let file = match storage.open(FILE_NAME) {
-            Ok(file) => file,
-            Err(error) if error.is_not_found() => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let length = file.len()?.min(FILE_BYTES_MAX);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-        let read = file.read_at(0, &mut bytes)?;
-        parse(&String::from_utf8_lossy(&bytes[..read]), &storage.locate(FILE_NAME)).map(Some)
+        let bytes = read_small(storage, FILE_NAME, FILE_BYTES_MAX)?;
+        let text = bytes.as_deref().map(String::from_utf8_lossy);
+        text.map(|text| parse(&text, &storage.locate(FILE_NAME))).transpose()
     }
 
     fn create(storage: &dyn Storage, partitions: u32) -> Result<Self, DeploymentError> {
         let deployment_id = random::bytes().map_err(DeploymentError::Random)?;
         let secret = random::bytes().map_err(DeploymentError::Random)?;
         let deployment = Self { deployment_id, partitions, secret };
-        match storage.remove(TEMPORARY_NAME) {
-            Err(error) if !error.is_not_found() => return Err(error.into()),
-            _ => {}
-        }
-        let mut file = storage.create(TEMPORARY_NAME)?;
-        file.write_at(0, deployment.text().as_bytes())?;
-        file.sync_data()?;
-        storage.rename(TEMPORARY_NAME, FILE_NAME)?;
-        storage.sync_directory()?;
+        replace(storage, TEMPORARY_NAME, FILE_NAME, deployment.text().as_bytes())?;
         Ok(deployment)
     }
 

@@ -2,13 +2,15 @@
 //! log and change into one step.
 
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use scarce_core::command::{Command, Envelope};
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Position};
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement};
 
+use crate::consumers::{ConsumerName, Consumption, Lease};
 use crate::metrics::PartitionMetrics;
 
 /// One request to a partition.
@@ -94,17 +96,13 @@ pub struct SnapshotDone {
     pub segments_retired: u64,
 }
 
-/// An engine: whatever sequences, logs and applies commands.
-pub trait Engine: Send + Sync {
+/// The log of a deployment, partition by partition, and who consumes it.
+pub trait Log: Send + Sync {
     /// How many partitions there are.
     fn partitions(&self) -> u32;
 
-    /// The deployment's secret, which keys the cuts of red packets.
-    fn secret(&self) -> &[u8; 32];
-
-    /// Hands a batch to a partition. `reply` is called exactly once, from a thread of the engine; it
-    /// must not block.
-    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply);
+    /// The deployment's id, in hexadecimal digits.
+    fn deployment_id(&self) -> &str;
 
     /// Entries of a partition's log from the one that holds `sequence` on, as far as they are
     /// durable, until they make up `bytes_max`. One comes in any case where there is one.
@@ -125,6 +123,60 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When there is no such partition.
     fn durable_through(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// The first sequence that a partition's log still has; of an empty log the one that comes next.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be learned.
+    fn first_sequence(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// Who consumes a partition's log, in the order of their names, and how far each is.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be learned.
+    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure>;
+
+    /// Notes that a consumer needs nothing at or before `confirmed`, so that the log may be trimmed there once
+    /// nobody needs it; never back. The first note makes the consumer known. It is refused while somebody
+    /// other than `holder` has the lease.
+    ///
+    /// # Errors
+    /// When there is no such partition, or nobody can note it.
+    fn confirm(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure>;
+
+    /// Gives `holder` the lease of a known consumer for a while, or prolongs it; with no time it ends it.
+    ///
+    /// # Errors
+    /// When there is no such partition or consumer, or it cannot be noted.
+    fn lease(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure>;
+
+    /// Forgets a consumer: the log is no longer kept for it. Whether it was known.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be noted.
+    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure>;
+}
+
+/// An engine: whatever sequences, logs and applies commands.
+pub trait Engine: Log {
+    /// The deployment's secret, which keys the cuts of red packets.
+    fn secret(&self) -> &[u8; 32];
+
+    /// Hands a batch to a partition. `reply` is called exactly once, from a thread of the engine; it
+    /// must not block.
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply);
 
     /// Makes a snapshot of a partition, from which it starts faster, and waits for it.
     ///

@@ -4,6 +4,7 @@
 //! journal in this process, [`redis`] the one that keeps both in Redis or Valkey.
 
 pub mod clock;
+pub mod consumers;
 pub mod deployment;
 pub mod embedded;
 pub mod engine;
@@ -16,4 +17,4 @@ pub mod snapshot;
 pub mod stop;
 pub mod storage;
 
-pub use engine::{Engine, Failure, Reply, Request, Watch};
+pub use engine::{Engine, Failure, Log, Reply, Request, Watch};

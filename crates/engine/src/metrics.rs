@@ -96,6 +96,8 @@ pub struct Levels {
     pub sequence: u64,
     /// Batches that wait in the inbox.
     pub inbox: u64,
+    /// Events that the slowest consumer of the log has not confirmed.
+    pub outflow_lag: u64,
 }
 
 /// What a partition counts.
@@ -107,6 +109,7 @@ pub struct PartitionMetrics {
     deadline_lag_ms: Counter,
     sequence: Counter,
     inbox: Counter,
+    outflow_lag: Counter,
     /// Requests for which the engine could not decide.
     pub failures: Counter,
     /// How long the journal took to sync; written by the committer.
@@ -127,6 +130,7 @@ impl Default for PartitionMetrics {
             deadline_lag_ms: Counter::default(),
             sequence: Counter::default(),
             inbox: Counter::default(),
+            outflow_lag: Counter::default(),
             failures: Counter::default(),
             syncs: Durations::default(),
             commits: Durations::default(),
@@ -169,6 +173,7 @@ impl PartitionMetrics {
         self.deadline_lag_ms.set(levels.deadline_lag_ms);
         self.sequence.set(levels.sequence);
         self.inbox.set(levels.inbox);
+        self.outflow_lag.set(levels.outflow_lag);
     }
 
     /// The levels at the end of the owner's last turn.
@@ -180,6 +185,7 @@ impl PartitionMetrics {
             deadline_lag_ms: self.deadline_lag_ms.get(),
             sequence: self.sequence.get(),
             inbox: self.inbox.get(),
+            outflow_lag: self.outflow_lag.get(),
         }
     }
 

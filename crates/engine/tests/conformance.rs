@@ -10,7 +10,7 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine::embedded::{ClockChoice, Embedded, Files, Running, Settings, SilentPort, open_files};
 use scarce_engine::engine::partition_of;
 use scarce_engine::storage::FaultyDisk;
-use scarce_engine::{Engine, Request};
+use scarce_engine::{Engine, Log, Request};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 
 struct EmbeddedTarget {

@@ -9,7 +9,7 @@ use scarce_core::outcome::Receipt;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::embedded::{ClockChoice, Embedded, Files, Running, Settings, SilentPort, open_files};
 use scarce_engine::storage::FaultyDisk;
-use scarce_engine::{Engine, Failure, Request};
+use scarce_engine::{Engine, Failure, Log, Request};
 
 struct Bench {
     root: FaultyDisk,

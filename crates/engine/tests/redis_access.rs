@@ -12,7 +12,7 @@ use std::path::Path;
 
 use load::told;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use scarce_engine::Engine;
+use scarce_engine::Log;
 use scarce_engine::redis::address::{Login, Tls};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
 use scarce_launch::{Options, Server};

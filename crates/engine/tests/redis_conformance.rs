@@ -14,7 +14,7 @@ use scarce_core::machine::Machine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::engine::partition_of;
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
-use scarce_engine::{Engine, Request};
+use scarce_engine::{Engine, Log, Request};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 use servers::Servers;
 

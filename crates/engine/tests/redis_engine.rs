@@ -17,7 +17,7 @@ use scarce_engine::redis::call::{self, Owed};
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings, default_state};
-use scarce_engine::{Engine, Failure, Request};
+use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_sim::conformance::request;
 use servers::{connection, restart};
 

@@ -9,6 +9,9 @@ const PAGE: &str = include_str!("../../../docs/redis-keys.md");
 const RUNTIME: &str = include_str!("../src/redis/scripts/runtime.lua");
 const MAIN: &str = include_str!("../src/redis/scripts/main.lua");
 
+/// Keys that no call of the library declares.
+const BESIDE: &[&str] = &["deployment", "scripts", "waited", "consumers"];
+
 /// What stands between two texts, of which the first is there.
 fn between<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
     let (_, rest) = text.split_once(first).unwrap_or_else(|| panic!("'{first}' is not there"));
@@ -52,13 +55,13 @@ fn shown(section: &str) -> Vec<&str> {
 #[test]
 fn every_key_has_its_place() {
     let table = between(PAGE, "\n## All keys\n", "\n## ");
-    for name in NAMES.iter().chain(&["deployment", "scripts", "waited"]) {
+    for name in NAMES.iter().chain(BESIDE) {
         assert!(!section(name).trim().is_empty(), "nothing is said of '{name}'");
         assert!(table.contains(&format!("`](#{name})")) || table.contains(&format!("{name}`]")), "{name}");
     }
     let headings = PAGE.lines().filter_map(|line| line.strip_prefix("### `"));
     for name in headings.filter_map(|line| line.strip_suffix('`')) {
-        let is_known = NAMES.contains(&name) || ["deployment", "scripts", "waited"].contains(&name);
+        let is_known = NAMES.contains(&name) || BESIDE.contains(&name);
         assert!(is_known, "there is no key '{name}'");
     }
 }

@@ -13,7 +13,7 @@ use scarce_core::state;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
-use scarce_engine::{Engine, Request};
+use scarce_engine::{Engine, Log, Request};
 use scarce_sim::compare::{Comparison, Coverage, envelope};
 use scarce_sim::random::{Sequence, Step};
 use servers::{Server, connection};

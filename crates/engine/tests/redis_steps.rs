@@ -11,7 +11,7 @@ use scarce_engine::redis::call::{self, Owed};
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::library::{ClockSource, Library};
 use scarce_engine::redis::{RedisEngine, ScriptKind, Settings};
-use scarce_engine::{Engine, Request};
+use scarce_engine::{Engine, Log, Request};
 use scarce_sim::conformance::request;
 use servers::{Server, connection, restart};
 

@@ -21,7 +21,7 @@ use scarce_core::types::Id;
 use scarce_engine::redis::address::Login;
 use scarce_engine::redis::keys::Keys;
 use scarce_engine::redis::{RedisEngine, Settings};
-use scarce_engine::{Engine, Failure, Request};
+use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_launch::{Cluster, Options, Sentinels, Server};
 
 /// How many callers send at a time.

@@ -8,6 +8,7 @@ use scarce_core::event::Entry;
 
 use super::commit::{Progress, explain};
 use super::keeper::Task;
+use crate::consumers::Registry;
 use crate::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use crate::journal::{Journal, JournalError};
 use crate::metrics::PartitionMetrics;
@@ -56,6 +57,7 @@ struct Shared {
     waker: Arc<Mutex<Option<Waker>>>,
     journal: Journal,
     progress: Arc<Progress>,
+    consumers: Arc<Registry>,
     keeper: Sender<Task>,
     /// Whether nobody takes mail any more.
     is_closed: AtomicBool,
@@ -73,11 +75,13 @@ impl Inbox {
         waker: Arc<Mutex<Option<Waker>>>,
         journal: Journal,
         progress: Arc<Progress>,
+        consumers: Arc<Registry>,
         keeper: Sender<Task>,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
         let is_closed = AtomicBool::new(false);
-        Self { shared: Arc::new(Shared { sender, receiver, waker, journal, progress, keeper, is_closed }) }
+        let shared = Shared { sender, receiver, waker, journal, progress, consumers, keeper, is_closed };
+        Self { shared: Arc::new(shared) }
     }
 
     pub(super) fn set_waker(&self, waker: Waker) {
@@ -128,6 +132,14 @@ impl Inbox {
     pub fn watch(&self, wake: Waker) -> Watch {
         self.shared.progress.watch(&wake);
         Watch::new(wake)
+    }
+
+    pub(super) fn first_sequence(&self) -> u64 {
+        self.shared.journal.first_available()
+    }
+
+    pub(super) fn consumers(&self) -> &Registry {
+        &self.shared.consumers
     }
 
     /// The last sequence that is durable.

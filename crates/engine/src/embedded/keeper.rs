@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::state;
@@ -12,6 +12,7 @@ use super::commit::{Progress, explain};
 use super::fold::fold;
 use super::recovery::{load_machine, newest_machine_at};
 use super::{EmbeddedError, Place};
+use crate::consumers::Registry;
 use crate::engine::SnapshotDone;
 use crate::journal::{Journal, Reader};
 use crate::snapshot::{self, SnapshotInfo};
@@ -29,16 +30,21 @@ pub(super) enum Task {
 
 pub(super) struct Keeper {
     pub(super) place: Place,
+    pub(super) consumers: Arc<Registry>,
     pub(super) settings: state::Settings,
     pub(super) journal: Journal,
     pub(super) progress: Arc<Progress>,
     pub(super) tasks: Receiver<Task>,
     pub(super) snapshot_bytes: u64,
     pub(super) bytes_at_snapshot: u64,
+    pub(super) saved_at: Instant,
 }
 
 /// How often the keeper looks whether there is something to do.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How often it is written down how far consumers are: each time costs the disk two syncs.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much journal is read at a time while folding.
 const READ_BYTES: u64 = 4 << 20;
@@ -49,7 +55,7 @@ impl Keeper {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
                 Ok(Task::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
                 Err(RecvTimeoutError::Timeout) => self.look(),
-                Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
             }
         }
     }
@@ -62,8 +68,21 @@ impl Keeper {
                 Err(error) => self.progress.set_full(error.is_full()),
             }
         }
+        if self.saved_at.elapsed() >= SAVE_INTERVAL {
+            self.saved_at = Instant::now();
+            self.save_consumers();
+        }
         if self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes {
             self.snapshot_for(None);
+        }
+    }
+
+    /// Where it fails, consumers take some events once more after the next start, and the journal is kept for that.
+    fn save_consumers(&self) {
+        if let Err(error) = self.consumers.save(&*self.place.storage) {
+            let partition = self.place.partition;
+            let _ =
+                writeln!(std::io::stderr(), "the consumers of partition {partition} were not noted: {error}");
         }
     }
 
@@ -125,12 +144,14 @@ impl Keeper {
         Ok(())
     }
 
-    /// Drops segments that no kept snapshot needs for recovery and no remembered operation for its
-    /// receipt.
+    /// Drops segments that no kept snapshot needs for recovery, no remembered operation for its receipt, and
+    /// no consumer for its events.
     fn retire(&self, kept_from: Option<u64>) -> Result<u64, EmbeddedError> {
         let oldest = snapshot::retain(&*self.place.storage, &self.place.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
-        let before = kept_from.map_or(oldest + 1, |kept| kept.min(oldest + 1));
+        self.save_consumers();
+        let unneeded = self.consumers.saved_floor().min(oldest);
+        let before = kept_from.map_or(unneeded + 1, |kept| kept.min(unneeded + 1));
         Ok(self.journal.retire(before)?.segments)
     }
 }

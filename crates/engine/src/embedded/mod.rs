@@ -19,16 +19,19 @@ mod run;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Position};
 use scarce_core::state;
 
-use crate::clock::{Clock, ManualClock, SystemClock};
+use crate::clock::{Clock, ManualClock, SystemClock, wall_ms};
+use crate::consumers::{self, ConsumerName, Consumption, Lease, RegistryError};
 use crate::deployment::{Deployment, DeploymentError};
-use crate::engine::{Engine, Failure, Reply, Request, SnapshotDone, Watch};
+use crate::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
 use crate::journal::{self, JournalError};
 use crate::lock::{DirectoryLock, LockError};
 use crate::metrics::PartitionMetrics;
+use crate::random::hex;
 use crate::snapshot::SnapshotError;
 use crate::stop::{Stop, Waker};
 use crate::storage::{FileStorage, Storage, StorageError};
@@ -61,6 +64,9 @@ pub enum EmbeddedError {
     /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// The list of consumers is unusable.
+    #[error(transparent)]
+    Consumers(#[from] RegistryError),
     /// The log does not fold.
     #[error(transparent)]
     Fold(#[from] FoldError),
@@ -107,6 +113,9 @@ impl ClockChoice {
     }
 }
 
+/// How many events may wait for the slowest consumer by default: some ten gigabytes of journal.
+const OUTFLOW_LAG_MAX: u64 = 100_000_000;
+
 /// What may be set.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -122,6 +131,8 @@ pub struct Settings {
     pub inbox_batches_max: usize,
     /// How many bytes of log may be decided ahead of the disk.
     pub commit_bytes_max: usize,
+    /// How many events may wait for the slowest consumer of the log before commands are refused.
+    pub outflow_lag_max: u64,
     /// Where stamps come from.
     pub clock: ClockChoice,
 }
@@ -135,6 +146,7 @@ impl Default for Settings {
             snapshot_bytes: 512 << 20,
             inbox_batches_max: 1_024,
             commit_bytes_max: 2 << 20,
+            outflow_lag_max: OUTFLOW_LAG_MAX,
             clock: ClockChoice::System { accept_leap: false },
         }
     }
@@ -246,6 +258,7 @@ impl Recovered {
         mut port: impl FnMut(u32, &Arc<Embedded>) -> std::io::Result<Box<dyn Port>>,
     ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
         let engine = Arc::new(Embedded {
+            deployment_id: hex(&self.deployment.deployment_id),
             secret: self.deployment.secret,
             inboxes: self.owners.iter().map(|owner| owner.inbox().clone()).collect(),
         });
@@ -268,6 +281,7 @@ impl Recovered {
 
 /// The handle that gateways without sockets of their own in an owner's thread use.
 pub struct Embedded {
+    deployment_id: String,
     secret: [u8; 32],
     inboxes: Vec<Inbox>,
 }
@@ -288,20 +302,13 @@ fn no_partition(partition: u32) -> Failure {
     Failure::Unavailable { reason: format!("there is no partition {partition}") }
 }
 
-impl Engine for Embedded {
+impl Log for Embedded {
     fn partitions(&self) -> u32 {
         u32::try_from(self.inboxes.len()).unwrap_or(u32::MAX)
     }
 
-    fn secret(&self) -> &[u8; 32] {
-        &self.secret
-    }
-
-    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
-        match self.inbox(partition) {
-            Some(inbox) => inbox.post(batch, reply),
-            None => reply(vec![Err(no_partition(partition)); batch.len()]),
-        }
+    fn deployment_id(&self) -> &str {
+        &self.deployment_id
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
@@ -314,6 +321,52 @@ impl Engine for Embedded {
 
     fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
         Ok(self.known(partition)?.durable_through())
+    }
+
+    fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.first_sequence())
+    }
+
+    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
+        Ok(self.known(partition)?.consumers().list())
+    }
+
+    fn confirm(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure> {
+        Ok(self.known(partition)?.consumers().confirm(name, holder, confirmed, wall_ms()))
+    }
+
+    fn lease(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure> {
+        let lease = self.known(partition)?.consumers().lease(name, holder, ttl);
+        lease.ok_or_else(|| consumers::unknown(name))
+    }
+
+    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
+        Ok(self.known(partition)?.consumers().forget(name))
+    }
+}
+
+impl Engine for Embedded {
+    fn secret(&self) -> &[u8; 32] {
+        &self.secret
+    }
+
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
+        match self.inbox(partition) {
+            Some(inbox) => inbox.post(batch, reply),
+            None => reply(vec![Err(no_partition(partition)); batch.len()]),
+        }
     }
 
     fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {

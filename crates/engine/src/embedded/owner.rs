@@ -17,6 +17,7 @@ use super::inbox::{Inbox, Mail};
 use super::keeper::{Keeper, Task};
 use super::{ClockChoice, EmbeddedError, Place, Settings};
 use crate::clock::{Clock, Leap};
+use crate::consumers::{self, Registry};
 use crate::engine::{Failure, Request};
 use crate::journal::{Reader, Writer};
 use crate::metrics::Levels;
@@ -49,6 +50,7 @@ pub struct Owner {
     swept_at: TimeMs,
     inbox: Inbox,
     waiting: VecDeque<(u64, Mail, crate::engine::Answers)>,
+    consumers: Arc<Registry>,
     committer: Committer,
     keeper: Option<(Sender<Task>, std::thread::JoinHandle<()>)>,
     reader: Reader,
@@ -87,14 +89,17 @@ impl Owner {
         let committer = Committer::start(writer, format!("committer-{partition}"), waker.clone())
             .map_err(|error| failed("committer", &error))?;
         let (keeper_sender, tasks) = bounded(4);
+        let consumers = Arc::new(Registry::load(&*place.storage, settings.outflow_lag_max)?);
         let keeper = Keeper {
             place,
+            consumers: consumers.clone(),
             settings: state_settings,
             journal: journal.clone(),
             progress: committer.progress.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
             bytes_at_snapshot: 0,
+            saved_at: Instant::now(),
         };
         let keeper = std::thread::Builder::new()
             .name(format!("keeper-{partition}"))
@@ -105,6 +110,7 @@ impl Owner {
             waker,
             journal.clone(),
             committer.progress.clone(),
+            consumers.clone(),
             keeper_sender.clone(),
         );
         let mut owner = Self {
@@ -114,6 +120,7 @@ impl Owner {
             swept_at: 0,
             inbox,
             waiting: VecDeque::new(),
+            consumers,
             committer,
             keeper: Some((keeper_sender, keeper)),
             reader: journal.reader(),
@@ -289,6 +296,9 @@ impl Owner {
         if self.open.len() >= 2 * self.commit_bytes_max {
             return Err(Failure::Overloaded { queue: "commit" });
         }
+        if self.consumers.is_overrun(self.machine.sequence()) {
+            return Err(Failure::Overloaded { queue: consumers::QUEUE });
+        }
         Ok(())
     }
 
@@ -391,6 +401,7 @@ impl Owner {
             deadline_lag_ms: lag,
             sequence: self.machine.sequence(),
             inbox: self.inbox.depth() as u64,
+            outflow_lag: self.consumers.lag(self.machine.sequence()),
         });
     }
 

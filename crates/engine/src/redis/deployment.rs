@@ -1,4 +1,4 @@
-//! What is fixed when a deployment is created: its number of partitions and its secret, in a hash of its
+//! What is fixed when a deployment is created: its id, its number of partitions and its secret, in a hash of its
 //! own. And what a server must be like.
 
 use std::collections::BTreeMap;
@@ -17,12 +17,20 @@ pub(super) fn key(prefix: &str) -> String {
     format!("{prefix}deployment")
 }
 
-/// Loads the deployment behind a prefix, or creates it. Gives its secret.
+/// What a deployment has for ever.
+pub(super) struct Deployment {
+    /// Its id, in hexadecimal digits.
+    pub(super) id: String,
+    /// What keys the cuts of its red packets.
+    pub(super) secret: [u8; 32],
+}
+
+/// Loads the deployment behind a prefix, or creates it.
 pub(super) async fn load_or_create(
     link: &Link,
     prefix: &str,
     partitions: u32,
-) -> Result<[u8; 32], RedisError> {
+) -> Result<Deployment, RedisError> {
     if partitions == 0 {
         return Err(RedisError::NoPartition);
     }
@@ -30,6 +38,7 @@ pub(super) async fn load_or_create(
     let fields = [
         ("format_version", FORMAT_VERSION.to_string()),
         ("partitions", partitions.to_string()),
+        ("deployment_id", hex(&random::bytes::<16>().map_err(RedisError::Random)?)),
         ("secret", hex(&random::bytes::<32>().map_err(RedisError::Random)?)),
     ];
     for (name, value) in fields {
@@ -47,7 +56,11 @@ pub(super) async fn load_or_create(
         return Err(RedisError::Newer { key: key.clone(), found: version, supported: FORMAT_VERSION });
     }
     match number("partitions").ok_or_else(damaged)? {
-        its if its == partitions => found.get("secret").and_then(|text| unhex(text)).ok_or_else(damaged),
+        its if its == partitions => {
+            let secret = found.get("secret").and_then(|text| unhex(text)).ok_or_else(damaged)?;
+            let id: [u8; 16] = found.get("deployment_id").and_then(|text| unhex(text)).ok_or_else(damaged)?;
+            Ok(Deployment { id: hex(&id), secret })
+        }
         its => Err(RedisError::Partitions { key: key.clone(), found: its, wanted: partitions }),
     }
 }

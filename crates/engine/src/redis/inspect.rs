@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, FromRedisValue, cmd};
 
-use super::address::{Address, Topology};
+use super::address::Topology;
 use super::nodes::Nodes;
 use super::server::ServerState;
 use super::{RedisError, Settings, deployment};
@@ -80,13 +80,11 @@ pub struct Report {
 /// # Errors
 /// When the address is none, or a server cannot be reached.
 pub fn inspect(settings: &Settings) -> Result<Report, RedisError> {
-    let url = || settings.url.rsplit('@').next().unwrap_or_default().to_owned();
-    let address = Address::parse(&settings.url).ok_or_else(|| RedisError::Url { url: url() })?;
-    let (topology, login, tls) = (address.topology.clone(), settings.login.clone(), settings.tls.clone());
+    let nodes = Nodes::of(settings)?;
+    let topology = nodes.address.topology.clone();
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RedisError::Threads)?;
     runtime.block_on(async {
-        let nodes = Nodes::new(address, login, tls, settings.response_timeout);
         let (mut servers, mut partitions) = (Vec::new(), None);
         let key = deployment::key(&settings.prefix);
         for endpoint in nodes.primaries().await? {

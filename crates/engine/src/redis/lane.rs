@@ -2,6 +2,7 @@
 //! there is to do, the less each command costs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use scarce_core::command::Command;
 use scarce_core::outcome::Durability;
@@ -20,6 +21,7 @@ use super::reader;
 use super::settle::{Answered, Decided, levels};
 use super::waits::Waits;
 use crate::clock::{Clock, ManualClock};
+use crate::consumers;
 use crate::engine::{Failure, Reply, Request};
 use crate::metrics::PartitionMetrics;
 
@@ -49,14 +51,41 @@ impl Mail {
 }
 
 /// What the lane and whoever asks about the partition both know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) metrics: PartitionMetrics,
     /// Why the last call failed.
     pub(super) failure: std::sync::Mutex<Option<Failure>>,
+    /// How many events waited for the slowest consumer when the sweeper looked, and may.
+    lag: AtomicU64,
+    lag_max: u64,
 }
 
 impl Shared {
+    pub(super) fn new(lag_max: u64) -> Self {
+        Self {
+            metrics: PartitionMetrics::default(),
+            failure: std::sync::Mutex::default(),
+            lag: AtomicU64::new(0),
+            lag_max,
+        }
+    }
+
+    /// Notes how many events wait for the slowest consumer.
+    pub(super) fn note_lag(&self, lag: u64) {
+        self.lag.store(lag, Ordering::Relaxed);
+    }
+
+    /// How many events waited when the sweeper looked last.
+    pub(super) fn lag(&self) -> u64 {
+        self.lag.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many events wait that no more should come.
+    fn is_overrun(&self) -> bool {
+        self.lag() > self.lag_max
+    }
+
     /// Whether the last call was answered.
     pub(super) fn check_ready(&self) -> Result<(), Failure> {
         let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -91,7 +120,8 @@ impl Lane {
             let encoded: Vec<Encoded> = waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
             let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
             let levels = levels(&requests, self.durability);
-            let beyond = self.beyond(&levels).await;
+            let mut beyond = self.beyond(&levels).await;
+            self.hold_back(&requests, &mut beyond);
             let mut answers = self.serve(&requests, &encoded, &beyond).await.into_iter();
             let (mut late, mut levels) = (Vec::new(), levels.into_iter());
             for mail in waiting.drain(..) {
@@ -120,6 +150,15 @@ impl Lane {
             }
         }
         beyond
+    }
+
+    /// Refuses changes while more events wait for consumers than memory should hold.
+    fn hold_back(&self, requests: &[&Request], beyond: &mut [Option<Failure>]) {
+        if !self.shared.is_overrun() {
+            return;
+        }
+        let writes = requests.iter().zip(beyond).filter(|(its, _)| matches!(its, Request::Write(_)));
+        writes.for_each(|(_, place)| *place = Some(Failure::Overloaded { queue: consumers::QUEUE }));
     }
 
     /// Lets batches wait aside, while the lane goes on; not without bound.

@@ -13,7 +13,9 @@ pub mod address;
 pub mod call;
 pub mod caller;
 pub mod connection;
+pub mod consumers;
 mod deployment;
+mod error;
 pub mod failure;
 pub mod image;
 pub mod inspect;
@@ -22,14 +24,17 @@ mod lane;
 pub mod library;
 pub mod log;
 pub mod nodes;
+mod partition;
 mod program;
 mod reader;
 mod receipt;
 pub mod routes;
 pub mod script;
 pub mod server;
+mod settings;
 mod settle;
 mod sweep;
+mod trim;
 pub mod values;
 mod waits;
 
@@ -37,198 +42,39 @@ use std::future::Future;
 use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
-use scarce_core::event::Entry;
-use scarce_core::outcome::Durability;
-use scarce_core::state;
+use scarce_core::event::{Entry, Position};
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::Sender;
 
-use crate::clock::ManualClock;
-use crate::engine::{Engine, Failure, Reply, Request, Watch};
+use crate::consumers::{ConsumerName, Consumption, Lease};
+use crate::engine::{Engine, Failure, Log, Reply, Request, Watch};
 use crate::metrics::PartitionMetrics;
 
-use address::{Address, Login, Tls, Topology};
 use caller::Caller;
 use connection::Link;
+use consumers::Consumers;
+use deployment::Deployment;
+pub use error::RedisError;
 use keys::Keys;
-use lane::{Lane, Mail, Shared};
+use lane::Mail;
 use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
+use partition::{Common, Partition};
 pub use program::ScriptKind;
-use reader::Watchers;
-use sweep::Sweeper;
+pub use settings::{Settings, default_state};
 use waits::{Waits, Wanted};
 
-/// How often sentinels are asked for the primary.
-const SENTINEL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// How much one step does at most by default: while it does, nobody else is served, and a step should not take
-/// longer than a millisecond.
-const STEP_MAX: usize = 32;
-
-/// How many packets one step lays ready by default.
-const PACKETS_PER_STEP_MAX: usize = 250;
-
-/// How often servers that sync before they answer are asked whether they still do.
-const SYNCING_INTERVAL: Duration = Duration::from_secs(1);
+/// How often it is looked whether the servers are still what they were.
+const ATTEND_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long an engine that stops waits for its lanes to answer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why the engine does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum RedisError {
-    /// The address is none.
-    #[error("'{url}' is no address of a Redis; it must be {}", address::SHAPE)]
-    Url {
-        /// What was given, without what may be a password.
-        url: String,
-    },
-    /// The server cannot be reached, or refuses.
-    #[error(transparent)]
-    Server(#[from] Failure),
-    /// Braces in a prefix would stand before those of the partitions.
-    #[error("the prefix '{prefix}' has braces in it, which say where a key belongs; choose one without")]
-    Prefix {
-        /// The prefix.
-        prefix: String,
-    },
-    /// The number of partitions is fixed.
-    #[error(
-        "{key} was created with {found} partitions, and {wanted} are asked for; the number is fixed when a deployment is created, so set it back to {found}"
-    )]
-    Partitions {
-        /// The key.
-        key: String,
-        /// What it was created with.
-        found: u32,
-        /// What was asked for.
-        wanted: u32,
-    },
-    /// There must be at least one partition.
-    #[error("a deployment needs at least one partition; set the number to 1 or more")]
-    NoPartition,
-    /// The deployment's hash is not one of ours.
-    #[error("the key {key} is damaged; restore it from a copy, or choose another prefix")]
-    Damaged {
-        /// The key.
-        key: String,
-    },
-    /// The keys were written by a newer release.
-    #[error(
-        "{key} has format version {found}, and this release reads up to {supported}; start the newer release that wrote it"
-    )]
-    Newer {
-        /// The key.
-        key: String,
-        /// Its version.
-        found: u32,
-        /// The newest version known here.
-        supported: u32,
-    },
-    /// The server drops keys when its memory is full.
-    #[error("Redis at {at} {}", server::eviction_refused(policy))]
-    Evicts {
-        /// Which server.
-        at: String,
-        /// Its policy.
-        policy: String,
-    },
-    /// The server is too old.
-    #[error("Redis at {at} is of version {version}; use 6.2 or newer, or Valkey")]
-    Version {
-        /// Which server.
-        at: String,
-        /// Its version.
-        version: String,
-    },
-    /// A server cannot give what is promised.
-    #[error("redis_durability is {level}, but Redis at {at} {lack}")]
-    Durability {
-        /// The level's word.
-        level: &'static str,
-        /// Which server.
-        at: String,
-        /// What it lacks, and what to do.
-        lack: String,
-    },
-    /// No randomness for the secret.
-    #[error("no random bytes for the deployment's secret; start again once the system has some")]
-    Random(#[source] std::io::Error),
-    /// A thread could not be started.
-    #[error("the engine's threads could not be started")]
-    Threads(#[source] std::io::Error),
-}
-
-/// What may be set.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where the servers are, in one of the forms of [`address::SHAPE`].
-    pub url: String,
-    /// How one logs in there.
-    pub login: Login,
-    /// What encrypted connections are checked with.
-    pub tls: Tls,
-    /// What all keys of the deployment begin with.
-    pub prefix: String,
-    /// How many partitions; fixed when the deployment is created.
-    pub partitions: u32,
-    /// What outcomes depend on.
-    pub state: state::Settings,
-    /// How the library is called; by default as Functions where the server has them.
-    pub script: Option<ScriptKind>,
-    /// How safe a change must be before it is answered, where a command does not say itself.
-    pub durability: Durability,
-    /// How many replicas must have what is to be replicated.
-    pub replicas: u32,
-    /// How long an answer is waited for before it counts as unknown; so long are replicas and disk, too.
-    pub response_timeout: Duration,
-    /// How many batches may wait for a partition.
-    pub inbox_batches_max: usize,
-    /// A clock that stands still until it is set, for tests; otherwise the server's.
-    pub clock: Option<ManualClock>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            url: "redis://127.0.0.1:6379".to_owned(),
-            login: Login::default(),
-            tls: Tls::default(),
-            prefix: "scarce:".to_owned(),
-            partitions: 64,
-            state: default_state(),
-            script: None,
-            durability: Durability::Memory,
-            replicas: 1,
-            response_timeout: Duration::from_secs(5),
-            inbox_batches_max: 1_024,
-            clock: None,
-        }
-    }
-}
-
-/// What outcomes depend on, by default: as elsewhere, but that steps are shorter.
-#[must_use]
-pub fn default_state() -> state::Settings {
-    state::Settings {
-        step_max: STEP_MAX,
-        packets_per_step_max: PACKETS_PER_STEP_MAX,
-        ..state::Settings::default()
-    }
-}
-
-struct Partition {
-    keys: Keys,
-    inbox: Sender<Mail>,
-    shared: Arc<Shared>,
-    watchers: Arc<Watchers>,
-}
-
 /// The engine.
 pub struct RedisEngine {
     settings: Settings,
+    deployment_id: String,
     secret: [u8; 32],
+    consumers: Consumers,
     nodes: Arc<Nodes>,
     waits: Arc<Waits>,
     /// What was found at the start and should be known.
@@ -244,33 +90,25 @@ impl RedisEngine {
     /// # Errors
     /// When the server cannot be reached or must not be used, or the deployment is another.
     pub fn open(settings: Settings) -> Result<Self, RedisError> {
-        let address = Address::parse(&settings.url).ok_or_else(|| {
-            let url = settings.url.rsplit('@').next().unwrap_or_default().to_owned();
-            RedisError::Url { url }
-        })?;
-        if settings.prefix.contains(['{', '}']) {
-            return Err(RedisError::Prefix { prefix: settings.prefix });
-        }
+        let nodes = Arc::new(Nodes::of(&settings)?);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("scarce-redis")
             .enable_all()
             .build()
             .map_err(RedisError::Threads)?;
-        let (login, tls) = (settings.login.clone(), settings.tls.clone());
-        let nodes = Arc::new(Nodes::new(address, login, tls, settings.response_timeout));
         let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
         let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
-        let (warnings, secret, script) = runtime.block_on(async {
+        let (warnings, deployment, script) = runtime.block_on(async {
             let warnings = server::check_all(&nodes, settings.durability, settings.replicas).await?;
-            let secret = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
+            let deployment = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
             let script = match settings.script {
                 Some(script) => script,
                 None => deployment::script_kind(&link).await?,
             };
-            Ok::<_, RedisError>((warnings, secret, script))
+            Ok::<_, RedisError>((warnings, deployment, script))
         })?;
-        let mut engine = Self::start(settings, script, secret, nodes, runtime);
+        let mut engine = Self::start(settings, script, deployment, nodes, runtime);
         engine.warnings = warnings;
         Ok(engine)
     }
@@ -278,7 +116,7 @@ impl RedisEngine {
     fn start(
         settings: Settings,
         script: ScriptKind,
-        secret: [u8; 32],
+        deployment: Deployment,
         nodes: Arc<Nodes>,
         runtime: Runtime,
     ) -> Self {
@@ -286,48 +124,23 @@ impl RedisEngine {
         let caller = Caller::new(&Library::new(source), script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
-        let partitions = (0..settings.partitions).map(|partition| {
-            let keys = Keys::new(&settings.prefix, partition, settings.partitions);
-            let shared = Arc::new(Shared::default());
-            let lane = Lane {
-                partition,
-                keys: keys.clone(),
-                settings: settings.state.clone(),
-                clock: settings.clock.clone(),
-                link: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Calls),
-                reading: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Reads),
-                caller: caller.clone(),
-                durability: settings.durability,
-                waits: Arc::clone(&waits),
-                is_full: false,
-                shared: Arc::clone(&shared),
-            };
-            let (inbox, outlet) = tokio::sync::mpsc::channel(settings.inbox_batches_max.max(1));
-            let ended = ended.clone();
-            runtime.spawn(async move {
-                lane.run(outlet).await;
-                drop(ended);
-            });
-            if settings.clock.is_none() {
-                let sweeper = Sweeper {
-                    link: Link::new(Arc::clone(&nodes), keys.slot(), Traffic::Reads),
-                    keys: keys.clone(),
-                    settings: settings.state.clone(),
-                    shared: Arc::clone(&shared),
-                    inbox: inbox.downgrade(),
-                };
-                runtime.spawn(sweeper.run());
-            }
-            Partition { keys, inbox, shared, watchers: Arc::new(Watchers::default()) }
-        });
-        let partitions = partitions.collect();
-        runtime.spawn(check_syncing(Arc::downgrade(&nodes)));
-        if matches!(nodes.address.topology, Topology::Sentinel { .. }) {
-            runtime.spawn(follow_sentinels(Arc::downgrade(&nodes)));
-        }
+        let common = Common {
+            settings: &settings,
+            nodes: &nodes,
+            caller: &caller,
+            waits: &waits,
+            runtime: &runtime,
+            ended,
+        };
+        let partitions = (0..settings.partitions).map(|number| Partition::start(number, &common)).collect();
+        // Only the lanes hold it open from here on.
+        drop(common);
+        runtime.spawn(attend(Arc::downgrade(&nodes)));
         Self {
             settings,
-            secret,
+            deployment_id: deployment.id,
+            secret: deployment.secret,
+            consumers: Consumers::new(script),
             nodes,
             waits,
             warnings: Vec::new(),
@@ -368,33 +181,13 @@ impl RedisEngine {
     }
 }
 
-impl Engine for RedisEngine {
+impl Log for RedisEngine {
     fn partitions(&self) -> u32 {
         self.settings.partitions
     }
 
-    fn secret(&self) -> &[u8; 32] {
-        &self.secret
-    }
-
-    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
-        let count = batch.len();
-        let found = match self.partition(partition) {
-            Ok(found) => found,
-            Err(failure) => return reply(vec![Err(failure); count]),
-        };
-        // Written here, on the callers' threads, so that the lane only joins bytes.
-        let mail = Mail::new(batch, &self.settings.state, reply);
-        if let Err(refused) = found.inbox.try_send(mail) {
-            use tokio::sync::mpsc::error::TrySendError;
-            let (mail, failure) = match refused {
-                TrySendError::Full(mail) => (mail, Failure::Overloaded { queue: "redis" }),
-                TrySendError::Closed(mail) => {
-                    (mail, Failure::Unavailable { reason: "the engine has stopped".to_owned() })
-                }
-            };
-            (mail.reply)(vec![Err(failure); count]);
-        }
+    fn deployment_id(&self) -> &str {
+        &self.deployment_id
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
@@ -428,6 +221,76 @@ impl Engine for RedisEngine {
         })
     }
 
+    fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { reader::first_sequence(&link, &keys).await })
+    }
+
+    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { consumers::list(&link, &keys).await })
+    }
+
+    fn confirm(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers) = (self.reading(&keys), self.consumers.clone());
+        let (name, holder) = (name.clone(), holder.to_owned());
+        self.wait(async move { consumers.confirm(&link, &keys, &name, &holder, confirmed).await })
+    }
+
+    fn lease(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers) = (self.reading(&keys), self.consumers.clone());
+        let (name, holder) = (name.clone(), holder.to_owned());
+        self.wait(async move { consumers.lease(&link, &keys, &name, &holder, ttl).await })
+    }
+
+    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers, name) = (self.reading(&keys), self.consumers.clone(), name.clone());
+        self.wait(async move { consumers.forget(&link, &keys, &name).await })
+    }
+}
+
+impl Engine for RedisEngine {
+    fn secret(&self) -> &[u8; 32] {
+        &self.secret
+    }
+
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
+        let count = batch.len();
+        let found = match self.partition(partition) {
+            Ok(found) => found,
+            Err(failure) => return reply(vec![Err(failure); count]),
+        };
+        // Written here, on the callers' threads, so that the lane only joins bytes.
+        let mail = Mail::new(batch, &self.settings.state, reply);
+        if let Err(refused) = found.inbox.try_send(mail) {
+            use tokio::sync::mpsc::error::TrySendError;
+            let (mail, failure) = match refused {
+                TrySendError::Full(mail) => (mail, Failure::Overloaded { queue: "redis" }),
+                TrySendError::Closed(mail) => {
+                    (mail, Failure::Unavailable { reason: "the engine has stopped".to_owned() })
+                }
+            };
+            (mail.reply)(vec![Err(failure); count]);
+        }
+    }
+
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
         self.partition(partition)?.shared.check_ready()
     }
@@ -449,24 +312,15 @@ impl Drop for RedisEngine {
     }
 }
 
-/// Looks again and again whether servers still sync as they did.
-async fn check_syncing(nodes: Weak<Nodes>) {
-    let mut turns = tokio::time::interval(SYNCING_INTERVAL);
-    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        turns.tick().await;
-        let Some(nodes) = nodes.upgrade() else { return };
-        nodes.check_syncing().await;
-    }
-}
-
-/// Asks the sentinels again and again, so that a primary that only seems to be one is left soon.
-async fn follow_sentinels(nodes: Weak<Nodes>) {
-    let mut turns = tokio::time::interval(SENTINEL_INTERVAL);
+/// Looks again and again whether the sentinels name another primary, so that one that only seems to be it is left
+/// soon; and whether servers still sync as they did.
+async fn attend(nodes: Weak<Nodes>) {
+    let mut turns = tokio::time::interval(ATTEND_INTERVAL);
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
         let Some(nodes) = nodes.upgrade() else { return };
         nodes.follow_sentinels().await;
+        nodes.check_syncing().await;
     }
 }

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
 use redis::io::tcp::TcpSettings;
-use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisConnectionInfo, RedisError};
+use redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisConnectionInfo};
 
+use super::RedisError;
 use super::address::{Address, Endpoint, Login, Tls, Topology};
 use super::failure::advice;
-use super::routes::Routes;
+use super::routes::{self, Routes};
 use super::server::ServerState;
+use super::settings::Settings;
 use crate::engine::Failure;
 
 /// How long connecting may take.
@@ -61,11 +63,11 @@ impl Node {
 }
 
 /// A place for one connection, held while it is made, so that it is made once.
-type Place = Arc<tokio::sync::Mutex<Slot>>;
+type Place = Arc<tokio::sync::Mutex<Held>>;
 
 /// What is in a place.
 #[derive(Debug, Default)]
-struct Slot {
+struct Held {
     node: Option<Arc<Node>>,
     /// When making a connection failed last, and why: whoever waited for that need not try again.
     failed: Option<(Instant, Failure)>,
@@ -84,15 +86,26 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Servers to which nothing has been sent yet.
-    #[must_use]
-    pub fn new(address: Address, login: Login, tls: Tls, response_timeout: Duration) -> Self {
+    /// Servers to which nothing has been sent yet, and the ways in.
+    ///
+    /// # Errors
+    /// When the address is none, or the prefix would put keys into other slots.
+    pub fn of(settings: &Settings) -> Result<Self, RedisError> {
+        let Settings { url, login, tls, prefix, response_timeout, .. } = settings;
+        let address = Address::parse(url).ok_or_else(|| {
+            let url = url.rsplit('@').next().unwrap_or_default().to_owned();
+            RedisError::Url { url }
+        })?;
+        if prefix.contains(['{', '}']) {
+            return Err(RedisError::Prefix { prefix: prefix.clone() });
+        }
         if address.is_tls {
             // Another one may have been chosen before by the program.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         let routes = Mutex::new(Routes::new(&address.topology));
-        Self { address, login, tls, response_timeout, routes, places: Mutex::default() }
+        let (login, tls, response_timeout) = (login.clone(), tls.clone(), *response_timeout);
+        Ok(Self { address, login, tls, response_timeout, routes, places: Mutex::default() })
     }
 
     /// A connection to the server that serves a slot, over the one there is.
@@ -127,7 +140,7 @@ impl Nodes {
         if let Some((_, failure)) = place.failed.as_ref().filter(|(at, _)| *at >= begun) {
             return Err(failure.clone());
         }
-        *place = Slot::default();
+        *place = Held::default();
         let timeout = match traffic {
             // It waits for replicas and for the disk, one after the other.
             Traffic::Waits => 2 * self.response_timeout + WAIT_MARGIN,
@@ -245,7 +258,7 @@ impl Nodes {
         };
         let mut connection =
             self.open(at, login, [CONNECT_TIMEOUT; 2]).await.map_err(|error| error.to_string())?;
-        super::routes::ask_sentinel(&mut connection, service).await
+        routes::ask_sentinel(&mut connection, service).await
     }
 
     async fn ask_cluster(&self, slot: u16) -> Result<Endpoint, Failure> {
@@ -269,10 +282,10 @@ impl Nodes {
         Err(Failure::Unavailable { reason })
     }
 
-    async fn ask_map(&self, at: &Endpoint) -> Result<super::routes::SlotMap, String> {
+    async fn ask_map(&self, at: &Endpoint) -> Result<routes::SlotMap, String> {
         let opened = self.open(at, self.credentials(), [CONNECT_TIMEOUT; 2]).await;
         let mut connection = opened.map_err(|error| error.to_string())?;
-        super::routes::ask_slots(&mut connection, at).await
+        routes::ask_slots(&mut connection, at).await
     }
 
     fn credentials(&self) -> RedisConnectionInfo {
@@ -286,8 +299,7 @@ impl Nodes {
         info
     }
 
-    /// Tells a server things over a connection that is made for it, also while it is busy with a script; gives
-    /// each answer.
+    /// Asks a server over a connection that is made for it, also while it is busy with a script.
     ///
     /// # Errors
     /// When it cannot be reached.
@@ -295,7 +307,7 @@ impl Nodes {
         &self,
         endpoint: &Endpoint,
         ask: impl AsyncFnOnce(&mut MultiplexedConnection),
-    ) -> Result<(), RedisError> {
+    ) -> redis::RedisResult<()> {
         // A busy server takes no words but the few that are needed, and listens after its own patience only.
         let login = self.credentials().set_db(0).set_skip_set_lib_name();
         let mut connection = self.open(endpoint, login, [TELL_TIMEOUT; 2]).await?;
@@ -308,8 +320,8 @@ impl Nodes {
         let places: Vec<Place> = lock(&self.places).values().cloned().collect();
         for place in places {
             let node = place.lock().await.node.clone();
-            let Some(node) = node.filter(|node| node.state.syncs_always) else { continue };
-            if self.look(&node.endpoint).await.is_ok_and(|state| !state.syncs_always) {
+            let Some(node) = node.filter(|node| node.state.answers_are_synced()) else { continue };
+            if self.look(&node.endpoint).await.is_ok_and(|state| !state.answers_are_synced()) {
                 node.retire();
             }
         }
@@ -353,7 +365,7 @@ impl Nodes {
         endpoint: &Endpoint,
         login: RedisConnectionInfo,
         [connect_timeout, response_timeout]: [Duration; 2],
-    ) -> Result<MultiplexedConnection, RedisError> {
+    ) -> redis::RedisResult<MultiplexedConnection> {
         let is_tls = self.address.is_tls;
         let info = endpoint.connection_address(is_tls).into_connection_info()?.set_redis_settings(login);
         let info = info.set_tcp_settings(TcpSettings::default().set_nodelay(true));

@@ -64,6 +64,17 @@ fn check_front(entries: &[Entry], sequence: u64) -> Result<(), Failure> {
     }
 }
 
+/// The first sequence that the log still has, or the one that comes next.
+pub(super) async fn first_sequence(link: &Link, keys: &Keys) -> Result<u64, Failure> {
+    let (last, _) = last_sequence(link, keys).await?;
+    let mut range = redis::cmd("XRANGE");
+    range.arg(keys.of("log")).arg("-").arg("+").arg("COUNT").arg(1);
+    let found: Vec<StreamEntry> = link.send(&range).await?;
+    let Some((_, fields)) = found.first() else { return Ok(last + 1) };
+    let entries = read_entries(fields).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
+    Ok(entries.first().map_or(last + 1, |entry| entry.head.sequence_first))
+}
+
 /// The sequence of a partition's last event, and who says so.
 pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<(u64, Arc<Node>), Failure> {
     let (sequence, node): (Option<u64>, _) = link.send_made(|_| read_sequence(keys)).await?;

@@ -29,7 +29,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{Arg, Cmd, FromRedisValue, RedisResult, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::address::{Address, Endpoint, SHAPE};
+use super::address::Endpoint;
 use super::connection::{Link, Refused};
 use super::deployment;
 use super::nodes::{Nodes, Traffic};
@@ -171,18 +171,15 @@ impl Scripts {
     /// # Errors
     /// When the servers cannot be reached.
     pub async fn open(settings: &Settings) -> Result<Self, ScriptError> {
-        let address = Address::parse(&settings.url)
-            .ok_or_else(|| ScriptError::Unavailable { reason: format!("the address must be {SHAPE}") })?;
-        let (login, tls, time_limit) =
-            (settings.login.clone(), settings.tls.clone(), settings.response_timeout);
-        let nodes = Arc::new(Nodes::new(address, login, tls, time_limit));
+        let nodes = Nodes::of(settings).map_err(|error| ScriptError::of_start(&error))?;
+        let nodes = Arc::new(nodes);
         let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
         let link = Link::new(Arc::clone(&nodes), slot, Traffic::Calls);
         let kind = match settings.script {
             Some(kind) => kind,
             None => deployment::script_kind(&link).await.map_err(|error| ScriptError::of_start(&error))?,
         };
-        Ok(Self { nodes, kind, prefix: settings.prefix.clone(), time_limit })
+        Ok(Self { nodes, kind, prefix: settings.prefix.clone(), time_limit: settings.response_timeout })
     }
 
     /// Runs a script.

@@ -18,6 +18,17 @@ pub const VERSION_MIN: [u32; 2] = [6, 2];
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
 
+/// When a change gets to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncPolicy {
+    /// Before it is answered.
+    Always,
+    /// Within a second or two.
+    EverySecond,
+    /// When the system likes.
+    Never,
+}
+
 /// What a server said when a connection to it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerState {
@@ -29,12 +40,8 @@ pub struct ServerState {
     pub role: String,
     /// Whether it still reads its data from disk.
     pub is_loading: bool,
-    /// Whether it keeps an append-only file.
-    pub has_append_only_file: bool,
-    /// Whether a change is on disk before it is answered.
-    pub syncs_always: bool,
-    /// Whether it leaves it to the system when a change gets to disk.
-    pub syncs_never: bool,
+    /// When what it appends to its file gets to disk; nothing where it keeps no such file.
+    pub sync: Option<SyncPolicy>,
     /// How many replicas follow it.
     pub replicas: u32,
     /// What it does when its memory is full; nothing where it does not say.
@@ -53,16 +60,17 @@ impl ServerState {
             Failure::Unavailable { reason }
         })?;
         // Who is not allowed to ask, or is asked for what it does not have, is believed to be as it should.
-        let mut policy = setting(connection, "appendfsync").await;
-        if setting(connection, "no-appendfsync-on-rewrite").await.as_deref() == Some("yes") {
-            // It does not always, then.
-            policy = policy.map(|policy| if policy == "always" { "everysec".to_owned() } else { policy });
-        }
+        let pauses = setting(connection, "no-appendfsync-on-rewrite").await.as_deref() == Some("yes");
+        let policy = match setting(connection, "appendfsync").await.as_deref() {
+            Some("always") if !pauses => SyncPolicy::Always,
+            Some("no") => SyncPolicy::Never,
+            _ => SyncPolicy::EverySecond,
+        };
         let eviction = setting(connection, "maxmemory-policy").await;
-        Ok(Self::read(&info, policy.as_deref(), eviction))
+        Ok(Self::read(&info, policy, eviction))
     }
 
-    fn read(info: &str, sync_policy: Option<&str>, eviction: Option<String>) -> Self {
+    fn read(info: &str, policy: SyncPolicy, eviction: Option<String>) -> Self {
         let fields: BTreeMap<&str, &str> =
             info.lines().filter_map(|line| line.trim().split_once(':')).collect();
         let text = |name: &str| fields.get(name).map(|value| (*value).to_owned());
@@ -74,9 +82,7 @@ impl ServerState {
             version: [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)],
             role: text("role").unwrap_or_else(|| "master".to_owned()),
             is_loading: fields.get("loading") == Some(&"1"),
-            has_append_only_file,
-            syncs_always: has_append_only_file && sync_policy == Some("always"),
-            syncs_never: sync_policy == Some("no"),
+            sync: has_append_only_file.then_some(policy),
             replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
             eviction,
         }
@@ -108,27 +114,30 @@ impl ServerState {
                 "is followed by {} replicas where redis_replicas asks for {replicas}; add some, or ask for fewer",
                 self.replicas
             )),
-            Durability::Synced if self.syncs_always || self.can_wait_for_disk() => None,
-            Durability::Synced if self.has_append_only_file => {
-                let now =
-                    if self.syncs_never { "leaves syncing to the system" } else { "syncs once a second" };
-                Some(format!("{now}; set appendfsync always, or everysec with Redis 7.2 or newer"))
-            }
-            Durability::Synced => Some("keeps no append-only file; set appendonly yes".to_owned()),
+            Durability::Synced => match self.sync {
+                Some(SyncPolicy::Always) => None,
+                Some(SyncPolicy::EverySecond) if self.has_waitaof() => None,
+                Some(SyncPolicy::EverySecond) => Some(format!("syncs once a second; {SYNC_ADVICE}")),
+                Some(SyncPolicy::Never) => Some(format!("leaves syncing to the system; {SYNC_ADVICE}")),
+                None => Some("keeps no append-only file; set appendonly yes".to_owned()),
+            },
             Durability::Memory | Durability::Replicated => None,
         }
     }
 
     /// Whether an answer alone says that the change is on disk. Who can be asked is asked.
     pub(super) fn answers_are_synced(&self) -> bool {
-        self.syncs_always && !self.can_wait_for_disk()
+        self.sync == Some(SyncPolicy::Always) && !self.has_waitaof()
     }
 
-    /// Whether `WAITAOF` is there, which waits until a change is on disk, and has something to wait for.
-    fn can_wait_for_disk(&self) -> bool {
-        self.version >= WAITAOF_VERSION && self.has_append_only_file && !self.syncs_never
+    /// Whether `WAITAOF` is there, which waits until a change is on disk.
+    fn has_waitaof(&self) -> bool {
+        self.version >= WAITAOF_VERSION
     }
 }
+
+/// What to do about a server that does not sync soon enough.
+const SYNC_ADVICE: &str = "set appendfsync always, or everysec with Redis 7.2 or newer";
 
 /// What is wrong with a server that drops keys, and what to do.
 pub(super) fn eviction_refused(policy: &str) -> String {
@@ -159,7 +168,7 @@ pub(super) async fn check_all(
             let [major, minor] = state.version;
             return Err(RedisError::Version { at, version: format!("{major}.{minor}") });
         }
-        if !state.has_append_only_file {
+        if state.sync.is_none() {
             warnings.push(format!(
                 "Redis at {at} keeps no append-only file: a restart loses what came after its last snapshot, if it makes any"
             ));
@@ -188,25 +197,25 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_read() {
-        let mut state = ServerState::read(INFO, Some("always"), Some("noeviction".to_owned()));
+        let mut state = ServerState::read(INFO, SyncPolicy::Always, Some("noeviction".to_owned()));
         assert_eq!((state.version, state.run_id.as_str(), state.replicas), ([8, 1], "abc", 1));
-        assert!(state.syncs_always);
+        assert_eq!(state.sync, Some(SyncPolicy::Always));
         assert!(refusal(&state).contains("host:1 is a replica"));
         state.role = "master".to_owned();
         state.eviction = Some("allkeys-lru".to_owned());
         assert!(refusal(&state).contains("allkeys-lru"));
-        assert!(!ServerState::read("aof_enabled:0", Some("always"), None).syncs_always);
+        assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always, None).sync, None);
     }
 
     #[test]
     fn what_a_level_needs_is_named() {
-        let mut state = ServerState::read(INFO, Some("everysec"), None);
+        let mut state = ServerState::read(INFO, SyncPolicy::EverySecond, None);
         let lacks = |state: &ServerState| Durability::ALL.map(|level| state.lack(level, 1).is_some());
         assert_eq!(lacks(&state), [false, false, false], "WAITAOF is there");
         state.version = [7, 0];
         state.replicas = 0;
         assert_eq!(lacks(&state), [false, true, true]);
-        state.syncs_always = true;
+        state.sync = Some(SyncPolicy::Always);
         assert_eq!(lacks(&state), [false, true, false]);
     }
 }

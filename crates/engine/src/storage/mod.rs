@@ -6,10 +6,12 @@
 mod error;
 pub mod faulty;
 pub mod files;
+mod whole;
 
 pub use error::StorageError;
 pub use faulty::FaultyDisk;
 pub use files::FileStorage;
+pub(crate) use whole::{read_small, replace};
 
 /// A flat directory of files.
 ///

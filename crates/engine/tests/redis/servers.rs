@@ -43,7 +43,7 @@ fn syncing() -> Options {
 /// One or several servers.
 pub enum Servers {
     /// One.
-    Alone(Server),
+    Alone(Box<Server>),
     /// Three primaries, each with a replica.
     Cluster(Cluster),
 }
@@ -51,7 +51,7 @@ pub enum Servers {
 impl Servers {
     /// One that can give the level `synced`.
     pub fn alone() -> Self {
-        Self::Alone(Server::start(syncing()).expect("a server"))
+        Self::Alone(Box::new(Server::start(syncing()).expect("a server")))
     }
 
     /// Three primaries, each with a replica.
@@ -70,7 +70,7 @@ impl Servers {
     /// Removes all keys.
     pub fn clear(&self) {
         let primaries = match self {
-            Self::Alone(server) => std::slice::from_ref(server),
+            Self::Alone(server) => std::slice::from_ref(&**server),
             Self::Cluster(cluster) => &cluster.nodes[..3],
         };
         for server in primaries {
