@@ -4,6 +4,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use scarce_core::event::Position;
+
 use crate::Misshapen;
 
 /// The longest cursor that is looked at.
@@ -38,35 +40,26 @@ pub fn row(command: &str, cursor: &str) -> Result<String, Misshapen> {
     open(command, cursor)
 }
 
-/// A place in the log of a partition: behind an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The epoch of the event; 0 where it does not matter.
-    pub epoch: u64,
-    /// Its sequence; 0 for the beginning.
-    pub sequence: u64,
-}
-
 /// The cursor of a stream of all partitions.
 #[must_use]
-pub fn of_places(places: &[Place]) -> String {
-    let places: Vec<_> = places.iter().map(|place| format!("{}.{}", place.epoch, place.sequence)).collect();
-    seal("EVENTS", &places.join(","))
+pub fn of_positions(positions: &[Position]) -> String {
+    let positions: Vec<_> = positions.iter().map(Position::to_string).collect();
+    seal("EVENTS", &positions.join(","))
 }
 
-/// The places of a stream's cursor, one for each partition.
+/// The positions of a stream's cursor, one for each partition.
 ///
 /// # Errors
 /// When it is no cursor of a stream of so many partitions.
-pub fn places(cursor: &str, partitions: u32) -> Result<Vec<Place>, Misshapen> {
+pub fn positions(cursor: &str, partitions: u32) -> Result<Vec<Position>, Misshapen> {
     let text = open("EVENTS", cursor)?;
     let malformed = || Misshapen::new("cursor", "belongs to another deployment; begin without one");
-    let places = text.split(',').map(|place| {
-        let (epoch, sequence) = place.split_once('.')?;
-        Some(Place { epoch: epoch.parse().ok()?, sequence: sequence.parse().ok()? })
+    let positions = text.split(',').map(|position| {
+        let (epoch, sequence) = position.split_once('.')?;
+        Some(Position { epoch: epoch.parse().ok()?, sequence: sequence.parse().ok()? })
     });
-    let places: Option<Vec<Place>> = places.collect();
-    places.filter(|places| places.len() == partitions as usize).ok_or_else(malformed)
+    let positions: Option<Vec<Position>> = positions.collect();
+    positions.filter(|positions| positions.len() == partitions as usize).ok_or_else(malformed)
 }
 
 #[cfg(test)]
@@ -78,11 +71,11 @@ mod tests {
         let cursor = after_row("ACCOUNT.HOLDS", "h:1");
         assert_eq!(row("ACCOUNT.HOLDS", &cursor).as_deref(), Ok("h:1"));
         assert!(row("PACKET.CLAIMS", &cursor).is_err());
-        let at = [Place { epoch: 3, sequence: 9 }, Place::default()];
-        assert_eq!(places(&of_places(&at), 2), Ok(at.to_vec()));
-        assert!(places(&of_places(&at), 1).is_err());
+        let at = [Position { epoch: 3, sequence: 9 }, Position::default()];
+        assert_eq!(positions(&of_positions(&at), 2), Ok(at.to_vec()));
+        assert!(positions(&of_positions(&at), 1).is_err());
         for bad in ["", "%%", "AAAA", "RVZFTlRTOg", &"A".repeat(100_000)] {
-            assert!(places(bad, 1).is_err() && row("ACCOUNT.HOLDS", bad).is_err(), "{bad:.20}");
+            assert!(positions(bad, 1).is_err() && row("ACCOUNT.HOLDS", bad).is_err(), "{bad:.20}");
         }
     }
 }

@@ -8,12 +8,15 @@ pub mod answer;
 pub mod arguments;
 pub mod cursor;
 pub mod event;
+pub mod message;
 pub mod openapi;
+pub mod operation;
 pub mod problem;
 pub mod routes;
 pub mod strict;
 pub mod values;
 
 pub use arguments::{Fields, Misshapen};
+pub use operation::Operation;
 pub use problem::Problem;
 pub use routes::{Method, ROUTES, Route};

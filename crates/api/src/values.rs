@@ -67,7 +67,7 @@ pub fn type_of(scope: &str, name: &str) -> Type {
 fn shape_of(scope: &str, name: &str) -> Shape {
     match (scope, name) {
         ("COUPON.GET" | "coupon.created" | "coupon.updated", "limits") => Shape::Limits,
-        ("STEP_LIMIT", "limit") | ("UNITS_NOT_SOLD", "first") => Shape::Integer,
+        ("STEP_LIMIT", "limit") | ("UNITS_NOT_SOLD" | "stock.returned", "first") => Shape::Integer,
         ("BATCH_REFUSED", "facts") => Shape::Facts,
         ("ACCOUNT.HOLDS", "holds") => Shape::Rows(HOLD, "hold"),
         ("PACKET.CLAIMS", "claims") => Shape::Rows(CLAIM, "PACKET.CLAIMED"),

@@ -22,11 +22,12 @@ const PROBLEMS: &[(&str, &[&str])] = &[
 ];
 
 /// The commands that may be in a batch.
-fn lines() -> impl Iterator<Item = &'static CommandSpec> {
+pub fn lines() -> impl Iterator<Item = &'static CommandSpec> {
     COMMANDS.iter().copied().filter(|spec| !["DIGEST", "OPERATION.RESOLVE"].contains(&spec.name))
 }
 
-fn line_name(spec: &CommandSpec) -> String {
+/// The name of a command's schema as an operation.
+pub fn line_name(spec: &CommandSpec) -> String {
     format!("{}Operation", type_name(spec.name))
 }
 
@@ -56,14 +57,7 @@ fn request() -> Value {
     let places = lines()
         .map(|spec| (spec.name.to_owned(), Value::from(format!("#/components/schemas/{}", line_name(spec)))));
     let discriminator = json!({ "propertyName": "command", "mapping": places.collect::<Map<_, _>>() });
-    let writes: Vec<_> = lines().filter(|spec| spec.effect == Effect::Write).map(|spec| spec.name).collect();
-    let of_the_whole = json!({ "type": "null" });
-    let part = json!({
-        "properties": {
-            "command": { "enum": writes },
-            "id": of_the_whole, "deadline": of_the_whole, "durability": of_the_whole,
-        }
-    });
+    let part = part();
     json!({
         "type": "object",
         "properties": {
@@ -79,6 +73,19 @@ fn request() -> Value {
         // reads.
         "if": { "properties": { "atomic": { "const": true } }, "required": ["atomic"] },
         "then": { "properties": { "operations": { "items": part } } },
+    })
+}
+
+/// What a line of an atomic batch is beside an operation: it changes something, and has no id, deadline and
+/// durability of its own.
+pub fn part() -> Value {
+    let writes: Vec<_> = lines().filter(|spec| spec.effect == Effect::Write).map(|spec| spec.name).collect();
+    let of_the_whole = json!({ "type": "null" });
+    json!({
+        "properties": {
+            "command": { "enum": writes },
+            "id": of_the_whole, "deadline": of_the_whole, "durability": of_the_whole,
+        }
     })
 }
 

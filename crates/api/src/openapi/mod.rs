@@ -1,8 +1,9 @@
 //! The `OpenAPI` 3.1 description, made from the tables of commands, codes and routes.
 
-mod batch;
+pub(crate) mod batch;
+pub(crate) mod event;
 mod operations;
-mod schemas;
+pub(crate) mod schemas;
 mod system;
 
 pub use batch::BATCH_OPERATIONS_MAX;

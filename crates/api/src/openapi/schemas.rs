@@ -176,7 +176,7 @@ fn positive() -> Value {
     json!({ "type": "integer", "minimum": 1, "maximum": INTEGER_MAX })
 }
 
-fn integer() -> Value {
+pub fn integer() -> Value {
     json!({ "type": "integer", "minimum": -9_007_199_254_740_991_i64, "maximum": INTEGER_MAX })
 }
 
@@ -232,7 +232,7 @@ fn facts(code: Code, language: Language) -> Value {
     object(properties(code.word(), code.facts(), language), code.facts())
 }
 
-fn properties(scope: &str, names: &[&'static str], language: Language) -> Map<String, Value> {
+pub fn properties(scope: &str, names: &[&'static str], language: Language) -> Map<String, Value> {
     let field = |name: &&'static str| {
         (
             (*name).to_owned(),
@@ -291,7 +291,7 @@ fn shared(language: Language) -> Map<String, Value> {
     add("Receipt", receipt(language));
     add("RememberedOutcome", remembered());
     add("Problem", problem());
-    add("Event", event(language));
+    add("Event", super::event::any(language));
     schemas
 }
 
@@ -406,20 +406,6 @@ fn problem() -> Value {
         "required": ["type", "title", "status", "code", "retryable", "advice"],
         "additionalProperties": false,
     })
-}
-
-fn event(language: Language) -> Value {
-    let names = ["partition", "epoch", "sequence", "at", "operation", "name", "fields"];
-    let fields = names.map(|name| {
-        let schema = match name {
-            "operation" => json!({ "type": ["string", "null"] }),
-            "name" => json!({ "type": "string" }),
-            "fields" => json!({ "type": "object" }),
-            _ => integer(),
-        };
-        (name.to_owned(), described(schema, term_in("event", name), language))
-    });
-    object(fields.into_iter().collect(), &names)
 }
 
 /// The number of names that are known as values of answers; for tests.

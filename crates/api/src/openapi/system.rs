@@ -16,6 +16,7 @@ pub fn operations(language: Language) -> Vec<(&'static str, String, Value)> {
         post("/v1/batch", batch::operation(language)),
         post("/v1/packet-previews", preview(language)),
         get("/v1/events", events(language)),
+        get("/v1/consumers", consumers(language)),
         get("/livez", plain("livez", Text::new("Whether the process runs.", "进程是否存活。"), language)),
         get("/readyz", readiness(language)),
         get("/metrics", figures(language)),
@@ -110,6 +111,51 @@ fn preview_answer() -> Value {
     ]);
     answer["properties"]["amounts"] = json!({ "type": "array", "items": integer() });
     answer
+}
+
+fn consumers(language: Language) -> Value {
+    let integer = || json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
+    let text_or_null = || json!({ "type": ["string", "null"] });
+    let row = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string" },
+            "partition": integer(),
+            "epoch": integer(),
+            "sequence": integer(),
+            "confirmed_at": integer(),
+            "lag_events": integer(),
+            "holder": text_or_null(),
+            "state": { "type": "string", "enum": ["starting", "running", "elsewhere", "troubled", "absent"] },
+            "reason": text_or_null(),
+        },
+        "required": [
+            "name", "partition", "epoch", "sequence", "confirmed_at", "lag_events", "holder", "state", "reason",
+        ],
+        "additionalProperties": false,
+    });
+    let answer = json!({
+        "type": "object",
+        "properties": { "consumers": { "type": "array", "items": row } },
+        "required": ["consumers"],
+        "additionalProperties": false,
+    });
+    let description = Text::new(
+        "Who consumes the log: the projection into SQL, the outflow to Kafka, consumers of other processes. The log \
+         is kept for the slowest of them; `reason` says why one does not go on.",
+        "日志的消费者：SQL 投影、Kafka 输出以及其他进程的消费者。日志按其中最慢者保留；`reason` 说明某个消费者为何停滞。",
+    );
+    json!({
+        "operationId": "consumers",
+        "tags": ["events"],
+        "summary": Text::new("Who consumes the log, and how far each is.", "日志消费者及其进度。").get(language),
+        "description": description.get(language),
+        "parameters": [{ "$ref": "#/components/parameters/AcceptLanguage" }],
+        "responses": with_problems(
+            json_body(Text::new("The consumers.", "消费者。"), &answer, language),
+            of_kind(Method::Get, &[("400", &["INVALID"])], language),
+        ),
+    })
 }
 
 fn events(language: Language) -> Value {

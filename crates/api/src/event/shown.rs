@@ -1,0 +1,159 @@
+//! From an entry of the log to JSON.
+
+use std::sync::LazyLock;
+
+use scarce_core::event::{EVENTS, Entry, EntryHead, Event};
+use scarce_core::outcome::{Outcome, Value as Figure};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::{Map, Value};
+
+use crate::answer;
+use crate::values::{Shape, Type, type_of};
+
+/// An event with all that a reader needs who sees nothing else of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Public<'a> {
+    /// Whose log.
+    pub partition: u32,
+    /// What stands in front of its entry.
+    pub head: &'a EntryHead,
+    /// Its own sequence.
+    pub sequence: u64,
+    /// The sequence of the entry's last event.
+    pub entry_last: u64,
+    /// The event.
+    pub event: &'a Event,
+    /// Of the last event: what the operation was answered, where that is remembered.
+    pub outcome: Option<&'a Outcome>,
+}
+
+/// The events of an entry after a sequence.
+pub fn public(partition: u32, entry: &Entry, after: u64) -> impl Iterator<Item = Public<'_>> {
+    let (head, entry_last) = (&entry.head, entry.sequence_last());
+    (head.sequence_first..).zip(&entry.events).filter(move |(sequence, _)| *sequence > after).map(
+        move |(sequence, event)| {
+            let outcome = entry.outcome.as_ref().filter(|_| sequence == entry_last);
+            Public { partition, head, sequence, entry_last, event, outcome }
+        },
+    )
+}
+
+/// The events of an entry after a sequence as JSON, each with its own.
+pub fn of_entry(partition: u32, entry: &Entry, after: u64) -> impl Iterator<Item = (u64, Value)> {
+    // Names are texts and figures integers, so that this cannot fail.
+    public(partition, entry, after)
+        .map(|public| (public.sequence, serde_json::to_value(public).unwrap_or_default()))
+}
+
+/// The public fields of an event by their names.
+#[must_use]
+pub fn fields(event: &Event) -> Map<String, Value> {
+    match serde_json::to_value(Fields(event)) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+impl Serialize for Public<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let head = self.head;
+        let operation = head.operation.as_ref();
+        let mut members = serializer.serialize_map(Some(super::MEMBERS.len()))?;
+        members.serialize_entry("partition", &self.partition)?;
+        members.serialize_entry("epoch", &head.epoch)?;
+        members.serialize_entry("sequence", &self.sequence)?;
+        members.serialize_entry("at", &head.at)?;
+        members.serialize_entry("namespace", &operation.map(|mark| mark.namespace.as_str()))?;
+        members.serialize_entry("operation", &operation.map(|mark| mark.id.as_str()))?;
+        members.serialize_entry("name", self.event.spec().name)?;
+        members.serialize_entry("fields", &Fields(self.event))?;
+        members.serialize_entry("entry_first", &head.sequence_first)?;
+        members.serialize_entry("entry_last", &self.entry_last)?;
+        members.serialize_entry("more", &head.more)?;
+        members.serialize_entry("outcome", &self.outcome.map(Answered))?;
+        members.end()
+    }
+}
+
+/// What every field is in JSON, by the number of the event and in the order of its public fields.
+static TYPES: LazyLock<Vec<Vec<Type>>> = LazyLock::new(|| {
+    let numbers = EVENTS.iter().map(|spec| usize::from(spec.number) + 1).max().unwrap_or(0);
+    let mut types = vec![Vec::new(); numbers];
+    for spec in EVENTS {
+        types[usize::from(spec.number)] =
+            spec.public_fields().map(|field| type_of(spec.name, field)).collect();
+    }
+    types
+});
+
+/// The types of an event's public fields.
+pub(super) fn types_of(number: u16) -> &'static [Type] {
+    TYPES.get(usize::from(number)).map_or(&[], Vec::as_slice)
+}
+
+struct Fields<'a>(&'a Event);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let types = types_of(self.0.spec().number);
+        let values = self.0.fields();
+        let mut members = serializer.serialize_map(Some(values.len()))?;
+        for ((name, value), its) in values.iter().zip(types) {
+            members.serialize_entry(name, &Field(*its, value))?;
+        }
+        members.end()
+    }
+}
+
+struct Field<'a>(Type, &'a Figure);
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.1 {
+            Figure::Integer(value) if self.0.shape == Shape::Boolean => {
+                serializer.serialize_bool(*value != 0)
+            }
+            Figure::List(_) => answer::shown(self.0, self.1).serialize(serializer),
+            value => Raw(value).serialize(serializer),
+        }
+    }
+}
+
+/// A figure without names.
+struct Raw<'a>(&'a Figure);
+
+impl Serialize for Raw<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Figure::Absent => serializer.serialize_none(),
+            Figure::Integer(value) => serializer.serialize_i64(*value),
+            Figure::Text(text) => serializer.serialize_str(text),
+            Figure::List(values) => raw_list(values, serializer),
+        }
+    }
+}
+
+fn raw_list<S: Serializer>(values: &[Figure], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(values.len()))?;
+    values.iter().try_for_each(|value| list.serialize_element(&Raw(value)))?;
+    list.end()
+}
+
+/// An outcome as its code and its figures in order. Their names are those of the command, which the log
+/// does not keep.
+struct Answered<'a>(&'a Outcome);
+
+impl Serialize for Answered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Facts<'a>(&'a [Figure]);
+        impl Serialize for Facts<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                raw_list(self.0, serializer)
+            }
+        }
+        let mut members = serializer.serialize_map(Some(2))?;
+        members.serialize_entry("code", self.0.code.word())?;
+        members.serialize_entry("facts", &Facts(&self.0.facts))?;
+        members.end()
+    }
+}

@@ -1,0 +1,38 @@
+//! The schema of an event.
+
+use scarce_core::outcome::Code;
+use scarce_glossary::{Language, term_in};
+use serde_json::{Map, Value, json};
+
+use super::schemas::{described, integer, nullable, object};
+use crate::event::MEMBERS;
+
+/// An event, whose fields are an object of any kind.
+pub fn any(language: Language) -> Value {
+    of(json!({ "type": "string" }), json!({ "type": "object" }), language)
+}
+
+/// An event of which the name and the fields are known.
+pub fn of(name: Value, fields: Value, language: Language) -> Value {
+    let mut known = Map::from_iter([("name".to_owned(), name), ("fields".to_owned(), fields)]);
+    let properties = MEMBERS.map(|member| {
+        let schema = known.remove(member).unwrap_or_else(|| match member {
+            "namespace" | "operation" => json!({ "type": ["string", "null"] }),
+            "more" => json!({ "type": "boolean" }),
+            "outcome" => nullable(answered(language)),
+            _ => integer(),
+        });
+        (member.to_owned(), described(schema, term_in("event", member), language))
+    });
+    object(properties.into_iter().collect(), &MEMBERS)
+}
+
+/// A code and its figures without names.
+fn answered(language: Language) -> Value {
+    let code =
+        json!({ "type": "string", "enum": Code::ALL.iter().map(|code| code.word()).collect::<Vec<_>>() });
+    let facts = json!({ "type": "array", "items": {} });
+    let fields = [("code", code), ("facts", facts)]
+        .map(|(name, schema)| (name.to_owned(), described(schema, term_in("answered", name), language)));
+    object(fields.into_iter().collect(), &["code", "facts"])
+}
