@@ -1,16 +1,32 @@
-//! Real Redis servers on free ports of this machine, in temporary folders, which end with their owner:
-//! a single one, a primary with replicas behind sentinels, or a cluster. Demos, tests and benchmarks
-//! start them.
+//! Real servers on free ports of this machine, in temporary folders, which end with their owner: Redis (a
+//! single one, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB and
+//! Apache Kafka. Demos, tests and benchmarks start them.
+//!
+//! Each answers when it was started, and can be killed as by a crash, stopped, paused, and started again
+//! from its files on the same port. It is killed and its files are removed when it is dropped, and also
+//! when its owner ends without dropping it: tests may keep one in a static.
 
-mod cluster;
-mod sentinels;
-mod server;
+mod account;
+mod error;
+mod folder;
+mod kafka;
+mod mariadb;
+mod ports;
+mod postgres;
+mod process;
+mod program;
+mod random;
+mod redis;
+mod urls;
 
 use std::time::{Duration, Instant};
 
-pub use cluster::Cluster;
-pub use sentinels::Sentinels;
-pub use server::{Options, Server};
+pub use error::LaunchError;
+pub use kafka::{Kafka, KafkaOptions};
+pub use mariadb::{MariaDb, MariaDbOptions};
+pub use postgres::{Postgres, PostgresOptions};
+pub(crate) use program::Program;
+pub use redis::{Cluster, Options, Sentinels, Server};
 
 /// How long anything may take until it is as it should be.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -18,46 +34,19 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Why servers do not run as they should.
-#[derive(Debug, thiserror::Error)]
-pub enum LaunchError {
-    /// The program is not there, or cannot be started.
-    #[error("{program} cannot be started; install redis-server (Debian: apt-get install redis-server)")]
-    Program {
-        /// Its name or path.
-        program: String,
-        /// What the system says.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The server ended at once; what it printed last.
-    #[error("redis-server ended at its start: {output}")]
-    Ended {
-        /// The end of its log.
-        output: String,
-    },
-    /// What was waited for did not come.
-    #[error("{what} within {} s", READY_TIMEOUT.as_secs())]
-    Late {
-        /// What is not so.
-        what: String,
-    },
-    /// A folder, a port or a signal.
-    #[error("the system refused")]
-    System(#[from] std::io::Error),
-    /// A server answered with an error.
-    #[error("the server refused")]
-    Server(#[from] redis::RedisError),
-}
-
-/// Looks until it is so.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<(), LaunchError> {
+/// Looks until it is so; gives whether it came in time.
+fn has_come(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
         if begun.elapsed() > READY_TIMEOUT {
-            return Err(LaunchError::Late { what: what.to_owned() });
+            return false;
         }
         std::thread::park_timeout(LOOK_INTERVAL);
     }
-    Ok(())
+    true
+}
+
+/// Looks until it is so; `what` says what is not so when it does not come.
+fn wait_until(what: &str, is_so: impl FnMut() -> bool) -> Result<(), LaunchError> {
+    if has_come(is_so) { Ok(()) } else { Err(LaunchError::Late { what: what.to_owned() }) }
 }

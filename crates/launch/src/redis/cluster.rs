@@ -1,6 +1,7 @@
 //! A Redis Cluster: primaries that share the slots, each with replicas.
 
-use super::{LaunchError, Options, Server, wait_until};
+use super::{Options, Server};
+use crate::{LaunchError, wait_until};
 
 /// How many slots there are.
 const SLOTS: usize = 16_384;

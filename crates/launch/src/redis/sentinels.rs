@@ -1,6 +1,7 @@
 //! A primary with replicas, and sentinels that watch over them.
 
-use super::{LaunchError, Options, Server, wait_until};
+use super::{Options, Server};
+use crate::{LaunchError, wait_until};
 
 /// The name under which the sentinels know the primary.
 const SERVICE: &str = "scarce";

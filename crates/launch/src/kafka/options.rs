@@ -1,0 +1,157 @@
+//! How a Kafka broker is to run, and its file of settings.
+
+use std::path::{Path, PathBuf};
+
+use crate::LaunchError;
+use crate::folder::{CERTIFICATE, KEY, Place};
+
+/// What all brokers have in common: one node that is its own controller, small, and quick to begin.
+const FIXED: &[(&str, &str)] = &[
+    ("process.roles", "broker,controller"),
+    ("node.id", "1"),
+    ("controller.listener.names", "CONTROLLER"),
+    ("inter.broker.listener.name", "INTERNAL"),
+    ("sasl.enabled.mechanisms", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"),
+    ("auto.create.topics.enable", "false"),
+    ("offsets.topic.replication.factor", "1"),
+    ("offsets.topic.num.partitions", "1"),
+    ("transaction.state.log.replication.factor", "1"),
+    ("transaction.state.log.min.isr", "1"),
+    ("transaction.state.log.num.partitions", "1"),
+    ("share.coordinator.state.topic.replication.factor", "1"),
+    ("share.coordinator.state.topic.min.isr", "1"),
+    ("share.coordinator.state.topic.num.partitions", "1"),
+    ("group.initial.rebalance.delay.ms", "0"),
+    // Room for the keys of a compaction; much of the heap otherwise.
+    ("log.cleaner.dedupe.buffer.size", "4194304"),
+    // One that was killed is let in again when its session is over.
+    ("broker.session.timeout.ms", "2000"),
+    ("broker.heartbeat.interval.ms", "250"),
+];
+
+/// How much room its data may need, where it is in memory.
+const MEMORY_BYTES_MIN: u64 = 512 << 20;
+
+/// How a Kafka broker is to run.
+#[derive(Clone, Debug, Default)]
+pub struct KafkaOptions {
+    /// Lines of `server.properties`.
+    settings: Vec<(String, String)>,
+    /// Who is let in.
+    user: Option<User>,
+    /// It takes TLS connections only, with certificates from this folder.
+    certificates: Option<PathBuf>,
+    /// Where its data is.
+    pub(super) place: Place,
+}
+
+/// A user with a password.
+#[derive(Clone, Debug)]
+struct User {
+    name: String,
+    password: String,
+}
+
+impl KafkaOptions {
+    /// Lets anybody in, without encryption; makes no topic by itself; leaves writing to the disk to the
+    /// system, as Kafka does: what was acknowledged outlives a kill, but not a power cut.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a line of `server.properties`, such as `message.max.bytes`, `1000`; the last one given counts.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.settings.retain(|(known, _)| known != name);
+        self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Lets in only this user: SASL by `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    #[must_use]
+    pub fn with_user(mut self, name: &str, password: &str) -> Self {
+        self.user = Some(User { name: name.to_owned(), password: password.to_owned() });
+        self
+    }
+
+    /// Takes TLS connections only, with `server.crt` and `server.key` (PEM, PKCS #8) of a folder.
+    #[must_use]
+    pub fn with_tls(mut self, certificates: &Path) -> Self {
+        self.certificates = Some(certificates.to_owned());
+        self
+    }
+
+    /// Keeps its data in memory, where the system has room for that.
+    #[must_use]
+    pub fn in_memory(mut self) -> Self {
+        self.place = Place::Memory { bytes_min: MEMORY_BYTES_MIN };
+        self
+    }
+
+    /// Keeps its data in a folder of its own inside this one, such as a small file system that is to become
+    /// full. Its log is elsewhere.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        self.place = Place::In(folder.to_owned());
+        self
+    }
+
+    /// What the tool that prepares the data must be told of the user.
+    pub(super) fn scram_words(&self) -> Vec<String> {
+        let Some(User { name, password }) = &self.user else { return Vec::new() };
+        let word = |mechanism| format!("--add-scram={mechanism}=[name=\"{name}\",password=\"{password}\"]");
+        ["SCRAM-SHA-256", "SCRAM-SHA-512"].map(word).to_vec()
+    }
+
+    /// The file of settings: ports for clients, for itself, and for the controller.
+    pub(super) fn text(&self, data: &Path, ports: [u16; 3]) -> Result<String, LaunchError> {
+        let [clients, internal, controller] = ports.map(|port| format!("127.0.0.1:{port}"));
+        let protocol = match (&self.user, &self.certificates) {
+            (None, None) => "PLAINTEXT",
+            (Some(_), None) => "SASL_PLAINTEXT",
+            (None, Some(_)) => "SSL",
+            (Some(_), Some(_)) => "SASL_SSL",
+        };
+        let known = format!("CLIENTS://{clients},INTERNAL://{internal}");
+        let mut lines: Vec<(String, String)> =
+            FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+        line("log.dirs", data.display().to_string());
+        line("listeners", format!("{known},CONTROLLER://{controller}"));
+        line("advertised.listeners", known);
+        line("controller.quorum.voters", format!("1@{controller}"));
+        let plain = "INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT";
+        line("listener.security.protocol.map", format!("CLIENTS:{protocol},{plain}"));
+        if let Some(user) = &self.user {
+            user.write(&mut line);
+        }
+        if let Some(folder) = &self.certificates {
+            line("ssl.keystore.type", "PEM".to_owned());
+            for (name, file) in [("certificate.chain", CERTIFICATE), ("key", KEY)] {
+                let text = std::fs::read_to_string(folder.join(file))?;
+                line(&format!("ssl.keystore.{name}"), text.trim_end().to_owned());
+            }
+        }
+        // The last line of a name counts.
+        lines.extend(self.settings.iter().cloned());
+        Ok(lines.iter().map(|(name, value)| format!("{name}={}\n", escaped(value))).collect())
+    }
+}
+
+impl User {
+    fn write(&self, line: &mut impl FnMut(&str, String)) {
+        let Self { name, password } = self;
+        let modules = "org.apache.kafka.common.security";
+        let plain = format!("{modules}.plain.PlainLoginModule required user_{name}=\"{password}\";");
+        let scram = format!("{modules}.scram.ScramLoginModule required;");
+        for (mechanism, module) in [("plain", &plain), ("scram-sha-256", &scram), ("scram-sha-512", &scram)] {
+            line(&format!("listener.name.clients.{mechanism}.sasl.jaas.config"), module.clone());
+        }
+    }
+}
+
+/// A value as a file of Java's properties has it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('\n', "\\n")
+}

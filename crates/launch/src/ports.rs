@@ -1,0 +1,80 @@
+//! Free ports.
+
+use std::net::TcpListener;
+
+use crate::{LaunchError, random};
+
+/// What every server says when somebody else has its port: it is the system's sentence.
+const PORT_TAKEN: &str = "Address already in use";
+
+/// How often other ports are tried when one was taken meanwhile.
+const ATTEMPTS_MAX: usize = 5;
+
+/// How many ports are looked at until a free one is found.
+const LOOKS_MAX: usize = 1_000;
+
+/// The first port that is given; those below belong to well-known servers.
+const FIRST: u16 = 10_000;
+
+/// Where the system's own choice begins, unless it says otherwise.
+const EPHEMERAL_FIRST: u16 = 32_768;
+
+/// Starts something on so many free ports; on others, when one of them was taken in between.
+pub(crate) fn with_free<const COUNT: usize, T>(
+    mut start: impl FnMut([u16; COUNT]) -> Result<T, LaunchError>,
+) -> Result<T, LaunchError> {
+    for _ in 1..ATTEMPTS_MAX {
+        match start(free()?) {
+            Err(LaunchError::Ended { output, .. }) if output.contains(PORT_TAKEN) => {}
+            started => return started,
+        }
+    }
+    start(free()?)
+}
+
+/// Ports that nobody listens on, below those that the system gives to whoever connects somewhere: a client
+/// that goes on asking a dead server's port there may in the end be connected to itself, and the server
+/// could not come back to its port.
+fn free<const COUNT: usize>() -> Result<[u16; COUNT], LaunchError> {
+    let end = ephemeral_first().max(FIRST + 1);
+    // Held together, so that they differ.
+    let mut held = Vec::with_capacity(COUNT);
+    for _ in 0..LOOKS_MAX {
+        if held.len() == COUNT {
+            break;
+        }
+        let port = FIRST + u16::from_ne_bytes(random::bytes()?) % (end - FIRST);
+        held.extend(TcpListener::bind(("127.0.0.1", port)).ok().map(|listener| (port, listener)));
+    }
+    let ports: Vec<u16> = held.iter().map(|(port, _)| *port).collect();
+    ports.try_into().map_err(|_| std::io::Error::other(format!("no free port below {end} was found")).into())
+}
+
+fn ephemeral_first() -> u16 {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(EPHEMERAL_FIRST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_ports_differ_and_are_none_that_the_system_gives_away() {
+        let ports: [u16; 20] = free().expect("ports");
+        let different: std::collections::BTreeSet<u16> = ports.into_iter().collect();
+        assert_eq!(different.len(), ports.len());
+        assert!(ports.iter().all(|port| (FIRST..ephemeral_first()).contains(port)), "{ports:?}");
+    }
+
+    #[test]
+    fn a_port_that_was_taken_meanwhile_is_given_up_for_another() {
+        let mut tried = Vec::new();
+        let started = with_free(|[port]| {
+            tried.push(port);
+            let taken = LaunchError::Ended { program: "x", output: format!("bind: {PORT_TAKEN}") };
+            if tried.len() < 3 { Err(taken) } else { Ok(port) }
+        });
+        assert_eq!(started.expect("started"), tried[2]);
+    }
+}
