@@ -1,0 +1,268 @@
+//! Serving consumers: one task for each partition.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use scarce_core::event::Position;
+use scarce_engine::consumers::{ConsumerName, Lease};
+use scarce_engine::{Failure, Log};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use crate::backoff::Backoff;
+use crate::batch::Batch;
+use crate::claim::{Claim, ClaimError, LEASE_INTERVAL, Notes, unfinished};
+use crate::consumer::{Consumer, Trouble};
+use crate::cursor::{Cursor, CursorError};
+use crate::status::{State, Status};
+
+/// How long after trouble it is tried again: first, and at most.
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// Where a consumer begins that nobody knows yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// With the first event that ever was; where the log no longer has it, the consumer says so.
+    Beginning,
+    /// With the oldest that the log still has.
+    Oldest,
+    /// With what comes from now on.
+    Now,
+}
+
+/// What is to be served.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The consumer's name, the same in every process that shares the work.
+    pub name: ConsumerName,
+    /// This process, unlike any other.
+    pub holder: String,
+    /// Where it begins.
+    pub start: Start,
+    /// How many bytes of log a batch has, more or less.
+    pub batch_bytes_max: u64,
+}
+
+/// Consumers that are served until this is stopped.
+pub struct Outflow {
+    statuses: Vec<Arc<Status>>,
+    tasks: Vec<JoinHandle<()>>,
+    stop: watch::Sender<bool>,
+}
+
+impl Outflow {
+    /// How each partition's consumer is doing.
+    #[must_use]
+    pub fn statuses(&self) -> &[Arc<Status>] {
+        &self.statuses
+    }
+
+    /// Lets the batches under way be taken, and ends.
+    pub async fn stop(self) {
+        // Whoever has ended already hears nothing.
+        let _ = self.stop.send(true);
+        for task in self.tasks {
+            // A consumer that panicked has nothing more to finish.
+            let _ = task.await;
+        }
+    }
+}
+
+/// Serves a consumer for each partition, which `make` makes, on a runtime.
+#[allow(clippy::needless_pass_by_value, reason = "so that an engine can be given as the log that it is")]
+pub fn run<C: Consumer>(
+    runtime: &Handle,
+    log: Arc<dyn Log>,
+    plan: &Plan,
+    mut make: impl FnMut(u32) -> C,
+) -> Outflow {
+    let (stop, stopping) = watch::channel(false);
+    let (mut statuses, mut tasks) = (Vec::new(), Vec::new());
+    for partition in 0..log.partitions() {
+        let status = Arc::new(Status::new(plan.name.clone(), partition));
+        let (name, holder) = (plan.name.clone(), plan.holder.clone());
+        let share = Share {
+            claim: Claim { log: Arc::clone(&log), partition, name, holder },
+            start: plan.start,
+            batch_bytes_max: plan.batch_bytes_max,
+            consumer: make(partition),
+            status: Arc::clone(&status),
+            stopping: stopping.clone(),
+            grown: Arc::new(Notify::new()),
+        };
+        statuses.push(status);
+        tasks.push(runtime.spawn(share.serve()));
+    }
+    Outflow { statuses, tasks, stop }
+}
+
+/// Why serving a partition was broken off.
+#[derive(Debug, thiserror::Error)]
+enum Interruption {
+    #[error(transparent)]
+    Consumer(#[from] Trouble),
+    #[error(transparent)]
+    Cursor(#[from] CursorError),
+    #[error(transparent)]
+    Engine(#[from] Failure),
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    #[error("the consumer was at {from} and finds itself at {to}; it goes on from there")]
+    Moved { from: Position, to: Position },
+}
+
+/// One partition's part of the work.
+struct Share<C> {
+    claim: Claim,
+    start: Start,
+    batch_bytes_max: u64,
+    consumer: C,
+    status: Arc<Status>,
+    stopping: watch::Receiver<bool>,
+    grown: Arc<Notify>,
+}
+
+impl<C: Consumer> Share<C> {
+    async fn serve(mut self) {
+        let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        while !*self.stopping.borrow() {
+            let before = self.status.position();
+            let Err(interruption) = self.work().await else { break };
+            if self.status.position() != before {
+                backoff.reset();
+            }
+            self.status.set(State::Troubled { reason: interruption.to_string() });
+            self.pause(backoff.next_delay()).await;
+        }
+        self.status.set(State::Stopped);
+    }
+
+    /// Waits; the end ends that, too.
+    async fn pause(&mut self, delay: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {}
+            () = ended(&mut self.stopping) => {}
+        }
+    }
+
+    /// Takes the log until the end is asked for.
+    async fn work(&mut self) -> Result<(), Interruption> {
+        let position = match self.known_position().await? {
+            Some(position) => position,
+            None => first_position(&self.claim, self.start).await?,
+        };
+        // From here on the log is kept for it.
+        self.claim.register(position).await?;
+        if !self.wait_for_lease().await? {
+            return Ok(());
+        }
+        // Whoever had the lease before may have gone on.
+        let position = self.known_position().await?.unwrap_or(position);
+        self.claim.step_back(position).await?;
+        self.status.advance(position);
+        let mut notes = Claim::notes(position);
+        let taken = self.take(position, &mut notes).await;
+        if !matches!(taken, Err(Interruption::Claim(ClaimError::Lost(_)))) {
+            self.claim.leave(&notes, self.status.position()).await;
+        }
+        taken
+    }
+
+    /// Where it went on last: by its own memory, or by the engine's.
+    async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
+        match self.consumer.position().await? {
+            Some(position) => Ok(Some(position)),
+            None => Ok(self.claim.confirmed().await?),
+        }
+    }
+
+    /// Waits until no other process has the lease. Whether it was got; otherwise the end was asked for.
+    async fn wait_for_lease(&mut self) -> Result<bool, Failure> {
+        while !*self.stopping.borrow() {
+            match self.claim.take().await? {
+                Lease::Held => return Ok(true),
+                Lease::HeldBy(holder) => self.status.set(State::Elsewhere { holder }),
+            }
+            self.pause(LEASE_INTERVAL).await;
+        }
+        Ok(false)
+    }
+
+    /// Takes batch after batch; the next one is read while one is taken.
+    async fn take(&mut self, position: Position, notes: &mut Notes) -> Result<(), Interruption> {
+        let (grown, log) = (Arc::clone(&self.grown), Arc::clone(&self.claim.log));
+        let _watch = log.watch(self.claim.partition, Arc::new(move || grown.notify_one()))?;
+        let bytes_max = self.batch_bytes_max;
+        let read = |cursor: Cursor| cursor.aside(move |cursor| cursor.next_batch(bytes_max));
+        let cursor = Cursor::new(log, self.claim.partition, position);
+        let (cursor, checked) = cursor.aside(Cursor::check).await.map_err(|_| unfinished())?;
+        checked?;
+        let mut reading = read(cursor);
+        loop {
+            let (cursor, batch) = reading.await.map_err(|_| unfinished())?;
+            if *self.stopping.borrow() {
+                return Ok(());
+            }
+            match batch? {
+                Some(batch) => {
+                    reading = read(cursor);
+                    self.consume(&batch, notes).await?;
+                }
+                None => {
+                    self.claim.note(notes, self.status.position(), true).await?;
+                    self.wait_for_more().await?;
+                    reading = read(cursor);
+                }
+            }
+        }
+    }
+
+    /// Has a batch taken, however long that takes. Where the lease is lost meanwhile, no further one is.
+    async fn consume(&mut self, batch: &Batch, notes: &mut Notes) -> Result<(), Interruption> {
+        let mut prolonged = Ok(());
+        let mut consuming = std::pin::pin!(self.consumer.consume(batch));
+        loop {
+            tokio::select! {
+                consumed = &mut consuming => break consumed?,
+                () = tokio::time::sleep(LEASE_INTERVAL), if prolonged.is_ok() => {
+                    prolonged = self.claim.prolong(notes).await;
+                }
+            }
+        }
+        self.status.advance(batch.end());
+        prolonged?;
+        Ok(self.claim.note(notes, batch.end(), false).await?)
+    }
+
+    /// Waits until there is more, or it is time to say that one is still there. Meanwhile the consumer's own memory
+    /// may have been emptied, or restored from a copy: then it goes on from there.
+    async fn wait_for_more(&mut self) -> Result<(), Interruption> {
+        tokio::select! {
+            () = self.grown.notified() => return Ok(()),
+            () = ended(&mut self.stopping) => return Ok(()),
+            () = tokio::time::sleep(LEASE_INTERVAL) => {}
+        }
+        let position = self.status.position();
+        match self.consumer.position().await? {
+            Some(own) if own != position => Err(Interruption::Moved { from: position, to: own }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where a consumer begins that nobody knows.
+async fn first_position(claim: &Claim, start: Start) -> Result<Position, Failure> {
+    let partition = claim.partition;
+    let sequence = claim.ask(move |log| match start {
+        Start::Beginning => Ok(0),
+        Start::Oldest => Ok(log.first_sequence(partition)?.saturating_sub(1)),
+        Start::Now => log.durable_through(partition),
+    });
+    Ok(Position { epoch: 0, sequence: sequence.await? })
+}
+
+/// Waits for the end. That nobody is left who could ask for it is one, too.
+async fn ended(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stop| *stop).await;
+}

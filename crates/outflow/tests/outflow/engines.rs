@@ -1,0 +1,140 @@
+//! The engines that everything is tried on.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scarce_engine::embedded::{self, Running, SilentPort};
+use scarce_engine::engine::{Answers, partition_of};
+use scarce_engine::redis::{self, RedisEngine};
+use scarce_engine::{Engine, Request};
+use scarce_launch::{Options, Server};
+use scarce_sim::conformance::request;
+use tempfile::TempDir;
+
+/// How long anything may take.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many partitions each has.
+pub const PARTITIONS: u32 = 3;
+
+/// What an engine runs on.
+enum Ground {
+    Folder { _folder: TempDir, running: Option<Running> },
+    Redis { _server: Server },
+}
+
+/// An engine that ends with its ground.
+pub struct Bench {
+    pub engine: Arc<dyn Engine>,
+    ground: Ground,
+}
+
+impl Bench {
+    /// The embedded engine, with small segments.
+    pub fn embedded(outflow_lag_max: Option<u64>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let usual = embedded::Settings::default();
+        let settings = embedded::Settings {
+            partitions: PARTITIONS,
+            segment_bytes: 64 << 10,
+            outflow_lag_max: outflow_lag_max.unwrap_or(usual.outflow_lag_max),
+            ..usual
+        };
+        let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("an engine");
+        let (engine, running) =
+            recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");
+        Self { engine, ground: Ground::Folder { _folder: folder, running: Some(running) } }
+    }
+
+    /// The engine inside Redis, whose log keeps nothing that nobody waits for.
+    pub fn redis(outflow_lag_max: Option<u64>) -> Self {
+        let server = Server::start(Options::new()).expect("a server");
+        let engine = Self::another(&server.url(), outflow_lag_max);
+        Self { engine, ground: Ground::Redis { _server: server } }
+    }
+
+    fn another(url: &str, outflow_lag_max: Option<u64>) -> Arc<dyn Engine> {
+        let usual = redis::Settings::default();
+        let settings = redis::Settings {
+            url: url.to_owned(),
+            partitions: PARTITIONS,
+            log_retention: Duration::ZERO,
+            outflow_lag_max: outflow_lag_max.unwrap_or(usual.outflow_lag_max),
+            ..usual
+        };
+        Arc::new(RedisEngine::open(settings).expect("an engine"))
+    }
+
+    /// Both kinds, one after the other.
+    pub fn each(outflow_lag_max: Option<u64>, check: impl Fn(&Self)) {
+        check(&Self::embedded(outflow_lag_max));
+        check(&Self::redis(outflow_lag_max));
+    }
+
+    /// Whether the journal is a file of ours, which is trimmed at snapshots.
+    pub fn keeps_files(&self) -> bool {
+        matches!(self.ground, Ground::Folder { .. })
+    }
+
+    /// Sends commands to one partition.
+    pub fn send(&self, lines: &[String]) -> Answers {
+        let mut requests = Vec::new();
+        let mut partition = 0;
+        for line in lines {
+            let words: Vec<&str> = line.split(' ').collect();
+            let made = request::single(&words, self.engine.secret()).expect("a command");
+            requests.push(match made {
+                request::Request::Read(command) => Request::Read(String::new(), command),
+                request::Request::Write(envelope) => {
+                    let commands = envelope.commands();
+                    partition = partition_of(commands, PARTITIONS).expect("one partition");
+                    Request::Write(envelope)
+                }
+            });
+        }
+        self.engine.call(partition, requests)
+    }
+
+    /// Opens an account in a partition and gives its name.
+    pub fn account_in(&self, partition: u32) -> String {
+        let account = (0..)
+            .map(|number| format!("account-{number}"))
+            .find(|name| {
+                let id = scarce_core::types::Id::parse(name.as_bytes(), "account").expect("an id");
+                scarce_core::placement::partition(&id, PARTITIONS) == partition
+            })
+            .expect("there are enough names");
+        let answers = self.send(&[format!("ACCOUNT.OPEN {account} EUR")]);
+        answers[0].as_ref().expect("an answer");
+        account
+    }
+
+    /// Credits an account so many times, one each; gives how many were refused by a full queue.
+    pub fn credit(&self, account: &str, times: usize) -> usize {
+        let lines: Vec<String> = (0..times).map(|_| format!("ACCOUNT.CREDIT {account} 1")).collect();
+        let mut refused = 0;
+        for piece in lines.chunks(200) {
+            refused += self.send(piece).iter().filter(|answer| answer.is_err()).count();
+        }
+        refused
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if let Ground::Folder { running, .. } = &mut self.ground
+            && let Some(running) = running.take()
+        {
+            running.shut_down().expect("a clean end");
+        }
+    }
+}
+
+/// Looks until it is so.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,158 @@
+//! The log is kept for the slowest consumer, and not for ever.
+
+use scarce_core::event::Position;
+use scarce_engine::Failure;
+use scarce_engine::consumers::{ConsumerName, Lease};
+use scarce_outflow::{Cursor, CursorError, Start, State, run};
+
+use super::engines::{Bench, wait_until};
+use super::recorder::{Record, plan};
+
+fn name(text: &str) -> ConsumerName {
+    ConsumerName::parse(text).expect("a name")
+}
+
+fn at(sequence: u64) -> Position {
+    Position { epoch: 0, sequence }
+}
+
+/// Has the log trimmed as far as may be.
+fn trim(bench: &Bench) {
+    if bench.keeps_files() {
+        // One snapshot more than needed is kept, so a second one makes the first the oldest.
+        for _ in 0..3 {
+            bench.engine.snapshot(0).expect("a snapshot");
+            let account = bench.account_in(0);
+            bench.credit(&account, 1);
+        }
+    }
+}
+
+#[test]
+fn the_log_is_trimmed_behind_the_slowest_only() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        let (fast, slow) = (name("fast"), name("slow"));
+        bench.engine.confirm(0, &slow, "", at(6_000)).expect("it is noted");
+        bench.credit(&account, 20_000);
+        bench.engine.confirm(0, &fast, "", at(19_000)).expect("it is noted");
+        let first = || bench.engine.first_sequence(0).expect("a sequence");
+        wait_until("nothing was trimmed", || {
+            trim(bench);
+            first() > 1
+        });
+        assert!(first() <= 6_001, "{} was still needed", first());
+        let mut cursor = Cursor::new(bench.engine.clone(), 0, at(6_000));
+        let batch = cursor.next_batch(1).expect("it is there").expect("there is more");
+        assert_eq!(batch.events().next().map(|(sequence, ..)| sequence), Some(6_001));
+        assert!(bench.engine.forget_consumer(0, &slow).expect("it is noted"));
+        wait_until("the log was kept for nobody", || {
+            trim(bench);
+            first() > 10_000
+        });
+        assert!(first() <= 19_001, "{} was still needed", first());
+        let trimmed = Cursor::new(bench.engine.clone(), 0, at(6_000)).next_batch(1);
+        let Err(CursorError::Trimmed { begins_at, .. }) = trimmed else { panic!("{trimmed:?}") };
+        assert_eq!(begins_at, first());
+    });
+}
+
+#[test]
+fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
+        bench.credit(&account, 20_000);
+        wait_until("nothing was trimmed", || {
+            trim(bench);
+            bench.engine.first_sequence(0).expect("a sequence") > 1
+        });
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let (all, rest) = (Record::default(), Record::default());
+        let begin = |name: &str, start, record: &Record| {
+            run(runtime.handle(), bench.engine.clone(), &plan(name, "a", start), |_| record.consumer())
+        };
+        let (late, modest) = (begin("late", Start::Beginning, &all), begin("modest", Start::Oldest, &rest));
+        let is_told = || match late.statuses()[0].state() {
+            State::Troubled { reason } => reason.contains("was trimmed before this consumer was known"),
+            _ => false,
+        };
+        wait_until("it was not told", is_told);
+        wait_until("the rest was not taken", || {
+            rest.sequences(0).last().copied() == bench.engine.durable_through(0).ok()
+        });
+        assert!(all.sequences(0).is_empty());
+        runtime.block_on(async {
+            late.stop().await;
+            modest.stop().await;
+        });
+    });
+}
+
+#[test]
+fn commands_are_refused_while_too_much_waits() {
+    Bench::each(Some(1_000), |bench| {
+        let account = bench.account_in(0);
+        bench.engine.confirm(0, &name("slow"), "", at(0)).expect("it is noted");
+        let mut refused = 0;
+        wait_until("nothing was refused", || {
+            refused += bench.credit(&account, 200);
+            refused > 0
+        });
+        let line = format!("ACCOUNT.CREDIT {account} 1 ID late");
+        let overloaded = Failure::Overloaded { queue: "outflow" };
+        assert_eq!(bench.send(std::slice::from_ref(&line))[0].as_ref().err(), Some(&overloaded));
+        assert!(bench.send(&[format!("ACCOUNT.GET {account}")])[0].is_ok(), "reads go on");
+        let through = bench.engine.durable_through(0).expect("a sequence");
+        bench.engine.confirm(0, &name("slow"), "", at(through)).expect("it is noted");
+        wait_until("it is still refused", || bench.send(std::slice::from_ref(&line))[0].is_ok());
+    });
+}
+
+#[test]
+fn a_lease_keeps_others_out_until_it_ends() {
+    Bench::each(None, |bench| {
+        let (engine, its) = (&bench.engine, name("one"));
+        let minute = std::time::Duration::from_secs(60);
+        assert!(engine.lease(1, &its, "a", minute).is_err(), "nobody knows it yet");
+        assert_eq!(engine.confirm(1, &its, "a", at(3)), Ok(Lease::Held));
+        assert_eq!(engine.lease(1, &its, "a", minute), Ok(Lease::Held));
+        let taken = Lease::HeldBy("a".to_owned());
+        assert_eq!(engine.lease(1, &its, "b", minute), Ok(taken.clone()));
+        assert_eq!(engine.confirm(1, &its, "b", at(9)), Ok(taken));
+        assert_eq!(engine.confirm(1, &its, "a", at(2)), Ok(Lease::Held));
+        let known = engine.consumers(1).expect("the consumers");
+        assert_eq!((known.len(), known[0].confirmed), (1, at(3)));
+        assert_eq!(known[0].holder.as_deref(), Some("a"));
+        assert_eq!(
+            engine.lease(1, &its, "b", std::time::Duration::from_millis(1)),
+            engine.lease(1, &its, "b", minute)
+        );
+        assert_eq!(engine.lease(1, &its, "a", std::time::Duration::from_millis(1)), Ok(Lease::Held));
+        wait_until("the lease did not end", || engine.lease(1, &its, "b", minute) == Ok(Lease::Held));
+        assert!(engine.consumers(0).expect("the consumers").is_empty(), "each partition has its own");
+    });
+}
+
+#[test]
+fn another_history_is_noticed() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        bench.credit(&account, 100);
+        let mut cursor = Cursor::new(bench.engine.clone(), 0, Position::default());
+        let batch = cursor.next_batch(1).expect("it is there").expect("there is more");
+        let Position { epoch, sequence } = batch.end();
+        let behind = |epoch, sequence| Cursor::new(bench.engine.clone(), 0, Position { epoch, sequence });
+        assert_eq!(behind(epoch, sequence).check(), Ok(()));
+        assert!(behind(epoch, sequence).next_batch(1).expect("it is there").is_some());
+        // Another epoch at that place, and a place that the log does not have.
+        for (epoch, sequence) in [(epoch + 1, sequence), (epoch, 1_000_000)] {
+            let mut other = behind(epoch, sequence);
+            assert!(
+                matches!(other.next_batch(1), Err(CursorError::OtherHistory { .. })),
+                "{epoch}.{sequence}"
+            );
+            assert!(matches!(other.check(), Err(CursorError::OtherHistory { .. })), "{epoch}.{sequence}");
+        }
+    });
+}

@@ -1,0 +1,102 @@
+//! A consumer that writes down what it is given, and fails when it is told to.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use scarce_core::event::Position;
+use scarce_engine::consumers::ConsumerName;
+use scarce_outflow::{Batch, Consumer, Plan, Start, Trouble};
+
+/// Of an event its partition, sequence and name.
+type Taken = (u32, u64, &'static str);
+
+/// What was taken.
+#[derive(Clone, Default)]
+pub struct Record {
+    taken: Arc<Mutex<Vec<Taken>>>,
+    failures: Arc<Mutex<Failures>>,
+}
+
+#[derive(Default)]
+struct Failures {
+    every: Option<usize>,
+    offers: usize,
+    fired: usize,
+}
+
+impl Record {
+    /// One whose consumers refuse every so many batches, after having written down half of it.
+    pub fn failing_every(batches: usize) -> Self {
+        let record = Self::default();
+        record.failures.lock().expect("no panic").every = Some(batches);
+        record
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Vec<Taken>> {
+        self.taken.lock().expect("no panic")
+    }
+
+    /// How often a batch was refused.
+    pub fn failures(&self) -> usize {
+        self.failures.lock().expect("no panic").fired
+    }
+
+    /// How many events were taken, repeats included.
+    pub fn count(&self) -> usize {
+        self.taken().len()
+    }
+
+    /// The sequences of a partition without repeats. Panics where one comes before an earlier one that was not there.
+    pub fn sequences(&self, partition: u32) -> Vec<u64> {
+        let mut seen: Vec<u64> = Vec::new();
+        for (_, sequence, _) in self.taken().iter().filter(|(its, ..)| *its == partition) {
+            let last = seen.last().copied().unwrap_or(sequence - 1);
+            assert!(*sequence <= last + 1, "{sequence} follows {last} in partition {partition}");
+            if *sequence == last + 1 {
+                seen.push(*sequence);
+            }
+        }
+        seen
+    }
+
+    /// A consumer that writes here.
+    pub fn consumer(&self) -> Recorder {
+        Recorder { record: self.clone() }
+    }
+}
+
+/// Writes down the log of a partition.
+pub struct Recorder {
+    record: Record,
+}
+
+impl Consumer for Recorder {
+    async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        Ok(None)
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        let events: Vec<_> = batch
+            .events()
+            .map(|(sequence, _, event)| (batch.partition, sequence, event.spec().name))
+            .collect();
+        let mut failures = self.record.failures.lock().expect("no panic");
+        failures.offers += 1;
+        if failures.every.is_some_and(|every| failures.offers.is_multiple_of(every)) {
+            failures.fired += 1;
+            self.record.taken().extend(&events[..events.len() / 2]);
+            return Err(Trouble::new("it was told to"));
+        }
+        self.record.taken().extend(events);
+        Ok(())
+    }
+}
+
+/// A plan for a consumer of this name.
+pub fn plan(name: &str, holder: &str, start: Start) -> Plan {
+    Plan {
+        name: ConsumerName::parse(name).expect("a name"),
+        holder: holder.to_owned(),
+        start,
+        batch_bytes_max: 4 << 10,
+    }
+}
