@@ -1,0 +1,393 @@
+-- The tables of the projection in SQLite. Integers are 64 bits wide; what ends in _ms are Unix milliseconds (UTC) or
+-- lengths of time in milliseconds; texts are compared as bytes. What each column means is in docs/reference/sql.md.
+
+
+-- What this database holds: whose log, and by which version of these tables.
+CREATE TABLE meta (
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (name)
+) STRICT, WITHOUT ROWID;
+
+-- How far each partition's log is in these tables. Moved in the transaction that writes the rows.
+CREATE TABLE cursors (
+    deployment_id TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    step_sequence INTEGER,
+    at_ms INTEGER,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (deployment_id, partition_id),
+    CONSTRAINT cursors_position CHECK (epoch >= 0 AND sequence >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- Accounts as they are. The world outside has no row: it holds the negative of all balances.
+CREATE TABLE accounts (
+    account_id TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    asset TEXT NOT NULL,
+    balance INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    available INTEGER NOT NULL,
+    overdraft INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    opened_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    closed_at_ms INTEGER,
+    PRIMARY KEY (account_id),
+    CONSTRAINT accounts_figures CHECK (held >= 0 AND overdraft >= 0 AND available = balance - held),
+    CONSTRAINT accounts_covered CHECK (available >= -overdraft),
+    CONSTRAINT accounts_status CHECK (status IN ('open', 'frozen', 'closed')),
+    CONSTRAINT accounts_closed CHECK ((status = 'closed') = (closed_at_ms IS NOT NULL)),
+    CONSTRAINT accounts_empty CHECK (status <> 'closed' OR (balance = 0 AND held = 0))
+) STRICT, WITHOUT ROWID;
+
+-- Every movement of money, a row for each account that it touched. Never changed.
+CREATE TABLE entries (
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    account_id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    balance INTEGER NOT NULL,
+    counterparty_id TEXT,
+    hold_id TEXT,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (partition_id, sequence, account_id),
+    CONSTRAINT entries_amount CHECK (amount <> 0),
+    CONSTRAINT entries_kind CHECK (kind IN ('credit', 'debit', 'transfer', 'capture')),
+    CONSTRAINT entries_hold CHECK ((kind = 'capture') = (hold_id IS NOT NULL)),
+    CONSTRAINT entries_sign CHECK ((kind <> 'credit' OR amount > 0) AND (kind <> 'debit' OR amount < 0)),
+    CONSTRAINT entries_outside CHECK (kind NOT IN ('credit', 'debit') OR counterparty_id IS NULL)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entries_by_account ON entries (account_id, at_ms, sequence);
+
+-- Money set aside. A name that became free again and was taken again is another use.
+CREATE TABLE holds (
+    account_id TEXT NOT NULL,
+    hold_id TEXT NOT NULL,
+    use_number INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    amount INTEGER NOT NULL,
+    captured INTEGER NOT NULL,
+    amount_placed INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    deadline_ms INTEGER,
+    operation_id TEXT,
+    placed_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER,
+    PRIMARY KEY (account_id, hold_id, use_number),
+    CONSTRAINT holds_figures CHECK (amount >= 0 AND captured >= 0 AND amount + captured <= amount_placed),
+    CONSTRAINT holds_status CHECK (status IN ('open', 'captured', 'voided', 'expired')),
+    CONSTRAINT holds_ended CHECK ((status = 'open') = (ended_at_ms IS NULL)),
+    CONSTRAINT holds_rest
+        CHECK (CASE WHEN status = 'open' THEN amount > 0 AND amount + captured = amount_placed
+            ELSE amount = 0 END)
+) STRICT, WITHOUT ROWID;
+
+-- Countable things as they are.
+CREATE TABLE stock (
+    sku TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    available INTEGER NOT NULL,
+    reserved INTEGER NOT NULL,
+    sold INTEGER NOT NULL,
+    returned INTEGER NOT NULL,
+    last_serial INTEGER NOT NULL,
+    per_owner_max INTEGER,
+    status TEXT NOT NULL,
+    starts_at_ms INTEGER,
+    ends_at_ms INTEGER,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    sold_out_at_ms INTEGER,
+    audited_at_ms INTEGER,
+    closed_at_ms INTEGER,
+    PRIMARY KEY (sku),
+    CONSTRAINT stock_figures CHECK (available >= 0 AND reserved >= 0 AND sold >= 0 AND returned >= 0),
+    CONSTRAINT stock_total CHECK (total = available + reserved + sold),
+    CONSTRAINT stock_serials CHECK (sold + returned = last_serial),
+    CONSTRAINT stock_status CHECK (status IN ('open', 'closed')),
+    CONSTRAINT stock_closed CHECK ((status = 'closed') = (closed_at_ms IS NOT NULL)),
+    CONSTRAINT stock_sold_out CHECK (sold_out_at_ms IS NULL OR available = 0)
+) STRICT, WITHOUT ROWID;
+
+-- Why there are as many units as there are: an item's quantities sum to its total. Never changed.
+CREATE TABLE stock_movements (
+    sku TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    quantity INTEGER NOT NULL,
+    available INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    reason TEXT,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (sku, sequence),
+    CONSTRAINT stock_movements_kind CHECK (kind IN ('created', 'restocked', 'adjusted')),
+    CONSTRAINT stock_movements_reason CHECK ((kind = 'adjusted') = (reason IS NOT NULL)),
+    CONSTRAINT stock_movements_figures CHECK (available >= 0 AND total >= available)
+) STRICT, WITHOUT ROWID;
+
+-- Sales: units first_serial to first_serial + quantity - 1.
+CREATE TABLE receipts (
+    sku TEXT NOT NULL,
+    first_serial INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    quantity INTEGER NOT NULL,
+    returned INTEGER NOT NULL,
+    owner_id TEXT NOT NULL,
+    reservation_id TEXT,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (sku, first_serial),
+    CONSTRAINT receipts_figures
+        CHECK (first_serial >= 1 AND quantity >= 1 AND returned >= 0 AND returned <= quantity)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_by_owner ON receipts (owner_id, at_ms);
+
+-- Sold units that came back: units first_serial to first_serial + quantity - 1. Never changed.
+CREATE TABLE stock_returns (
+    sku TEXT NOT NULL,
+    first_serial INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    quantity INTEGER NOT NULL,
+    receipt_serial INTEGER NOT NULL,
+    owner_id TEXT NOT NULL,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (sku, first_serial),
+    CONSTRAINT stock_returns_figures
+        CHECK (quantity >= 1 AND receipt_serial >= 1 AND receipt_serial <= first_serial)
+) STRICT, WITHOUT ROWID;
+
+-- Units set aside. A name that became free again and was taken again is another use.
+CREATE TABLE reservations (
+    sku TEXT NOT NULL,
+    reservation_id TEXT NOT NULL,
+    use_number INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    owner_id TEXT NOT NULL,
+    quantity INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    deadline_ms INTEGER NOT NULL,
+    first_serial INTEGER,
+    operation_id TEXT,
+    placed_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER,
+    PRIMARY KEY (sku, reservation_id, use_number),
+    CONSTRAINT reservations_figures CHECK (quantity >= 1),
+    CONSTRAINT reservations_status CHECK (status IN ('open', 'confirmed', 'released', 'expired')),
+    CONSTRAINT reservations_ended CHECK ((status = 'open') = (ended_at_ms IS NULL)),
+    CONSTRAINT reservations_sold CHECK ((status = 'confirmed') = (first_serial IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reservations_by_owner ON reservations (owner_id, placed_at_ms);
+
+-- Red packet campaigns as they are. Seed and plan come with the end; packets not claimed are nowhere here.
+CREATE TABLE packet_campaigns (
+    campaign_id TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    asset TEXT NOT NULL,
+    packets INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    laid INTEGER NOT NULL,
+    claimed INTEGER NOT NULL,
+    claimed_amount INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    starts_at_ms INTEGER,
+    ends_at_ms INTEGER,
+    commitment TEXT,
+    seed TEXT,
+    method TEXT,
+    amount_min INTEGER,
+    amount_max INTEGER,
+    operation_id TEXT,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    exhausted_at_ms INTEGER,
+    closed_at_ms INTEGER,
+    PRIMARY KEY (campaign_id),
+    CONSTRAINT packet_campaigns_counts CHECK (0 <= claimed AND claimed <= laid AND laid <= packets),
+    CONSTRAINT packet_campaigns_amounts CHECK (claimed <= claimed_amount AND claimed_amount <= total),
+    CONSTRAINT packet_campaigns_all CHECK (claimed < packets OR claimed_amount = total),
+    CONSTRAINT packet_campaigns_status CHECK (status IN ('filling', 'open', 'exhausted', 'closed')),
+    CONSTRAINT packet_campaigns_closed CHECK ((status = 'closed') = (closed_at_ms IS NOT NULL)),
+    CONSTRAINT packet_campaigns_secret
+        CHECK (status = 'closed' OR (seed IS NULL AND method IS NULL
+            AND amount_min IS NULL AND amount_max IS NULL))
+) STRICT, WITHOUT ROWID;
+
+-- Who got which packet. A packet has one user, and a user one packet of a campaign. Never changed.
+CREATE TABLE packet_claims (
+    campaign_id TEXT NOT NULL,
+    packet INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (campaign_id, packet),
+    CONSTRAINT packet_claims_by_user UNIQUE (user_id, campaign_id),
+    CONSTRAINT packet_claims_figures CHECK (packet >= 1 AND amount >= 1)
+) STRICT, WITHOUT ROWID;
+
+-- Coupons as they are.
+CREATE TABLE coupons (
+    coupon_id TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    claimed INTEGER NOT NULL,
+    redeemed INTEGER NOT NULL,
+    revoked INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    starts_at_ms INTEGER,
+    ends_at_ms INTEGER,
+    claim_ttl_ms INTEGER,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (coupon_id),
+    CONSTRAINT coupons_figures CHECK (redeemed >= 0 AND revoked >= 0 AND redeemed + revoked <= claimed),
+    CONSTRAINT coupons_status CHECK (status IN ('open', 'paused'))
+) STRICT, WITHOUT ROWID;
+
+-- The limits of coupons as they are, in the order in which they are checked.
+CREATE TABLE coupon_limits (
+    coupon_id TEXT NOT NULL,
+    limit_name TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    claims_max INTEGER NOT NULL,
+    dimensions TEXT NOT NULL,
+    window_unit TEXT NOT NULL,
+    window_ms INTEGER,
+    offset_minutes INTEGER,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (coupon_id, limit_name),
+    CONSTRAINT coupon_limits_by_place UNIQUE (coupon_id, place),
+    CONSTRAINT coupon_limits_figures CHECK (place >= 1 AND claims_max >= 0),
+    CONSTRAINT coupon_limits_window CHECK ((window_unit = 'MS') = (window_ms IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+-- What was given of coupons. A claim whose deadline has passed stays open here: time ends it, not an event.
+CREATE TABLE coupon_claims (
+    coupon_id TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    status TEXT NOT NULL,
+    deadline_ms INTEGER,
+    given_back TEXT,
+    operation_id TEXT,
+    claimed_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER,
+    PRIMARY KEY (coupon_id, serial),
+    CONSTRAINT coupon_claims_status CHECK (status IN ('open', 'redeemed', 'revoked')),
+    CONSTRAINT coupon_claims_ended CHECK ((status = 'open') = (ended_at_ms IS NULL)),
+    CONSTRAINT coupon_claims_revoked CHECK ((status = 'revoked') = (given_back IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX coupon_claims_by_user ON coupon_claims (user_id, claimed_at_ms);
+
+-- Markets as they are.
+CREATE TABLE markets (
+    market_id TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    tick INTEGER NOT NULL,
+    lot INTEGER NOT NULL,
+    quantity_min INTEGER NOT NULL,
+    quantity_max INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    trades INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (market_id),
+    CONSTRAINT markets_status CHECK (status IN ('open', 'halted')),
+    CONSTRAINT markets_figures CHECK (trades >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- Orders as they are. A name that became free again and was taken again is another use.
+CREATE TABLE orders (
+    market_id TEXT NOT NULL,
+    order_id TEXT NOT NULL,
+    use_number INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    owner_id TEXT NOT NULL,
+    side TEXT NOT NULL,
+    price INTEGER,
+    quantity INTEGER NOT NULL,
+    filled INTEGER NOT NULL,
+    remaining INTEGER NOT NULL,
+    quantity_placed INTEGER NOT NULL,
+    tif TEXT NOT NULL,
+    stp TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT,
+    first_trade INTEGER,
+    last_trade INTEGER,
+    operation_id TEXT,
+    placed_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER,
+    PRIMARY KEY (market_id, order_id, use_number),
+    CONSTRAINT orders_figures CHECK (filled >= 0 AND remaining >= 0 AND quantity = filled + remaining),
+    CONSTRAINT orders_side CHECK (side IN ('BUY', 'SELL')),
+    CONSTRAINT orders_price CHECK (price IS NULL OR price > 0),
+    CONSTRAINT orders_status CHECK (status IN ('open', 'partially_filled', 'filled', 'cancelled')),
+    CONSTRAINT orders_ended CHECK ((status IN ('open', 'partially_filled')) = (ended_at_ms IS NULL)),
+    CONSTRAINT orders_rest CHECK ((status = 'filled') = (remaining = 0)),
+    CONSTRAINT orders_begun
+        CHECK (CASE status WHEN 'open' THEN filled = 0 WHEN 'cancelled' THEN filled >= 0
+            ELSE filled > 0 END),
+    CONSTRAINT orders_reason CHECK ((status = 'cancelled') = (reason IS NOT NULL)),
+    CONSTRAINT orders_trades
+        CHECK ((filled > 0) = (first_trade IS NOT NULL)
+            AND (filled > 0) = (last_trade IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX orders_by_owner ON orders (owner_id, market_id, placed_at_ms);
+
+-- Trades, numbered by their market. Never changed.
+CREATE TABLE trades (
+    market_id TEXT NOT NULL,
+    trade INTEGER NOT NULL,
+    partition_id INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    price INTEGER NOT NULL,
+    quantity INTEGER NOT NULL,
+    taker_side TEXT NOT NULL,
+    maker_order_id TEXT NOT NULL,
+    maker_owner_id TEXT NOT NULL,
+    taker_order_id TEXT NOT NULL,
+    taker_owner_id TEXT NOT NULL,
+    operation_id TEXT,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (market_id, trade),
+    CONSTRAINT trades_figures CHECK (trade >= 1 AND price >= 1 AND quantity >= 1),
+    CONSTRAINT trades_side CHECK (taker_side IN ('BUY', 'SELL'))
+) STRICT, WITHOUT ROWID;
+
+-- Operations with the answer that is remembered under their id. An id forgotten and used again is another use.
+CREATE TABLE operations (
+    operation_id TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    use_number INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    first_sequence INTEGER NOT NULL,
+    last_sequence INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (operation_id, namespace, partition_id, use_number),
+    CONSTRAINT operations_sequences CHECK (first_sequence >= 1 AND first_sequence <= last_sequence),
+    CONSTRAINT operations_use CHECK (use_number >= 1)
+) STRICT;
+
+INSERT INTO meta (name, value) VALUES ('schema_version', '1');

@@ -1,0 +1,297 @@
+//! What the events of a partition come to in rows. Nothing here talks to a database.
+
+mod accounts;
+mod coupons;
+mod holds;
+mod json;
+mod markets;
+mod operations;
+mod origin;
+mod packets;
+mod reservations;
+mod returned;
+mod stock;
+pub(crate) mod tables;
+mod wants;
+
+use compact_str::CompactString;
+use scarce_core::event::{Entry, Event, Position};
+use scarce_core::types::{Id, signed};
+use scarce_outflow::Batch;
+
+pub(crate) use origin::{Mistake, Origin};
+use tables::Tables;
+
+use crate::table::Text;
+
+/// Why a batch cannot follow what is in the tables.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Misfit {
+    /// An event contradicts the rows.
+    #[error(transparent)]
+    Mistake(#[from] Mistake),
+    /// Events between are missing.
+    #[error(
+        "the tables hold the log of partition {partition} up to {tables}, and what was offered begins at {offered}"
+    )]
+    Gap {
+        /// Whose log.
+        partition: u32,
+        /// The cursor.
+        tables: Position,
+        /// The first event that was offered.
+        offered: Position,
+    },
+    /// Events that are in the tables were given other contents.
+    #[error(
+        "the tables hold the log of partition {partition} up to {tables}, and {offered} comes now: the log lost events after a failover, and numbers them anew"
+    )]
+    Rewritten {
+        /// Whose log.
+        partition: u32,
+        /// The cursor.
+        tables: Position,
+        /// The event whose number was given before.
+        offered: Position,
+    },
+    /// A batch of another partition.
+    #[error("a batch of partition {found} was offered to the consumer of partition {partition}")]
+    Partition {
+        /// Whose consumer this is.
+        partition: u32,
+        /// Whose batch it is.
+        found: u32,
+    },
+}
+
+/// The place behind the last event that is in the tables, and what else a fold goes on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(crate) position: Position,
+    /// The first event of an operation whose further steps follow.
+    pub(crate) step_sequence: Option<u64>,
+    /// The stamp of the last entry.
+    pub(crate) at_ms: Option<u64>,
+}
+
+/// The fold of a partition's log into rows.
+#[derive(Debug)]
+pub(crate) struct Fold {
+    partition: u32,
+    pub(crate) cursor: Cursor,
+    pub(crate) tables: Tables,
+    /// How long an engine remembers operation ids at least.
+    ids_kept_ms_min: i64,
+}
+
+impl Misfit {
+    /// What to do about it.
+    pub(crate) fn advice(&self) -> &'static str {
+        match self {
+            Self::Mistake(_) => {
+                "this partition is not projected any further: if rows were changed by hand, put them back; otherwise \
+                 rebuild the projection, and report it if it happens again"
+            }
+            Self::Gap { .. } => {
+                "it is asked for again from there; if that does not help, the log was trimmed and the tables were \
+                 restored from an older copy: restore a newer one, or rebuild the projection"
+            }
+            Self::Rewritten { .. } => "rebuild the projection, which holds events that were lost",
+            Self::Partition { .. } => "this is a mistake in the program; report it",
+        }
+    }
+}
+
+impl Fold {
+    pub(crate) fn new(partition: u32, cursor: Cursor, rows_max: usize, ids_kept_ms_min: i64) -> Self {
+        Self { partition, cursor, tables: Tables::new(rows_max), ids_kept_ms_min }
+    }
+
+    /// Whether a batch has anything that is not in the tables; and whether it can follow what is.
+    pub(crate) fn has_news(&self, batch: &Batch) -> Result<bool, Misfit> {
+        let partition = self.partition;
+        if batch.partition != partition {
+            return Err(Misfit::Partition { partition, found: batch.partition });
+        }
+        let mut reached = self.cursor.position;
+        for entry in &batch.entries {
+            if is_known(entry, reached) {
+                continue;
+            }
+            let head = &entry.head;
+            let offered = Position { epoch: head.epoch, sequence: head.sequence_first };
+            let tables = self.cursor.position;
+            if head.sequence_first > reached.sequence + 1 {
+                return Err(Misfit::Gap { partition, tables, offered });
+            }
+            let is_known_otherwise = head.epoch > reached.epoch && head.sequence_first <= reached.sequence;
+            if is_known_otherwise || head.epoch < reached.epoch {
+                return Err(Misfit::Rewritten { partition, tables, offered });
+            }
+            reached = entry.end();
+        }
+        Ok(reached != self.cursor.position)
+    }
+
+    /// Notes which rows the batch will use.
+    pub(crate) fn want(&mut self, batch: &Batch) {
+        for entry in batch.entries.iter().filter(|entry| !is_known(entry, self.cursor.position)) {
+            for (_, event) in news(entry, self.cursor.position.sequence) {
+                wants::note(&mut self.tables, event);
+            }
+            if let (Some(operation), Some(_)) = (&entry.head.operation, &entry.outcome) {
+                self.tables.uses.want(operation, self.partition);
+            }
+        }
+    }
+
+    /// The cursor behind the batch.
+    pub(crate) fn reaches(&self, batch: &Batch) -> Cursor {
+        batch.entries.iter().fold(self.cursor, |cursor, entry| {
+            if is_known(entry, self.cursor.position) { cursor } else { cursor.behind(entry) }
+        })
+    }
+
+    /// Folds the batch, whose rows are all here.
+    pub(crate) fn apply(&mut self, batch: &Batch) -> Result<(), Mistake> {
+        let mut cursor = self.cursor;
+        for entry in &batch.entries {
+            if !is_known(entry, self.cursor.position) {
+                self.apply_entry(entry, cursor)?;
+                cursor = cursor.behind(entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// The batch is in the database.
+    pub(crate) fn settle(&mut self, reached: Cursor) {
+        self.tables.settle();
+        self.cursor = reached;
+    }
+
+    fn apply_entry(&mut self, entry: &Entry, cursor: Cursor) -> Result<(), Mistake> {
+        let head = &entry.head;
+        let operation = head.operation.as_ref().map(|operation| Text::from(operation.id.as_str()));
+        let mut origin = Origin {
+            partition: self.partition,
+            epoch: signed(head.epoch),
+            sequence: 0,
+            at_ms: signed(head.at),
+            operation: operation.as_ref(),
+            event: "",
+        };
+        for (sequence, event) in news(entry, self.cursor.position.sequence) {
+            (origin.sequence, origin.event) = (signed(sequence), event.spec().name);
+            apply(&mut self.tables, event, &origin)?;
+        }
+        if let (Some(operation), Some(outcome)) = (&head.operation, &entry.outcome) {
+            let figures = (signed(cursor.first_sequence(entry)), self.ids_kept_ms_min);
+            operations::note(&mut self.tables, operation, outcome, figures, &origin)?;
+        }
+        Ok(())
+    }
+}
+
+impl Cursor {
+    /// The cursor behind an entry that follows.
+    fn behind(self, entry: &Entry) -> Self {
+        Self {
+            position: entry.end(),
+            step_sequence: entry.head.more.then_some(self.first_sequence(entry)),
+            at_ms: Some(entry.head.at),
+        }
+    }
+
+    /// The first event of the operation that an entry which follows belongs to.
+    fn first_sequence(self, entry: &Entry) -> u64 {
+        self.step_sequence.unwrap_or(entry.head.sequence_first)
+    }
+}
+
+/// Whether all of an entry is at or before the place.
+fn is_known(entry: &Entry, reached: Position) -> bool {
+    entry.sequence_last() <= reached.sequence && entry.head.epoch <= reached.epoch
+}
+
+/// The events of an entry behind a sequence.
+fn news(entry: &Entry, after: u64) -> impl Iterator<Item = (u64, &Event)> {
+    (entry.head.sequence_first..).zip(&entry.events).filter(move |(sequence, _)| *sequence > after)
+}
+
+fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use Event as E;
+    match event {
+        E::AccountOpened(_)
+        | E::AccountCredited(_)
+        | E::AccountDebited(_)
+        | E::AccountTransferred(_)
+        | E::AccountFrozen(_)
+        | E::AccountUnfrozen(_)
+        | E::AccountClosed(_)
+        | E::AccountOverdraftSet(_) => accounts::apply(tables, event, origin),
+        E::HoldPlaced(_) | E::HoldCaptured(_) | E::HoldVoided(_) | E::HoldExpired(_) | E::HoldExtended(_) => {
+            holds::apply(tables, event, origin)
+        }
+        E::StockCreated(_)
+        | E::StockRestocked(_)
+        | E::StockAdjusted(_)
+        | E::StockTaken(_)
+        | E::StockReturned(_)
+        | E::StockClosed(_)
+        | E::StockSoldOut(_)
+        | E::StockAvailableAgain(_)
+        | E::StockAuditAdvanced(_)
+        | E::StockAudited(_) => stock::apply(tables, event, origin),
+        E::ReservationPlaced(_)
+        | E::ReservationConfirmed(_)
+        | E::ReservationReleased(_)
+        | E::ReservationExpired(_)
+        | E::ReservationExtended(_) => reservations::apply(tables, event, origin),
+        E::PacketsCreated(_)
+        | E::PacketsFilled(_)
+        | E::PacketsClaimed(_)
+        | E::PacketsExhausted(_)
+        | E::PacketsClosed(_) => packets::apply(tables, event, origin),
+        E::CouponCreated(_)
+        | E::CouponUpdated(_)
+        | E::CouponClaimed(_)
+        | E::CouponRedeemed(_)
+        | E::CouponRevoked(_)
+        | E::CouponPaused(_)
+        | E::CouponResumed(_) => coupons::apply(tables, event, origin),
+        E::MarketCreated(_)
+        | E::MarketHalted(_)
+        | E::MarketResumed(_)
+        | E::OrderPlaced(_)
+        | E::OrderTraded(_)
+        | E::OrderCancelled(_)
+        | E::OrderReduced(_)
+        | E::OrderRested(_)
+        | E::OrderReplaced(_) => markets::apply(tables, event, origin),
+        // These concern operations, which the entry as a whole tells of.
+        E::OperationRefused(_)
+        | E::OperationResolved(_)
+        | E::OperationStepped(_)
+        | E::OperationUnchanged(_) => Ok(()),
+    }
+}
+
+/// A name as text.
+fn text(id: &Id) -> Text {
+    id.as_str().into()
+}
+
+/// The key of what is named within something.
+fn pair(of: &Id, id: &Id) -> CompactString {
+    let mut key = CompactString::with_capacity(of.as_str().len() + id.as_str().len() + 1);
+    key.push_str(of.as_str());
+    key.push('\0');
+    key.push_str(id.as_str());
+    key
+}
+
+/// The key of what is numbered within something.
+fn numbered(of: &Id, number: u64) -> CompactString {
+    compact_str::format_compact!("{of}\0{number}")
+}

@@ -1,0 +1,103 @@
+//! What is noted of operations.
+
+use compact_str::CompactString;
+use hashbrown::HashMap;
+use scarce_core::event::OperationMark;
+use scarce_core::outcome::Outcome;
+
+use super::json;
+use super::origin::{Mistake, Origin};
+use super::tables::Tables;
+use crate::rows::OperationRow;
+use crate::shelf::{Hash, key_of};
+use crate::table::Cell;
+
+/// How often operation ids were used before.
+///
+/// An engine forgets an id after a while, and then it is free again; but hardly any is ever used twice. So
+/// nobody looks: an id is noted as used for the first time, and the database refuses what it has already.
+/// Only then, with `careful` set, the earlier uses of all ids of the batch are looked up.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// Whether earlier uses are looked up. Counted down, batch after batch.
+    careful: u32,
+    wanted: HashMap<CompactString, Vec<Cell>, Hash>,
+    /// The last use and its stamp.
+    known: HashMap<CompactString, (i64, i64), Hash>,
+}
+
+/// For how many batches earlier uses are looked up after one was met: there may be more of them.
+const CAREFUL_BATCHES: u32 = 50;
+
+impl Uses {
+    /// Looks earlier uses up in this batch, and in some more.
+    pub(crate) fn be_careful(&mut self) {
+        self.careful = CAREFUL_BATCHES;
+    }
+
+    /// Whether earlier uses of names and ids are looked up.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.careful > 0
+    }
+
+    pub(crate) fn want(&mut self, operation: &OperationMark, partition: u32) {
+        if self.is_careful() {
+            let cells = cells(operation, partition);
+            self.wanted.insert(key_of(&cells), cells);
+        }
+    }
+
+    pub(crate) fn wanted(&mut self) -> Vec<Vec<Cell>> {
+        std::mem::take(&mut self.wanted).into_values().collect()
+    }
+
+    pub(crate) fn take_in(&mut self, key: CompactString, last: &OperationRow) {
+        self.known.insert(key, (last.use_number, last.at_ms));
+    }
+
+    pub(crate) fn settle(&mut self) {
+        self.careful = self.careful.saturating_sub(1);
+        self.known.clear();
+    }
+}
+
+fn cells(operation: &OperationMark, partition: u32) -> Vec<Cell> {
+    let names = [Cell::from(operation.id.as_str()), Cell::from(operation.namespace.as_str())];
+    names.into_iter().chain([Cell::from(i64::from(partition))]).collect()
+}
+
+/// Notes an operation that is finished; its first event had `first_sequence`. An id is not used again within
+/// `kept_ms_min`.
+pub(super) fn note(
+    tables: &mut Tables,
+    operation: &OperationMark,
+    outcome: &Outcome,
+    (first_sequence, kept_ms_min): (i64, i64),
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
+    let mut use_number = 1;
+    if tables.uses.is_careful() {
+        let key = key_of(&cells(operation, origin.partition));
+        if let Some((last, at_ms)) = tables.uses.known.get(&key) {
+            let spot = origin.row("operations", &operation.id);
+            spot.holds(origin.at_ms.saturating_sub(*at_ms) >= kept_ms_min, || {
+                format!("it was used at {at_ms} and is used again at {}", origin.at_ms)
+            })?;
+            use_number = last + 1;
+        }
+        tables.uses.known.insert(key, (use_number, origin.at_ms));
+    }
+    tables.operations.push(OperationRow {
+        operation_id: origin.operation_id().unwrap_or_else(|| operation.id.as_str().into()),
+        namespace: operation.namespace.as_str().into(),
+        partition_id: origin.partition_id(),
+        use_number,
+        epoch: origin.epoch,
+        first_sequence,
+        last_sequence: origin.sequence,
+        outcome: outcome.code,
+        facts: json::facts(outcome),
+        at_ms: origin.at_ms,
+    });
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! All rows that the fold of a partition holds.
+
+use std::mem::take;
+
+use crate::rows::{
+    AccountRow, CampaignRow, CouponClaimRow, CouponLimitRow, CouponRow, EntryRow, HoldRow, MarketRow,
+    MovementRow, OperationRow, OrderRow, PacketClaimRow, ReceiptRow, ReservationRow, ReturnRow, StockRow,
+    TradeRow,
+};
+use crate::shelf::Shelf;
+use crate::table::{Manner, Row, Sheet};
+
+use super::operations::Uses;
+use super::returned::Returned;
+
+/// The rows of a partition: those that change, as many as are kept, and the new ones of the batch of those
+/// that never change.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) accounts: Shelf<AccountRow>,
+    pub(crate) holds: Shelf<HoldRow>,
+    pub(crate) stock: Shelf<StockRow>,
+    pub(crate) receipts: Shelf<ReceiptRow>,
+    pub(crate) reservations: Shelf<ReservationRow>,
+    pub(crate) campaigns: Shelf<CampaignRow>,
+    pub(crate) coupons: Shelf<CouponRow>,
+    pub(crate) limits: Shelf<CouponLimitRow>,
+    pub(crate) coupon_claims: Shelf<CouponClaimRow>,
+    pub(crate) markets: Shelf<MarketRow>,
+    pub(crate) orders: Shelf<OrderRow>,
+    pub(crate) entries: Vec<EntryRow>,
+    pub(crate) movements: Vec<MovementRow>,
+    pub(crate) returns: Vec<ReturnRow>,
+    pub(crate) packet_claims: Vec<PacketClaimRow>,
+    pub(crate) trades: Vec<TradeRow>,
+    pub(crate) operations: Vec<OperationRow>,
+    /// Which units came back before.
+    pub(crate) returned: Returned,
+    /// How often operation ids were used before.
+    pub(crate) uses: Uses,
+}
+
+/// Calls something for every shelf.
+macro_rules! each_shelf {
+    ($tables:ident, $shelf:ident => $does:expr) => {{
+        {
+            let $shelf = &mut $tables.accounts;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.holds;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.stock;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.receipts;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.reservations;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.campaigns;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.coupons;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.limits;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.coupon_claims;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.markets;
+            $does
+        }
+        {
+            let $shelf = &mut $tables.orders;
+            $does
+        }
+    }};
+}
+
+pub(crate) use each_shelf;
+
+impl Tables {
+    /// Keeps up to about so many rows of each table.
+    pub(crate) fn new(rows_max: usize) -> Self {
+        Self {
+            accounts: Shelf::new(rows_max),
+            holds: Shelf::new(rows_max),
+            stock: Shelf::new(rows_max),
+            // Few sales are ever returned.
+            receipts: Shelf::new(0),
+            reservations: Shelf::new(rows_max),
+            campaigns: Shelf::new(rows_max),
+            coupons: Shelf::new(rows_max),
+            limits: Shelf::new(rows_max),
+            coupon_claims: Shelf::new(rows_max),
+            markets: Shelf::new(rows_max),
+            orders: Shelf::new(rows_max),
+            entries: Vec::new(),
+            movements: Vec::new(),
+            returns: Vec::new(),
+            packet_claims: Vec::new(),
+            trades: Vec::new(),
+            operations: Vec::new(),
+            returned: Returned::default(),
+            uses: Uses::default(),
+        }
+    }
+
+    /// What the batch comes to, table by table; taken out as far as it is not kept.
+    pub(crate) fn sheets(&mut self) -> Vec<Sheet> {
+        let mut sheets = vec![
+            new(&mut self.entries),
+            new(&mut self.movements),
+            new(&mut self.returns),
+            new(&mut self.packet_claims),
+            new(&mut self.trades),
+            new(&mut self.operations),
+        ];
+        each_shelf!(self, shelf => sheets.extend(shelf.sheets()));
+        sheets.retain(|sheet| sheet.rows() > 0);
+        sheets
+    }
+
+    /// The batch is in the database.
+    pub(crate) fn settle(&mut self) {
+        each_shelf!(self, shelf => shelf.settle());
+        self.returned.clear();
+        self.uses.settle();
+    }
+}
+
+/// New rows of a table whose rows never change.
+fn new<R: Row>(rows: &mut Vec<R>) -> Sheet {
+    Sheet::new(Manner::Insert, take(rows))
+}

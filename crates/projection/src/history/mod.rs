@@ -1,0 +1,33 @@
+//! What happened, read from the tables: what an engine no longer holds. Amounts, quantities and serials are
+//! integers, times are Unix milliseconds; what there may be many of comes page by page.
+
+mod coupons;
+mod markets;
+mod money;
+mod operations;
+mod packets;
+mod page;
+mod record;
+mod stock;
+
+pub use coupons::CouponClaim;
+pub use markets::{Order as MarketOrder, Trade};
+pub use money::{Entry, Hold};
+pub use operations::Operation;
+pub use packets::PacketClaim;
+pub use page::{LIMIT_MAX, Order, Page, Paging, Span};
+pub use stock::{Receipt, Reservation, StockMovement, StockReturn, Unit};
+
+use crate::Projection;
+
+/// Answers from the tables. Cheap to clone; some readers at a time, further ones wait.
+#[derive(Clone, Debug)]
+pub struct History {
+    projection: Projection,
+}
+
+impl History {
+    pub(crate) fn new(projection: Projection) -> Self {
+        Self { projection }
+    }
+}

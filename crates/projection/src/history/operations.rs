@@ -1,0 +1,45 @@
+//! Operations.
+
+use super::History;
+use super::page::{LIMIT_MAX, find};
+use super::record::record;
+use crate::ProjectionError;
+use crate::table::Cell;
+
+record! {
+    /// An operation with its answer.
+    Operation of "operations" {
+        /// The caller's id.
+        operation_id: String,
+        /// Whose ids these are; empty where callers are not told apart.
+        namespace: String,
+        /// Where it was decided.
+        partition_id: i64,
+        /// The how manieth operation of this id there: an engine forgets ids after a while.
+        use_number: i64,
+        /// The partition's leadership.
+        epoch: i64,
+        /// Its first event.
+        first_sequence: i64,
+        /// Its last event.
+        last_sequence: i64,
+        /// `APPLIED`, or the code of the refusal.
+        outcome: String,
+        /// The figures of the answer in order, or the facts of the refusal by name.
+        facts: serde_json::Value,
+        /// When.
+        at_ms: i64,
+    }
+}
+
+impl History {
+    /// All operations of an id: usually one; more where it was used in several partitions, or again after it
+    /// was forgotten.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn operations(&self, operation_id: &str) -> Result<Vec<Operation>, ProjectionError> {
+        let condition = "operation_id = ? ORDER BY namespace, partition_id, use_number";
+        find(&self.projection, condition, &[Cell::from(operation_id)], LIMIT_MAX).await
+    }
+}

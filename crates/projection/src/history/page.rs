@@ -1,0 +1,188 @@
+//! Lists, a page at a time.
+
+use serde::Serialize;
+
+use super::record::Record;
+use crate::table::{Cell, Kind};
+use crate::{Projection, ProjectionError};
+
+/// The most rows of one page.
+pub const LIMIT_MAX: u32 = 1_000;
+
+/// Which end of a list comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// What happened last.
+    #[default]
+    NewestFirst,
+    /// What happened first.
+    OldestFirst,
+}
+
+/// Which page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paging {
+    /// How many rows at most, from 1 to [`LIMIT_MAX`]; other numbers count as the nearest of these.
+    pub limit: u32,
+    /// Where the page begins: the cursor of the page before, or nothing for the first.
+    pub after: Option<String>,
+    /// Which end comes first; the same for all pages of a list.
+    pub order: Order,
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Self { limit: 100, after: None, order: Order::default() }
+    }
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Page<T> {
+    /// The rows in order.
+    pub rows: Vec<T>,
+    /// Whether there are further ones.
+    pub has_more: bool,
+    /// Where the next page begins, if there is one.
+    pub cursor: Option<String>,
+}
+
+/// A stretch of time, in Unix milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// From this stamp on.
+    pub from_ms: Option<i64>,
+    /// Up to but not including this one.
+    pub to_ms: Option<i64>,
+}
+
+/// A list to be read: whose rows, which of them, and in what order.
+pub(super) struct List {
+    /// Known to its cursors, so that those of other lists are refused.
+    pub(super) name: &'static str,
+    conditions: Vec<String>,
+    values: Vec<Cell>,
+    /// The columns by which rows are ordered, together different for every row.
+    keys: &'static [(&'static str, Kind)],
+}
+
+impl List {
+    pub(super) fn new(name: &'static str, keys: &'static [(&'static str, Kind)]) -> Self {
+        Self { name, conditions: Vec::new(), values: Vec::new(), keys }
+    }
+
+    /// Only rows for which this holds; values are marked by `?`.
+    pub(super) fn only(mut self, condition: &str, values: impl IntoIterator<Item = Cell>) -> Self {
+        self.conditions.push(condition.to_owned());
+        self.values.extend(values);
+        self
+    }
+
+    /// Only rows of this value, if there is one.
+    pub(super) fn only_if(self, condition: &str, value: Option<impl Into<Cell>>) -> Self {
+        match value {
+            Some(value) => self.only(condition, [value.into()]),
+            None => self,
+        }
+    }
+
+    /// Reads a page.
+    pub(super) async fn read<T: Record>(
+        mut self,
+        projection: &Projection,
+        paging: &Paging,
+    ) -> Result<Page<T>, ProjectionError> {
+        let limit = paging.limit.clamp(1, LIMIT_MAX);
+        if let Some(after) = &paging.after {
+            let refused = || ProjectionError::Cursor { cursor: after.clone() };
+            let values = self.open(after).ok_or_else(refused)?;
+            self.begin_after(&values, paging.order);
+        }
+        let sql = self.sql::<T>(paging.order, limit);
+        let mut rows = projection.read(&sql, &self.values, &T::kinds()).await?;
+        let has_more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let cursor = rows.last().filter(|_| has_more).map(|row| self.seal::<T>(row));
+        Ok(Page { rows: records(projection, rows)?, has_more, cursor })
+    }
+
+    fn sql<T: Record>(&self, order: Order, limit: u32) -> String {
+        let direction = match order {
+            Order::NewestFirst => "DESC",
+            Order::OldestFirst => "ASC",
+        };
+        let order: Vec<String> = self.keys.iter().map(|(key, _)| format!("{key} {direction}")).collect();
+        let conditions = self.conditions.join(" AND ");
+        let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {conditions}") };
+        // One more than asked for tells whether there are more.
+        format!("{}{condition} ORDER BY {} LIMIT {}", select::<T>(), order.join(", "), limit + 1)
+    }
+
+    /// Only rows behind the one with these values.
+    fn begin_after(&mut self, values: &[Cell], order: Order) {
+        let beyond = match order {
+            Order::NewestFirst => "<",
+            Order::OldestFirst => ">",
+        };
+        let Some(((first, _), rest)) = self.keys.split_first() else { return };
+        // Said twice of the first column, so that every database begins in its index there.
+        let mut condition = format!("{first} {beyond}= ? AND ({first} {beyond} ?");
+        self.values.extend([values[0].clone(), values[0].clone()]);
+        let mut equal = first;
+        for (at, (key, _)) in (1..).zip(rest) {
+            condition.push_str(&format!(" OR ({equal} = ? AND ({key} {beyond} ?"));
+            self.values.extend([values[at - 1].clone(), values[at].clone()]);
+            equal = key;
+        }
+        condition.push_str(&"))".repeat(rest.len()));
+        condition.push(')');
+        self.conditions.push(condition);
+    }
+
+    /// The cursor behind a row: the name of the list and the values of its keys, none of which has a comma.
+    fn seal<T: Record>(&self, row: &[Cell]) -> String {
+        let value = |(key, _): &(&str, Kind)| {
+            let at = T::COLUMNS.iter().position(|(name, _)| name == key);
+            at.map_or_else(String::new, |at| row[at].to_string())
+        };
+        let values: Vec<String> = self.keys.iter().map(value).collect();
+        format!("{}:{}", self.name, values.join(","))
+    }
+
+    fn open(&self, cursor: &str) -> Option<Vec<Cell>> {
+        let values = cursor.strip_prefix(self.name)?.strip_prefix(':')?;
+        let parts: Vec<&str> = values.split(',').collect();
+        if parts.len() != self.keys.len() {
+            return None;
+        }
+        let value = |(part, (_, kind)): (&&str, &(&str, Kind))| match kind {
+            Kind::Integer => part.parse().ok().map(Cell::Integer),
+            Kind::Text => Some(Cell::from(*part)),
+        };
+        parts.iter().zip(self.keys).map(value).collect()
+    }
+}
+
+/// Reads up to `limit` rows for which a condition holds, in the order that it ends with.
+pub(super) async fn find<T: Record>(
+    projection: &Projection,
+    condition: &str,
+    values: &[Cell],
+    limit: u32,
+) -> Result<Vec<T>, ProjectionError> {
+    let sql = format!("{} WHERE {condition} LIMIT {limit}", select::<T>());
+    records(projection, projection.read(&sql, values, &T::kinds()).await?)
+}
+
+fn select<T: Record>() -> String {
+    let names: Vec<&str> = T::COLUMNS.iter().map(|(name, _)| *name).collect();
+    format!("SELECT {} FROM {}", names.join(", "), T::TABLE)
+}
+
+fn records<T: Record>(projection: &Projection, rows: Vec<Vec<Cell>>) -> Result<Vec<T>, ProjectionError> {
+    let misread = || ProjectionError::Tables {
+        database: projection.address().to_string(),
+        what: format!("a row of {} has another shape", T::TABLE),
+    };
+    rows.into_iter().map(|cells| T::read(cells).ok_or_else(misread)).collect()
+}

@@ -1,0 +1,203 @@
+//! Countable things: who got which unit.
+
+use serde::Serialize;
+
+use super::History;
+use super::page::{LIMIT_MAX, List, Page, Paging, find};
+use super::record::record;
+use crate::ProjectionError;
+use crate::table::{Cell, Kind};
+
+record! {
+    /// A sale: units `first_serial` to `first_serial + quantity − 1`.
+    Receipt of "receipts" {
+        /// Of what.
+        sku: String,
+        /// The serial of its first unit.
+        first_serial: i64,
+        /// How many units.
+        quantity: i64,
+        /// How many of them came back.
+        returned: i64,
+        /// Who bought them.
+        owner_id: String,
+        /// The reservation that was confirmed, if there was one.
+        reservation_id: Option<String>,
+        /// By which operation.
+        operation_id: Option<String>,
+        /// Where it happened.
+        partition_id: i64,
+        /// The event's number there.
+        sequence: i64,
+        /// When.
+        at_ms: i64,
+    }
+}
+
+record! {
+    /// Sold units that came back: `first_serial` to `first_serial + quantity − 1`.
+    StockReturn of "stock_returns" {
+        /// Of what.
+        sku: String,
+        /// The serial of the first unit.
+        first_serial: i64,
+        /// How many units.
+        quantity: i64,
+        /// The first serial of the sale that they were part of.
+        receipt_serial: i64,
+        /// Who had bought them.
+        owner_id: String,
+        /// By which operation.
+        operation_id: Option<String>,
+        /// The event's number in its partition.
+        sequence: i64,
+        /// When.
+        at_ms: i64,
+    }
+}
+
+record! {
+    /// Units set aside.
+    Reservation of "reservations" {
+        /// Of what.
+        sku: String,
+        /// Its name there.
+        reservation_id: String,
+        /// The how manieth reservation of this name.
+        use_number: i64,
+        /// For whom.
+        owner_id: String,
+        /// How many units.
+        quantity: i64,
+        /// `open`, `confirmed`, `released` or `expired`.
+        status: String,
+        /// When it ends by itself.
+        deadline_ms: i64,
+        /// The first serial sold, once it was confirmed.
+        first_serial: Option<i64>,
+        /// By which operation it was placed.
+        operation_id: Option<String>,
+        /// When it was placed.
+        placed_at_ms: i64,
+        /// When it ended.
+        ended_at_ms: Option<i64>,
+    }
+}
+
+record! {
+    /// A change to how many units there are in all.
+    StockMovement of "stock_movements" {
+        /// Of what.
+        sku: String,
+        /// The event's number in its partition.
+        sequence: i64,
+        /// `created`, `restocked` or `adjusted`.
+        kind: String,
+        /// How many units came; negative where they went.
+        quantity: i64,
+        /// How many could be had afterwards.
+        available: i64,
+        /// How many there were afterwards in all.
+        total: i64,
+        /// Why their number was corrected.
+        reason: Option<String>,
+        /// By which operation.
+        operation_id: Option<String>,
+        /// When.
+        at_ms: i64,
+    }
+}
+
+/// A unit by its serial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unit {
+    /// Of what.
+    pub sku: String,
+    /// Which one.
+    pub serial: i64,
+    /// The sale that it was part of.
+    pub receipt: Receipt,
+    /// When it came back; nothing while it is its owner's.
+    pub returned_at_ms: Option<i64>,
+    /// What came back of that sale, in order, up to a thousand times.
+    pub returns: Vec<StockReturn>,
+}
+
+const SALES: &[(&str, Kind)] =
+    &[("at_ms", Kind::Integer), ("sku", Kind::Text), ("first_serial", Kind::Integer)];
+const RESERVED: &[(&str, Kind)] = &[
+    ("placed_at_ms", Kind::Integer),
+    ("sku", Kind::Text),
+    ("reservation_id", Kind::Text),
+    ("use_number", Kind::Integer),
+];
+
+impl History {
+    /// Who got a unit, and whether it came back; nothing where it was never sold.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unit(&self, sku: &str, serial: i64) -> Result<Option<Unit>, ProjectionError> {
+        let condition = "sku = ? AND first_serial <= ? ORDER BY first_serial DESC";
+        let found: Vec<Receipt> =
+            find(&self.projection, condition, &[Cell::from(sku), serial.into()], 1).await?;
+        let holds_it = |sale: &Receipt| (0..sale.quantity).contains(&(serial - sale.first_serial));
+        let Some(receipt) = found.into_iter().find(holds_it) else { return Ok(None) };
+        let condition = "sku = ? AND first_serial >= ? AND first_serial < ? ORDER BY at_ms, sequence";
+        let end = receipt.first_serial.saturating_add(receipt.quantity);
+        let values = [Cell::from(sku), receipt.first_serial.into(), end.into()];
+        let returns: Vec<StockReturn> = find(&self.projection, condition, &values, LIMIT_MAX).await?;
+        let is_it = |back: &&StockReturn| (0..back.quantity).contains(&(serial - back.first_serial));
+        let returned_at_ms = returns.iter().find(is_it).map(|back| back.at_ms);
+        Ok(Some(Unit { sku: sku.to_owned(), serial, receipt, returned_at_ms, returns }))
+    }
+
+    /// What an owner bought, of one item or of all.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the cursor is none of this list.
+    pub async fn owner_receipts(
+        &self,
+        owner_id: &str,
+        sku: Option<&str>,
+        paging: &Paging,
+    ) -> Result<Page<Receipt>, ProjectionError> {
+        List::new("receipts", SALES)
+            .only("owner_id = ?", [Cell::from(owner_id)])
+            .only_if("sku = ?", sku)
+            .read(&self.projection, paging)
+            .await
+    }
+
+    /// What was set aside for an owner, of one item or of all, whatever became of it.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the cursor is none of this list.
+    pub async fn owner_reservations(
+        &self,
+        owner_id: &str,
+        sku: Option<&str>,
+        paging: &Paging,
+    ) -> Result<Page<Reservation>, ProjectionError> {
+        List::new("reservations", RESERVED)
+            .only("owner_id = ?", [Cell::from(owner_id)])
+            .only_if("sku = ?", sku)
+            .read(&self.projection, paging)
+            .await
+    }
+
+    /// Why there are as many units of an item as there are.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the cursor is none of this list.
+    pub async fn stock_movements(
+        &self,
+        sku: &str,
+        paging: &Paging,
+    ) -> Result<Page<StockMovement>, ProjectionError> {
+        List::new("movements", &[("sequence", Kind::Integer)])
+            .only("sku = ?", [Cell::from(sku)])
+            .read(&self.projection, paging)
+            .await
+    }
+}

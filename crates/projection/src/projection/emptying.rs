@@ -1,0 +1,49 @@
+//! Emptying the tables.
+
+use sqlx::Error;
+
+use crate::rows::TABLES;
+use crate::store::{Dialect, Link};
+use crate::table::Cell;
+
+/// What `meta` says while tables are being emptied one by one.
+pub(crate) const MARK: &str = "rebuilding";
+
+/// Empties every table, the cursors first: whoever writes at this moment has locked his cursor before, and
+/// whoever comes later finds none that he knows.
+pub(super) async fn empty(link: &mut Link) -> Result<(), Error> {
+    match link.dialect() {
+        Dialect::Sqlite => {
+            link.begin().await?;
+            link.execute("DELETE FROM cursors", &[]).await?;
+            for table in TABLES {
+                link.execute(&format!("DELETE FROM {}", table.name), &[]).await?;
+            }
+            link.commit().await
+        }
+        Dialect::Postgres => {
+            let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+            link.begin().await?;
+            // Whoever writes has begun with his cursor, which may not be there yet.
+            link.run("LOCK TABLE cursors IN EXCLUSIVE MODE").await?;
+            link.execute("DELETE FROM cursors", &[]).await?;
+            link.execute(&format!("TRUNCATE {}", names.join(", ")), &[]).await?;
+            link.commit().await
+        }
+        Dialect::MySql => empty_by_steps(link).await,
+    }
+}
+
+/// MySQL cannot take the emptying of a table back. A mark tells of it until all are empty, so that nobody
+/// begins to fill them before, and an interrupted emptying is gone on with.
+async fn empty_by_steps(link: &mut Link) -> Result<(), Error> {
+    link.begin().await?;
+    let sql = link.dialect().insert_if_missing("meta", &["name", "value"]);
+    link.execute(&sql, &[Cell::from(MARK), Cell::from("yes")]).await?;
+    link.execute("DELETE FROM cursors", &[]).await?;
+    link.commit().await?;
+    for table in TABLES {
+        link.execute(&format!("TRUNCATE TABLE {}", table.name), &[]).await?;
+    }
+    link.execute("DELETE FROM meta WHERE name = ?", &[Cell::from(MARK)]).await.map(drop)
+}

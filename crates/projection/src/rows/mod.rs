@@ -1,0 +1,40 @@
+//! The rows of every table.
+
+mod accounts;
+mod coupons;
+mod markets;
+mod operations;
+mod packets;
+mod stock;
+
+pub(crate) use accounts::{AccountRow, EntryKind, EntryRow, HoldRow};
+pub(crate) use coupons::{CouponClaimRow, CouponLimitRow, CouponRow, CouponStatus};
+pub(crate) use markets::{MarketRow, MarketStatus, OrderRow, TradeRow};
+pub(crate) use operations::OperationRow;
+pub(crate) use packets::{CampaignRow, CampaignStatus, PacketClaimRow};
+pub(crate) use stock::{
+    MovementKind, MovementRow, ReceiptRow, ReservationRow, ReturnRow, StockRow, StockStatus,
+};
+
+use crate::table::{Row, Table};
+
+/// Every table that events are written to, in the order in which they are written.
+pub(crate) const TABLES: &[&Table] = &[
+    AccountRow::TABLE,
+    EntryRow::TABLE,
+    HoldRow::TABLE,
+    StockRow::TABLE,
+    MovementRow::TABLE,
+    ReceiptRow::TABLE,
+    ReturnRow::TABLE,
+    ReservationRow::TABLE,
+    CampaignRow::TABLE,
+    PacketClaimRow::TABLE,
+    CouponRow::TABLE,
+    CouponLimitRow::TABLE,
+    CouponClaimRow::TABLE,
+    MarketRow::TABLE,
+    OrderRow::TABLE,
+    TradeRow::TABLE,
+    OperationRow::TABLE,
+];

@@ -1,0 +1,33 @@
+//! Rows of operations.
+
+use scarce_core::outcome::Code;
+
+use crate::table::{Cell, Field, Kind, Text, row};
+
+impl Field for Code {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Word(self.word())
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        Self::from_word(cell.text()?)
+    }
+}
+
+row! {
+    /// An operation with the answer that is remembered under its id.
+    OperationRow in "operations", key 4 with uses {
+        operation_id: Text,
+        namespace: Text,
+        partition_id: i64,
+        use_number: i64,
+        epoch: i64,
+        first_sequence: i64,
+        last_sequence: i64,
+        outcome: Code,
+        facts: Text,
+        at_ms: i64,
+    }
+}

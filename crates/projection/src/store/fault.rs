@@ -1,0 +1,92 @@
+//! What databases answer when something is wrong, and what is to be done about it.
+
+use sqlx::Error;
+use sqlx::error::{DatabaseError, ErrorKind};
+
+/// Whether a new row is there already.
+pub(crate) fn is_duplicate(error: &Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.is_unique_violation())
+}
+
+/// Whether somebody else's transaction was in the way, so that trying again at once makes sense.
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    // PostgreSQL: serialization failure, deadlock; MySQL: deadlock, lock wait timeout.
+    const CODES: [&str; 4] = ["40001", "40P01", "1213", "1205"];
+    error.as_database_error().is_some_and(|error| code(error).is_some_and(|code| CODES.contains(&&*code)))
+}
+
+/// Whether the connection is of no more use; a new one may be.
+pub(crate) fn is_lost(error: &Error) -> bool {
+    // PostgreSQL: shut down by an administrator, crashed, starting; MySQL: gone, shut down.
+    const CODES: [&str; 6] = ["57P01", "57P02", "57P03", "1927", "1053", "4031"];
+    match error {
+        Error::Io(_) | Error::Protocol(_) | Error::WorkerCrashed | Error::Tls(_) => true,
+        Error::Database(error) => code(&**error).is_some_and(|code| CODES.contains(&&*code)),
+        _ => false,
+    }
+}
+
+/// The number or word by which the database knows the error. For MySQL its number, not the class.
+fn code(error: &dyn DatabaseError) -> Option<String> {
+    match error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>() {
+        Some(error) => Some(error.number().to_string()),
+        None => error.code().map(|code| code.into_owned()),
+    }
+}
+
+/// What is wrong, and what to do about it.
+pub(crate) fn describe(error: &Error) -> String {
+    match error {
+        Error::Database(error) => {
+            let code = code(&**error).unwrap_or_default();
+            let advice = advice(&code, error.message(), &error.kind());
+            format!("it says '{}' (code {code}); {advice}", error.message())
+        }
+        Error::Io(error) => {
+            format!("it cannot be reached ({error}); start it, or correct address and network")
+        }
+        Error::Tls(error) => {
+            format!("no encrypted connection can be made ({error}); look at the certificates")
+        }
+        Error::ColumnDecode { index, source } => format!(
+            "column {index} holds what no such column of ours does ({source}); put the schema back, or drop the tables and rebuild"
+        ),
+        Error::ColumnIndexOutOfBounds { .. } | Error::ColumnNotFound(_) => {
+            format!(
+                "it answers with other columns than asked for ({error}); look whether it is what it should be"
+            )
+        }
+        Error::WorkerCrashed | Error::Protocol(_) => {
+            format!("the connection broke in the middle of an answer ({error}); it is made anew")
+        }
+        error => format!("it failed ({error})"),
+    }
+}
+
+/// By the code where databases have one for it, by the words of SQLite where not.
+fn advice(code: &str, message: &str, kind: &ErrorKind) -> &'static str {
+    match code {
+        "28P01" | "28000" | "1045" | "1698" => "correct user and password in the address",
+        "3D000" | "1049" => "create that database, or correct the address",
+        "42501" | "1142" | "1044" => "give the user of the address the right to read and write these tables",
+        "42P01" | "42703" | "1146" | "1054" => MISSING,
+        "53100" | "1021" | "1114" | "1041" | "13" => "make room on the database's disk",
+        "25006" | "1290" | "1836" | "1792" | "8" | "776" | "1032" | "520" | "264" | "1544" => {
+            "let the database be written to"
+        }
+        "53300" | "1040" | "1203" => "allow more connections, or close some",
+        "14" => "create the folder, and let this user write there",
+        "5" | "261" | "517" => "end whoever else holds the database for so long",
+        "11" | "26" => "the file is damaged or no SQLite database; restore it, or remove it and rebuild",
+        "1" if message.contains("no such") || message.contains("has no column") => MISSING,
+        "57P01" | "57P02" | "57P03" | "1053" => "wait until it runs again",
+        _ => match kind {
+            ErrorKind::UniqueViolation | ErrorKind::CheckViolation | ErrorKind::NotNullViolation => {
+                "an event contradicts the tables: if rows were changed by hand, put them back; otherwise rebuild"
+            }
+            _ => "look at the database's log",
+        },
+    }
+}
+
+const MISSING: &str = "put the table or column back, or drop all tables of the projection and rebuild";

@@ -1,0 +1,219 @@
+//! The statements, in each dialect.
+
+use std::fmt::Write;
+
+use crate::table::{Column, Kind, Manner, Table};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+    MySql,
+}
+
+impl Dialect {
+    /// A statement whose values are marked by `?`, as the dialect marks them.
+    pub(crate) fn marked(self, sql: &str) -> String {
+        if self != Self::Postgres {
+            return sql.to_owned();
+        }
+        let mut marked = String::with_capacity(sql.len() + 16);
+        let mut parts = sql.split('?');
+        marked.push_str(parts.next().unwrap_or_default());
+        for (number, part) in (1..).zip(parts) {
+            put(&mut marked, format_args!("${number}{part}"));
+        }
+        marked
+    }
+
+    /// Starts a transaction that will write.
+    pub(crate) fn begin(self) -> &'static str {
+        match self {
+            // Whoever waits does so now, and not in the middle, where waiting may be of no use.
+            Self::Sqlite => "BEGIN IMMEDIATE",
+            Self::Postgres | Self::MySql => "BEGIN",
+        }
+    }
+
+    /// Adds a row unless there is one of its key; the first of the columns is one of the key.
+    pub(crate) fn insert_if_missing(self, table: &str, columns: &[&str]) -> String {
+        let marks = vec!["?"; columns.len()].join(", ");
+        let otherwise = match self {
+            Self::Sqlite | Self::Postgres => "ON CONFLICT DO NOTHING".to_owned(),
+            Self::MySql => format!("ON DUPLICATE KEY UPDATE {0} = {0}", columns[0]),
+        };
+        format!("INSERT INTO {table} ({}) VALUES ({marks}) {otherwise}", columns.join(", "))
+    }
+
+    /// Writes so many rows.
+    pub(crate) fn write(self, table: &Table, manner: Manner, rows: usize) -> String {
+        // A row that is refused ends the transaction anyway; so SQLite need not keep every page as it was,
+        // which would cost as much as the writing itself.
+        let verb = if self == Self::Sqlite { "INSERT OR FAIL" } else { "INSERT" };
+        let mut sql = format!("{verb} INTO {} (", table.name);
+        put_names(&mut sql, table.columns, "");
+        sql.push_str(") ");
+        match self {
+            Self::Postgres => {
+                sql.push_str("SELECT * FROM ");
+                put_arrays(&mut sql, table.columns);
+            }
+            Self::Sqlite | Self::MySql => {
+                sql.push_str("VALUES ");
+                put_marks(&mut sql, table.columns.len(), rows);
+            }
+        }
+        if manner == Manner::Replace {
+            self.put_replacement(&mut sql, table);
+        }
+        sql
+    }
+
+    /// What becomes of a row that is there already.
+    fn put_replacement(self, sql: &mut String, table: &Table) {
+        let rest = table.columns[table.key_columns..].iter().map(|column| column.name);
+        let (head, (left, right)) = match self {
+            Self::Sqlite | Self::Postgres => {
+                let mut head = " ON CONFLICT (".to_owned();
+                put_names(&mut head, table.key(), "");
+                head.push_str(") DO UPDATE SET ");
+                (head, (" = excluded.", ""))
+            }
+            // MariaDB knows no other way to name what would have been written.
+            Self::MySql => (" ON DUPLICATE KEY UPDATE ".to_owned(), (" = VALUES(", ")")),
+        };
+        sql.push_str(&head);
+        for (at, name) in rest.enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            put(sql, format_args!("{comma}{name}{left}{name}{right}"));
+        }
+    }
+
+    /// Reads the rows of so many keys, of each its last use.
+    pub(crate) fn read(self, table: &Table, keys: usize) -> String {
+        let mut sql = String::new();
+        let lookup = table.lookup();
+        if self == Self::Sqlite {
+            sql.push_str("WITH k (");
+            put_names(&mut sql, lookup, "");
+            sql.push_str(") AS (VALUES ");
+            put_marks(&mut sql, lookup.len(), keys);
+            sql.push_str(") ");
+        }
+        sql.push_str("SELECT ");
+        put_names(&mut sql, table.columns, "t.");
+        match self {
+            // The order is fixed: the few keys first, and for each its row by the index.
+            Self::Sqlite => put(&mut sql, format_args!(" FROM k CROSS JOIN {} AS t ON ", table.name)),
+            Self::Postgres => {
+                sql.push_str(" FROM ");
+                put_arrays(&mut sql, lookup);
+                sql.push_str(" AS k (");
+                put_names(&mut sql, lookup, "");
+                put(&mut sql, format_args!(") JOIN {} AS t ON ", table.name));
+            }
+            Self::MySql => put(&mut sql, format_args!(" FROM {} AS t WHERE ", table.name)),
+        }
+        match self {
+            Self::Sqlite | Self::Postgres => put_equal(&mut sql, lookup, "k"),
+            Self::MySql => put_choices(&mut sql, lookup, keys),
+        }
+        if table.has_uses {
+            let (name, last) = (table.name, table.columns[table.key_columns - 1].name);
+            put(&mut sql, format_args!(" AND t.{last} = (SELECT MAX(u.{last}) FROM {name} AS u WHERE "));
+            put_equal(&mut sql, lookup, "u");
+            sql.push(')');
+        }
+        sql
+    }
+
+    /// Reads, for each item and serial, the last range before it that came back.
+    pub(crate) fn read_returned(self, keys: usize) -> String {
+        let is_last = "r.first_serial = (SELECT MAX(u.first_serial) FROM stock_returns AS u \
+                       WHERE u.sku = r.sku AND u.first_serial < ";
+        let figures = "SELECT r.sku, r.first_serial, r.quantity FROM";
+        match self {
+            Self::Sqlite => {
+                let mut sql = "WITH k (sku, serial) AS (VALUES ".to_owned();
+                put_marks(&mut sql, 2, keys);
+                sql + &format!(
+                    ") {figures} k CROSS JOIN stock_returns AS r ON r.sku = k.sku AND {is_last}k.serial)"
+                )
+            }
+            Self::Postgres => format!(
+                "{figures} UNNEST($1::text[], $2::bigint[]) AS k (sku, serial) \
+                 JOIN stock_returns AS r ON r.sku = k.sku AND {is_last}k.serial)"
+            ),
+            Self::MySql => {
+                let one = "(SELECT sku, first_serial, quantity FROM stock_returns WHERE sku = ? \
+                           AND first_serial < ? ORDER BY first_serial DESC LIMIT 1)";
+                vec![one; keys].join(" UNION ALL ")
+            }
+        }
+    }
+}
+
+fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a text cannot fail.
+    let _ = sql.write_fmt(text);
+}
+
+fn put_names(sql: &mut String, columns: &[Column], prefix: &str) {
+    for (at, column) in columns.iter().enumerate() {
+        let comma = if at > 0 { ", " } else { "" };
+        put(sql, format_args!("{comma}{prefix}{}", column.name));
+    }
+}
+
+/// `(?, ?), (?, ?)`.
+fn put_marks(sql: &mut String, columns: usize, rows: usize) {
+    let row = format!("({})", vec!["?"; columns].join(", "));
+    for at in 0..rows {
+        sql.push_str(if at > 0 { ", " } else { "" });
+        sql.push_str(&row);
+    }
+}
+
+/// `UNNEST($1::bigint[], $2::text[])`.
+fn put_arrays(sql: &mut String, columns: &[Column]) {
+    sql.push_str("UNNEST(");
+    for (number, column) in (1..).zip(columns) {
+        let comma = if number > 1 { ", " } else { "" };
+        let kind = match column.kind {
+            Kind::Integer => "bigint",
+            Kind::Text => "text",
+        };
+        put(sql, format_args!("{comma}${number}::{kind}[]"));
+    }
+    sql.push(')');
+}
+
+/// `t.a = k.a AND t.b = k.b`.
+fn put_equal(sql: &mut String, columns: &[Column], other: &str) {
+    for (at, Column { name, .. }) in columns.iter().enumerate() {
+        let and = if at > 0 { " AND " } else { "" };
+        put(sql, format_args!("{and}t.{name} = {other}.{name}"));
+    }
+}
+
+/// `((t.a = ? AND t.b = ?) OR (t.a = ? AND t.b = ?))`, which every MySQL and MariaDB answers by the index.
+fn put_choices(sql: &mut String, columns: &[Column], keys: usize) {
+    if let [Column { name, .. }] = columns {
+        put(sql, format_args!("t.{name} IN ({})", vec!["?"; keys].join(", ")));
+        return;
+    }
+    let parts: Vec<String> = columns.iter().map(|column| format!("t.{} = ?", column.name)).collect();
+    let choice = format!("({})", parts.join(" AND "));
+    put(sql, format_args!("({})", vec![choice; keys].join(" OR ")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_numbered_where_the_dialect_numbers_them() {
+        assert_eq!(Dialect::Postgres.marked("a = ? AND b = ?"), "a = $1 AND b = $2");
+        assert_eq!(Dialect::Sqlite.marked("a = ? AND b = ?"), "a = ? AND b = ?");
+    }
+}

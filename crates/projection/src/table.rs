@@ -1,0 +1,285 @@
+//! Tables as the code knows them: their columns, rows that go into them and come out, and what is to be
+//! written at a time.
+
+use std::sync::Arc;
+
+/// What a column holds. Nothing else is needed: figures and times are integers, all else is text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Integer,
+    Text,
+}
+
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// A table. Its columns begin with those of its key.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static [Column],
+    /// How many columns the key has.
+    pub(crate) key_columns: usize,
+    /// Whether names become free again, so that the last column of the key counts their uses.
+    pub(crate) has_uses: bool,
+}
+
+impl Table {
+    /// The columns by which a row is looked up: the key, of which the last use counts.
+    pub(crate) fn lookup(&self) -> &'static [Column] {
+        &self.columns[..self.key_columns - usize::from(self.has_uses)]
+    }
+
+    pub(crate) fn key(&self) -> &'static [Column] {
+        &self.columns[..self.key_columns]
+    }
+
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> {
+        self.columns.iter().map(|column| column.kind)
+    }
+}
+
+/// A text in a row. The same one stands in several rows, and in the statements that write them, without being
+/// copied.
+pub(crate) type Text = Arc<str>;
+
+/// A value in the database.
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Null,
+    Integer(i64),
+    Text(Text),
+    /// A text that is one of a few.
+    Word(&'static str),
+}
+
+impl Cell {
+    /// The text of one that is a text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Word(word) => Some(word),
+            Self::Null | Self::Integer(_) => None,
+        }
+    }
+
+    /// The number of one that is a number.
+    pub(crate) fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(value) => Some(*value),
+            Self::Null | Self::Text(_) | Self::Word(_) => None,
+        }
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => f.write_str("-"),
+            Self::Integer(value) => value.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+/// What a field of a row is in its column.
+pub(crate) trait Field: Sized {
+    const KIND: Kind;
+    fn cell(self) -> Cell;
+    /// The field again; nothing where the column holds what no such field has.
+    fn read(cell: Cell) -> Option<Self>;
+}
+
+impl Field for i64 {
+    const KIND: Kind = Kind::Integer;
+
+    fn cell(self) -> Cell {
+        Cell::Integer(self)
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        cell.integer()
+    }
+}
+
+impl Field for Text {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Text(self)
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        match cell {
+            Cell::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl Field for String {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Text(self.into())
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        cell.text().map(str::to_owned)
+    }
+}
+
+impl Field for serde_json::Value {
+    const KIND: Kind = Kind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Text(self.to_string().into())
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        serde_json::from_str(cell.text()?).ok()
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    const KIND: Kind = T::KIND;
+
+    fn cell(self) -> Cell {
+        self.map_or(Cell::Null, Field::cell)
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        match cell {
+            Cell::Null => Some(None),
+            cell => T::read(cell).map(Some),
+        }
+    }
+}
+
+/// Puts enums of words into columns by their words.
+macro_rules! word_fields {
+    ($($name:ty),* $(,)?) => {$(
+        impl $crate::table::Field for $name {
+            const KIND: $crate::table::Kind = $crate::table::Kind::Text;
+
+            fn cell(self) -> $crate::table::Cell {
+                $crate::table::Cell::Word(self.word())
+            }
+
+            fn read(cell: $crate::table::Cell) -> Option<Self> {
+                Self::from_word(cell.text()?.as_bytes())
+            }
+        }
+    )*};
+}
+
+/// A row of a table.
+pub(crate) trait Row: Sized {
+    const TABLE: &'static Table;
+    /// Adds the values in the order of the columns.
+    fn put(self, cells: &mut Vec<Cell>);
+    /// Reads what [`Row::put`] gave; nothing where a value is not one that such a row has.
+    fn read(cells: Vec<Cell>) -> Option<Self>;
+}
+
+/// Declares a row with its table.
+macro_rules! row {
+    ($(#[$doc:meta])* $name:ident in $table:literal, key $keys:literal $(with $uses:ident)? {
+        $($field:ident: $type:ty),* $(,)?
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub(crate) struct $name { $(pub(crate) $field: $type),* }
+
+        impl $crate::table::Row for $name {
+            const TABLE: &'static $crate::table::Table = &$crate::table::Table {
+                name: $table,
+                columns: &[$($crate::table::Column {
+                    name: stringify!($field),
+                    kind: <$type as $crate::table::Field>::KIND,
+                }),*],
+                key_columns: $keys,
+                has_uses: $crate::table::given!($($uses)?),
+            };
+
+            fn put(self, cells: &mut Vec<$crate::table::Cell>) {
+                cells.extend([$($crate::table::Field::cell(self.$field)),*]);
+            }
+
+            fn read(cells: Vec<$crate::table::Cell>) -> Option<Self> {
+                let mut cells = cells.into_iter();
+                Some(Self { $($field: $crate::table::Field::read(cells.next()?)?),* })
+            }
+        }
+    };
+}
+
+/// Whether anything is given.
+macro_rules! given {
+    () => {
+        false
+    };
+    ($given:ident) => {
+        true
+    };
+}
+
+pub(crate) use {given, row, word_fields};
+
+/// How rows go into their table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Manner {
+    /// They are new; one that is there already is a mistake.
+    Insert,
+    /// They are there, and are now these.
+    Replace,
+}
+
+/// Rows of a table that are to be written.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    pub(crate) table: &'static Table,
+    pub(crate) manner: Manner,
+    /// The values, row after row.
+    cells: Vec<Cell>,
+}
+
+impl Sheet {
+    pub(crate) fn new<R: Row>(manner: Manner, rows: impl IntoIterator<Item = R>) -> Self {
+        let rows = rows.into_iter();
+        let mut cells = Vec::with_capacity(rows.size_hint().0 * R::TABLE.columns.len());
+        rows.for_each(|row| row.put(&mut cells));
+        Self { table: R::TABLE, manner, cells }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.cells.len() / self.table.columns.len()
+    }
+
+    /// The values of some rows.
+    pub(crate) fn cells(&self, rows: std::ops::Range<usize>) -> &[Cell] {
+        let columns = self.table.columns.len();
+        &self.cells[rows.start * columns..rows.end * columns]
+    }
+
+    /// The values of one column.
+    pub(crate) fn column(&self, at: usize) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().skip(at).step_by(self.table.columns.len())
+    }
+}

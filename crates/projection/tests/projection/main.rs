@@ -1,0 +1,12 @@
+//! The projection against real databases, with logs that the state machine wrote.
+
+mod agreement;
+mod kills;
+mod kit;
+mod random;
+mod rebuilding;
+mod schema;
+mod several;
+mod small_disk;
+mod troubles;
+mod wrong_events;

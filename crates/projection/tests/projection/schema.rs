@@ -1,0 +1,59 @@
+//! The tables in every dialect, and on the page about them.
+
+use std::collections::BTreeSet;
+
+use crate::kit::{Database, Kind, columns, open};
+
+/// The names of the views of a dialect.
+fn views(dialect: &str) -> Vec<String> {
+    let path = format!("{}/migrations/{dialect}/0002_views.sql", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the migration");
+    let names = text.lines().filter_map(|line| line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS"));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_tables_are_the_same_in_every_dialect() {
+    let sqlite = columns("sqlite");
+    assert_eq!(sqlite.len(), 19);
+    assert_eq!(sqlite, columns("postgres"));
+    assert_eq!(sqlite, columns("mysql"));
+    assert_eq!(views("sqlite").len(), 8);
+    assert_eq!(views("sqlite"), views("postgres"));
+    assert_eq!(views("sqlite"), views("mysql"));
+}
+
+#[tokio::test]
+async fn every_view_can_be_read() {
+    for kind in [Kind::Sqlite, Kind::Postgres, Kind::MariaDb] {
+        let database = Database::new(kind);
+        drop(open(&database, 5).await);
+        for view in views(kind.dialect()) {
+            assert_eq!(database.figure("COUNT(*)", &format!("FROM {view}")).await, "0", "{view}");
+        }
+        assert_eq!(database.figure("value", "FROM meta WHERE name = 'schema_version'").await, "2");
+    }
+}
+
+/// What the page says in the section of a table or view: the names in the first cells of its rows.
+fn documented(page: &str, name: &str) -> BTreeSet<String> {
+    let heading = format!("### {name}\n");
+    let section = page.split_once(&heading).unwrap_or_else(|| panic!("{name} is not on the page")).1;
+    let section =
+        section.split("\n## ").next().unwrap_or_default().split("\n### ").next().unwrap_or_default();
+    let cell = |line: &str| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned());
+    section.lines().filter_map(cell).collect()
+}
+
+#[test]
+fn every_table_column_and_view_is_on_the_page_and_nothing_else() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/sql.md");
+    let page = std::fs::read_to_string(path).expect("the page");
+    for (table, columns) in columns("sqlite") {
+        let columns: BTreeSet<String> = columns.into_iter().collect();
+        assert_eq!(documented(&page, &table), columns, "{table}");
+    }
+    for view in views("sqlite") {
+        assert!(page.contains(&format!("| `{view}` |")), "{view} is not on the page");
+    }
+}
