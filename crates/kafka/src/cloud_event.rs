@@ -1,0 +1,64 @@
+//! CloudEvents 1.0 in Kafka's binary mode: what a message is stands in its headers, the value is the data.
+
+use rdkafka::message::{BorrowedHeaders, Header, Headers as _, OwnedHeaders};
+
+/// The version of CloudEvents.
+pub(crate) const SPEC_VERSION: &str = "1.0";
+
+/// What values are.
+pub(crate) const JSON: &str = "application/json";
+
+/// The headers of CloudEvents' attributes, and of ours beside them.
+pub(crate) mod header {
+    pub(crate) const SPEC_VERSION: &str = "ce_specversion";
+    pub(crate) const ID: &str = "ce_id";
+    pub(crate) const SOURCE: &str = "ce_source";
+    pub(crate) const TYPE: &str = "ce_type";
+    pub(crate) const TIME: &str = "ce_time";
+    pub(crate) const SUBJECT: &str = "ce_subject";
+    pub(crate) const SEQUENCE: &str = "ce_sequence";
+    pub(crate) const EPOCH: &str = "ce_epoch";
+    pub(crate) const PARTITION: &str = "ce_partition";
+    pub(crate) const OPERATION: &str = "ce_operation";
+    pub(crate) const CONTENT_TYPE: &str = "content-type";
+}
+
+/// What every message has.
+pub(crate) struct Attributes<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) source: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) time: Option<&'a str>,
+    pub(crate) subject: Option<&'a str>,
+}
+
+impl Attributes<'_> {
+    /// As headers, with room for so many more.
+    pub(crate) fn headers(&self, more: usize) -> OwnedHeaders {
+        let mut headers = OwnedHeaders::new_with_capacity(7 + more);
+        for (name, value) in [
+            (header::SPEC_VERSION, Some(SPEC_VERSION)),
+            (header::ID, Some(self.id)),
+            (header::SOURCE, Some(self.source)),
+            (header::TYPE, Some(self.kind)),
+            (header::TIME, self.time),
+            (header::SUBJECT, self.subject),
+            (header::CONTENT_TYPE, Some(JSON)),
+        ] {
+            if value.is_some() {
+                headers = headers.insert(Header { key: name, value });
+            }
+        }
+        headers
+    }
+}
+
+/// The text of a header, where there is just one of that name.
+pub(crate) fn text<'a>(headers: Option<&'a BorrowedHeaders>, name: &str) -> Option<&'a str> {
+    let mut found = headers?.iter().filter(|header| header.key == name);
+    let first = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    first.value.and_then(|value| std::str::from_utf8(value).ok())
+}

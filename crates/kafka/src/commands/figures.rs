@@ -1,0 +1,91 @@
+//! What is counted of commands.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Counts of commands since the start, and levels. All may be read at any time.
+#[derive(Debug, Default)]
+pub struct Figures {
+    received: AtomicU64,
+    applied: AtomicU64,
+    refused: AtomicU64,
+    replayed: AtomicU64,
+    dead: AtomicU64,
+    retried: AtomicU64,
+    paused: AtomicU64,
+    partitions: AtomicU64,
+    in_flight: AtomicU64,
+    trouble: Mutex<Option<String>>,
+}
+
+macro_rules! read {
+    ($($(#[$doc:meta])* $name:ident),*) => {
+        impl Figures {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $name(&self) -> u64 {
+                self.$name.load(Ordering::Relaxed)
+            })*
+        }
+    };
+}
+
+impl Figures {
+    pub(crate) fn note_received(&self) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_decided(&self, is_applied: bool, is_replay: bool) {
+        let decided = if is_applied { &self.applied } else { &self.refused };
+        decided.fetch_add(1, Ordering::Relaxed);
+        self.replayed.fetch_add(u64::from(is_replay), Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_dead(&self) {
+        self.dead.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_retried(&self, commands: usize) {
+        self.retried.fetch_add(commands as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_paused(&self, partitions: usize) {
+        self.paused.fetch_add(partitions as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_levels(&self, partitions: usize, in_flight: usize) {
+        self.partitions.store(partitions as u64, Ordering::Relaxed);
+        self.in_flight.store(in_flight as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_trouble(&self, text: &str) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+    }
+
+    /// What went wrong last, if anything did: for whoever looks why commands are not done. It may be long over.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+read! {
+    /// Messages that came, repeats included.
+    received,
+    /// Commands that were applied, replays included.
+    applied,
+    /// Commands that were refused, replays included.
+    refused,
+    /// Commands whose answer was the first one again.
+    replayed,
+    /// Messages that became dead letters.
+    dead,
+    /// How often a command was asked again, because the engine could not decide it.
+    retried,
+    /// How often a partition was made to stand still.
+    paused,
+    /// Partitions that are ours.
+    partitions,
+    /// Commands that were begun and are not done.
+    in_flight
+}

@@ -1,0 +1,141 @@
+//! Commands of one partition of the topic on their way to one partition of the engine: in their order, a batch at
+//! a time, so that what the engine could not take is offered again before what came later.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use scarce_core::command::Envelope;
+use scarce_engine::Request;
+
+use super::backoff;
+use super::intake::{Head, Raw};
+
+/// The most commands of a batch.
+const BATCH_COMMANDS_MAX: usize = 512;
+
+/// The most bytes of a batch.
+const BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// A command that the engine is asked.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) offset: i64,
+    pub(crate) head: Head,
+    pub(crate) envelope: Envelope,
+    pub(crate) raw: Raw,
+    /// How often the engine could not decide it.
+    pub(crate) failures: u32,
+}
+
+/// Commands that wait, and those that the engine has.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    waiting: VecDeque<Item>,
+    flying: Vec<Item>,
+    /// How many batches in a row had something that the engine could not decide.
+    failures: u32,
+    not_before: Option<Instant>,
+}
+
+impl Lane {
+    /// Adds a command behind the others.
+    pub(crate) fn push(&mut self, item: Item) {
+        self.waiting.push_back(item);
+    }
+
+    /// The next batch for the engine, if it is time for one.
+    pub(crate) fn depart(&mut self, now: Instant) -> Option<Vec<Request>> {
+        if !self.flying.is_empty() || self.not_before.is_some_and(|not_before| now < not_before) {
+            return None;
+        }
+        self.not_before = None;
+        let mut bytes = 0;
+        while self.flying.len() < BATCH_COMMANDS_MAX && bytes < BATCH_BYTES_MAX {
+            let Some(item) = self.waiting.pop_front() else { break };
+            bytes += item.raw.bytes();
+            self.flying.push(item);
+        }
+        let requests: Vec<Request> =
+            self.flying.iter().map(|item| Request::Write(item.envelope.clone())).collect();
+        if requests.is_empty() { None } else { Some(requests) }
+    }
+
+    /// The commands of the batch that was answered.
+    pub(crate) fn arrive(&mut self) -> Vec<Item> {
+        std::mem::take(&mut self.flying)
+    }
+
+    /// All of a batch was decided.
+    pub(crate) fn succeed(&mut self) {
+        self.failures = 0;
+    }
+
+    /// Some of a batch, in their order, are to be asked again before all others, after a while.
+    pub(crate) fn postpone(&mut self, items: Vec<Item>, now: Instant) {
+        self.failures += 1;
+        self.not_before = Some(now + backoff::delay(self.failures));
+        for mut item in items.into_iter().rev() {
+            item.failures += 1;
+            self.waiting.push_front(item);
+        }
+    }
+
+    /// Whether the engine could not decide all of the last batch.
+    pub(crate) fn is_held_up(&self) -> bool {
+        self.failures > 0
+    }
+
+    /// When there is something to do again.
+    pub(crate) fn wake_at(&self) -> Option<Instant> {
+        self.not_before.filter(|_| self.flying.is_empty() && !self.waiting.is_empty())
+    }
+
+    /// Whether nothing waits and the engine has nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.flying.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::intake::{Taken, take};
+
+    fn item(offset: i64) -> Item {
+        let value = r#"{"command": "ACCOUNT.FREEZE", "arguments": {"account": "a"}, "id": "1"}"#;
+        let raw = Raw { value: Some(value.as_bytes().to_vec()), ..Raw::default() };
+        let Ok(Taken::Ask(head, envelope)) = take(&raw, 1, &[0; 32]) else { panic!("a command") };
+        Item { offset, head, envelope: *envelope, raw, failures: 0 }
+    }
+
+    fn offsets(items: &[Item]) -> Vec<i64> {
+        items.iter().map(|item| item.offset).collect()
+    }
+
+    #[test]
+    fn what_could_not_be_decided_goes_again_before_what_came_later() {
+        let (mut lane, now) = (Lane::default(), Instant::now());
+        (0..4).for_each(|offset| lane.push(item(offset)));
+        assert_eq!(lane.depart(now).map(|requests| requests.len()), Some(4));
+        lane.push(item(4));
+        assert!(lane.depart(now).is_none(), "a batch is with the engine");
+        let mut items = lane.arrive();
+        let failed = items.split_off(2);
+        lane.postpone(failed, now);
+        assert!(lane.is_held_up() && lane.depart(now).is_none());
+        let later = lane.wake_at().expect("a time");
+        assert_eq!(lane.depart(later).map(|requests| requests.len()), Some(3));
+        let items = lane.arrive();
+        assert_eq!(offsets(&items), [2, 3, 4]);
+        assert_eq!(items[0].failures, 1);
+        lane.succeed();
+        assert!(!lane.is_held_up() && lane.is_idle());
+    }
+
+    #[test]
+    fn a_batch_is_bounded() {
+        let (mut lane, now) = (Lane::default(), Instant::now());
+        (0..1_000).for_each(|offset| lane.push(item(offset)));
+        assert_eq!(lane.depart(now).map(|requests| requests.len()), Some(BATCH_COMMANDS_MAX));
+    }
+}

@@ -1,0 +1,140 @@
+//! In: commands from a topic to the engine, and what they were answered to another.
+//!
+//! A consumer group shares the partitions of the topic among processes. Commands of one partition are asked in
+//! their order. The place in the topic moves on behind a command only when its outcome, or the dead letter that it
+//! became, has arrived; after a crash commands come again, and the engine answers by their ids what it answered
+//! before.
+
+mod backoff;
+mod figures;
+mod flow;
+mod intake;
+mod lane;
+mod ledger;
+mod membership;
+mod outbox;
+mod record;
+mod replay;
+mod run;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use rdkafka::consumer::{Consumer, StreamConsumer};
+use scarce_engine::Engine;
+use tokio::sync::{mpsc, watch};
+
+pub use figures::Figures;
+pub use intake::{CORRELATION_HEADERS, CORRELATION_PREFIXES, VALUE_BYTES_MAX};
+pub use replay::{Choice, Replayed, replay};
+
+use crate::producer::Publisher;
+use crate::topics::{self, Wanted};
+use crate::{KafkaError, KafkaSettings};
+use membership::Membership;
+use run::{Ending, Run, Work};
+
+/// How many partitions the topic of dead letters is created with.
+const DEAD_LETTER_PARTITIONS: u32 = 1;
+
+/// The running consumer of commands. When it is dropped, what is under way is abandoned; it comes again at the next
+/// start.
+pub struct Commands {
+    ending: watch::Sender<Ending>,
+    figures: Arc<Figures>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Commands {
+    /// Sees to it that the topics are there, and begins.
+    ///
+    /// # Errors
+    /// When no broker answers, or a topic is not as it must be and may not be made so.
+    pub async fn start(settings: &KafkaSettings, engine: Arc<dyn Engine>) -> Result<Self, KafkaError> {
+        let partitions = engine.partitions();
+        let wanted = |topic, partitions, exactly| Wanted { topic, partitions, exactly };
+        let topics = &settings.topics;
+        let needed = [
+            wanted(&topics.commands, partitions, false),
+            wanted(&topics.outcomes, partitions, true),
+            wanted(&topics.dead_letters, DEAD_LETTER_PARTITIONS, false),
+        ];
+        topics::ensure(settings, &needed).await?;
+        let figures = Arc::new(Figures::default());
+        let work = Work {
+            settings: Arc::new(settings.clone()),
+            engine,
+            publisher: Publisher::new(settings)?,
+            figures: figures.clone(),
+        };
+        // What is wrong with the settings is to be known now.
+        settings.group_member()?.create_native_config().map_err(KafkaError::of_settings)?;
+        let (ending, ended) = watch::channel(Ending::No);
+        let name = "kafka-commands";
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(&work, &ended));
+        let thread = thread.map_err(|source| KafkaError::Thread { name, source })?;
+        Ok(Self { ending, figures, thread: Some(thread) })
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn figures(&self) -> &Arc<Figures> {
+        &self.figures
+    }
+
+    /// Takes no more commands, waits for those under way, up to some seconds, notes the place and leaves the group.
+    /// It blocks.
+    pub fn shut_down(mut self) {
+        self.end(Ending::Finished);
+    }
+
+    fn end(&mut self, ending: Ending) {
+        // A thread that has ended needs not be told.
+        let _ = self.ending.send(ending);
+        if let Some(thread) = self.thread.take() {
+            // What it panicked of was printed.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        self.end(Ending::Abandoned);
+    }
+}
+
+/// The thread: consumers one after the other, for one may be beyond repair.
+fn serve(work: &Work, ending: &watch::Receiver<Ending>) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return work.figures.note_trouble(&error.to_string()),
+    };
+    runtime.block_on(async {
+        let mut failures = 0;
+        while *ending.borrow() == Ending::No {
+            failures += 1;
+            match consume(work, ending.clone()).await {
+                Ok(()) => return,
+                Err(text) => work.figures.note_trouble(&text),
+            }
+            let mut ending = ending.clone();
+            tokio::select! {
+                () = tokio::time::sleep(backoff::delay(failures)) => {}
+                _ = ending.wait_for(|ending| *ending != Ending::No) => {}
+            }
+        }
+    });
+}
+
+/// One consumer, from joining the group to leaving it.
+async fn consume(work: &Work, ending: watch::Receiver<Ending>) -> Result<(), String> {
+    let config = work.settings.group_member().map_err(|error| error.to_string())?;
+    let consumer: StreamConsumer<Membership> = config
+        .create_with_context(Membership::default())
+        .map_err(|error| KafkaError::of_settings(error).to_string())?;
+    consumer.subscribe(&[&work.settings.topics.commands]).map_err(|error| error.to_string())?;
+    let (news, heard) = mpsc::unbounded_channel();
+    let ended = Run::new(work, &consumer, news).run(heard, ending).await;
+    ended.map_err(|error| error.to_string())
+}

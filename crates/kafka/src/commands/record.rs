@@ -1,0 +1,163 @@
+//! What leaves: outcomes and dead letters as messages.
+
+use rdkafka::message::{Header, OwnedHeaders};
+use scarce_api::message::schemas::{DEAD_LETTER_TYPE, OUTCOME_TYPE};
+use scarce_api::message::{Answered, Place, Reason, outcome};
+use scarce_core::outcome::{Outcome, Receipt};
+use serde_json::Value;
+
+use super::intake::{Head, Raw};
+use crate::KafkaSettings;
+use crate::cloud_event::{Attributes, header};
+use crate::time::rfc_3339;
+
+/// How many bytes of a value are left when it turns out too large for its topic, at the first time and at the second.
+const SHRUNK_BYTES: [usize; 2] = [64 << 10, 1 << 10];
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Answers, to the engine's partition of that number.
+    Outcomes(i32),
+    /// Dead letters, wherever their key leads.
+    DeadLetters,
+}
+
+/// A message that leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) way: Way,
+    pub(crate) key: Option<Vec<u8>>,
+    pub(crate) value: Vec<u8>,
+    pub(crate) headers: OwnedHeaders,
+    /// How often it was made smaller.
+    shrunk: usize,
+}
+
+/// The message of an answer.
+pub(crate) fn of_outcome(
+    settings: &KafkaSettings,
+    head: &Head,
+    decided: &Outcome,
+    receipt: Option<&Receipt>,
+    source: &Place,
+) -> Record {
+    let answered = Answered {
+        operation: head.operation.as_str(),
+        specs: &head.specs,
+        is_atomic: head.is_atomic,
+        outcome: decided,
+        receipt,
+        source,
+    };
+    let time = receipt.and_then(|receipt| rfc_3339(receipt.at));
+    let attributes = Attributes {
+        id: &place_id(source),
+        source: &settings.source,
+        kind: OUTCOME_TYPE,
+        time: time.as_deref(),
+        subject: head.resource.as_deref(),
+    };
+    let operation = Header { key: header::OPERATION, value: Some(head.operation.as_str()) };
+    let mut headers = attributes.headers(1 + head.correlation.len()).insert(operation);
+    for (name, value) in &head.correlation {
+        headers = headers.insert(Header { key: name, value: value.as_ref() });
+    }
+    let key = head.resource.as_deref().unwrap_or(head.operation.as_str());
+    Record {
+        way: Way::Outcomes(i32::try_from(head.partition).unwrap_or(i32::MAX)),
+        key: Some(key.as_bytes().to_vec()),
+        // Texts and integers by names: that is always JSON.
+        value: serde_json::to_vec(&outcome(&answered)).unwrap_or_default(),
+        headers,
+        shrunk: 0,
+    }
+}
+
+/// The message of a dead letter.
+pub(crate) fn of_dead_letter(settings: &KafkaSettings, raw: &Raw, reason: Reason, source: Place) -> Record {
+    let id = place_id(&source);
+    let time = raw.timestamp.and_then(|at| rfc_3339(u64::try_from(at).ok()?));
+    let attributes = Attributes {
+        id: &id,
+        source: &settings.source,
+        kind: DEAD_LETTER_TYPE,
+        time: time.as_deref(),
+        subject: None,
+    };
+    Record {
+        way: Way::DeadLetters,
+        key: raw.key.clone(),
+        headers: attributes.headers(0),
+        value: serde_json::to_vec(&raw.dead_letter(reason, source)).unwrap_or_default(),
+        shrunk: 0,
+    }
+}
+
+/// The same for every repeat of what became of one message.
+fn place_id(place: &Place) -> String {
+    format!("{}-{}-{}", place.topic, place.partition, place.offset)
+}
+
+impl Record {
+    /// Makes it smaller, so that a topic takes it; false where it cannot be made any smaller.
+    pub(crate) fn shrink(&mut self) -> bool {
+        let Some(bytes_max) = SHRUNK_BYTES.get(self.shrunk) else { return false };
+        self.shrunk += 1;
+        let Ok(mut value) = serde_json::from_slice::<Value>(&self.value) else { return false };
+        match self.way {
+            Way::Outcomes(_) => {
+                ["result", "results", "facts"].iter().for_each(|member| value[member] = Value::Null);
+            }
+            Way::DeadLetters => cut(&mut value, *bytes_max),
+        }
+        value["truncated"] = Value::Bool(true);
+        self.value = serde_json::to_vec(&value).unwrap_or_default();
+        true
+    }
+}
+
+/// Leaves so many bytes of the value, and no headers but the last time.
+fn cut(letter: &mut Value, bytes_max: usize) {
+    for (member, step) in [("text", 1), ("base64", 4)] {
+        if let Some(Value::String(text)) = letter.pointer_mut(&format!("/value/{member}")) {
+            // Base 64 ends after four digits only, and a text between two characters.
+            let end = text.floor_char_boundary(bytes_max.min(text.len()));
+            text.truncate(end - end % step);
+        }
+    }
+    if bytes_max == SHRUNK_BYTES[1] {
+        letter["headers"] = Value::Array(Vec::new());
+        letter["key"] = Value::Null;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scarce_api::message::{Content, DeadLetter, Stage};
+
+    fn dead_letter(value: &[u8]) -> Record {
+        let raw = Raw { value: Some(value.to_vec()), key: Some(b"k".to_vec()), ..Raw::default() };
+        let reason =
+            Reason { stage: Stage::Json, code: "NOT_JSON".to_owned(), field: None, text: "x".to_owned() };
+        let place = Place { topic: "t".to_owned(), partition: 1, offset: 2 };
+        of_dead_letter(&KafkaSettings::new("b"), &raw, reason, place)
+    }
+
+    #[test]
+    fn what_is_too_large_is_cut_and_says_so() {
+        for value in ["数".repeat(300_000).into_bytes(), vec![0xff; 900_000]] {
+            let mut record = dead_letter(&value);
+            for bytes_max in SHRUNK_BYTES {
+                assert!(record.shrink());
+                let letter: DeadLetter = serde_json::from_slice(&record.value).expect("a dead letter");
+                assert!(letter.truncated && letter.value_bytes == value.len() as u64);
+                let rest = letter.value.as_ref().and_then(Content::bytes).expect("bytes");
+                assert!(value.starts_with(&rest) && !rest.is_empty(), "{bytes_max}");
+                assert!(record.value.len() < bytes_max + 1_000);
+            }
+            assert!(!record.shrink());
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The loop: messages in, batches to the engine, what became of them out, and the place moves on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::{FutureExt, StreamExt};
+use rdkafka::consumer::{Consumer, StreamConsumer};
+use rdkafka::error::KafkaError as Source;
+use rdkafka::message::{BorrowedMessage, Headers};
+use rdkafka::{Message as _, TopicPartitionList};
+use scarce_api::message::{Place, Reason, Stage};
+use scarce_core::outcome::Receipt;
+use scarce_core::outcome::codes::Kind;
+use scarce_engine::engine::Answers;
+use scarce_engine::{Engine, Failure};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
+
+use super::figures::Figures;
+use super::flow::{Begun, Flow};
+use super::intake::Raw;
+use super::lane::Item;
+use super::membership::{Change, Membership};
+use super::outbox::{Group, Outbox};
+use super::record::{self, Record};
+use crate::KafkaSettings;
+use crate::producer::{Cause, Publisher};
+
+/// How many messages are taken before anything else gets a turn.
+const MESSAGES_PER_TURN: usize = 512;
+
+/// The most bytes of commands under way.
+const BYTES_MAX: usize = 32 << 20;
+
+/// A partition always has room for so many commands, however many partitions there are.
+const COMMANDS_PER_PARTITION_MIN: usize = 32;
+
+/// A command that the engine cannot take, while it takes others, is a dead letter after so many times.
+const FAILURES_MAX: u32 = 12;
+
+/// How long what is under way may take to be done when all is to end.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What comes from other threads.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// The engine answered a batch.
+    Answered { partition: i32, generation: u64, lane: u32, answers: Answers },
+    /// What became of messages that left.
+    Arrived { sending: u64, result: Result<(), Cause> },
+}
+
+/// How it is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Not yet.
+    No,
+    /// When all that was begun is done.
+    Finished,
+    /// At once.
+    Abandoned,
+}
+
+/// What the loop works with.
+pub(crate) struct Work {
+    pub(crate) settings: Arc<KafkaSettings>,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) publisher: Publisher,
+    pub(crate) figures: Arc<Figures>,
+}
+
+/// The loop's state.
+pub(crate) struct Run<'a> {
+    work: &'a Work,
+    consumer: &'a StreamConsumer<Membership>,
+    flows: BTreeMap<i32, Flow>,
+    generation: u64,
+    outbox: Outbox,
+    news: UnboundedSender<News>,
+    is_ending: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        work: &'a Work,
+        consumer: &'a StreamConsumer<Membership>,
+        news: UnboundedSender<News>,
+    ) -> Self {
+        let outbox = Outbox::new(work.settings.clone(), work.publisher.clone(), news.clone());
+        Self { work, consumer, flows: BTreeMap::new(), generation: 0, outbox, news, is_ending: false }
+    }
+
+    /// Runs until it is told to end, or the consumer is beyond repair.
+    pub(crate) async fn run(
+        mut self,
+        mut heard: UnboundedReceiver<News>,
+        mut ending: watch::Receiver<Ending>,
+    ) -> Result<(), Source> {
+        let mut messages = self.consumer.stream();
+        let mut end_by = None;
+        loop {
+            let ending_now = *ending.borrow_and_update();
+            if ending_now == Ending::Finished && end_by.is_none() {
+                end_by = Some(Instant::now() + END_TIMEOUT);
+                self.is_ending = true;
+            }
+            let is_late = end_by.is_some_and(|end_by| Instant::now() >= end_by);
+            if ending_now == Ending::Abandoned || is_late || (self.is_ending && self.in_flight() == 0) {
+                return Ok(());
+            }
+            self.turn();
+            let wake_at = self.wake_at().into_iter().chain(end_by).min();
+            tokio::select! {
+                message = messages.next() => self.take(message)?,
+                Some(news) = heard.recv() => self.hear(news),
+                () = until(wake_at) => {}
+                changed = ending.changed() => if changed.is_err() { return Ok(()) },
+            }
+            for _ in 0..MESSAGES_PER_TURN {
+                let Some(message) = messages.next().now_or_never() else { break };
+                self.take(message)?;
+            }
+            while let Ok(news) = heard.try_recv() {
+                self.hear(news);
+            }
+        }
+    }
+
+    /// Does what can be done without waiting.
+    fn turn(&mut self) {
+        self.apply_changes();
+        let now = Instant::now();
+        let mut batches = Vec::new();
+        for (partition, flow) in &mut self.flows {
+            flow.tidy();
+            for (lane, requests) in flow.depart(now) {
+                batches.push((*partition, flow.generation, lane, requests));
+            }
+        }
+        for (partition, generation, lane, requests) in batches {
+            let news = self.news.clone();
+            let reply = Box::new(move |answers| {
+                // Nobody listens when all has ended; the engine did what it was asked all the same.
+                drop(news.send(News::Answered { partition, generation, lane, answers }));
+            });
+            self.work.engine.submit(lane, requests, reply);
+        }
+        self.outbox.send(now);
+        self.steer();
+        self.work.figures.set_levels(self.flows.len(), self.in_flight());
+    }
+
+    fn in_flight(&self) -> usize {
+        self.flows.values().map(Flow::in_flight).sum()
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        self.flows.values().filter_map(Flow::wake_at).chain(self.outbox.wake_at()).min()
+    }
+
+    /// What the group said since the last look.
+    fn apply_changes(&mut self) {
+        for change in self.consumer.context().take_changes() {
+            match change {
+                Change::Ours(partitions) => {
+                    for partition in partitions {
+                        self.generation += 1;
+                        self.flows.insert(partition, Flow::new(self.generation));
+                    }
+                }
+                // What is under way is left to whoever has them now: the engine knows the ids.
+                Change::Others(partitions) => {
+                    for partition in partitions {
+                        self.flows.remove(&partition);
+                        self.outbox.drop_partition(partition);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets partitions stand still that have enough under way, and go on when they have room again.
+    fn steer(&mut self) {
+        let share = self.flows.len().max(1);
+        let commands_max =
+            (self.work.settings.commands_in_flight_max / share).max(COMMANDS_PER_PARTITION_MIN);
+        let bytes_max = BYTES_MAX / share;
+        let (mut stand, mut go) = (TopicPartitionList::new(), TopicPartitionList::new());
+        for (partition, flow) in &mut self.flows {
+            let should_pause = self.is_ending || flow.should_pause(commands_max, bytes_max);
+            if should_pause != flow.is_paused {
+                let list = if should_pause { &mut stand } else { &mut go };
+                list.add_partition(&self.work.settings.topics.commands, *partition);
+            }
+        }
+        // One that has gone in the meantime cannot be told, and need not be.
+        let is_told = |list: &TopicPartitionList, told: Result<(), Source>| list.count() > 0 && told.is_ok();
+        if stand.count() > 0 && is_told(&stand, self.consumer.pause(&stand)) {
+            self.note_paused(&stand, true);
+        }
+        if go.count() > 0 && is_told(&go, self.consumer.resume(&go)) {
+            self.note_paused(&go, false);
+        }
+    }
+
+    fn note_paused(&mut self, list: &TopicPartitionList, is_paused: bool) {
+        for element in list.elements() {
+            if let Some(flow) = self.flows.get_mut(&element.partition()) {
+                flow.is_paused = is_paused;
+            }
+        }
+        if is_paused {
+            self.work.figures.note_paused(list.count());
+        }
+    }
+
+    fn take(&mut self, message: Option<Result<BorrowedMessage<'_>, Source>>) -> Result<(), Source> {
+        // Whose partition it is may have changed just before it came.
+        self.apply_changes();
+        match message {
+            None => Ok(()),
+            Some(Ok(message)) => {
+                self.begin(&message);
+                Ok(())
+            }
+            Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error),
+            // librdkafka goes on by itself.
+            Some(Err(error)) => {
+                self.work.figures.note_trouble(&error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    fn begin(&mut self, message: &BorrowedMessage<'_>) {
+        let partition = message.partition();
+        let Some(flow) = self.flows.get_mut(&partition) else { return };
+        let engine = &self.work.engine;
+        let generation = flow.generation;
+        let begun = flow.begin(message.offset(), raw(message), engine.partitions(), engine.secret());
+        let source = self.place(partition, message.offset());
+        let (settings, figures) = (&self.work.settings, &self.work.figures);
+        let record = match begun {
+            Begun::Again => return,
+            Begun::Waits => return figures.note_received(),
+            Begun::Answered(answered) => {
+                figures.note_received();
+                figures.note_decided(false, false);
+                record::of_outcome(settings, &answered.0, &answered.1, None, &source)
+            }
+            Begun::Dead(dead) => {
+                figures.note_received();
+                figures.note_dead();
+                let (raw, reason) = *dead;
+                record::of_dead_letter(settings, &raw, reason, source)
+            }
+        };
+        self.outbox.push(Group { partition, generation, records: vec![(message.offset(), record)] });
+    }
+
+    fn place(&self, partition: i32, offset: i64) -> Place {
+        Place { topic: self.work.settings.topics.commands.clone(), partition, offset }
+    }
+
+    fn hear(&mut self, news: News) {
+        match news {
+            News::Answered { partition, generation, lane, answers } => {
+                self.answered(partition, generation, lane, answers);
+            }
+            News::Arrived { sending, result } => {
+                if let Err(cause) = &result {
+                    self.work.figures.note_trouble(&cause.reason);
+                }
+                if let Some(group) = self.outbox.hear(sending, result, Instant::now()) {
+                    self.arrived(&group);
+                }
+            }
+        }
+    }
+
+    fn answered(&mut self, partition: i32, generation: u64, lane: u32, answers: Answers) {
+        let is_current = |flow: &&mut Flow| flow.generation == generation;
+        let Some(flow) = self.flows.get_mut(&partition).filter(is_current) else { return };
+        let items = flow.lane(lane).arrive();
+        let (mut records, mut again) = (Vec::new(), Vec::new());
+        for (item, answer) in items.into_iter().zip(answers) {
+            match verdict(&*self.work.engine, lane, &item, answer) {
+                Verdict::Decided(receipt) => {
+                    self.work.figures.note_decided(receipt.outcome.is_applied(), receipt.replayed);
+                    let source = self.place(partition, item.offset);
+                    let decided = &receipt.outcome;
+                    let record =
+                        record::of_outcome(&self.work.settings, &item.head, decided, Some(&receipt), &source);
+                    records.push((item.offset, record));
+                }
+                Verdict::Again(text) => {
+                    self.work.figures.note_trouble(&text);
+                    again.push(item);
+                }
+                Verdict::Never(reason) => {
+                    self.work.figures.note_dead();
+                    let source = self.place(partition, item.offset);
+                    let record = record::of_dead_letter(&self.work.settings, &item.raw, reason, source);
+                    records.push((item.offset, record));
+                }
+            }
+        }
+        let Some(flow) = self.flows.get_mut(&partition) else { return };
+        if again.is_empty() {
+            flow.lane(lane).succeed();
+        } else {
+            self.work.figures.note_retried(again.len());
+            flow.lane(lane).postpone(again, Instant::now());
+        }
+        self.outbox.push(Group { partition, generation, records });
+    }
+
+    /// Commands are done; the place moves on.
+    fn arrived(&mut self, group: &Group) {
+        let is_current = |flow: &&mut Flow| flow.generation == group.generation;
+        let Some(flow) = self.flows.get_mut(&group.partition).filter(is_current) else { return };
+        let places = group.records.iter().filter_map(|(offset, _): &(i64, Record)| flow.finish(*offset));
+        let Some(place) = places.last() else { return };
+        let topic = &self.work.settings.topics.commands;
+        // `place` is the offset to go on at; what is stored is the last one before it. It is refused where the
+        // partition has just gone, and then whoever has it goes on from the place before.
+        drop(self.consumer.store_offset(topic, group.partition, place - 1));
+    }
+}
+
+/// What an answer means for a command.
+enum Verdict {
+    Decided(Box<Receipt>),
+    Again(String),
+    Never(Reason),
+}
+
+fn verdict(engine: &dyn Engine, lane: u32, item: &Item, answer: Result<Receipt, Failure>) -> Verdict {
+    let failure = match answer {
+        Ok(receipt) if receipt.outcome.code.kind() != Kind::Failure => {
+            return Verdict::Decided(Box::new(receipt));
+        }
+        Ok(receipt) => receipt.outcome.to_string(),
+        // While the engine takes commands, this one is not going to be taken: it asks for what there is not.
+        Err(Failure::Unavailable { reason })
+            if item.failures >= FAILURES_MAX && engine.check_ready(lane).is_ok() =>
+        {
+            let code = "UNAVAILABLE".to_owned();
+            return Verdict::Never(Reason { stage: Stage::Engine, code, field: None, text: reason });
+        }
+        Err(failure) => failure.to_string(),
+    };
+    Verdict::Again(failure)
+}
+
+/// A message as it came.
+fn raw(message: &BorrowedMessage<'_>) -> Raw {
+    let headers = message.headers().map(|headers| {
+        let header = |header: rdkafka::message::Header<'_, &[u8]>| {
+            (header.key.to_owned(), header.value.map(<[u8]>::to_vec))
+        };
+        headers.iter().map(header).collect()
+    });
+    Raw {
+        key: message.key().map(<[u8]>::to_vec),
+        value: message.payload().map(<[u8]>::to_vec),
+        headers: headers.unwrap_or_default(),
+        timestamp: message.timestamp().to_millis(),
+    }
+}
+
+/// Waits until then; for ever where there is no such time.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}

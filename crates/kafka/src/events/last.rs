@@ -1,0 +1,82 @@
+//! Where the events of a partition end in their topic.
+
+use rdkafka::Message as _;
+use rdkafka::message::BorrowedMessage;
+use scarce_core::event::Position;
+
+use crate::KafkaSettings;
+use crate::cloud_event::{header, text};
+use crate::reader::Reader;
+
+/// How far from the end is looked first. The last offsets may hold no message, for compaction leaves holes, and so do
+/// the marks of transactions; or messages of somebody else that are no events.
+const OFFSETS_FIRST: i64 = 16;
+
+/// How far from the end is looked at most.
+const OFFSETS_MAX: i64 = 1 << 16;
+
+/// The place of the last event of a partition; none where there is none near the end.
+pub(super) fn position(settings: &KafkaSettings, partition: u32) -> Result<Option<Position>, String> {
+    let topic = &settings.topics.events;
+    let number = i32::try_from(partition).unwrap_or(i32::MAX);
+    let said = |error: crate::KafkaError| explained(&error);
+    let reader = Reader::new(settings, topic).map_err(said)?;
+    let (begin, end) = reader.bounds(number).map_err(said)?;
+    let mut offsets = OFFSETS_FIRST;
+    loop {
+        let from = begin.max(end - offsets);
+        let mut last = None;
+        reader
+            .read(number, from, end, &mut |message| {
+                last = Mark::of(message).or(last.take());
+                true
+            })
+            .map_err(said)?;
+        match last {
+            Some(mark) => return judge(&mark, settings, partition).map(Some),
+            None if from == begin || offsets >= OFFSETS_MAX => return Ok(None),
+            None => offsets *= OFFSETS_FIRST,
+        }
+    }
+}
+
+/// What a message says of the event in it.
+struct Mark {
+    source: String,
+    partition: u32,
+    position: Position,
+}
+
+impl Mark {
+    /// None where the message is no event.
+    fn of(message: &BorrowedMessage<'_>) -> Option<Self> {
+        let headers = message.headers();
+        let number = |name| text(headers, name).and_then(|text| text.parse::<u64>().ok());
+        Some(Self {
+            source: text(headers, header::SOURCE)?.to_owned(),
+            partition: u32::try_from(number(header::PARTITION)?).ok()?,
+            position: Position { epoch: number(header::EPOCH)?, sequence: number(header::SEQUENCE)? },
+        })
+    }
+}
+
+/// Two deployments in one topic would each hide the other's events from whoever drops repeats.
+fn judge(mark: &Mark, settings: &KafkaSettings, partition: u32) -> Result<Position, String> {
+    if mark.source == settings.source && mark.partition == partition {
+        return Ok(mark.position);
+    }
+    let (topic, source) = (&settings.topics.events, &mark.source);
+    Err(format!(
+        "partition {partition} of the topic '{topic}' ends with an event of '{source}', and this is '{}'; give each \
+         deployment topics of its own, by their prefix, or this one its former source",
+        settings.source
+    ))
+}
+
+/// An error with what caused it.
+fn explained(error: &crate::KafkaError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Writes the events of one partition.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scarce_api::event::{Public, public};
+use scarce_core::event::Position;
+use scarce_outflow::{Batch, Consumer, Trouble};
+use tokio::sync::oneshot;
+
+use super::last;
+use super::record::Encoder;
+use crate::KafkaSettings;
+use crate::producer::{Cause, Message, Publisher, SendError, Session, Ticket};
+
+/// After so many events others get a turn.
+const EVENTS_PER_TURN: usize = 256;
+
+/// A broker forgets a producer that was silent for long: for a day, unless it is told otherwise.
+const REMEMBERED: Duration = Duration::from_secs(3_600);
+
+/// Writes the events of one partition, in their order; a batch is taken when the brokers have all of it.
+pub struct EventWriter {
+    settings: Arc<KafkaSettings>,
+    publisher: Publisher,
+    partition: u32,
+    encoder: Encoder,
+    /// The last producer that the partition's broker knows, and when it heard of it.
+    known: Option<(u64, Instant)>,
+}
+
+impl EventWriter {
+    pub(super) fn new(settings: Arc<KafkaSettings>, publisher: Publisher, partition: u32) -> Self {
+        let encoder = Encoder::new(&settings.source);
+        Self { settings, publisher, partition, encoder, known: None }
+    }
+
+    async fn write(&mut self, events: &[Public<'_>]) -> Result<(), Cause> {
+        let session = self
+            .publisher
+            .session()
+            .map_err(|error| Cause { reason: error.to_string(), is_too_large: false })?;
+        // A broker that knows nothing of a producer takes its messages wherever they begin. Were several on their
+        // way, and the first of them turned back, the others would be written before it. So the first goes alone.
+        let is_known = self
+            .known
+            .is_some_and(|(number, heard)| number == session.number() && heard.elapsed() < REMEMBERED);
+        let alone = if is_known { 0 } else { events.len().min(1) };
+        let (first, rest) = events.split_at(alone);
+        for events in [first, rest].into_iter().filter(|events| !events.is_empty()) {
+            self.deliver(&session, events).await?;
+            self.known = Some((session.number(), Instant::now()));
+        }
+        Ok(())
+    }
+
+    /// Sends events and waits until all of them were acknowledged.
+    async fn deliver(&mut self, session: &Session, events: &[Public<'_>]) -> Result<(), Cause> {
+        let (sender, done) = oneshot::channel();
+        // Nobody listens when whoever waited is gone.
+        let ticket = Arc::new(Ticket::new(events.len(), move |result| drop(sender.send(result))));
+        let timeout = self.settings.delivery_timeout();
+        for (at, event) in events.iter().enumerate() {
+            let headers = self.encoder.encode(event);
+            let mut headers = Some(headers);
+            loop {
+                let headers = headers.take().unwrap_or_else(|| self.encoder.encode(event));
+                match session.send(self.message(headers), &ticket) {
+                    Ok(()) => break,
+                    Err(SendError::Full) => {
+                        if tokio::time::timeout(timeout, session.room()).await.is_err() {
+                            session.give_up();
+                        }
+                    }
+                    Err(SendError::Refused(cause)) => {
+                        session.give_up();
+                        ticket.failed(events.len() - at, cause.clone());
+                        return Err(cause);
+                    }
+                }
+            }
+            if at % EVENTS_PER_TURN == EVENTS_PER_TURN - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+        wait(session, &ticket, done, timeout).await
+    }
+
+    fn message(&self, headers: rdkafka::message::OwnedHeaders) -> Message<'_> {
+        Message {
+            topic: &self.settings.topics.events,
+            partition: Some(i32::try_from(self.partition).unwrap_or(i32::MAX)),
+            key: Some(self.encoder.key.as_bytes()),
+            value: &self.encoder.value,
+            headers,
+        }
+    }
+
+    fn trouble(&self, cause: &Cause) -> Trouble {
+        let topic = &self.settings.topics.events;
+        let advice = if cause.is_too_large {
+            "raise max.message.bytes of the topic"
+        } else {
+            "look at the brokers; it is tried again"
+        };
+        let heard = self.publisher.heard().map(|heard| format!(" ({heard})")).unwrap_or_default();
+        Trouble::new(format!(
+            "events of partition {} did not arrive in the topic '{topic}': {}{heard}; {advice}",
+            self.partition, cause.reason
+        ))
+    }
+}
+
+/// Waits for the fate of messages. When none of them was acknowledged for too long, all that the producer has
+/// under way is given up.
+async fn wait(
+    session: &Session,
+    ticket: &Ticket,
+    mut done: oneshot::Receiver<Result<(), Cause>>,
+    timeout: Duration,
+) -> Result<(), Cause> {
+    let mut left = ticket.left();
+    loop {
+        if let Ok(result) = tokio::time::timeout(timeout, &mut done).await {
+            let is_gone = || Cause { reason: "the producer has ended".to_owned(), is_too_large: false };
+            return result.unwrap_or_else(|_| Err(is_gone()));
+        }
+        if ticket.left() == left {
+            session.give_up();
+            let reason = format!("nothing was acknowledged for {} ms", timeout.as_millis());
+            return Err(Cause { reason, is_too_large: false });
+        }
+        left = ticket.left();
+    }
+}
+
+impl Consumer for EventWriter {
+    /// The place of the last event in the topic: what a producer writes has no gaps, so all before it is there
+    /// too, and nothing needs to be repeated after a restart. None where the topic holds nothing of ours.
+    async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        let (settings, partition) = (self.settings.clone(), self.partition);
+        let read = tokio::task::spawn_blocking(move || last::position(&settings, partition)).await;
+        match read {
+            Ok(position) => position.map_err(Trouble::new),
+            Err(_) => Err(Trouble::new("reading the last event of the topic was not finished")),
+        }
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        if batch.partition != self.partition {
+            let text =
+                format!("a batch of partition {} came to the writer of {}", batch.partition, self.partition);
+            return Err(Trouble::new(text));
+        }
+        let events: Vec<Public<'_>> = batch
+            .entries
+            .iter()
+            .flat_map(|entry| public(batch.partition, entry, batch.after.sequence))
+            .collect();
+        self.write(&events).await.map_err(|cause| self.trouble(&cause))
+    }
+}

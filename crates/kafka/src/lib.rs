@@ -1,0 +1,23 @@
+//! Kafka, out and in: what an engine decides flows to a topic as CloudEvents, and commands come from a topic and
+//! are answered in another.
+//!
+//! - [`EventTopic`] takes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
+//! - [`Commands`] asks the engine what messages ask for.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod cloud_event;
+pub mod commands;
+mod error;
+pub mod events;
+mod producer;
+mod reader;
+mod settings;
+mod time;
+mod topics;
+
+pub use commands::Commands;
+pub use error::KafkaError;
+pub use events::{EventTopic, EventWriter};
+pub use settings::{Compression, KafkaSettings, Topics};

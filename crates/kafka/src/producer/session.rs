@@ -1,0 +1,203 @@
+//! One producer, from its making until a delivery fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rdkafka::ClientConfig;
+use rdkafka::client::ClientContext;
+use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
+use rdkafka::error::KafkaError as Source;
+use rdkafka::message::{DeliveryResult, OwnedHeaders};
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer, ProducerContext, PurgeConfig};
+use rdkafka::types::RDKafkaErrorCode;
+use tokio::sync::Notify;
+
+use super::{Cause, Ticket};
+use crate::KafkaError;
+use crate::client::Heard;
+
+/// How long the thread of a producer looks for news at a time.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How long it looks at a time when it is to end.
+const END_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A message to send.
+pub(crate) struct Message<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) partition: Option<i32>,
+    pub(crate) key: Option<&'a [u8]>,
+    pub(crate) value: &'a [u8],
+    pub(crate) headers: OwnedHeaders,
+}
+
+/// Why a message was not taken.
+#[derive(Debug)]
+pub(crate) enum SendError {
+    /// As much is under way as may be; it can be taken once something was delivered.
+    Full,
+    /// It will never be taken by this producer.
+    Refused(Cause),
+}
+
+/// A producer that works until a delivery fails.
+pub(crate) struct Session {
+    number: u64,
+    producer: Arc<BaseProducer<Deliveries>>,
+}
+
+/// What becomes of messages.
+pub(crate) struct Deliveries {
+    heard: Arc<Heard>,
+    /// Whether a delivery failed, so that nothing more may be sent by this producer.
+    is_over: AtomicBool,
+    /// Whether nobody needs it any more.
+    is_left: AtomicBool,
+    /// Whether somebody waits for room.
+    is_full: AtomicBool,
+    room: Notify,
+}
+
+impl Deliveries {
+    fn end(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.room.notify_waiters();
+    }
+}
+
+impl ClientContext for Deliveries {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, text: &str) {
+        self.heard.log(level, facility, text);
+    }
+
+    fn error(&self, error: Source, reason: &str) {
+        self.heard.error(reason);
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::Fatal) {
+            self.end();
+        }
+    }
+}
+
+impl ProducerContext for Deliveries {
+    type DeliveryOpaque = Arc<Ticket>;
+
+    fn delivery(&self, delivery: &DeliveryResult<'_>, ticket: Arc<Ticket>) {
+        match delivery {
+            Ok(_) => ticket.delivered(),
+            Err((error, _)) => {
+                self.end();
+                ticket.failed(1, cause(error));
+            }
+        }
+        if self.is_full.swap(false, Ordering::AcqRel) {
+            self.room.notify_waiters();
+        }
+    }
+}
+
+fn cause(error: &Source) -> Cause {
+    let is_too_large = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageSizeTooLarge);
+    Cause { reason: error.to_string(), is_too_large }
+}
+
+impl Session {
+    pub(super) fn start(
+        config: &ClientConfig,
+        number: u64,
+        heard: Arc<Heard>,
+    ) -> Result<Arc<Self>, KafkaError> {
+        let deliveries = Deliveries {
+            heard,
+            is_over: AtomicBool::new(false),
+            is_left: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
+            room: Notify::new(),
+        };
+        let producer = BaseProducer::from_config_and_context(config, deliveries);
+        let producer = Arc::new(producer.map_err(KafkaError::of_settings)?);
+        let served = producer.clone();
+        let name = "kafka-producer";
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(&served));
+        thread.map_err(|source| KafkaError::Thread { name, source })?;
+        Ok(Arc::new(Self { number, producer }))
+    }
+
+    /// Its number, from 1.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether nothing more can be sent by it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.deliveries().is_over.load(Ordering::Acquire)
+    }
+
+    fn deliveries(&self) -> &Deliveries {
+        self.producer.context()
+    }
+
+    /// Hands a message over; the ticket counts it when its fate is known. Messages to one partition arrive in
+    /// the order in which they are handed over.
+    ///
+    /// # Errors
+    /// When it is not taken; the ticket does not count it then.
+    pub(crate) fn send(&self, message: Message<'_>, ticket: &Arc<Ticket>) -> Result<(), SendError> {
+        if self.is_over() {
+            let reason = "an earlier delivery failed".to_owned();
+            return Err(SendError::Refused(Cause { reason, is_too_large: false }));
+        }
+        let mut record: BaseRecord<'_, [u8], [u8], Arc<Ticket>> =
+            BaseRecord::with_opaque_to(message.topic, ticket.clone())
+                .payload(message.value)
+                .headers(message.headers);
+        record.key = message.key;
+        record.partition = message.partition;
+        match self.producer.send(record) {
+            Ok(()) => Ok(()),
+            Err((error, _)) if error.rdkafka_error_code() == Some(RDKafkaErrorCode::QueueFull) => {
+                Err(SendError::Full)
+            }
+            Err((error, _)) => Err(SendError::Refused(cause(&error))),
+        }
+    }
+
+    /// Waits until something was delivered, or the producer is over.
+    pub(crate) async fn room(&self) {
+        let deliveries = self.deliveries();
+        let mut waits = std::pin::pin!(deliveries.room.notified());
+        // Before the look at the queue, so that no delivery between the two is missed.
+        waits.as_mut().enable();
+        deliveries.is_full.store(true, Ordering::Release);
+        if self.producer.in_flight_count() > 0 && !self.is_over() {
+            waits.await;
+        }
+    }
+
+    /// Gives up all that is under way: whoever waits for it is told that it failed.
+    pub(crate) fn give_up(&self) {
+        self.deliveries().end();
+    }
+}
+
+/// The thread notices, and ends.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.deliveries().is_left.store(true, Ordering::Release);
+    }
+}
+
+/// Serves a producer until nobody has it any more. The last to hold it is this thread, for taking one down waits
+/// for threads of librdkafka.
+fn serve(producer: &Arc<BaseProducer<Deliveries>>) {
+    let deliveries = producer.context();
+    while !deliveries.is_left.load(Ordering::Acquire) {
+        producer.poll(POLL_INTERVAL);
+        if deliveries.is_over.load(Ordering::Acquire) {
+            producer.purge(PurgeConfig::default().queue().inflight());
+        }
+    }
+    while Arc::strong_count(producer) > 1 {
+        producer.poll(END_INTERVAL);
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading a topic from a place up to its present end, without a consumer group.
+
+use std::time::{Duration, Instant};
+
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::KafkaError as Source;
+use rdkafka::message::BorrowedMessage;
+use rdkafka::{Message as _, Offset, TopicPartitionList};
+
+use crate::client::Plain;
+use crate::{KafkaError, KafkaSettings};
+
+/// How long a broker has to answer.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long is looked for a message at a time.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Reads one topic.
+pub(crate) struct Reader<'a> {
+    settings: &'a KafkaSettings,
+    topic: &'a str,
+    consumer: BaseConsumer<Plain>,
+}
+
+impl<'a> Reader<'a> {
+    /// For a topic. Nothing is connected yet.
+    pub(crate) fn new(settings: &'a KafkaSettings, topic: &'a str) -> Result<Self, KafkaError> {
+        let consumer = settings.reader()?.create_with_context(Plain::default());
+        Ok(Self { settings, topic, consumer: consumer.map_err(KafkaError::of_settings)? })
+    }
+
+    /// Where a partition begins and ends at present.
+    pub(crate) fn bounds(&self, partition: i32) -> Result<(i64, i64), KafkaError> {
+        let bounds = self.consumer.fetch_watermarks(self.topic, partition, ANSWER_TIMEOUT);
+        bounds.map_err(|source| self.failed("tell the bounds", source))
+    }
+
+    /// How many partitions the topic has; none where there is no such topic.
+    pub(crate) fn partitions(&self) -> Result<usize, KafkaError> {
+        let metadata = self.consumer.fetch_metadata(Some(self.topic), ANSWER_TIMEOUT);
+        let metadata = metadata.map_err(|source| self.failed("tell the partitions", source))?;
+        Ok(metadata
+            .topics()
+            .first()
+            .filter(|topic| topic.error().is_none())
+            .map_or(0, |topic| topic.partitions().len()))
+    }
+
+    /// Shows every message of a partition from one offset to before another, as far as they are there, until
+    /// `show` has seen enough and says so by false.
+    pub(crate) fn read(
+        &self,
+        partition: i32,
+        from: i64,
+        to: i64,
+        show: &mut dyn FnMut(&BorrowedMessage<'_>) -> bool,
+    ) -> Result<(), KafkaError> {
+        if from >= to {
+            return Ok(());
+        }
+        let mut place = TopicPartitionList::new();
+        let failed = |source| self.failed("give the messages", source);
+        place.add_partition_offset(self.topic, partition, Offset::Offset(from)).map_err(failed)?;
+        self.consumer.assign(&place).map_err(failed)?;
+        let mut deadline = Instant::now() + ANSWER_TIMEOUT;
+        loop {
+            match self.consumer.poll(POLL_INTERVAL) {
+                Some(Ok(message)) => {
+                    deadline = Instant::now() + ANSWER_TIMEOUT;
+                    if message.offset() >= to || !show(&message) || message.offset() + 1 == to {
+                        return Ok(());
+                    }
+                }
+                Some(Err(Source::PartitionEOF(its))) if its == partition => return Ok(()),
+                // What is not fatal is tried again until there is no time left.
+                Some(Err(source @ Source::MessageConsumptionFatal(_))) => return Err(failed(source)),
+                Some(Err(_)) | None if Instant::now() < deadline => {}
+                Some(Err(source)) => return Err(failed(source)),
+                None => return Err(self.unreachable()),
+            }
+        }
+    }
+
+    fn failed(&self, what: &'static str, source: Source) -> KafkaError {
+        if self.consumer.context().heard.last().is_some() {
+            return self.unreachable();
+        }
+        KafkaError::Request { what, topic: self.topic.to_owned(), source }
+    }
+
+    fn unreachable(&self) -> KafkaError {
+        let heard = self.consumer.context().heard.last();
+        KafkaError::Unreachable {
+            brokers: self.settings.brokers.clone(),
+            reason: heard.unwrap_or_else(|| "no answer came in time".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Topics are there, with as many partitions as they must have, or it is said how to make them.
+
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::config::FromClientConfigAndContext;
+use rdkafka::types::RDKafkaErrorCode;
+
+use crate::client::Plain;
+use crate::reader::{ANSWER_TIMEOUT, Reader};
+use crate::{KafkaError, KafkaSettings};
+
+/// A topic that must be there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// Its name.
+    pub(crate) topic: &'a str,
+    /// How many partitions it is created with.
+    pub(crate) partitions: u32,
+    /// Whether it must have just as many.
+    pub(crate) exactly: bool,
+}
+
+/// Sees to it that topics are there. What is missing is created where that is allowed.
+pub(crate) async fn ensure(settings: &KafkaSettings, wanted: &[Wanted<'_>]) -> Result<(), KafkaError> {
+    for its in wanted {
+        let found = partitions(settings, its.topic).await?;
+        match found {
+            0 if settings.creates_topics => create(settings, its).await?,
+            0 => {
+                let command = command(settings, its);
+                return Err(KafkaError::NoTopic { topic: its.topic.to_owned(), command });
+            }
+            found if its.exactly && u32::try_from(found) != Ok(its.partitions) => {
+                return Err(mismatch(settings, its, found));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// How many partitions a topic has; none where there is none. Asking blocks, so it is done aside.
+async fn partitions(settings: &KafkaSettings, topic: &str) -> Result<usize, KafkaError> {
+    let (settings, topic) = (settings.clone(), topic.to_owned());
+    let brokers = settings.brokers.clone();
+    let asked = tokio::task::spawn_blocking(move || Reader::new(&settings, &topic)?.partitions()).await;
+    let is_gone = |_| KafkaError::Unreachable { brokers, reason: "asking was not finished".to_owned() };
+    asked.map_err(is_gone)?
+}
+
+async fn create(settings: &KafkaSettings, wanted: &Wanted<'_>) -> Result<(), KafkaError> {
+    let config = settings.administrator()?;
+    let client = AdminClient::from_config_and_context(&config, Plain::default());
+    let client = client.map_err(KafkaError::of_settings)?;
+    let partitions = i32::try_from(wanted.partitions).unwrap_or(i32::MAX);
+    // -1 leaves it to the brokers.
+    let copies = TopicReplication::Fixed(settings.replication.map_or(-1, i32::from));
+    // An event that is dropped for a later one of the same key would be missing.
+    let topic = NewTopic::new(wanted.topic, partitions, copies).set("cleanup.policy", "delete");
+    let options = AdminOptions::new().operation_timeout(Some(ANSWER_TIMEOUT));
+    let created = client.create_topics([&topic], &options).await;
+    let reason = match created {
+        Ok(results) => match results.into_iter().next() {
+            None | Some(Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists))) => return Ok(()),
+            Some(Err((_, code))) => code.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    let heard = client.inner().context().heard.last().map(|heard| format!(" ({heard})")).unwrap_or_default();
+    Err(KafkaError::NotCreated {
+        topic: wanted.topic.to_owned(),
+        reason: format!("{reason}{heard}"),
+        command: command(settings, wanted),
+    })
+}
+
+fn mismatch(settings: &KafkaSettings, wanted: &Wanted<'_>, found: usize) -> KafkaError {
+    let advice = if found < wanted.partitions as usize {
+        format!(
+            "add the missing ones with\n  {} --alter --topic {} --partitions {}",
+            tool(settings),
+            wanted.topic,
+            wanted.partitions
+        )
+    } else {
+        "a topic cannot lose partitions, so take another prefix for the topics".to_owned()
+    };
+    KafkaError::Partitions { topic: wanted.topic.to_owned(), found, wanted: wanted.partitions, advice }
+}
+
+fn tool(settings: &KafkaSettings) -> String {
+    format!("kafka-topics.sh --bootstrap-server {}", settings.brokers)
+}
+
+/// What creates a topic.
+fn command(settings: &KafkaSettings, wanted: &Wanted<'_>) -> String {
+    let Wanted { topic, partitions, .. } = wanted;
+    let copies =
+        settings.replication.map(|copies| format!(" --replication-factor {copies}")).unwrap_or_default();
+    format!(
+        "{} --create --topic {topic} --partitions {partitions}{copies} --config cleanup.policy=delete",
+        tool(settings)
+    )
+}

@@ -1,0 +1,54 @@
+//! A plain runner: reads the log, hands it to a writer, begins again where it knows that it was.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use scarce_core::event::Position;
+use scarce_engine::Engine;
+use scarce_kafka::EventWriter;
+use scarce_outflow::{Batch, Consumer, Trouble};
+
+/// How many bytes of log make a batch.
+pub const BATCH_BYTES: u64 = 64 << 10;
+
+/// What the runner knows, for all to see.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub confirmed: AtomicU64,
+    pub troubles: AtomicU64,
+    pub batches: AtomicU64,
+}
+
+/// Lets the log of a partition flow from a place up to a sequence.
+pub async fn flow(
+    engine: Arc<dyn Engine>,
+    partition: u32,
+    mut writer: EventWriter,
+    from: Position,
+    through: u64,
+    progress: &Progress,
+) -> Vec<Trouble> {
+    let (mut after, mut troubles) = (from, Vec::new());
+    while after.sequence < through {
+        let reader = engine.clone();
+        let read = move || reader.entries(partition, after.sequence + 1, BATCH_BYTES);
+        let entries = tokio::task::spawn_blocking(read).await.expect("read").expect("the log");
+        if entries.is_empty() {
+            tokio::task::yield_now().await;
+            continue;
+        }
+        let batch = Batch { partition, after, entries };
+        match writer.consume(&batch).await {
+            Ok(()) => {
+                after = batch.end();
+                progress.batches.fetch_add(1, Ordering::Relaxed);
+                progress.confirmed.store(after.sequence, Ordering::Release);
+            }
+            Err(trouble) => {
+                progress.troubles.fetch_add(1, Ordering::Relaxed);
+                troubles.push(trouble);
+            }
+        }
+    }
+    troubles
+}
