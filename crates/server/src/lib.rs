@@ -5,4 +5,5 @@ pub mod client;
 pub mod gateway;
 pub mod nearest;
 pub mod packets;
+pub mod pipeline;
 pub mod settings;

@@ -133,10 +133,10 @@ fn every_event_is_exported_and_nothing_that_is_secret() {
     assert_eq!(rows.len(), events.len());
     for (row, event) in rows.iter().zip(&events) {
         assert_eq!(
-            (&row[2], &row[5]),
+            (&row[2], &row[6]),
             (event["sequence"].to_string().as_str(), event["name"].as_str().unwrap())
         );
-        assert_eq!(serde_json::from_str::<Value>(&row[6]).unwrap(), event["fields"]);
+        assert_eq!(serde_json::from_str::<Value>(&row[7]).unwrap(), event["fields"]);
     }
     let output = run(&["journal", "export", "--from", "3"], &data);
     assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -7,10 +7,12 @@ use clap::{Args, Parser, ValueEnum};
 use super::bench::Bench;
 use super::completions::{Completions, ManPages};
 use super::config::Config;
+use super::consumers::Consumers;
 use super::doctor::Doctor;
 use super::import::Import;
 use super::journal::Journal;
 use super::packets::Packets;
+use super::projection::ProjectionCommand;
 use super::repl::Repl;
 use super::restore::Restore;
 use super::script::ScriptCommand;
@@ -65,6 +67,12 @@ pub enum Subcommand {
     /// Load and run scripts of one's own on the servers that the Redis engine uses.
     #[command(subcommand)]
     Script(ScriptCommand),
+    /// See who consumes the log of a server and how far each is, or forget one.
+    #[command(subcommand)]
+    Consumers(Consumers),
+    /// See how far the log is in the database that it is projected into, or make the tables anew.
+    #[command(subcommand)]
+    Projection(ProjectionCommand),
     /// Print a script that completes this command line, for a shell to read.
     Completions(Completions),
     /// Print the manual page, or write those of all subcommands.

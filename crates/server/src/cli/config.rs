@@ -95,7 +95,7 @@ fn setting_json(shown: &Shown) -> Value {
     let value = shown.text.as_ref().map(|text| match shown.spec.kind {
         Kind::Integer => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
         Kind::Switch => json!(["true", "1", "yes", "on"].contains(&text.to_ascii_lowercase().as_str())),
-        Kind::Text | Kind::Secret => json!(text),
+        Kind::Text | Kind::Url | Kind::Secret => json!(text),
     });
     json!({
         "key": shown.spec.key,

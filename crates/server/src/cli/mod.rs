@@ -5,6 +5,7 @@ mod bench;
 mod call;
 mod completions;
 mod config;
+mod consumers;
 mod demo;
 mod doctor;
 mod explain;
@@ -13,6 +14,7 @@ mod import;
 mod journal;
 mod packets;
 mod paint;
+mod projection;
 mod repl;
 mod restore;
 mod script;
@@ -101,6 +103,12 @@ impl From<crate::client::ClientError> for Failed {
     }
 }
 
+impl From<crate::pipeline::PipelineError> for Failed {
+    fn from(error: crate::pipeline::PipelineError) -> Self {
+        Self::new(Exit::Failed, &error)
+    }
+}
+
 impl From<scarce_engine::embedded::EmbeddedError> for Failed {
     fn from(error: scarce_engine::embedded::EmbeddedError) -> Self {
         Self::new(Exit::Failed, &error)
@@ -135,6 +143,8 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Script(options) => script::run(&options),
+        Subcommand::Consumers(options) => consumers::run(&options),
+        Subcommand::Projection(options) => projection::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Completions(options) => completions::run(&options),
         Subcommand::Man(options) => completions::man(&options),

@@ -40,7 +40,7 @@ fn setting(
         }
         Err(shape) => {
             let found = match spec.kind {
-                Kind::Secret => String::new(),
+                Kind::Secret | Kind::Url => String::new(),
                 _ => format!(", not '{}'", value.to_string_lossy()),
             };
             let text = format!("the variable {name} must be {shape}{found}");

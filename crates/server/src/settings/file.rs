@@ -92,7 +92,7 @@ impl Reader<'_> {
     fn misshapen(&mut self, spec: &Spec, by_file: bool, key: &str, value: &Spanned<DeValue<'_>>) {
         let shape = if by_file { "the name of a file".to_owned() } else { spec.shape() };
         let found = match value.get_ref() {
-            DeValue::String(_) if spec.kind == Kind::Secret => "this text".to_owned(),
+            DeValue::String(_) if matches!(spec.kind, Kind::Secret | Kind::Url) => "this text".to_owned(),
             DeValue::String(text) => format!("the text '{text}'"),
             DeValue::Integer(number) => number.to_string(),
             other => kind_of(other).to_owned(),
@@ -135,7 +135,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
 /// The value as a text, if it is written as its kind must be.
 fn written(kind: Kind, value: &DeValue<'_>) -> Option<String> {
     match (kind, value) {
-        (Kind::Text | Kind::Secret, DeValue::String(text)) => Some(text.to_string()),
+        (Kind::Text | Kind::Url | Kind::Secret, DeValue::String(text)) => Some(text.to_string()),
         (Kind::Integer, DeValue::Integer(number)) => {
             u64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number.to_string())
         }

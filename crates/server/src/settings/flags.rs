@@ -41,37 +41,54 @@ impl SettingFlags {
 }
 
 /// What has to do with a Redis beside its own settings.
-const OF_REDIS: [&str; 3] = ["partitions", "limits.operations_max", "ids.ulid_times"];
+const OF_REDIS: [&str; 4] =
+    ["partitions", "limits.operations_max", "limits.outflow_lag_max", "ids.ulid_times"];
 
-/// The flags of whatever works on a Redis without ports of its own.
-#[derive(Clone, Debug, Default)]
-pub struct RedisFlags(pub SettingFlags);
+/// Flags of some of the settings, for subcommands that have no ports of their own.
+macro_rules! some_flags {
+    ($(#[$doc:meta])* $name:ident $chosen:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default)]
+        pub struct $name(pub SettingFlags);
 
-impl RedisFlags {
-    fn specs() -> impl Iterator<Item = &'static Spec> {
-        SETTINGS.iter().filter(|spec| spec.key.starts_with("redis_") || OF_REDIS.contains(&spec.key))
-    }
+        impl $name {
+            fn specs() -> impl Iterator<Item = &'static Spec> {
+                let chosen: fn(&str) -> bool = $chosen;
+                SETTINGS.iter().filter(move |spec| chosen(spec.key))
+            }
+        }
+
+        impl FromArgMatches for $name {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                Ok(Self(SettingFlags::read(matches, Self::specs())))
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl Args for $name {
+            fn augment_args(command: Command) -> Command {
+                Self::specs().fold(command.arg(config()), |command, spec| command.arg(flag(spec)))
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
+        }
+    };
 }
 
-impl FromArgMatches for RedisFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(SettingFlags::read(matches, Self::specs())))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
+some_flags! {
+    /// The flags of whatever works on a Redis.
+    RedisFlags |key| key.starts_with("redis_") || OF_REDIS.contains(&key)
 }
 
-impl Args for RedisFlags {
-    fn augment_args(command: Command) -> Command {
-        Self::specs().fold(command.arg(config()), |command, spec| command.arg(flag(spec)))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
+some_flags! {
+    /// The flags of whatever works on the database that is projected into.
+    SqlFlags |key| key == "sql" || key.starts_with("sql_")
 }
 
 impl FromArgMatches for SettingFlags {
@@ -117,7 +134,7 @@ fn flag(spec: &'static Spec) -> Arg {
             .require_equals(true)
             .default_missing_value("true")
             .value_parser(checked(spec)),
-        Kind::Text | Kind::Integer => {
+        Kind::Text | Kind::Url | Kind::Integer => {
             let is_directory = spec.value_name == "DIR";
             let hint = if is_directory { ValueHint::DirPath } else { ValueHint::Other };
             arg.value_name(spec.value_name).value_hint(hint).value_parser(checked(spec))

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::outflow::masked;
 use super::problem::{Place, Problem};
 use super::table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
 use super::value::Kind;
@@ -210,6 +211,7 @@ fn shown(spec: &'static Spec, given: Option<Given>) -> Shown {
     let text = given.map(|given| match (spec.kind, given.by_file) {
         (Kind::Secret, true) => format!("{SECRET_SHOWN}, read from {}", given.text),
         (Kind::Secret, false) => SECRET_SHOWN.to_owned(),
+        (Kind::Url, _) => masked(&given.text),
         _ => given.text,
     });
     Shown { spec, text, origin }

@@ -9,6 +9,7 @@ mod environment;
 mod file;
 mod flags;
 mod layers;
+mod outflow;
 mod problem;
 mod redis;
 mod secret;
@@ -20,8 +21,9 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use flags::{RedisFlags, SettingFlags};
+pub use flags::{RedisFlags, SettingFlags, SqlFlags};
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
+pub use outflow::{Properties, SqlUrl};
 pub use problem::{Place, Problem};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};

@@ -15,6 +15,7 @@ impl Settings {
     /// When a file cannot be read, or a certificate is given without its key.
     pub fn redis(&self) -> Result<redis::Settings, String> {
         let reveal = |password: &Option<Password>| password.as_ref().map(|its| its.reveal().to_owned());
+        let usual = redis::Settings::default();
         Ok(redis::Settings {
             url: self.redis_url.to_string(),
             login: Login {
@@ -28,7 +29,9 @@ impl Settings {
             durability: self.redis_durability,
             replicas: self.redis_replicas,
             response_timeout: Duration::from_millis(self.redis_timeout_ms.into()),
-            ..redis::Settings::default()
+            log_retention: Duration::from_millis(self.redis_log_retention_ms),
+            outflow_lag_max: self.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
+            ..usual
         })
     }
 

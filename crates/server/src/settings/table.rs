@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use scarce_core::outcome::Durability;
 
+use super::outflow::{Properties, SqlUrl};
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
@@ -148,6 +149,26 @@ settings! {
         "What the names of all keys there begin with.";
     redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "MS" {min: 10, max: 600_000, unit: Some("ms")}
         "How long Redis may take to answer before the outcome is unknown.";
+    redis_log_retention_ms: u64, "redis_log_retention_ms" = Some("600000"), "MS" {unit: Some("ms")}
+        "How long events stay in Redis that no consumer waits for.";
+    sql: Option<SqlUrl>, "sql" = None, "URL" {}
+        "The database that the log is projected into: sqlite://FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE.";
+    sql_password: Option<Password>, "sql_password" = None, "PASSWORD" {}
+        "The password of the database's user, where it is not in the address.";
+    kafka: Option<String>, "kafka" = None, "BROKERS" {}
+        "The brokers of Kafka that the log goes out to: HOST:PORT, several with commas between them.";
+    kafka_commands: bool, "kafka_commands" = Some("false"), "BOOL" {}
+        "Take commands from Kafka too, and answer them there.";
+    kafka_prefix: String, "kafka_prefix" = Some("scarce"), "TEXT" {}
+        "What the names of the topics begin with.";
+    kafka_create_topics: bool, "kafka_create_topics" = Some("false"), "BOOL" {}
+        "Create topics that are missing.";
+    kafka_replication: Option<u64>, "kafka_replication" = None, "N" {min: 1, max: 100, unit: Some("copies")}
+        "How many copies a topic that is created has; as the brokers say where it is not set.";
+    kafka_properties: Properties, "kafka_properties" = None, "NAME=VALUE,…" {}
+        "Further settings of the Kafka client by the names of librdkafka, such as security.protocol, sasl.mechanism, sasl.username.";
+    kafka_password: Option<Password>, "kafka_password" = None, "PASSWORD" {}
+        "The password of sasl.username at the brokers.";
     password: Option<Password>, "password" = None, "PASSWORD" {}
         "The password that callers must show; required off loopback.";
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
@@ -156,6 +177,8 @@ settings! {
         "Make a snapshot whenever so much journal was written.";
     operations_max: u32, "limits.operations_max" = Some("16000000"), "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
         "How many operation ids each partition remembers at most.";
+    outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}
+        "How many events may wait for the slowest consumer of a partition's log before commands are refused; 100000000, or 2000000 inside Redis, where it is not set.";
     ulid_times: bool, "ids.ulid_times" = Some("false"), "BOOL" {}
         "Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.";
 }

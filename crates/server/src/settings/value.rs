@@ -18,6 +18,8 @@ pub enum Kind {
     Integer,
     /// True or false.
     Switch,
+    /// An address, which is shown without the password that may be in it.
+    Url,
     /// A text that is never shown, and that may also be given by the name of a file that holds it.
     Secret,
 }
@@ -85,6 +87,23 @@ impl Setting for u64 {
 
     fn read(text: &str, spec: &Spec) -> Option<Self> {
         text.parse().ok().filter(|number| (spec.min..=spec.max).contains(number))
+    }
+}
+
+/// A number that need not be set.
+impl Setting for Option<u64> {
+    const KIND: Kind = Kind::Integer;
+
+    fn shape(spec: &Spec) -> String {
+        u64::shape(spec)
+    }
+
+    fn read(text: &str, spec: &Spec) -> Option<Self> {
+        u64::read(text, spec).map(Some)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
     }
 }
 

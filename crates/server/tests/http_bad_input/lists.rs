@@ -1,6 +1,7 @@
 //! Lists page by page, and cursors that lead nowhere.
 
-use scarce_api::cursor::{self, Place};
+use scarce_api::cursor;
+use scarce_core::event::Position;
 use serde_json::json;
 
 use crate::{Bench, assert_invalid};
@@ -59,14 +60,14 @@ fn a_cursor_that_is_malformed_or_of_another_list_is_refused() {
 fn a_cursor_of_another_history_is_refused() {
     let mut bench = Bench::start(&[]);
     let refused = [
-        (vec![Place { epoch: 99, sequence: 1 }], "another history"),
-        (vec![Place { epoch: 1, sequence: 1_000_000 }], "another history"),
-        (vec![Place { epoch: u64::MAX, sequence: u64::MAX }], "another history"),
-        (vec![Place::default(); 2], "another deployment"),
+        (vec![Position { epoch: 99, sequence: 1 }], "another history"),
+        (vec![Position { epoch: 1, sequence: 1_000_000 }], "another history"),
+        (vec![Position { epoch: u64::MAX, sequence: u64::MAX }], "another history"),
+        (vec![Position::default(); 2], "another deployment"),
         (Vec::new(), "begin without one"),
     ];
     for (places, reason) in refused {
-        let cursor = cursor::of_places(&places);
+        let cursor = cursor::of_positions(&places);
         for accept in ["application/json", "text/event-stream"] {
             let target = format!("/v1/events?cursor={cursor}");
             let response = bench.http.call("GET", &target, &[("Accept", accept)], None);

@@ -183,7 +183,7 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
         "/v1/batch",
         r#"{"atomic": true, "operations": [{"command": "STOCK.CLOSE", "arguments": {"sku": "sku"}, "durability": "synced"}]}"#,
         "operations[0].durability",
-        "an atomic batch has it in its headers",
+        "an atomic batch has it for the whole",
     ),
 ];
 

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod page;
-mod redis_server;
 mod stage;
 #[path = "../support/mod.rs"]
 mod support;

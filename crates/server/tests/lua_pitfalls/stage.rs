@@ -5,14 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use scarce_launch::{Options, Server as RedisServer};
 use tempfile::TempDir;
 
-use crate::redis_server::{RedisServer, free_port};
 use crate::support::Server;
-
-/// What redis-server logs when it serves, and when a replica has its copy.
-const READY: &str = "eady to accept connections";
-const COPIED: &str = "MASTER <-> REPLICA sync: Finished with success";
 
 /// Puts in the place of the ports that the page uses those of this run, and prints as on a terminal.
 const REDIS_CLI: &str = r#"#!/bin/sh
@@ -26,7 +22,7 @@ PATH=$OUTSIDE_PATH exec redis-cli --no-raw -p "$port" "$@"
 
 pub struct Stage {
     folder: TempDir,
-    redis: Option<RedisServer>,
+    redis: RedisServer,
     replica: Option<RedisServer>,
     scarce: Option<Server>,
     address: String,
@@ -39,14 +35,16 @@ impl Stage {
         for (name, script) in scripts {
             std::fs::write(folder.path().join(name), script).unwrap();
         }
-        for name in ["bin", "redis", "replica", "scarce"] {
+        for name in ["bin", "scarce"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         add_programs(&folder.path().join("bin"));
         let scarce = Server::start(&folder.path().join("scarce"), &[]);
-        let redis = RedisServer::start(&folder.path().join("redis"), free_port(), &[], READY);
+        // As it comes, but that a replica is sent its copy at once, instead of waiting for others that may come.
+        let options = Options::default().with("repl-diskless-sync-delay", "0");
+        let redis = RedisServer::start(options).expect("redis-server starts");
         let address = scarce.address.clone();
-        Self { folder, redis: Some(redis), replica: None, scarce: Some(scarce), address }
+        Self { folder, redis, replica: None, scarce: Some(scarce), address }
     }
 
     /// Does what the page types, and gives what was printed.
@@ -61,15 +59,13 @@ impl Stage {
     }
 
     fn restart_redis(&mut self) {
-        let port = self.redis.take().unwrap().port;
-        self.redis = Some(RedisServer::start(&self.folder.path().join("redis"), port, &[], READY));
+        self.redis.restart().expect("redis-server starts again");
+        // It listens before it has loaded.
+        while self.redis.ask::<()>(&["PING"]).is_err() {}
     }
 
     fn start_replica(&mut self) {
-        let primary = self.redis.as_ref().unwrap().port;
-        let settings = ["--replicaof".to_owned(), format!("127.0.0.1 {primary}")];
-        let folder = self.folder.path().join("replica");
-        self.replica = Some(RedisServer::start(&folder, free_port(), &settings, COPIED));
+        self.replica = Some(self.redis.start_replica().expect("the replica has its copy"));
     }
 
     fn restart_scarce(&mut self) {
@@ -78,15 +74,17 @@ impl Stage {
     }
 
     fn shell(&self, line: &str) -> String {
-        let redis = self.redis.as_ref().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(self.folder.path()).stdin(Stdio::null());
         let outside = std::env::var("PATH").unwrap();
         let inside = format!("{}:{outside}", self.folder.path().join("bin").display());
         command.env("PATH", inside).env("OUTSIDE_PATH", outside);
-        command.env("REDIS", redis.pid().to_string()).env("REDIS_PORT", redis.port.to_string());
+        let process = |server: &RedisServer| [server.pid().to_string(), server.port().to_string()];
+        let [pid, port] = process(&self.redis);
+        command.env("REDIS", pid).env("REDIS_PORT", port);
         if let Some(replica) = &self.replica {
-            command.env("REPLICA", replica.pid().to_string()).env("REPLICA_PORT", replica.port.to_string());
+            let [pid, port] = process(replica);
+            command.env("REPLICA", pid).env("REPLICA_PORT", port);
         }
         if let Some(scarce) = &self.scarce {
             command.env("SCARCE", scarce.pid().to_string());

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::outcome::Durability;
-use scarce_engine::redis::address::Address;
 use scarce_engine::redis::connection::Link;
 use scarce_engine::redis::keys::{Keys, slot};
 use scarce_engine::redis::nodes::{Nodes, Traffic};
@@ -205,8 +204,8 @@ impl Backing {
 
     /// Deletes every key that the engine has names for; nothing else is looked at.
     fn delete_keys(&self, settings: &engine::Settings) -> Result<(), String> {
-        let address = Address::parse(&settings.url).ok_or("it is no address")?;
-        let nodes = Arc::new(Nodes::new(address, settings.login.clone(), settings.tls.clone(), PATIENCE));
+        let settings = engine::Settings { response_timeout: PATIENCE, ..settings.clone() };
+        let nodes = Arc::new(Nodes::of(&settings).map_err(|error| error.to_string())?);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let keys = self.keys();

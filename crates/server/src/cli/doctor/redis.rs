@@ -7,7 +7,7 @@ use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
 use scarce_engine::redis::address::Topology;
 use scarce_engine::redis::inspect::{Report, Server, inspect};
-use scarce_engine::redis::server::VERSION_MIN;
+use scarce_engine::redis::server::{SyncPolicy, VERSION_MIN};
 use serde_json::json;
 
 use super::finding::Finding;
@@ -202,20 +202,20 @@ impl Its<'_> {
             let advice = "see its log: the disk is full or cannot be written to";
             return Finding::fail(NAME, format!("it cannot write its data ({name}: err)"), advice);
         }
-        match (self.server.state.has_append_only_file, self.config("appendfsync")) {
-            (true, Some("always")) => Finding::ok(NAME, "every change is on disk before it is answered"),
-            (true, Some("no")) => Finding::warn(
+        match self.server.state.sync {
+            Some(SyncPolicy::Always) => Finding::ok(NAME, "every change is on disk before it is answered"),
+            Some(SyncPolicy::EverySecond) => Finding::ok(NAME, "an append-only file, synced once a second"),
+            Some(SyncPolicy::Never) => Finding::warn(
                 NAME,
                 "an append-only file that the system writes out when it likes",
                 "set appendfsync everysec or always",
             ),
-            (true, _) => Finding::ok(NAME, "an append-only file, synced once a second"),
-            (false, _) if has_snapshots => Finding::warn(
+            None if has_snapshots => Finding::warn(
                 NAME,
                 "snapshots only: a crash loses what came after the last one",
                 "CONFIG SET appendonly yes, and in its file",
             ),
-            (false, _) => Finding::fail(
+            None => Finding::fail(
                 NAME,
                 "none: a restart loses everything",
                 "CONFIG SET appendonly yes, and in its file",

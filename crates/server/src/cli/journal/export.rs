@@ -45,9 +45,6 @@ pub enum Format {
     Csv,
 }
 
-/// The columns of CSV, named as the members of JSON.
-const COLUMNS: [&str; 7] = ["partition", "epoch", "sequence", "at", "operation", "name", "fields"];
-
 pub(super) fn run(options: &Export) -> Ended {
     let files = Files { data: options.data.clone(), partition: options.partition, json: false };
     let opened = files.open()?;
@@ -189,7 +186,7 @@ impl Lines {
     fn head(&mut self) -> io::Result<()> {
         match self.format {
             Format::Ndjson => Ok(()),
-            Format::Csv => writeln!(self.out, "{}", COLUMNS.join(",")),
+            Format::Csv => writeln!(self.out, "{}", event::MEMBERS.join(",")),
         }
     }
 
@@ -206,14 +203,14 @@ impl Lines {
     }
 }
 
-/// An event's line of CSV.
+/// An event's line of CSV: the members of its JSON.
 fn row(event: &Value) -> String {
     let text = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    COLUMNS.map(|name| cell(&text(&event[name]))).join(",")
+    event::MEMBERS.map(|name| cell(&text(&event[name]))).join(",")
 }
 
 /// A CSV cell.

@@ -12,6 +12,7 @@ use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress};
 use super::{Doors, Serve, stop_on_signals};
 use crate::cli::{Ended, Exit, Failed};
 use crate::gateway::resp::Reactor;
+use crate::pipeline::Pipeline;
 use crate::settings::Settings;
 
 pub(super) fn run(
@@ -21,6 +22,7 @@ pub(super) fn run(
     state: state::Settings,
     manual_clock: Option<&ManualClock>,
 ) -> Ended {
+    let usual = embedded::Settings::default();
     let engine_settings = embedded::Settings {
         partitions: settings.partitions,
         state,
@@ -30,7 +32,8 @@ pub(super) fn run(
             Some(clock) => ClockChoice::Manual(clock.clone()),
             None => ClockChoice::System { accept_leap: options.accept_clock },
         },
-        ..embedded::Settings::default()
+        outflow_lag_max: settings.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
+        ..usual
     };
     let recovered = recover(&settings.data, &engine_settings)?;
     let mut shared = None;
@@ -39,12 +42,16 @@ pub(super) fn run(
         let shared = shared.get_or_insert_with(|| doors.shared(engine, manual_clock.cloned()));
         Ok(Box::new(Reactor::new(doors.resp.try_clone()?, shared.clone())?) as Box<dyn Port>)
     })?;
-    stop_on_signals(running.stop_handle())?;
-    let http = doors.open_up(engine, &format!("data {}", settings.data.display()))?;
-    running.join()?;
+    let engine: Arc<dyn Engine> = engine;
+    let pipeline = Arc::new(Pipeline::start(&engine, settings)?);
+    stop_on_signals(running.stop_handle(), pipeline.clone())?;
+    let http = doors.open_up(engine, &pipeline, &format!("data {}", settings.data.display()))?;
+    let ended = running.join();
     if let Some(http) = http {
         http.shut_down();
     }
+    pipeline.stop();
+    ended?;
     Ok(Exit::Done)
 }
 

@@ -23,6 +23,7 @@ use super::{Ended, Exit, Failed};
 use crate::gateway::Access;
 use crate::gateway::http::{self, Http, Metrics};
 use crate::gateway::resp::{Shared, bind};
+use crate::pipeline::Pipeline;
 use crate::settings::{EngineChoice, Password, SettingFlags, Settings};
 
 /// `scarce serve`.
@@ -90,11 +91,16 @@ impl Doors {
     }
 
     /// Begins to serve HTTP, and says that all is ready.
-    fn open_up(self, engine: Arc<dyn Engine>, place: &str) -> Result<Option<Http>, Failed> {
+    fn open_up(
+        self,
+        engine: Arc<dyn Engine>,
+        pipeline: &Pipeline,
+        place: &str,
+    ) -> Result<Option<Http>, Failed> {
         let address = self.resp.local_addr()?;
         let http_address = self.http.as_ref().map(TcpListener::local_addr).transpose()?;
         let http = match self.http {
-            Some(listener) => Some(start_http(listener, engine, self.access)?),
+            Some(listener) => Some(start_http(listener, engine, self.access, pipeline)?),
             None => None,
         };
         announce(address, http_address, place)?;
@@ -109,9 +115,15 @@ fn listen_http(address: SocketAddr) -> Result<TcpListener, Failed> {
     })
 }
 
-fn start_http(listener: TcpListener, engine: Arc<dyn Engine>, access: Access) -> Result<Http, Failed> {
-    let metrics = Metrics::new(engine.clone());
-    Ok(Http::start(listener, engine, access, metrics)?)
+fn start_http(
+    listener: TcpListener,
+    engine: Arc<dyn Engine>,
+    access: Access,
+    pipeline: &Pipeline,
+) -> Result<Http, Failed> {
+    let statuses = pipeline.statuses();
+    let metrics = Metrics::new(engine.clone(), statuses.clone());
+    Ok(Http::start(listener, engine, access, metrics, statuses)?)
 }
 
 /// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.
@@ -146,14 +158,21 @@ fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Setting
 }
 
 /// The first signal asks for a clean end, a second one ends at once.
-fn stop_on_signals(stop: Stop) -> Result<(), Failed> {
+///
+/// What flows out ends before the engine, so that it is noted how far all is.
+fn stop_on_signals(stop: Stop, pipeline: Arc<Pipeline>) -> Result<(), Failed> {
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for _ in signals.forever() {
-            if stop.is_requested() {
-                std::process::exit(i32::from(Exit::Failed as u8));
-            }
+        let mut asked = signals.forever();
+        if asked.next().is_none() {
+            return;
+        }
+        let ending = std::thread::Builder::new().name("ending".to_owned()).spawn(move || {
+            pipeline.stop();
             stop.request();
+        });
+        if ending.is_err() || asked.next().is_some() {
+            std::process::exit(i32::from(Exit::Failed as u8));
         }
     })?;
     Ok(())

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use scarce_core::state;
+use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::redis::{self, RedisEngine, RedisError};
 use scarce_engine::stop::Stop;
@@ -12,6 +13,7 @@ use scarce_engine::stop::Stop;
 use super::{Doors, stop_on_signals};
 use crate::cli::{Ended, Exit, Failed};
 use crate::gateway::resp::Reactor;
+use crate::pipeline::Pipeline;
 use crate::settings::Settings;
 
 pub(super) fn run(
@@ -33,12 +35,15 @@ pub(super) fn run(
     let port = Reactor::new(doors.resp.try_clone()?, shared)?;
     let stop = Stop::default();
     stop.add(port.waker());
-    stop_on_signals(stop.clone())?;
-    let http = doors.open_up(engine, &format!("redis {}", settings.redis_url))?;
+    let engine: Arc<dyn Engine> = engine;
+    let pipeline = Arc::new(Pipeline::start(&engine, settings)?);
+    stop_on_signals(stop.clone(), pipeline.clone())?;
+    let http = doors.open_up(engine, &pipeline, &format!("redis {}", settings.redis_url))?;
     port.run(&stop)?;
     if let Some(http) = http {
         http.shut_down();
     }
+    pipeline.stop();
     Ok(Exit::Done)
 }
 

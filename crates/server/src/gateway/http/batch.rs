@@ -4,25 +4,16 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use scarce_api::arguments::{self, given, only};
-use scarce_api::openapi::BATCH_OPERATIONS_MAX;
+use scarce_api::arguments::{given, only};
 use scarce_api::problem::Problem;
-use scarce_api::{Fields, Misshapen, answer};
-use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, table};
+use scarce_api::{Misshapen, Operation, answer, operation};
+use scarce_core::command::{Body, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Outcome, Receipt};
-use scarce_core::types::{Natural, OperationId};
 use scarce_engine::Failure;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::exchange::{Exchange, take_dry_run};
 use super::{Context, Shared, reply, submit};
-
-/// One operation of a batch.
-struct Operation {
-    spec: &'static CommandSpec,
-    command: Command,
-    common: Common,
-}
 
 /// The whole request.
 struct Batch {
@@ -53,18 +44,7 @@ impl Batch {
             Some(Value::Bool(value)) => *value,
             Some(_) => return Err(Misshapen::new("atomic", "must be true or false")),
         };
-        let Some(Value::Array(operations)) = given(body, "operations") else {
-            return Err(Misshapen::new("operations", "must be a JSON array"));
-        };
-        if operations.is_empty() || operations.len() > BATCH_OPERATIONS_MAX {
-            return Err(Misshapen::new("operations", format!("must be 1 to {BATCH_OPERATIONS_MAX}")));
-        }
-        let read = |(at, value)| {
-            Operation::read(value, is_atomic).map_err(|error: Misshapen| {
-                Misshapen::new(format!("operations[{at}].{}", error.field), error.reason)
-            })
-        };
-        let operations = operations.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+        let operations = operation::read_all(given(body, "operations"), is_atomic)?;
         let common = exchange.common()?;
         if !is_atomic && common != Common::default() {
             let reason = "goes with an atomic batch; otherwise each operation has an id, a deadline and a durability of its own";
@@ -178,67 +158,4 @@ impl Head {
         }
         result
     }
-}
-
-impl Operation {
-    fn read(value: &Value, is_atomic: bool) -> Result<Self, Misshapen> {
-        let Value::Object(object) = value else {
-            return Err(Misshapen::new("operation", "must be a JSON object"));
-        };
-        only(object, &["command", "arguments", "id", "deadline", "durability"])?;
-        let Some(Value::String(name)) = object.get("command") else {
-            return Err(Misshapen::new("command", "must be the name of a command, such as STOCK.TAKE"));
-        };
-        let spec = table::find(name.as_bytes())
-            .filter(|spec| spec.name == name)
-            .ok_or_else(|| Misshapen::new("command", "is unknown; /openapi.json names all"))?;
-        check_batchable(spec, is_atomic)?;
-        let Some(Value::Object(its)) = object.get("arguments") else {
-            return Err(Misshapen::new("arguments", "must be a JSON object"));
-        };
-        let mut fields = Fields::default();
-        fields.add_object(its);
-        let command = arguments::command(spec, &fields)
-            .map_err(|error| Misshapen::new(format!("arguments.{}", error.field), error.reason))?;
-        Ok(Self { spec, command, common: common(spec, object, is_atomic)? })
-    }
-}
-
-fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen> {
-    let alone = matches!(spec.name, "OPERATION.RESOLVE" | "DIGEST");
-    if alone || (is_atomic && spec.effect == Effect::Read) {
-        let reason = format!("{} cannot be part of this batch; ask before or after it", spec.name);
-        return Err(Misshapen::new("command", reason));
-    }
-    Ok(())
-}
-
-/// The id, the deadline and the durability of an operation; in an atomic batch they belong to the whole.
-fn common(spec: &CommandSpec, object: &Map<String, Value>, is_atomic: bool) -> Result<Common, Misshapen> {
-    let mut common = Common::default();
-    let fields = ["id", "deadline", "durability"];
-    for (name, value) in fields.into_iter().filter_map(|name| Some((name, given(object, name)?))) {
-        if is_atomic || spec.effect == Effect::Read {
-            let reason =
-                "belongs to a single command that changes something; an atomic batch has it in its headers";
-            return Err(Misshapen::new(name, reason));
-        }
-        read_field(name, value, &mut common)?;
-    }
-    Ok(common)
-}
-
-fn read_field(name: &'static str, value: &Value, common: &mut Common) -> Result<(), Misshapen> {
-    match (name, value) {
-        ("id", Value::String(id)) => common.operation = Some(OperationId::parse(id.as_bytes(), "id")?),
-        ("durability", Value::String(level)) => {
-            common.durability = Some(arguments::durability(level.as_bytes(), "durability")?);
-        }
-        ("deadline", Value::Number(number)) => {
-            common.deadline = Some(Natural::parse(number.to_string().as_bytes(), "deadline")?.get());
-        }
-        ("deadline", _) => return Err(Misshapen::new("deadline", "must be a JSON integer")),
-        _ => return Err(Misshapen::new(name, "must be a JSON string")),
-    }
-    Ok(())
 }

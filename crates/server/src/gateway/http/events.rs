@@ -9,14 +9,17 @@ use axum::http::header::{ACCEPT, HeaderName};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
-use scarce_api::cursor::{self, Place};
+use scarce_api::cursor;
 use scarce_api::{Misshapen, event};
+use scarce_core::event::Position;
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Outcome};
 use scarce_core::types::Natural;
 use scarce_engine::{Engine, Failure, Watch};
+use scarce_outflow::{Cursor, CursorError};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinError;
 
 use super::command::read_limit;
 use super::exchange::Exchange;
@@ -37,7 +40,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// What is asked for.
 struct Asked {
-    places: Vec<Place>,
+    positions: Vec<Position>,
     partition: Option<u32>,
     limit: usize,
 }
@@ -48,8 +51,8 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
         Ok(asked) => asked,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    let mut reader = LogReader::new(shared.engine.clone(), asked.places, asked.partition);
-    if let Err(outcome) = reader.check_places().await {
+    let mut reader = LogReader::new(shared.engine.clone(), asked.positions, asked.partition);
+    if let Err(outcome) = reader.check_positions().await {
         return reply::refusal(&outcome, None, exchange.speech);
     }
     let accept = exchange.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -57,7 +60,7 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
         return stream(&shared, reader).into_response();
     }
     match reader.next_events(asked.limit).await {
-        Err(failure) => reply::refusal(&failure.outcome(), None, exchange.speech),
+        Err(error) => reply::refusal(&refused(&error), None, exchange.speech),
         Ok(events) => {
             let events: Vec<Value> = events.into_iter().map(|(_, event)| event).collect();
             let body = json!({ "events": events, "has_more": reader.has_more(), "cursor": reader.cursor() });
@@ -79,11 +82,11 @@ impl Asked {
         let cursor = fields.take_text("cursor")?;
         fields.check_none()?;
         // What a browser sends after a break is further on than what the page was opened with.
-        let places = match header.as_deref().or(cursor) {
-            Some(cursor) => cursor::places(cursor, partitions)?,
-            None => vec![Place::default(); partitions as usize],
+        let positions = match header.as_deref().or(cursor) {
+            Some(cursor) => cursor::positions(cursor, partitions)?,
+            None => vec![Position::default(); partitions as usize],
         };
-        Ok(Self { places, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+        Ok(Self { positions, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 }
 
@@ -96,93 +99,86 @@ fn read_partition(text: &str, partitions: u32) -> Result<u32, Misshapen> {
 /// Reads the logs of all partitions by turns.
 struct LogReader {
     engine: Arc<dyn Engine>,
-    places: Vec<Place>,
+    cursors: Vec<Cursor>,
     partitions: Vec<u32>,
 }
 
 impl LogReader {
-    fn new(engine: Arc<dyn Engine>, places: Vec<Place>, only: Option<u32>) -> Self {
+    fn new(engine: Arc<dyn Engine>, positions: Vec<Position>, only: Option<u32>) -> Self {
         let partitions = match only {
             Some(partition) => vec![partition],
             None => (0..engine.partitions()).collect(),
         };
-        Self { engine, places, partitions }
+        let cursors = (0..).zip(positions);
+        let cursors =
+            cursors.map(|(partition, after)| Cursor::new(engine.clone(), partition, after)).collect();
+        Self { engine, cursors, partitions }
     }
 
     fn cursor(&self) -> String {
-        cursor::of_places(&self.places)
+        cursor::of_positions(&self.cursors.iter().map(Cursor::position).collect::<Vec<_>>())
     }
 
-    fn place(&self, partition: u32) -> Place {
-        self.places.get(partition as usize).copied().unwrap_or_default()
+    fn cursors(&self) -> impl Iterator<Item = (usize, &Cursor)> {
+        let places = self.partitions.iter().map(|partition| *partition as usize);
+        places.filter_map(|place| Some((place, self.cursors.get(place)?)))
     }
 
     fn has_more(&self) -> bool {
-        let behind = |partition: &u32| {
-            self.engine
-                .durable_through(*partition)
-                .is_ok_and(|through| through > self.place(*partition).sequence)
-        };
-        self.partitions.iter().any(behind)
+        self.cursors().any(|(_, cursor)| cursor.lag().is_ok_and(|lag| lag > 0))
     }
 
     /// A cursor of another history must not go unnoticed.
-    async fn check_places(&self) -> Result<(), Outcome> {
-        for partition in &self.partitions {
-            let place = self.place(*partition);
-            if place.epoch == 0 || place.sequence == 0 {
-                continue;
-            }
-            let entries =
-                self.read(*partition, place.sequence, 1).await.map_err(|failure| failure.outcome())?;
-            let epoch = entries
-                .iter()
-                .find(|entry| (entry.head.sequence_first..=entry.sequence_last()).contains(&place.sequence))
-                .map(|entry| entry.head.epoch);
-            if epoch != Some(place.epoch) {
-                let reason = "belongs to another history of the log; begin without one";
-                return Err(Outcome { code: Code::Invalid, facts: facts!["cursor", reason] });
-            }
+    async fn check_positions(&self) -> Result<(), Outcome> {
+        for (_, cursor) in self.cursors() {
+            let checked = cursor.clone().aside(Cursor::check).await;
+            let checked = checked.map_err(unfinished).and_then(|(_, checked)| checked);
+            checked.map_err(|error| refused(&error))?;
         }
         Ok(())
     }
 
-    /// Reading touches the disk, so it is done aside.
-    async fn read(
-        &self,
-        partition: u32,
-        sequence: u64,
-        bytes_max: u64,
-    ) -> Result<Vec<scarce_core::event::Entry>, Failure> {
-        let engine = self.engine.clone();
-        let read = tokio::task::spawn_blocking(move || engine.entries(partition, sequence, bytes_max)).await;
-        read.unwrap_or_else(|_| {
-            Err(Failure::Unavailable { reason: "reading the log was not finished".to_owned() })
-        })
-    }
-
     /// The next events of any partition, with the cursor behind each; none when all were read.
-    async fn next_events(&mut self, count_max: usize) -> Result<Vec<(String, Value)>, Failure> {
+    async fn next_events(&mut self, count_max: usize) -> Result<Vec<(String, Value)>, CursorError> {
         let mut events = Vec::new();
-        for partition in self.partitions.clone() {
-            let after = self.place(partition).sequence;
-            if events.len() >= count_max || self.engine.durable_through(partition)? <= after {
+        for place in self.partitions.clone().into_iter().map(|partition| partition as usize) {
+            let Some(cursor) = self.cursors.get(place).cloned() else { continue };
+            if events.len() >= count_max || cursor.lag()? == 0 {
                 continue;
             }
-            let entries = self.read(partition, after + 1, BYTES_MAX).await?;
-            for entry in &entries {
-                for (sequence, event) in event::of_entry(partition, entry, after) {
+            let (_, batch) = cursor.aside(|cursor| cursor.next_batch(BYTES_MAX)).await.map_err(unfinished)?;
+            let Some(batch) = batch? else { continue };
+            let after = batch.after.sequence;
+            for entry in &batch.entries {
+                for (sequence, event) in event::of_entry(batch.partition, entry, after) {
                     if events.len() >= count_max {
                         return Ok(events);
                     }
-                    if let Some(place) = self.places.get_mut(partition as usize) {
-                        *place = Place { epoch: entry.head.epoch, sequence };
-                    }
+                    self.cursors[place].set_position(Position { epoch: entry.head.epoch, sequence });
                     events.push((self.cursor(), event));
                 }
             }
         }
         Ok(events)
+    }
+}
+
+/// The failure to hear the end of a reading.
+fn unfinished(_: JoinError) -> CursorError {
+    Failure::Unavailable { reason: "reading the log was not finished".to_owned() }.into()
+}
+
+/// What a caller is told of a cursor that does not lead on.
+fn refused(error: &CursorError) -> Outcome {
+    match error {
+        CursorError::Engine(failure) => failure.outcome(),
+        CursorError::OtherHistory { .. } => {
+            let reason = "belongs to another history of the log; begin without one";
+            Outcome { code: Code::Invalid, facts: facts!["cursor", reason] }
+        }
+        CursorError::Trimmed { .. } => {
+            Outcome { code: Code::Unavailable, facts: facts![error.to_string().as_str()] }
+        }
     }
 }
 

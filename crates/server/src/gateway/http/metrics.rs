@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -17,6 +18,7 @@ use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
+use scarce_outflow::{State as ConsumerState, Status};
 
 use super::{Context, reply};
 
@@ -37,7 +39,7 @@ pub struct Metrics {
 impl Metrics {
     /// Reads from an engine.
     #[must_use]
-    pub fn new(engine: Arc<dyn Engine>) -> Self {
+    pub fn new(engine: Arc<dyn Engine>, statuses: Arc<[Arc<Status>]>) -> Self {
         let mut registry = Registry::default();
         let http_durations =
             Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
@@ -47,7 +49,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine }));
+        registry.register_collector(Box::new(OfEngine { engine, statuses }));
         Self { registry: Arc::new(registry), http_durations }
     }
 
@@ -78,6 +80,7 @@ pub(super) async fn handle(State(shared): Context) -> Response {
 /// Reads an engine's counters when asked.
 struct OfEngine {
     engine: Arc<dyn Engine>,
+    statuses: Arc<[Arc<Status>]>,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -94,6 +97,7 @@ impl Collector for OfEngine {
         operations(&mut encoder, &partitions)?;
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
+        projections(&mut encoder, &partitions, &self.statuses)?;
         build_info(&mut encoder)
     }
 }
@@ -130,7 +134,7 @@ fn durations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -
         }),
     ];
     for (name, help, of) in families {
-        let kind = prometheus_client::metrics::MetricType::Histogram;
+        let kind = MetricType::Histogram;
         let mut family = encoder.encode_descriptor(name, help, Some(&Unit::Seconds), kind)?;
         for (partition, metrics) in partitions {
             let durations = of(metrics);
@@ -154,7 +158,12 @@ fn durations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -
 fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
     type Of = fn(&PartitionMetrics) -> f64;
     #[allow(clippy::cast_precision_loss, reason = "gauges are floats; figures beyond 2^53 do not occur")]
-    let families: [(&str, &str, Of); 6] = [
+    let families: [(&str, &str, Of); 7] = [
+        (
+            "scarce_outbox_lag_events",
+            "Events that the slowest consumer of the log has not confirmed",
+            |metrics| metrics.levels().outflow_lag as f64,
+        ),
         ("scarce_operations_remembered", "Operation ids that are remembered", |metrics| {
             metrics.levels().operations as f64
         }),
@@ -188,6 +197,31 @@ fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> s
         let labels = [("queue", "inbox".to_owned()), ("partition", partition.to_string())];
         #[allow(clippy::cast_precision_loss, reason = "queues are short")]
         ConstGauge::new(metrics.levels().inbox as f64).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// How far the consumers within this process are behind what was decided.
+fn projections(
+    encoder: &mut DescriptorEncoder<'_>,
+    partitions: &Partitions<'_>,
+    statuses: &[Arc<Status>],
+) -> std::fmt::Result {
+    let (help, kind) = ("Events that a consumer in this process has not taken yet", MetricType::Gauge);
+    let mut family = encoder.encode_descriptor("scarce_projection_lag_events", help, None, kind)?;
+    for status in statuses.iter().filter(|status| status.state() == ConsumerState::Running) {
+        let its = partitions.iter().find(|(partition, _)| *partition == status.partition);
+        let Some((partition, metrics)) = its else { continue };
+        let lag = metrics.levels().sequence.saturating_sub(status.position().sequence);
+        let labels = [("sink", status.name.to_string()), ("partition", partition.to_string())];
+        ConstGauge::new(lag).encode(family.encode_family(&labels)?)?;
+    }
+    let help = "Whether a consumer in this process cannot go on; /v1/consumers says why";
+    let mut family = encoder.encode_descriptor("scarce_consumer_troubled", help, None, kind)?;
+    for status in statuses {
+        let is_troubled = matches!(status.state(), ConsumerState::Troubled { .. });
+        let labels = [("sink", status.name.to_string()), ("partition", status.partition.to_string())];
+        ConstGauge::new(u64::from(is_troubled)).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod batch;
 mod command;
+mod consumers;
 mod documents;
 mod events;
 mod exchange;
@@ -18,6 +19,7 @@ mod submit;
 use std::sync::Arc;
 
 use scarce_engine::Engine;
+use scarce_outflow::Status;
 use tokio::sync::watch;
 
 use super::Access;
@@ -38,6 +40,8 @@ pub struct Shared {
     pub engine: Arc<dyn Engine>,
     /// What the port and the engine count.
     pub metrics: Metrics,
+    /// How the consumers of the log within this process are doing.
+    pub statuses: Arc<[Arc<Status>]>,
     /// Says when the port is to end.
     pub(crate) ending: watch::Receiver<bool>,
 }

@@ -8,7 +8,7 @@ use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
-use super::{Shared, batch, command, documents, events, guard, health, metrics, preview, reply};
+use super::{Shared, batch, command, consumers, documents, events, guard, health, metrics, preview, reply};
 
 /// Every route of the port.
 pub(super) fn router(shared: Arc<Shared>) -> Router {
@@ -24,6 +24,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/batch", post(batch::handle))
         .route("/v1/packet-previews", post(preview::handle))
         .route("/v1/events", get(events::handle))
+        .route("/v1/consumers", get(consumers::handle))
         .route("/metrics", get(metrics::handle))
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::authenticate));
     let open = Router::new()

@@ -7,6 +7,7 @@ use std::time::Duration;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
+use scarce_outflow::Status;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
@@ -52,6 +53,7 @@ impl Http {
         engine: Arc<dyn Engine>,
         access: Access,
         metrics: Metrics,
+        statuses: Arc<[Arc<Status>]>,
     ) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -60,7 +62,7 @@ impl Http {
             .enable_all()
             .build()?;
         let (ending, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { access, engine, metrics, ending: ended });
+        let shared = Arc::new(Shared { access, engine, metrics, statuses, ending: ended });
         let listener = {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?

@@ -10,6 +10,7 @@ use scarce_core::types::Natural;
 use scarce_engine::Request;
 
 use super::CONNECTIONS_MAX;
+use super::consumers;
 use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
@@ -79,6 +80,7 @@ impl Session {
             ("EVENTS", [partition, epoch, sequence, rest @ ..]) => {
                 self.events([partition, epoch, sequence], rest, turn);
             }
+            ("CONSUMER", [subcommand, rest @ ..]) => self.consumer(subcommand, rest, turn),
             ("DRYRUN", [name, rest @ ..]) => self.dry_run(name, rest, turn),
             ("SNAPSHOT", []) => self.snapshot(turn),
             ("DEBUG.CLOCK", [now]) => self.set_clock(now, turn),
@@ -234,15 +236,16 @@ impl Session {
         );
         let _ = write!(
             text,
-            "# Replication\r\nrole:master\r\n# Partitions\r\npartitions:{}\r\n",
+            "# Replication\r\nrole:master\r\n# Partitions\r\ndeployment_id:{}\r\npartitions:{}\r\n",
+            engine.deployment_id(),
             engine.partitions()
         );
         for partition in 0..engine.partitions() {
-            if let (Ok(through), Ok(metrics)) = (engine.durable_through(partition), engine.metrics(partition))
-            {
+            let extent = (engine.first_sequence(partition), engine.durable_through(partition));
+            if let ((Ok(first), Ok(through)), Ok(metrics)) = (extent, engine.metrics(partition)) {
                 let _ = write!(
                     text,
-                    "partition_{partition}:durable_sequence={through},inbox_batches={},journal_bytes={}\r\n",
+                    "partition_{partition}:first_sequence={first},durable_sequence={through},inbox_batches={},journal_bytes={}\r\n",
                     metrics.levels().inbox,
                     metrics.log_bytes.get()
                 );
@@ -256,6 +259,15 @@ impl Session {
         match events::read(cursor, rest, turn) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
             Ok(events) => self.say(turn, |replies| replies.value(&Value::List(events))),
+        }
+    }
+
+    /// `CONSUMER …`: who consumes the log, and how far each is.
+    fn consumer(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        match consumers::answer(&*turn.shared.engine, subcommand, rest) {
+            None => self.unknown("CONSUMER", turn),
+            Some(Err(text)) => self.say(turn, |replies| replies.error("ERR", &text)),
+            Some(Ok(answer)) => self.say(turn, |replies| replies.value(&answer)),
         }
     }
 

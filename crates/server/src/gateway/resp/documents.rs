@@ -25,6 +25,10 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("BATCH.DURABILITY", "BATCH.DURABILITY level"),
     ("DRYRUN", "DRYRUN command [argument ...]"),
     ("SNAPSHOT", "SNAPSHOT"),
+    (
+        "CONSUMER",
+        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name",
+    ),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
 ];
 

@@ -2,6 +2,7 @@
 //! that no command changes threads on its way to the state.
 
 mod connection;
+mod consumers;
 mod control;
 mod documents;
 mod events;

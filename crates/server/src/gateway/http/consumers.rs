@@ -1,0 +1,77 @@
+//! `GET /v1/consumers`: who consumes the log, how far each is, and what is wrong where one does not go on.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use scarce_core::event::Position;
+use scarce_engine::consumers::Consumption;
+use scarce_engine::{Engine, Failure};
+use scarce_outflow::{State as ConsumerState, Status};
+use serde_json::{Value, json};
+
+use super::exchange::Exchange;
+use super::{Context, reply};
+
+/// Answers them, in the order of partitions and names.
+pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
+    if let Err(misshapen) = exchange.query_fields().check_none() {
+        return reply::misshapen(&misshapen, exchange.speech);
+    }
+    let (engine, statuses) = (shared.engine.clone(), shared.statuses.clone());
+    // An engine may ask a server for it.
+    let listed = tokio::task::spawn_blocking(move || list(&*engine, &statuses)).await;
+    let unfinished =
+        |_| Err(Failure::Unavailable { reason: "the engine was not asked to the end".to_owned() });
+    match listed.unwrap_or_else(unfinished) {
+        Ok(rows) => reply::json(200, &json!({ "consumers": rows })),
+        Err(failure) => reply::refusal(&failure.outcome(), None, exchange.speech),
+    }
+}
+
+fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Failure> {
+    let mut rows = Vec::new();
+    for partition in 0..engine.partitions() {
+        let through = engine.durable_through(partition)?;
+        let known = engine.consumers(partition)?;
+        let of_here: Vec<&Arc<Status>> = statuses.iter().filter(|its| its.partition == partition).collect();
+        for its in &known {
+            let here = of_here.iter().find(|status| status.name == its.name).map(|status| status.state());
+            rows.push(row(partition, through, its, here.as_ref()));
+        }
+        // What could not even learn where it begins is not known to the engine.
+        for status in of_here.iter().filter(|status| known.iter().all(|its| its.name != status.name)) {
+            let name = status.name.clone();
+            let its = Consumption { name, confirmed: Position::default(), confirmed_at: 0, holder: None };
+            rows.push(row(partition, through, &its, Some(&status.state())));
+        }
+    }
+    Ok(rows)
+}
+
+fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerState>) -> Value {
+    let (state, reason) = shown(here, its.holder.is_some());
+    json!({
+        "name": its.name.as_str(),
+        "partition": partition,
+        "epoch": its.confirmed.epoch,
+        "sequence": its.confirmed.sequence,
+        "confirmed_at": its.confirmed_at,
+        "lag_events": through.saturating_sub(its.confirmed.sequence),
+        "holder": its.holder,
+        "state": state,
+        "reason": reason,
+    })
+}
+
+/// The state's word, and what is wrong. Of consumers in other processes it is known only whether there are any.
+fn shown(state: Option<&ConsumerState>, has_holder: bool) -> (&'static str, Option<&str>) {
+    match state {
+        Some(ConsumerState::Troubled { reason }) => ("troubled", Some(reason)),
+        Some(ConsumerState::Running) => ("running", None),
+        Some(ConsumerState::Starting) => ("starting", None),
+        Some(ConsumerState::Elsewhere { .. }) => ("elsewhere", None),
+        None if has_holder => ("elsewhere", None),
+        Some(ConsumerState::Stopped) | None => ("absent", None),
+    }
+}

@@ -1,0 +1,122 @@
+//! `CONSUMER …`: who consumes the log and how far each is, for consumers of other processes.
+
+use std::time::Duration;
+
+use compact_str::CompactString;
+use scarce_core::event::Position;
+use scarce_core::outcome::Value;
+use scarce_core::types::Natural;
+use scarce_engine::Engine;
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
+
+/// The longest that one lease lasts, in milliseconds; it is prolonged by asking again.
+const LEASE_TTL_MS_MAX: u64 = 3_600_000;
+
+/// The most bytes by which a process is known.
+const HOLDER_BYTES_MAX: usize = 128;
+
+/// The answer to a subcommand and its arguments; none where there is no such.
+///
+/// # Errors
+/// What is wrong, for people.
+pub(super) fn answer(
+    engine: &dyn Engine,
+    subcommand: &[u8],
+    arguments: &[&[u8]],
+) -> Option<Result<Value, String>> {
+    let subcommand = String::from_utf8_lossy(subcommand).to_ascii_uppercase();
+    Some(match (subcommand.as_str(), arguments) {
+        ("LIST", []) => list(engine),
+        ("CONFIRM", [name, holder, partition, epoch, sequence]) => {
+            confirm(engine, [name, holder, partition], [epoch, sequence])
+        }
+        ("LEASE", [name, holder, partition, ttl_ms]) => lease(engine, [name, holder, partition], ttl_ms),
+        ("FORGET", [name]) => forget(engine, name),
+        _ => return None,
+    })
+}
+
+fn list(engine: &dyn Engine) -> Result<Value, String> {
+    let mut rows = Vec::new();
+    for partition in 0..engine.partitions() {
+        let through = engine.durable_through(partition).map_err(told)?;
+        let known = engine.consumers(partition).map_err(told)?;
+        rows.extend(known.into_iter().map(|its| row(partition, through, its)));
+    }
+    Ok(Value::List(rows))
+}
+
+/// Name, partition, epoch and sequence, when that was said, how many events are left, who has the lease.
+fn row(partition: u32, through: u64, its: Consumption) -> Value {
+    let Consumption { name, confirmed, confirmed_at, holder } = its;
+    Value::List(vec![
+        Value::from(name.as_str()),
+        Value::from(u64::from(partition)),
+        Value::from(confirmed.epoch),
+        Value::from(confirmed.sequence),
+        Value::from(confirmed_at),
+        Value::from(through.saturating_sub(confirmed.sequence)),
+        Value::from(holder.map(CompactString::from)),
+    ])
+}
+
+fn confirm(engine: &dyn Engine, who: [&[u8]; 3], position: [&[u8]; 2]) -> Result<Value, String> {
+    let (name, holder, partition) = read(who)?;
+    let confirmed =
+        Position { epoch: number(position[0], "epoch")?, sequence: number(position[1], "sequence")? };
+    let through = engine.durable_through(partition).map_err(told)?;
+    if confirmed.sequence > through {
+        return Err(format!("partition {partition} has no event {} yet", confirmed.sequence));
+    }
+    engine.confirm(partition, &name, &holder, confirmed).map(shown).map_err(told)
+}
+
+fn lease(engine: &dyn Engine, who: [&[u8]; 3], ttl_ms: &[u8]) -> Result<Value, String> {
+    let (name, holder, partition) = read(who)?;
+    let ttl_ms = number(ttl_ms, "ttl_ms")?;
+    if ttl_ms > LEASE_TTL_MS_MAX {
+        return Err(format!("ttl_ms must be 0 to {LEASE_TTL_MS_MAX}; prolong the lease by asking again"));
+    }
+    let lease = engine.lease(partition, &name, &holder, Duration::from_millis(ttl_ms));
+    lease.map(shown).map_err(told)
+}
+
+/// In how many partitions the consumer was known.
+fn forget(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
+    let name = read_name(name)?;
+    let mut known = 0_u64;
+    for partition in 0..engine.partitions() {
+        known += u64::from(engine.forget_consumer(partition, &name).map_err(told)?);
+    }
+    Ok(Value::from(known))
+}
+
+/// 1, or 0 and who has the lease.
+fn shown(lease: Lease) -> Value {
+    Value::List(match lease {
+        Lease::Held => vec![Value::Integer(1)],
+        Lease::HeldBy(other) => vec![Value::Integer(0), Value::from(other.as_str())],
+    })
+}
+
+fn told(failure: impl std::fmt::Display) -> String {
+    failure.to_string()
+}
+
+fn read([name, holder, partition]: [&[u8]; 3]) -> Result<(ConsumerName, String, u32), String> {
+    let holder = std::str::from_utf8(holder).ok().filter(|its| {
+        (1..=HOLDER_BYTES_MAX).contains(&its.len()) && its.bytes().all(|byte| byte.is_ascii_graphic())
+    });
+    let holder =
+        holder.ok_or_else(|| format!("a holder must be 1 to {HOLDER_BYTES_MAX} printable characters"))?;
+    let partition = u32::try_from(number(partition, "partition")?).unwrap_or(u32::MAX);
+    Ok((read_name(name)?, holder.to_owned(), partition))
+}
+
+fn read_name(name: &[u8]) -> Result<ConsumerName, String> {
+    ConsumerName::parse(&String::from_utf8_lossy(name)).map_err(|error| error.to_string())
+}
+
+fn number(text: &[u8], name: &'static str) -> Result<u64, String> {
+    Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
+}

@@ -1,0 +1,113 @@
+//! Kafka, out and in, also where no broker answers when the server starts.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use scarce_core::event::Position;
+use scarce_engine::Engine;
+use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
+use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
+use tokio::runtime::Handle;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinHandle;
+
+use crate::settings::{Password, Settings};
+
+/// How long after a broker did not answer it is asked again: first, and at most.
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
+
+/// What Kafka is told, where there is one.
+pub(super) fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
+    let brokers = settings.kafka.as_ref()?;
+    let mut extra = settings.kafka_properties.0.clone();
+    if let Some(password) = settings.kafka_password.as_ref().map(Password::reveal) {
+        extra.push(("sasl.password".to_owned(), password.to_owned()));
+    }
+    let mut kafka = KafkaSettings::new(brokers);
+    kafka.source = format!("/scarce/{}", engine.deployment_id());
+    kafka.topics = Topics::with_prefix(&settings.kafka_prefix);
+    kafka.creates_topics = settings.kafka_create_topics;
+    kafka.replication = settings.kafka_replication.and_then(|copies| u16::try_from(copies).ok());
+    kafka.group = format!("{}-commands", settings.kafka_prefix);
+    kafka.extra = extra;
+    Some(kafka)
+}
+
+/// The topic of events, which is looked at when it is first needed, again and again until it is there.
+#[derive(Clone)]
+pub(super) struct Events {
+    settings: Arc<KafkaSettings>,
+    partitions: u32,
+    topic: Arc<OnceCell<EventTopic>>,
+}
+
+impl Events {
+    pub(super) fn new(settings: &KafkaSettings, partitions: u32) -> Self {
+        Self { settings: Arc::new(settings.clone()), partitions, topic: Arc::default() }
+    }
+
+    /// Who brings the log of a partition there.
+    pub(super) fn consumer(&self, partition: u32) -> EventsConsumer {
+        EventsConsumer { events: self.clone(), partition, writer: None }
+    }
+}
+
+/// Brings the log of a partition to the topic.
+pub(super) struct EventsConsumer {
+    events: Events,
+    partition: u32,
+    writer: Option<EventWriter>,
+}
+
+impl EventsConsumer {
+    async fn writer(&mut self) -> Result<&mut EventWriter, Trouble> {
+        let Events { settings, partitions, topic } = &self.events;
+        let open = || EventTopic::open(settings, *partitions);
+        let topic = topic.get_or_try_init(open).await.map_err(|error| Trouble::new(error.to_string()))?;
+        Ok(self.writer.get_or_insert_with(|| topic.writer(self.partition)))
+    }
+}
+
+impl Consumer for EventsConsumer {
+    async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        self.writer().await?.position().await
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        self.writer().await?.consume(batch).await
+    }
+}
+
+/// Takes commands until it is told to end; begins as soon as a broker answers.
+pub(super) fn take_commands(
+    runtime: &Handle,
+    settings: KafkaSettings,
+    engine: Arc<dyn Engine>,
+    mut ending: watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    runtime.spawn(async move {
+        let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        let mut told = String::new();
+        let commands = loop {
+            match Commands::start(&settings, engine.clone()).await {
+                Ok(commands) => break commands,
+                Err(error) => {
+                    let reason = error.to_string();
+                    if reason != told {
+                        // Whoever closed standard error does not want to know.
+                        let _ = writeln!(std::io::stderr(), "no commands from Kafka yet: {reason}");
+                        told = reason;
+                    }
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(backoff.next_delay()) => {}
+                _ = ending.wait_for(|ending| *ending) => return,
+            }
+        };
+        // Nobody is left who could ask for the end: that is one, too.
+        let _ = ending.wait_for(|ending| *ending).await;
+        let _ = tokio::task::spawn_blocking(move || commands.shut_down()).await;
+    })
+}

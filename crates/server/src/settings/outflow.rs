@@ -1,0 +1,134 @@
+//! Settings of what flows out: databases, brokers, where settlements go.
+
+use std::fmt;
+
+use super::table::{Settings, Spec};
+use super::value::{Kind, Password, Setting};
+
+/// What is shown in the place of a password within an address.
+const MASK: &str = "…";
+
+/// An address without the password that may be in it.
+#[must_use]
+pub fn masked(address: &str) -> String {
+    let parts = || {
+        let (scheme, rest) = address.split_once("://")?;
+        let (login, place) = rest.rsplit_once('@')?;
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{scheme}://{user}:{MASK}@{place}"))
+    };
+    parts().unwrap_or_else(|| address.to_owned())
+}
+
+/// Where a database is. It is shown without its password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SqlUrl(String);
+
+impl SqlUrl {
+    /// The whole address, with a password that is kept elsewhere put where it belongs.
+    #[must_use]
+    pub fn reveal(&self, password: Option<&str>) -> String {
+        let parts = || {
+            let (scheme, rest) = self.0.split_once("://")?;
+            let (login, place) = rest.rsplit_once('@')?;
+            let user = login.split_once(':').map_or(login, |(user, _)| user);
+            Some(format!("{scheme}://{user}:{}@{place}", encoded(password?)))
+        };
+        parts().unwrap_or_else(|| self.0.clone())
+    }
+}
+
+/// A text as a part of an address.
+fn encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let shown = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(shown).collect()
+}
+
+impl fmt::Debug for SqlUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&masked(&self.0))
+    }
+}
+
+impl Setting for Option<SqlUrl> {
+    const KIND: Kind = Kind::Url;
+
+    fn shape(_spec: &Spec) -> String {
+        "sqlite://FILE, postgres://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE"
+            .to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        let (scheme, rest) = text.split_once(':')?;
+        let is_known = ["sqlite", "postgres", "postgresql", "mysql", "mariadb"].contains(&scheme);
+        (is_known && !rest.trim_start_matches('/').is_empty()).then(|| Some(SqlUrl(text.to_owned())))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
+impl Settings {
+    /// The address of the database that is projected into, with its password.
+    #[must_use]
+    pub fn sql_url(&self) -> Option<String> {
+        let password = self.sql_password.as_ref().map(Password::reveal);
+        self.sql.as_ref().map(|url| url.reveal(password))
+    }
+}
+
+/// Settings of librdkafka, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties(pub Vec<(String, String)>);
+
+impl Setting for Properties {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "NAME=VALUE, several with commas between them; a password belongs into kafka_password".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| {
+            let (name, value) = pair.split_once('=')?;
+            let is_secret = name.contains("password");
+            (!name.is_empty() && !is_secret).then(|| (name.trim().to_owned(), value.trim().to_owned()))
+        });
+        pairs.collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty()).map(Self)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown() {
+        for (address, shown) in [
+            ("postgres://shop:s3:c@ret@db/scarce", "postgres://shop:…@db/scarce"),
+            ("postgres://shop@db/scarce", "postgres://shop@db/scarce"),
+            ("sqlite://scarce.db", "sqlite://scarce.db"),
+        ] {
+            assert_eq!(masked(address), shown);
+        }
+    }
+
+    #[test]
+    fn a_password_from_elsewhere_goes_where_it_belongs() {
+        for (address, whole) in [
+            ("postgres://shop@db/scarce", "postgres://shop:a%40b%3A%20c@db/scarce"),
+            ("postgres://shop:old@db/scarce", "postgres://shop:a%40b%3A%20c@db/scarce"),
+            ("sqlite://scarce.db", "sqlite://scarce.db"),
+        ] {
+            assert_eq!(SqlUrl(address.to_owned()).reveal(Some("a@b: c")), whole);
+            assert_eq!(SqlUrl(address.to_owned()).reveal(None), address);
+        }
+    }
+}
