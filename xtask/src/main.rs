@@ -25,7 +25,7 @@ struct Arguments {
 enum Task {
     /// Install what the tests need, and run all of them.
     Test(test::Options),
-    /// Write docs/reference/{commands,codes,events}.md from the tables in the code.
+    /// Write docs/reference/{commands,codes,events}.md and docs/schemas from the tables in the code.
     Reference(reference::Options),
     /// Run the seeded simulation and the kill loop for a while.
     Soak(soak::Options),

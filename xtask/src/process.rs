@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -78,11 +77,6 @@ pub fn feed(command: &mut Command, input: &str) -> Result<Finished, Box<dyn Erro
     Ok(Finished { succeeded: run.status.success(), code: run.status.code(), output })
 }
 
-/// A port that was free a moment ago.
-pub fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
 /// How long a server may take until it is ready, or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -138,17 +132,6 @@ impl Server {
         let named = |port: &str| line.split(port).nth(1).and_then(|rest| rest.split(',').next());
         server.address = named("resp ").ok_or("the ready line names no address")?.to_owned();
         server.http = named("http ").ok_or("the ready line names no address for HTTP")?.to_owned();
-        Ok(server)
-    }
-
-    /// Starts `redis-server` on a free port with an empty data directory.
-    pub fn redis(name: &str, settings: &[&str]) -> Result<Self, Box<dyn Error>> {
-        let data = crate::place::fresh(name)?;
-        let port = free_port()?;
-        let mut command = Command::new("redis-server");
-        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"]).arg(&data).args(settings);
-        let (mut server, _) = Self::start(&mut command, data, "eady to accept connections")?;
-        server.address = format!("127.0.0.1:{port}");
         Ok(server)
     }
 

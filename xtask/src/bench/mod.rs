@@ -8,6 +8,7 @@ use std::error::Error;
 use std::process::Command;
 
 use clap::{Args, ValueEnum};
+use scarce_launch::{Options as Launch, Server as Redis};
 
 use crate::process::{self, Server};
 use crate::{Ended, place, screen};
@@ -42,8 +43,8 @@ enum Engine {
 /// The servers that are compared.
 struct Servers {
     scarce: Server,
-    redis_memory: Server,
-    redis_synced: Server,
+    redis_memory: Redis,
+    redis_synced: Redis,
     script: String,
 }
 
@@ -87,35 +88,35 @@ pub fn run(options: &Options) -> Ended {
 impl Servers {
     fn start() -> Result<Self, Box<dyn Error>> {
         let scarce = Server::scarce("bench-scarce")?;
-        let memory = ["--save", "", "--appendonly", "no"];
-        let redis_memory = Server::redis("bench-redis-memory", &memory)?;
-        let synced = ["--save", "", "--appendonly", "yes", "--appendfsync", "always"];
-        let redis_synced = Server::redis("bench-redis-synced", &synced)?;
-        cli(&scarce, &["ACCOUNT.OPEN", "bench", "USD", "OVERDRAFT", "9007199254740991"])?;
+        // On the same disk.
+        let launch = Launch::new().in_folder(&place::work("bench-redis")?);
+        let redis_memory = Redis::start(launch.clone().with("appendonly", "no"))?;
+        let redis_synced = Redis::start(launch.with("appendfsync", "always"))?;
+        cli(scarce.port(), &["ACCOUNT.OPEN", "bench", "USD", "OVERDRAFT", "9007199254740991"])?;
         let mut script = String::new();
         for redis in [&redis_memory, &redis_synced] {
-            cli(redis, &["HSET", "bench", "balance", "9007199254740991"])?;
-            script = cli(redis, &["SCRIPT", "LOAD", cases::SCRIPT])?.trim().to_owned();
+            redis.ask::<()>(&["HSET", "bench", "balance", "9007199254740991"])?;
+            script = redis.ask(&["SCRIPT", "LOAD", cases::SCRIPT])?;
         }
         Ok(Self { scarce, redis_memory, redis_synced, script })
     }
 
     fn measure(&self, case: &Case, requests: u64) -> Result<Measured, Box<dyn Error>> {
-        let server = match case.on {
-            On::Scarce => &self.scarce,
-            On::RedisMemory => &self.redis_memory,
-            On::RedisSynced => &self.redis_synced,
+        let port = match case.on {
+            On::Scarce => self.scarce.port().to_owned(),
+            On::RedisMemory => self.redis_memory.port().to_string(),
+            On::RedisSynced => self.redis_synced.port().to_string(),
         };
         let requests = if case.pipeline == 1 { requests / 5 } else { requests };
         let mut command = Command::new("redis-benchmark");
-        command.args(["-h", "127.0.0.1", "-p", server.port(), "--csv", "-c", "50", "-r", "1000000000"]);
+        command.args(["-h", "127.0.0.1", "-p", &port, "--csv", "-c", "50", "-r", "1000000000"]);
         command.args(["-n", &requests.to_string(), "-P", &case.pipeline.to_string()]);
         let words = case.load.words(&self.script);
         Measured::read(&process::must(command.args(words))?)
     }
 }
 
-fn cli(server: &Server, words: &[&str]) -> Result<String, Box<dyn Error>> {
+fn cli(port: &str, words: &[&str]) -> Result<String, Box<dyn Error>> {
     let mut command = Command::new("redis-cli");
-    process::must(command.args(["-h", "127.0.0.1", "-p", server.port(), "-e"]).args(words))
+    process::must(command.args(["-h", "127.0.0.1", "-p", port, "-e"]).args(words))
 }

@@ -1,10 +1,12 @@
-//! `cargo xtask reference`: the pages that are made from the tables in the code, in each language.
+//! `cargo xtask reference`: what of the documents is made from the tables in the code: the pages of reference in
+//! each language, and the schemas of messages.
 
 mod codes;
 mod commands;
 mod events;
 mod markdown;
 mod prose;
+mod schemas;
 
 use std::path::Path;
 
@@ -21,13 +23,14 @@ pub struct Options {
     check: bool,
 }
 
-/// A page: its path under `docs/reference`, and what it says.
+/// A page: its path under `docs`, and what it says.
 type Page = (String, String);
 
 /// Writes the pages, or checks that they are up to date.
 pub fn run(options: &Options) -> Ended {
-    let directory = place::root().join("docs").join("reference");
-    let pages: Vec<Page> = Language::ALL.iter().flat_map(|language| pages(*language)).collect();
+    let directory = place::root().join("docs");
+    let pages = Language::ALL.iter().flat_map(|language| pages(*language));
+    let pages: Vec<Page> = pages.chain(schemas::pages()).collect();
     let mut is_current = true;
     for (name, page) in &pages {
         let path = directory.join(name);
@@ -35,11 +38,21 @@ pub fn run(options: &Options) -> Ended {
             is_current &= check(&path, page);
         } else {
             write(&path, page)?;
-            screen::say(&format!("wrote docs/reference/{name}, {} lines", page.lines().count()));
         }
     }
-    if options.check && is_current {
-        screen::say(&format!("{} pages of docs/reference are up to date", pages.len()));
+    for path in schemas::left_over(&directory, &pages)? {
+        if options.check {
+            screen::say(&format!("{} is made from nothing any more; remove it", path.display()));
+            is_current = false;
+        } else {
+            std::fs::remove_file(&path)?;
+            screen::say(&format!("removed {}", path.display()));
+        }
+    }
+    match (options.check, is_current) {
+        (false, _) => screen::say(&format!("wrote {} pages of docs", pages.len())),
+        (true, true) => screen::say(&format!("{} pages of docs are up to date", pages.len())),
+        (true, false) => {}
     }
     Ok(is_current)
 }
@@ -48,8 +61,8 @@ pub fn run(options: &Options) -> Ended {
 fn pages(language: Language) -> [Page; 3] {
     let prose = prose::of(language);
     let folder = match language {
-        Language::English => "",
-        Language::Chinese => "zh/",
+        Language::English => "reference/",
+        Language::Chinese => "reference/zh/",
     };
     [
         (format!("{folder}commands.md"), commands::page(language, prose)),
@@ -98,7 +111,7 @@ mod tests {
     fn pages_say_as_much_in_every_language() {
         let (english, chinese) = (pages(Language::English), pages(Language::Chinese));
         for ((name, one), (other_name, other)) in english.iter().zip(&chinese) {
-            assert_eq!(&format!("zh/{name}"), other_name);
+            assert_eq!(&name.replace("reference/", "reference/zh/"), other_name);
             assert!(rows(one) > 100, "{name}");
             assert_eq!(rows(one), rows(other), "{name}");
             assert_eq!(skeleton(one), skeleton(other), "{name}");

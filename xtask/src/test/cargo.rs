@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::Command;
 
-use super::packages;
+use super::servers;
 use super::step::{Log, Tally};
 use crate::place;
 
@@ -36,16 +36,9 @@ pub fn build(log: &mut Log) -> Ended {
 }
 
 pub fn tests(log: &mut Log) -> Ended {
-    packages::redis(log)?;
-    log.tests(&mut cargo(&[
-        "test",
-        "--release",
-        "--workspace",
-        "--no-fail-fast",
-        "--lib",
-        "--bins",
-        "--tests",
-    ]))
+    let jars = servers::all(log)?;
+    let words = ["test", "--release", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"];
+    log.tests(cargo(&words).env(servers::JARS_VARIABLE, jars))
 }
 
 pub fn doc_tests(log: &mut Log) -> Ended {

@@ -4,6 +4,7 @@ mod cargo;
 mod clients;
 mod packages;
 mod releases;
+mod servers;
 mod step;
 mod tools;
 mod tour;

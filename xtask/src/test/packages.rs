@@ -9,19 +9,62 @@ use crate::{place, screen};
 
 /// Sees to it that a program is there, from one of Debian's packages if it is not.
 pub fn program(log: &mut Log, program: &str, packages: &[&str]) -> Result<(), Box<dyn Error>> {
-    if place::has_program(program) {
+    ensure(log, program, packages, || place::has_program(program))
+}
+
+/// Sees to it that something is there, from Debian's packages if it is not.
+pub fn ensure(
+    log: &mut Log,
+    what: &str,
+    packages: &[&str],
+    is_there: impl Fn() -> bool,
+) -> Result<(), Box<dyn Error>> {
+    if is_there() {
         return Ok(());
     }
-    let advice = format!("'{program}' is missing; install {} and try again", packages.join(" "));
+    let advice = format!("'{what}' is missing; install {} and try again", packages.join(" "));
     if !place::has_program("apt-get") {
         return Err(advice.into());
     }
-    screen::say(&format!("    {program} is missing; installing {}", packages.join(" ")));
+    screen::say(&format!("    {what} is missing; installing {}", packages.join(" ")));
     install(log, packages)?;
-    if place::has_program(program) { Ok(()) } else { Err(advice.into()) }
+    if is_there() { Ok(()) } else { Err(advice.into()) }
+}
+
+/// Asked by Debian's packages whether they may start the service that they bring; 101 is no.
+const POLICY_FILE: &str = "/usr/sbin/policy-rc.d";
+const POLICY: &str = "#!/bin/sh\nexit 101\n";
+
+/// While it lives, nothing that is installed is started.
+struct NoServices {
+    /// Whether the file is ours, and goes again.
+    is_ours: bool,
+}
+
+impl NoServices {
+    fn new() -> Self {
+        let path = Path::new(POLICY_FILE);
+        // Where we may not write, apt-get may not install either, and says so.
+        let write = || std::fs::write(path, POLICY).and_then(|()| executable(path)).is_ok();
+        Self { is_ours: !path.exists() && write() }
+    }
+}
+
+impl Drop for NoServices {
+    fn drop(&mut self) {
+        if self.is_ours {
+            let _ = std::fs::remove_file(POLICY_FILE);
+        }
+    }
+}
+
+fn executable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
 }
 
 fn install(log: &mut Log, packages: &[&str]) -> Result<(), Box<dyn Error>> {
+    let _none = NoServices::new();
     log.must(&mut apt(&["update"]))?;
     log.must(apt(&["install", "--yes", "--no-install-recommends"]).args(packages))
 }

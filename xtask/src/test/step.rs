@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{cargo, clients, releases, tools, tour};
+use super::{cargo, clients, releases, servers, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -23,6 +23,11 @@ pub const STEPS: &[Step] = &[
     Step { name: "format", about: "all Rust code is formatted", run: cargo::format },
     Step { name: "lints", about: "clippy has nothing to say", run: cargo::lints },
     Step { name: "build", about: "everything is built, once, in the release profile", run: cargo::build },
+    Step {
+        name: "servers",
+        about: "Redis, PostgreSQL, MariaDB and Kafka are there, for tests to start",
+        run: servers::step,
+    },
     Step { name: "tests", about: "unit and integration tests", run: cargo::tests },
     Step { name: "doc-tests", about: "examples in the documentation run", run: cargo::doc_tests },
     Step { name: "reference", about: "generated pages are up to date", run: cargo::reference },

@@ -143,5 +143,5 @@ fn load_from(
 }
 
 pub(super) fn cli(server: &Server, words: &[&str]) -> Result<String, Box<dyn Error>> {
-    super::cli(server, words)
+    super::cli(server.port(), words)
 }
