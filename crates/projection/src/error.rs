@@ -67,6 +67,12 @@ pub enum ProjectionError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// No log was ever projected into the database.
+    #[error("{database} holds no projection; name the database that 'scarce serve --sql' writes into")]
+    Nothing {
+        /// Which database.
+        database: String,
+    },
     /// The tables are being emptied.
     #[error("{database} is being emptied to be built anew; if that was interrupted, rebuild it again")]
     Rebuilding {
@@ -88,5 +94,12 @@ pub enum ProjectionError {
     Cursor {
         /// What was given.
         cursor: String,
+    },
+    /// A row cannot be written as JSON.
+    #[error("a row of the tables cannot be shown as JSON")]
+    Shown {
+        /// Why not.
+        #[source]
+        source: serde_json::Error,
     },
 }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use crate::ProjectionError;
 use crate::consumer::SqlConsumer;
 use crate::history::History;
-use crate::migrations::{failure, prepare};
+use crate::migrations::{deployment, failure, prepare};
 use crate::store::{Address, Link};
 use crate::table::{Cell, Kind};
 pub(crate) use emptying::MARK;
@@ -66,6 +66,8 @@ struct Inner {
     options: Options,
     /// Whether the tables are there, and hold the log of this deployment.
     is_ready: Mutex<bool>,
+    /// Whether tables are left as they are, whatever they are.
+    is_read_only: bool,
     /// The one connection by which all consumers write into SQLite: it lets in one writer at a time, and
     /// what one connection knows of the file is stale when another one has written.
     writer: Slot,
@@ -98,15 +100,34 @@ impl Projection {
         if !is_id {
             return Err(ProjectionError::Deployment { id: deployment_id.to_owned() });
         }
-        let inner = Inner {
-            address: Address::parse(url)?,
-            deployment_id: deployment_id.to_ascii_lowercase(),
-            options,
-            is_ready: Mutex::new(false),
-            writer: Slot::default(),
-            readers: Readers::default(),
+        let deployment_id = deployment_id.to_ascii_lowercase();
+        Ok(Self::of(Address::parse(url)?, deployment_id, options, false))
+    }
+
+    /// Opens a projection that somebody else fills, to read it: makes and changes nothing.
+    ///
+    /// # Errors
+    /// When the address cannot be read, the database does not answer, or holds no projection.
+    pub async fn open_read_only(url: &str, options: Options) -> Result<Self, ProjectionError> {
+        let address = Address::parse(url)?.of_existing();
+        let nothing = || ProjectionError::Nothing { database: address.to_string() };
+        let reading = async {
+            let mut link = Link::open(&address).await.map_err(|error| failure(&address, &error))?;
+            let found = deployment(&mut link).await;
+            Ok::<_, ProjectionError>((link, found.ok().flatten().ok_or_else(nothing)?))
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let read = tokio::time::timeout(options.timeout, reading).await;
+        let (link, deployment_id) = read.map_err(|_| late(&address, options.timeout))??;
+        let projection = Self::of(address, deployment_id, options, true);
+        projection.inner.readers.put_back(link);
+        Ok(projection)
+    }
+
+    fn of(address: Address, deployment_id: String, options: Options, is_read_only: bool) -> Self {
+        let is_ready = Mutex::new(false);
+        let (writer, readers) = (Slot::default(), Readers::default());
+        let inner = Inner { address, deployment_id, options, is_ready, is_read_only, writer, readers };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Who takes the log of a partition. Two of them for one partition do no harm: one of them writes, and
@@ -164,8 +185,11 @@ impl Projection {
 
     /// A new connection to tables that are as they should be.
     pub(crate) async fn connect(&self) -> Result<Link, ProjectionError> {
-        let Inner { address, deployment_id, is_ready, .. } = &*self.inner;
+        let Inner { address, deployment_id, is_ready, is_read_only, .. } = &*self.inner;
         let mut link = Link::open(address).await.map_err(|error| failure(address, &error))?;
+        if *is_read_only {
+            return Ok(link);
+        }
         let mut is_ready = is_ready.lock().await;
         if !*is_ready {
             prepare(&mut link, address, deployment_id).await?;
@@ -180,8 +204,7 @@ impl Projection {
     }
 
     pub(crate) fn late(&self) -> ProjectionError {
-        let timeout_ms = self.options().timeout.as_millis();
-        ProjectionError::Late { database: self.address().to_string(), timeout_ms }
+        late(self.address(), self.options().timeout)
     }
 
     async fn connect_in_time(&self) -> Result<Link, ProjectionError> {
@@ -202,6 +225,10 @@ impl Projection {
             Err(_) => Err(self.late()),
         }
     }
+}
+
+fn late(address: &Address, timeout: Duration) -> ProjectionError {
+    ProjectionError::Late { database: address.to_string(), timeout_ms: timeout.as_millis() }
 }
 
 fn progress(row: &[Cell]) -> Progress {

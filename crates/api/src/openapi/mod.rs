@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod event;
+mod history;
 mod operations;
 pub(crate) mod schemas;
 mod system;
@@ -26,7 +27,9 @@ pub fn document(version: &str, language: Language) -> Value {
             operations::operation(route, spec, language),
         ))
     });
-    for (path, method, operation) in commands.chain(system::operations(language)) {
+    for (path, method, operation) in
+        commands.chain(system::operations(language)).chain(history::operations(language))
+    {
         let entry = paths.entry(path).or_insert_with(|| json!({}));
         if let Value::Object(methods) = entry {
             methods.insert(method, operation);
@@ -85,7 +88,7 @@ fn tags() -> Value {
             groups.push(spec.group());
         }
     }
-    groups.extend(["BATCH", "EVENTS", "SYSTEM"]);
+    groups.extend(["BATCH", "EVENTS", "HISTORY", "SYSTEM"]);
     groups.iter().map(|group| json!({ "name": tag(group) })).collect()
 }
 

@@ -1,6 +1,7 @@
 //! What happened, read from the tables: what an engine no longer holds. Amounts, quantities and serials are
 //! integers, times are Unix milliseconds; what there may be many of comes page by page.
 
+mod ask;
 mod coupons;
 mod markets;
 mod money;

@@ -54,6 +54,14 @@ impl Address {
         }
     }
 
+    /// The same, but a file that is not there is not made.
+    pub(crate) fn of_existing(self) -> Self {
+        match self {
+            Self::Sqlite(options) => Self::Sqlite(options.create_if_missing(false)),
+            other => other,
+        }
+    }
+
     fn sqlite(options: SqliteConnectOptions) -> Self {
         let options = options
             .create_if_missing(true)

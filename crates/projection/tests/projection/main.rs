@@ -1,6 +1,7 @@
 //! The projection against real databases, with logs that the state machine wrote.
 
 mod agreement;
+mod histories;
 mod kills;
 mod kit;
 mod random;

@@ -9,6 +9,7 @@ use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::consumers::Consumers;
 use super::doctor::Doctor;
+use super::history::History;
 use super::import::Import;
 use super::journal::Journal;
 use super::packets::Packets;
@@ -70,6 +71,8 @@ pub enum Subcommand {
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),
+    /// Ask the database that the log is projected into what happened: statements, sales, claims, trades.
+    History(History),
     /// See how far the log is in the database that it is projected into, or make the tables anew.
     #[command(subcommand)]
     Projection(ProjectionCommand),

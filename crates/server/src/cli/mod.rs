@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod files;
+mod history;
 mod import;
 mod journal;
 mod packets;
@@ -144,6 +145,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Script(options) => script::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
+        Subcommand::History(options) => history::run(&options),
         Subcommand::Projection(options) => projection::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Completions(options) => completions::run(&options),

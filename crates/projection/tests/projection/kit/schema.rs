@@ -12,11 +12,13 @@ pub fn columns(dialect: &str) -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
     for line in text.lines() {
+        // MySQL's begin anew where they were interrupted, and have their indexes within.
+        let line = line.replace("IF NOT EXISTS ", "");
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["CREATE", "TABLE", name, "("] => table = Some((*name).to_owned()),
             [first, ..] if first.starts_with(')') => table = None,
-            ["PRIMARY" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
+            ["PRIMARY" | "INDEX" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
             [column, ..] => {
                 if let Some(table) = &table {
                     tables.entry(table.clone()).or_default().push((*column).to_owned());

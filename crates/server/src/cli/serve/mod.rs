@@ -123,7 +123,7 @@ fn start_http(
 ) -> Result<Http, Failed> {
     let statuses = pipeline.statuses();
     let metrics = Metrics::new(engine.clone(), statuses.clone());
-    Ok(Http::start(listener, engine, access, metrics, statuses)?)
+    Ok(Http::start(listener, engine, access, metrics, statuses, pipeline.projection().cloned())?)
 }
 
 /// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.

@@ -9,6 +9,7 @@ mod events;
 mod exchange;
 mod guard;
 mod health;
+mod history;
 mod metrics;
 mod preview;
 mod reply;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use scarce_engine::Engine;
 use scarce_outflow::Status;
+use scarce_projection::Projection;
 use tokio::sync::watch;
 
 use super::Access;
@@ -42,6 +44,8 @@ pub struct Shared {
     pub metrics: Metrics,
     /// How the consumers of the log within this process are doing.
     pub statuses: Arc<[Arc<Status>]>,
+    /// What the log is projected into, to be asked for what the engine no longer holds.
+    pub projection: Option<Projection>,
     /// Says when the port is to end.
     pub(crate) ending: watch::Receiver<bool>,
 }

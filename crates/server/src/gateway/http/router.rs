@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
+use scarce_api::history::HISTORIES;
 use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
-use super::{Shared, batch, command, consumers, documents, events, guard, health, metrics, preview, reply};
+use super::{
+    Shared, batch, command, consumers, documents, events, guard, health, history, metrics, preview, reply,
+};
 
 /// Every route of the port.
 pub(super) fn router(shared: Arc<Shared>) -> Router {
@@ -20,7 +23,10 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
     }
     let commands =
         by_path.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    let guarded = commands
+    let histories = HISTORIES.iter().fold(commands, |router, its| {
+        router.route(its.path, get(move |context, exchange| history::handle(its, context, exchange)))
+    });
+    let guarded = histories
         .route("/v1/batch", post(batch::handle))
         .route("/v1/packet-previews", post(preview::handle))
         .route("/v1/events", get(events::handle))

@@ -8,6 +8,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
 use scarce_outflow::Status;
+use scarce_projection::Projection;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
@@ -54,6 +55,7 @@ impl Http {
         access: Access,
         metrics: Metrics,
         statuses: Arc<[Arc<Status>]>,
+        projection: Option<Projection>,
     ) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -62,7 +64,7 @@ impl Http {
             .enable_all()
             .build()?;
         let (ending, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { access, engine, metrics, statuses, ending: ended });
+        let shared = Arc::new(Shared { access, engine, metrics, statuses, projection, ending: ended });
         let listener = {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
