@@ -1,0 +1,92 @@
+//! Histories over HTTP and by `scarce history`: read from the database that the log is projected into.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Http, Server, json_lines, scarce};
+
+/// Waits until the tables hold all that the server has decided.
+fn drained(http: &mut Http) {
+    loop {
+        let consumers = http.get("/v1/consumers").json();
+        let rows = consumers["consumers"].as_array().unwrap().clone();
+        if !rows.is_empty() && rows.iter().all(|row| row["lag_events"] == json!(0)) {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn history(url: &str, words: &[&str]) -> (Option<i32>, String, String) {
+    let output = scarce().arg("history").args(["--sql", url]).args(words).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_statement_adds_up_while_the_server_runs_and_after_it_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+    let server = Server::fresh(&["--sql", &url]);
+    let mut http = server.http();
+    http.post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
+    for amount in 1..=25 {
+        http.post("/v1/accounts/u1/credit", &json!({ "amount": amount }));
+    }
+    drained(&mut http);
+    let (mut balance, mut target) =
+        (0, "/v1/history/accounts/u1/entries?sort=oldest_first&limit=10".to_owned());
+    let mut pages = 0;
+    loop {
+        let page = http.get(&target);
+        assert_eq!(page.status, 200, "{page:?}");
+        let page = page.json();
+        for row in page["rows"].as_array().unwrap() {
+            balance += row["amount"].as_i64().unwrap();
+            assert_eq!(row["balance"], json!(balance));
+        }
+        pages += 1;
+        let Some(cursor) = page["cursor"].as_str() else { break };
+        target = format!("/v1/history/accounts/u1/entries?sort=oldest_first&limit=10&cursor={cursor}");
+    }
+    assert_eq!((balance, pages), (325, 3));
+    server.stop();
+    let (code, told, _) = history(&url, &["account-entries", "u1", "limit=10", "--all", "--json"]);
+    assert_eq!(code, Some(0));
+    let rows: Vec<Value> = json_lines(&told);
+    assert_eq!(rows.len(), 25);
+    assert_eq!(rows[0]["balance"], json!(325));
+    let (_, table, said) = history(&url, &["account-entries", "account=u1", "limit=2"]);
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(said.contains("there is more"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_with_what_to_do() {
+    let server = Server::fresh(&[]);
+    let mut http = server.http();
+    let refused = http.get("/v1/history/markets/m1/trades");
+    assert_eq!(refused.status, 503);
+    assert!(refused.json().to_string().contains("start it with --sql"), "{refused:?}");
+    for target in ["/v1/history/markets/m1/trades?limit=0", "/v1/history/markets/m1/trades?cursor=AAAA"] {
+        assert_eq!(http.get(target).status, 400, "{target}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let missing = format!("sqlite://{}", folder.path().join("missing.db").display());
+    for (words, code, said) in [
+        (&["trades", "m1"][..], 1, "unable to open"),
+        (&["trades"], 2, "market is missing; trades <market>"),
+        (&["trades", "m1", "m2"], 2, "m2"),
+        (&["profits"], 2, "'scarce history' lists all"),
+    ] {
+        let (its_code, _, told) = history(&missing, words);
+        assert_eq!(its_code, Some(code), "{words:?}: {told}");
+        assert!(told.contains(said), "{words:?}: {told}");
+    }
+    let (code, listed, _) = history(&missing, &[]);
+    assert_eq!(code, Some(0));
+    assert!(listed.contains("account-entries <account> [from_ms=…] [to_ms=…]"), "{listed}");
+    assert!(!folder.path().join("missing.db").exists());
+}
