@@ -78,6 +78,12 @@ pub enum KafkaError {
         #[source]
         source: Source,
     },
+    /// The topic of events is not one of ours.
+    #[error("{reason}")]
+    Events {
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// A thread could not be started.
     #[error("the thread '{name}' could not be started")]
     Thread {

@@ -2,6 +2,7 @@
 //! are answered in another.
 //!
 //! - [`EventTopic`] takes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
+//! - [`events::follow`] takes it back from there, to any consumer.
 //! - [`Commands`] asks the engine what messages ask for.
 
 #![forbid(unsafe_code)]
@@ -11,6 +12,7 @@ mod cloud_event;
 pub mod commands;
 mod error;
 pub mod events;
+mod membership;
 mod producer;
 mod reader;
 mod settings;

@@ -5,19 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Http, Server, json_lines, scarce};
-
-/// Waits until the tables hold all that the server has decided.
-fn drained(http: &mut Http) {
-    loop {
-        let consumers = http.get("/v1/consumers").json();
-        let rows = consumers["consumers"].as_array().unwrap().clone();
-        if !rows.is_empty() && rows.iter().all(|row| row["lag_events"] == json!(0)) {
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
+use support::{Server, json_lines, scarce};
 
 fn history(url: &str, words: &[&str]) -> (Option<i32>, String, String) {
     let output = scarce().arg("history").args(["--sql", url]).args(words).output().unwrap();
@@ -35,7 +23,7 @@ fn a_statement_adds_up_while_the_server_runs_and_after_it_has_ended() {
     for amount in 1..=25 {
         http.post("/v1/accounts/u1/credit", &json!({ "amount": amount }));
     }
-    drained(&mut http);
+    server.wait_until_drained();
     let (mut balance, mut target) =
         (0, "/v1/history/accounts/u1/entries?sort=oldest_first&limit=10".to_owned());
     let mut pages = 0;

@@ -11,7 +11,6 @@ mod flow;
 mod intake;
 mod lane;
 mod ledger;
-mod membership;
 mod outbox;
 mod record;
 mod replay;
@@ -28,10 +27,10 @@ pub use figures::Figures;
 pub use intake::{CORRELATION_HEADERS, CORRELATION_PREFIXES, VALUE_BYTES_MAX};
 pub use replay::{Choice, Replayed, replay};
 
+use crate::membership::Membership;
 use crate::producer::Publisher;
 use crate::topics::{self, Wanted};
 use crate::{KafkaError, KafkaSettings};
-use membership::Membership;
 use run::{Ending, Run, Work};
 
 /// How many partitions the topic of dead letters is created with.

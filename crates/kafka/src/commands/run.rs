@@ -21,10 +21,10 @@ use super::figures::Figures;
 use super::flow::{Begun, Flow};
 use super::intake::Raw;
 use super::lane::Item;
-use super::membership::{Change, Membership};
 use super::outbox::{Group, Outbox};
 use super::record::{self, Record};
 use crate::KafkaSettings;
+use crate::membership::{Change, Membership};
 use crate::producer::{Cause, Publisher};
 
 /// How many messages are taken before anything else gets a turn.

@@ -1,12 +1,14 @@
 //! Out: the log of the engine to a topic. A partition of the topic is one of the engine's, and holds its events
 //! in their order, each at least once.
 
+mod follow;
 mod last;
 mod record;
 mod writer;
 
 use std::sync::Arc;
 
+pub use follow::{Ends, Following, Levels, ends, follow, source};
 pub use writer::EventWriter;
 
 use crate::producer::Publisher;

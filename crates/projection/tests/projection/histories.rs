@@ -42,8 +42,10 @@ const LINES: &[&str] = &[
     "ORDER.PLACE m1 o3 u2 BUY LIMIT 100 1",
 ];
 
-/// Histories, what they are asked for, and of each row what tells it from others, oldest first.
-fn expected() -> Vec<(&'static str, Vec<(&'static str, &'static str)>, Vec<Value>)> {
+/// A history, what it is asked for, and of each row what tells it from others, oldest first.
+type Case = (&'static str, Vec<(&'static str, &'static str)>, Vec<Value>);
+
+fn expected() -> Vec<Case> {
     let texts = |texts: &[&str]| texts.iter().map(|text| json!(text)).collect();
     vec![
         ("account-entries", vec![("account", "u1")], vec![json!(500), json!(-120), json!(-80)]),

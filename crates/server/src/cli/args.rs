@@ -8,6 +8,7 @@ use super::bench::Bench;
 use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::consumers::Consumers;
+use super::dead_letters::DeadLetters;
 use super::doctor::Doctor;
 use super::history::History;
 use super::import::Import;
@@ -71,6 +72,9 @@ pub enum Subcommand {
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),
+    /// Look at the commands from Kafka that could not be read, and send them again.
+    #[command(subcommand)]
+    DeadLetters(DeadLetters),
     /// Ask the database that the log is projected into what happened: statements, sales, claims, trades.
     History(History),
     /// See how far the log is in the database that it is projected into, or make the tables anew.

@@ -6,6 +6,7 @@ mod call;
 mod completions;
 mod config;
 mod consumers;
+mod dead_letters;
 mod demo;
 mod doctor;
 mod explain;
@@ -144,6 +145,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Script(options) => script::run(&options),
+        Subcommand::DeadLetters(options) => dead_letters::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
         Subcommand::History(options) => history::run(&options),
         Subcommand::Projection(options) => projection::run(&options),

@@ -1,31 +1,37 @@
 //! Kafka, out and in, also where no broker answers when the server starts.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use scarce_core::event::Position;
 use scarce_engine::Engine;
+use scarce_kafka::commands::Figures;
 use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
 use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
-use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, watch};
-use tokio::task::JoinHandle;
 
 use crate::settings::{Password, Settings};
 
 /// How long after a broker did not answer it is asked again: first, and at most.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// What Kafka is told, where there is one.
+/// What Kafka is told of a deployment, where there is one.
 pub(super) fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
+    let mut kafka = settings_of_clients(settings)?;
+    kafka.source = format!("/scarce/{}", engine.deployment_id());
+    Some(kafka)
+}
+
+/// What Kafka is told by whoever works without an engine, where there is one.
+#[must_use]
+pub fn settings_of_clients(settings: &Settings) -> Option<KafkaSettings> {
     let brokers = settings.kafka.as_ref()?;
     let mut extra = settings.kafka_properties.0.clone();
     if let Some(password) = settings.kafka_password.as_ref().map(Password::reveal) {
         extra.push(("sasl.password".to_owned(), password.to_owned()));
     }
     let mut kafka = KafkaSettings::new(brokers);
-    kafka.source = format!("/scarce/{}", engine.deployment_id());
     kafka.topics = Topics::with_prefix(&settings.kafka_prefix);
     kafka.creates_topics = settings.kafka_create_topics;
     kafka.replication = settings.kafka_replication.and_then(|copies| u16::try_from(copies).ok());
@@ -79,35 +85,34 @@ impl Consumer for EventsConsumer {
     }
 }
 
-/// Takes commands until it is told to end; begins as soon as a broker answers.
-pub(super) fn take_commands(
-    runtime: &Handle,
+/// Takes commands until it is told to end; begins as soon as a broker answers, and then tells its figures.
+pub(super) async fn take_commands(
     settings: KafkaSettings,
     engine: Arc<dyn Engine>,
+    figures: Arc<OnceLock<Arc<Figures>>>,
     mut ending: watch::Receiver<bool>,
-) -> JoinHandle<()> {
-    runtime.spawn(async move {
-        let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
-        let mut told = String::new();
-        let commands = loop {
-            match Commands::start(&settings, engine.clone()).await {
-                Ok(commands) => break commands,
-                Err(error) => {
-                    let reason = error.to_string();
-                    if reason != told {
-                        // Whoever closed standard error does not want to know.
-                        let _ = writeln!(std::io::stderr(), "no commands from Kafka yet: {reason}");
-                        told = reason;
-                    }
+) {
+    let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+    let mut told = String::new();
+    let commands = loop {
+        match Commands::start(&settings, engine.clone()).await {
+            Ok(commands) => break commands,
+            Err(error) => {
+                let reason = error.to_string();
+                if reason != told {
+                    // Whoever closed standard error does not want to know.
+                    let _ = writeln!(std::io::stderr(), "no commands from Kafka yet: {reason}");
+                    told = reason;
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(backoff.next_delay()) => {}
-                _ = ending.wait_for(|ending| *ending) => return,
-            }
-        };
-        // Nobody is left who could ask for the end: that is one, too.
-        let _ = ending.wait_for(|ending| *ending).await;
-        let _ = tokio::task::spawn_blocking(move || commands.shut_down()).await;
-    })
+        }
+        tokio::select! {
+            () = tokio::time::sleep(backoff.next_delay()) => {}
+            _ = ending.wait_for(|ending| *ending) => return,
+        }
+    };
+    figures.get_or_init(|| commands.figures().clone());
+    // Nobody is left who could ask for the end: that is one, too.
+    let _ = ending.wait_for(|ending| *ending).await;
+    let _ = tokio::task::spawn_blocking(move || commands.shut_down()).await;
 }

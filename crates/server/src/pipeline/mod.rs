@@ -6,14 +6,17 @@
 //! engine ◀──▶ commands and outcomes: topics too
 //! ```
 
-mod kafka;
+mod flows;
+pub mod kafka;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub use flows::Flows;
 
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
-use scarce_outflow::{Outflow, Plan, Start, Status};
+use scarce_outflow::{Outflow, Plan, Start};
 use scarce_projection::{Options, Projection, ProjectionError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -49,8 +52,7 @@ pub enum PipelineError {
 
 /// The consumers that run.
 pub struct Pipeline {
-    statuses: Arc<[Arc<Status>]>,
-    projection: Option<Projection>,
+    flows: Flows,
     running: Mutex<Option<Running>>,
 }
 
@@ -79,33 +81,25 @@ impl Pipeline {
             outflows.push(serve.run(SQL, Start::Beginning, SQL_BATCH_BYTES, |it| projection.consumer(it)));
         }
         let (ending, ended) = watch::channel(false);
-        let mut commands = None;
+        let (mut commands, figures) = (None, Arc::new(OnceLock::new()));
         if let Some(settings_of_kafka) = kafka::settings_of(&**engine, settings) {
             let events = kafka::Events::new(&settings_of_kafka, engine.partitions());
             outflows.push(serve.run(KAFKA, Start::Oldest, KAFKA_BATCH_BYTES, |it| events.consumer(it)));
             if settings.kafka_commands {
                 let engine = engine.clone();
-                commands = Some(kafka::take_commands(runtime.handle(), settings_of_kafka, engine, ended));
+                let taking = kafka::take_commands(settings_of_kafka, engine, figures.clone(), ended);
+                commands = Some(runtime.spawn(taking));
             }
         }
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
-        Ok(Self {
-            statuses,
-            projection,
-            running: Mutex::new(Some(Running { runtime, outflows, commands, ending })),
-        })
+        let running = Mutex::new(Some(Running { runtime, outflows, commands, ending }));
+        Ok(Self { flows: Flows { statuses, projection, commands: figures }, running })
     }
 
-    /// How each consumer is doing, in each partition.
+    /// What flows, to be looked at.
     #[must_use]
-    pub fn statuses(&self) -> Arc<[Arc<Status>]> {
-        Arc::clone(&self.statuses)
-    }
-
-    /// The projection into SQL, where there is one.
-    #[must_use]
-    pub fn projection(&self) -> Option<&Projection> {
-        self.projection.as_ref()
+    pub fn flows(&self) -> &Flows {
+        &self.flows
     }
 
     /// Lets what is under way be taken, notes how far all is, and ends. Once is enough.

@@ -91,6 +91,16 @@ some_flags! {
     SqlFlags |key| key == "sql" || key.starts_with("sql_")
 }
 
+some_flags! {
+    /// The flags of whatever works with Kafka.
+    KafkaFlags |key| key == "kafka" || key.starts_with("kafka_")
+}
+
+some_flags! {
+    /// The flags of whatever brings events from Kafka into a database.
+    KafkaSqlFlags |key| ["kafka", "sql"].iter().any(|its| key == *its || key.starts_with(&format!("{its}_")))
+}
+
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self::read(matches, SETTINGS.iter()))

@@ -21,7 +21,7 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use flags::{RedisFlags, SettingFlags, SqlFlags};
+pub use flags::{KafkaFlags, KafkaSqlFlags, RedisFlags, SettingFlags, SqlFlags};
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
 pub use outflow::{Properties, SqlUrl};
 pub use problem::{Place, Problem};

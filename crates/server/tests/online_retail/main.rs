@@ -3,12 +3,15 @@
 //! engine; and on a cluster once more step by step, with ids on all partitions.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../support/database.rs"]
+mod database;
 #[path = "../../examples/online_retail.rs"]
 mod example;
 #[path = "../support/importing.rs"]
 mod importing;
 mod reckoning;
 mod saga;
+mod statement;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -18,6 +21,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use database::Database;
 use importing::{figure, import, outcomes, summary, wait_until};
 use reckoning::{Day, Fate, reckon};
 use saga::Sagas;
@@ -85,11 +89,15 @@ fn check(csv: &str) -> String {
     let (url, count) = (cluster.url(), PARTITIONS.to_string());
     let on_cluster = ["--engine", "redis", "--redis-url", &url, "--partitions", &count, "--redis-prefix"];
     format!(
-        "{}\n  the same with everything in Redis: {}\n  on a cluster, in one partition: {}\n  step by step, on all: {}",
+        "{}\n  the same with everything in Redis: {}\n  on a cluster, in one partition: {}\n  step by step, on all: {}\n  \
+         by SQL, from SQLite: {}\n  from PostgreSQL: {}\n  from MariaDB, by way of Redis: {}",
         check_with(csv, &[]),
         check_with(csv, &options),
         check_with(csv, &[&on_cluster[..], &["tagged:"]].concat()),
         check_steps(csv, &[&on_cluster[..], &["spread:"]].concat()),
+        statement::check(csv, &Database::sqlite(), &[]),
+        statement::check(csv, &Database::postgres(), &[]),
+        statement::check(csv, &Database::mariadb(), &[&options[..], &["--redis-prefix", "sql:"]].concat()),
     )
 }
 

@@ -30,6 +30,8 @@ pub struct Day {
     pub balances: BTreeMap<String, i64>,
     pub items: BTreeMap<String, Item>,
     pub funded: i64,
+    /// What each customer who bought anything paid.
+    pub paid: BTreeMap<String, i64>,
     /// Paid for applied invoices.
     pub revenue: i64,
     /// Given back for cancellations.
@@ -130,6 +132,9 @@ fn order(day: &mut Day, invoice: &[Row]) {
     if fate == Fate::Applied {
         *day.balances.get_mut(customer).unwrap() -= total;
         day.revenue += total;
+        if total > 0 {
+            *day.paid.entry(customer.clone()).or_default() += total;
+        }
         for row in &lines {
             let item = day.items.get_mut(&row.code).unwrap();
             item.available -= row.quantity;

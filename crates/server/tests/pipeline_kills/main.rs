@@ -5,10 +5,12 @@
 
 #![allow(clippy::print_stdout, reason = "what repeats a run belongs to its output")]
 
+#[path = "../support/database.rs"]
 mod database;
 mod load;
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 mod topic;
 
 use std::sync::atomic::Ordering;
@@ -152,7 +154,7 @@ fn play(database: Database) {
     let acknowledged = load.finish();
     stage.wait_until_drained();
     let mut client = stage.server.connect();
-    database::check(&stage.database, &mut client, &acknowledged);
+    tables::compare(&stage.database, &mut client, &acknowledged);
     topic::check(&stage.kafka.brokers(), &mut client);
     stage.server.stop();
 }

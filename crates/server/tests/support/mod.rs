@@ -18,9 +18,13 @@ pub use terminal::Terminal;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use scarce::client::Client;
 use tempfile::{NamedTempFile, TempDir};
+
+/// How long anything may take that must happen.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running `scarce serve`, killed when the test lets go of it.
 pub struct Server {
@@ -106,6 +110,21 @@ impl Server {
     /// A connection to its HTTP port.
     pub fn http(&self) -> Http {
         Http::connect(&self.http)
+    }
+
+    /// Waits until its consumers have taken all that it has decided.
+    pub fn wait_until_drained(&self) {
+        let mut http = self.http();
+        let begun = Instant::now();
+        loop {
+            let consumers = http.get("/v1/consumers").json();
+            let rows = consumers["consumers"].as_array().expect("a list");
+            if !rows.is_empty() && rows.iter().all(|row| row["lag_events"] == 0) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "what waits does not get less: {consumers}");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     /// What it has said on stderr, where that is kept.

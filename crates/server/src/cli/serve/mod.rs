@@ -121,9 +121,8 @@ fn start_http(
     access: Access,
     pipeline: &Pipeline,
 ) -> Result<Http, Failed> {
-    let statuses = pipeline.statuses();
-    let metrics = Metrics::new(engine.clone(), statuses.clone());
-    Ok(Http::start(listener, engine, access, metrics, statuses, pipeline.projection().cloned())?)
+    let metrics = Metrics::new(engine.clone(), pipeline.flows().clone());
+    Ok(Http::start(listener, engine, access, metrics, pipeline.flows().clone())?)
 }
 
 /// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.

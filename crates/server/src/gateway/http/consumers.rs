@@ -18,7 +18,7 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
     if let Err(misshapen) = exchange.query_fields().check_none() {
         return reply::misshapen(&misshapen, exchange.speech);
     }
-    let (engine, statuses) = (shared.engine.clone(), shared.statuses.clone());
+    let (engine, statuses) = (shared.engine.clone(), shared.flows.statuses.clone());
     // An engine may ask a server for it.
     let listed = tokio::task::spawn_blocking(move || list(&*engine, &statuses)).await;
     let unfinished =

@@ -20,7 +20,7 @@ pub(super) async fn handle(
         Ok(asked) => asked,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    let Some(projection) = &shared.projection else {
+    let Some(projection) = &shared.flows.projection else {
         let reason = "this server projects its log into no database; start it with --sql".to_owned();
         return reply::refusal(&Failure::Unavailable { reason }.outcome(), None, exchange.speech);
     };

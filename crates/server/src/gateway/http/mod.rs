@@ -20,11 +20,10 @@ mod submit;
 use std::sync::Arc;
 
 use scarce_engine::Engine;
-use scarce_outflow::Status;
-use scarce_projection::Projection;
 use tokio::sync::watch;
 
 use super::Access;
+use crate::pipeline::Flows;
 pub use metrics::Metrics;
 pub use server::{Http, bind};
 
@@ -42,10 +41,8 @@ pub struct Shared {
     pub engine: Arc<dyn Engine>,
     /// What the port and the engine count.
     pub metrics: Metrics,
-    /// How the consumers of the log within this process are doing.
-    pub statuses: Arc<[Arc<Status>]>,
-    /// What the log is projected into, to be asked for what the engine no longer holds.
-    pub projection: Option<Projection>,
+    /// What flows out of this process and into it.
+    pub flows: Flows,
     /// Says when the port is to end.
     pub(crate) ending: watch::Receiver<bool>,
 }

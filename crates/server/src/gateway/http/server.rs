@@ -7,12 +7,11 @@ use std::time::Duration;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
-use scarce_outflow::Status;
-use scarce_projection::Projection;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
 use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
+use crate::pipeline::Flows;
 use crate::gateway::Access;
 
 /// The most connections at a time; more wait until one ends.
@@ -54,8 +53,7 @@ impl Http {
         engine: Arc<dyn Engine>,
         access: Access,
         metrics: Metrics,
-        statuses: Arc<[Arc<Status>]>,
-        projection: Option<Projection>,
+        flows: Flows,
     ) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -64,7 +62,7 @@ impl Http {
             .enable_all()
             .build()?;
         let (ending, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { access, engine, metrics, statuses, projection, ending: ended });
+        let shared = Arc::new(Shared { access, engine, metrics, flows, ending: ended });
         let listener = {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?

@@ -1,10 +1,13 @@
-//! `scarce projection`: how far the log is in the database, and making the tables anew.
+//! `scarce projection`: how far the log is in the database, making the tables anew, and filling them from Kafka.
+
+mod follow;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+pub use follow::Follow;
 use indicatif::{ProgressBar, ProgressStyle};
 use scarce_projection::{Options, Projection};
 use serde_json::json;
@@ -26,6 +29,8 @@ pub enum ProjectionCommand {
     Status(Status),
     /// Empty the tables; the running server then writes its whole log into them again.
     Rebuild(Rebuild),
+    /// Fill the tables from the topic of events in Kafka, where no server can reach the database.
+    Follow(Follow),
 }
 
 /// `scarce projection status`.
@@ -60,6 +65,7 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
     match command {
         ProjectionCommand::Status(options) => status(options),
         ProjectionCommand::Rebuild(options) => rebuild(options),
+        ProjectionCommand::Follow(options) => follow::run(options),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `/metrics`: what the engine and this port count, as Prometheus reads it. No figure carries a
 //! caller's name.
 
+mod pipeline;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +20,9 @@ use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
-use scarce_outflow::{State as ConsumerState, Status};
 
 use super::{Context, reply};
+use crate::pipeline::Flows;
 
 /// Whose duration it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -39,7 +41,7 @@ pub struct Metrics {
 impl Metrics {
     /// Reads from an engine.
     #[must_use]
-    pub fn new(engine: Arc<dyn Engine>, statuses: Arc<[Arc<Status>]>) -> Self {
+    pub fn new(engine: Arc<dyn Engine>, flows: Flows) -> Self {
         let mut registry = Registry::default();
         let http_durations =
             Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
@@ -49,7 +51,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, statuses }));
+        registry.register_collector(Box::new(OfEngine { engine, flows }));
         Self { registry: Arc::new(registry), http_durations }
     }
 
@@ -77,10 +79,10 @@ pub(super) async fn handle(State(shared): Context) -> Response {
     }
 }
 
-/// Reads an engine's counters when asked.
+/// Reads the counters of an engine, and of what flows out of it, when asked.
 struct OfEngine {
     engine: Arc<dyn Engine>,
-    statuses: Arc<[Arc<Status>]>,
+    flows: Flows,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -97,7 +99,10 @@ impl Collector for OfEngine {
         operations(&mut encoder, &partitions)?;
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
-        projections(&mut encoder, &partitions, &self.statuses)?;
+        pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
+        if let Some(commands) = self.flows.commands.get() {
+            pipeline::commands(&mut encoder, commands)?;
+        }
         build_info(&mut encoder)
     }
 }
@@ -197,31 +202,6 @@ fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> s
         let labels = [("queue", "inbox".to_owned()), ("partition", partition.to_string())];
         #[allow(clippy::cast_precision_loss, reason = "queues are short")]
         ConstGauge::new(metrics.levels().inbox as f64).encode(family.encode_family(&labels)?)?;
-    }
-    Ok(())
-}
-
-/// How far the consumers within this process are behind what was decided.
-fn projections(
-    encoder: &mut DescriptorEncoder<'_>,
-    partitions: &Partitions<'_>,
-    statuses: &[Arc<Status>],
-) -> std::fmt::Result {
-    let (help, kind) = ("Events that a consumer in this process has not taken yet", MetricType::Gauge);
-    let mut family = encoder.encode_descriptor("scarce_projection_lag_events", help, None, kind)?;
-    for status in statuses.iter().filter(|status| status.state() == ConsumerState::Running) {
-        let its = partitions.iter().find(|(partition, _)| *partition == status.partition);
-        let Some((partition, metrics)) = its else { continue };
-        let lag = metrics.levels().sequence.saturating_sub(status.position().sequence);
-        let labels = [("sink", status.name.to_string()), ("partition", partition.to_string())];
-        ConstGauge::new(lag).encode(family.encode_family(&labels)?)?;
-    }
-    let help = "Whether a consumer in this process cannot go on; /v1/consumers says why";
-    let mut family = encoder.encode_descriptor("scarce_consumer_troubled", help, None, kind)?;
-    for status in statuses {
-        let is_troubled = matches!(status.state(), ConsumerState::Troubled { .. });
-        let labels = [("sink", status.name.to_string()), ("partition", status.partition.to_string())];
-        ConstGauge::new(u64::from(is_troubled)).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
 }

@@ -1,0 +1,346 @@
+//! Back from the topic: its events put together into entries and handed to consumers, for those who have no
+//! engine at hand. A consumer that keeps its own position has each event once, whatever comes again.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::{FutureExt, StreamExt};
+use rdkafka::Message as _;
+use rdkafka::consumer::{Consumer as _, StreamConsumer};
+use rdkafka::error::KafkaError as Source;
+use rdkafka::message::BorrowedMessage;
+use rdkafka::Offset;
+use scarce_api::event::{self, Entries};
+use scarce_core::event::{Entry, Position};
+use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
+use tokio::sync::watch;
+
+use super::last;
+use crate::cloud_event::{header, text};
+use crate::membership::{Change, Membership};
+use crate::reader::{ANSWER_TIMEOUT, Reader};
+use crate::{KafkaError, KafkaSettings};
+
+/// How many events a batch has at most, more or less.
+const EVENTS_MAX: usize = 4_096;
+
+/// How long after trouble it is tried again: first, and at most.
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// How a process that follows the topic is doing.
+#[derive(Debug, Default)]
+pub struct Following {
+    now: Mutex<Levels>,
+}
+
+/// What is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// The place behind the last event that was taken, by partition; those of this process only.
+    pub positions: BTreeMap<u32, Position>,
+    /// What is wrong, while it is.
+    pub trouble: Option<String>,
+}
+
+impl Following {
+    /// How it is now.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn advance(&self, partition: u32, position: Position) {
+        self.change(|now| {
+            now.positions.insert(partition, position);
+        });
+    }
+
+    fn forget(&self, partition: u32) {
+        self.change(|now| {
+            now.positions.remove(&partition);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Levels)) {
+        change(&mut self.now.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// The source that the events of the topic name: `/scarce/` and a deployment's id; none while it is empty. It blocks.
+///
+/// # Errors
+/// When no broker answers, or there is no such topic.
+pub fn source(settings: &KafkaSettings) -> Result<Option<String>, KafkaError> {
+    let topic = &settings.topics.events;
+    let partitions = Reader::new(settings, topic)?.partitions()?;
+    for partition in 0..i32::try_from(partitions).unwrap_or(i32::MAX) {
+        let reader = Reader::new(settings, topic)?;
+        let (begin, end) = reader.bounds(partition)?;
+        let mut found = None;
+        reader.read(partition, begin, end, &mut |message| {
+            found = text(message.headers(), header::SOURCE).map(str::to_owned);
+            found.is_none()
+        })?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The last event of each partition that has any.
+pub type Ends = BTreeMap<u32, Position>;
+
+/// Where the topic ends at present. It blocks.
+///
+/// # Errors
+/// When no broker answers, or the topic belongs to another deployment than the settings name.
+pub fn ends(settings: &KafkaSettings) -> Result<Ends, KafkaError> {
+    let topic = &settings.topics.events;
+    let mut ends = Ends::new();
+    for partition in 0..u32::try_from(Reader::new(settings, topic)?.partitions()?).unwrap_or(u32::MAX) {
+        let found = last::position(settings, partition).map_err(|reason| KafkaError::Events { reason })?;
+        ends.extend(found.map(|position| (partition, position)));
+    }
+    Ok(ends)
+}
+
+/// Takes the events of the topic to a consumer for each partition, which `make` makes, until the end is asked for.
+/// They must be of the deployment that the settings name as their source.
+/// Processes of one group, as the settings name it, share the partitions.
+///
+/// # Errors
+/// When no client can be made of the settings, or it is beyond repair.
+pub async fn follow<C: Consumer>(
+    settings: &KafkaSettings,
+    make: impl FnMut(u32) -> C,
+    following: &Following,
+    ending: watch::Receiver<bool>,
+) -> Result<(), KafkaError> {
+    let config = settings.group_member()?;
+    let created = config.create_with_context(Membership::default());
+    let consumer: StreamConsumer<Membership> = created.map_err(KafkaError::of_settings)?;
+    let topic = settings.topics.events.as_str();
+    let failed = |source| KafkaError::Request { what: "give the events", topic: topic.to_owned(), source };
+    consumer.subscribe(&[topic]).map_err(failed)?;
+    let source = settings.source.as_str();
+    let follower =
+        Follower { topic, source, consumer: &consumer, make, places: BTreeMap::new(), following, ending };
+    follower.run().await.map_err(failed)
+}
+
+/// What is held of a partition of ours.
+struct Place<C> {
+    consumer: C,
+    entries: Entries,
+    /// Whole entries that were not taken yet, and the offset behind the last event of them.
+    ready: Vec<Entry>,
+    offset: i64,
+    after: Position,
+    /// Whether the topic was read from its beginning already.
+    is_rewound: bool,
+}
+
+struct Follower<'a, M, C> {
+    topic: &'a str,
+    source: &'a str,
+    consumer: &'a StreamConsumer<Membership>,
+    make: M,
+    places: BTreeMap<i32, Place<C>>,
+    following: &'a Following,
+    ending: watch::Receiver<bool>,
+}
+
+impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
+    async fn run(mut self) -> Result<(), Source> {
+        let mut messages = self.consumer.stream();
+        let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        while !*self.ending.borrow() {
+            let mut ending = self.ending.clone();
+            let message = tokio::select! {
+                message = messages.next() => message,
+                _ = ending.wait_for(|ending| *ending) => return Ok(()),
+            };
+            let mut taken = self.take(message).await?;
+            for _ in 0..EVENTS_MAX {
+                if taken.is_err() {
+                    break;
+                }
+                let Some(message) = messages.next().now_or_never() else { break };
+                taken = self.take(message).await?;
+            }
+            let taken = match taken {
+                Ok(()) => self.hand_over().await,
+                trouble => trouble,
+            };
+            match taken {
+                Ok(()) => {
+                    backoff.reset();
+                    self.following.change(|now| now.trouble = None);
+                }
+                Err(trouble) => self.start_over(trouble, backoff.next_delay()).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what is wrong, waits, and begins where the consumers are.
+    async fn start_over(&mut self, trouble: Trouble, delay: Duration) {
+        self.following.change(|now| now.trouble = Some(trouble.reason));
+        let mut ending = self.ending.clone();
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {}
+            _ = ending.wait_for(|ending| *ending) => return,
+        }
+        for partition in self.places.keys().copied().collect::<Vec<_>>() {
+            if let Err(trouble) = self.open(partition).await {
+                self.following.change(|now| now.trouble = Some(trouble.reason));
+            }
+        }
+    }
+
+    async fn take(
+        &mut self,
+        message: Option<Result<BorrowedMessage<'_>, Source>>,
+    ) -> Result<Result<(), Trouble>, Source> {
+        let changed = self.apply_changes().await;
+        match message {
+            None => Ok(changed),
+            Some(Ok(message)) => Ok(match changed {
+                Ok(()) => self.sort_in(&message),
+                trouble => trouble,
+            }),
+            Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error),
+            // librdkafka goes on by itself.
+            Some(Err(error)) => {
+                self.following.change(|now| now.trouble = Some(error.to_string()));
+                Ok(changed)
+            }
+        }
+    }
+
+    /// What the group said since the last look.
+    async fn apply_changes(&mut self) -> Result<(), Trouble> {
+        for change in self.consumer.context().take_changes() {
+            match change {
+                Change::Ours(partitions) => {
+                    for partition in partitions {
+                        let consumer = (self.make)(number(partition));
+                        self.places.insert(partition, Place::new(consumer));
+                        self.know(partition).await?;
+                    }
+                }
+                Change::Others(partitions) => {
+                    for partition in partitions {
+                        self.places.remove(&partition);
+                        self.following.forget(number(partition));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks a consumer where it is.
+    async fn know(&mut self, partition: i32) -> Result<(), Trouble> {
+        let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
+        place.after = place.consumer.position().await?.unwrap_or_default();
+        place.entries = Entries::after(place.after);
+        place.ready.clear();
+        let after = place.after;
+        self.following.advance(number(partition), after);
+        Ok(())
+    }
+
+    /// Asks a consumer where it is, and reads on from the last offset that was noted.
+    async fn open(&mut self, partition: i32) -> Result<(), Trouble> {
+        self.know(partition).await?;
+        if let Some(place) = self.places.get_mut(&partition) {
+            place.is_rewound = false;
+        }
+        let committed = self.consumer.committed(ANSWER_TIMEOUT).map_err(|error| unreadable(&error))?;
+        let found = committed.find_partition(self.topic, partition).map(|its| its.offset());
+        let offset = match found {
+            Some(Offset::Offset(offset)) => Offset::Offset(offset),
+            _ => Offset::Beginning,
+        };
+        self.consumer.seek(self.topic, partition, offset, ANSWER_TIMEOUT).map_err(|error| unreadable(&error))
+    }
+
+    /// Puts an event where it belongs.
+    fn sort_in(&mut self, message: &BorrowedMessage<'_>) -> Result<(), Trouble> {
+        let Some(place) = self.places.get_mut(&message.partition()) else { return Ok(()) };
+        // Somebody else's message is no event, and says so by its headers.
+        let Some(source) = text(message.headers(), header::SOURCE) else { return Ok(()) };
+        if source != self.source {
+            return Err(Trouble::new(format!(
+                "the topic has events of '{source}' among those of '{}'; give each deployment topics of its own",
+                self.source
+            )));
+        }
+        let where_it_is = || format!("offset {} of partition {}", message.offset(), message.partition());
+        let received = event::read(message.payload().unwrap_or_default()).map_err(|error| {
+            Trouble::new(format!("the event at {} cannot be read: {error}", where_it_is()))
+        })?;
+        let begins_late = place.entries.position() == Position::default() && received.head.sequence_first > 1;
+        let missing = if begins_late {
+            format!(
+                "the topic has nothing before {} any more, and this consumer has nothing yet; begin with the engine's \
+                 own log, or keep the topic for longer",
+                where_it_is()
+            )
+        } else {
+            match place.entries.push(received) {
+                Ok(None) => return Ok(()),
+                Ok(Some(entry)) => {
+                    place.ready.push(entry);
+                    place.offset = message.offset();
+                    return Ok(());
+                }
+                Err(gap) => gap.to_string(),
+            }
+        };
+        if place.is_rewound {
+            return Err(Trouble::new(missing));
+        }
+        // The group's note may be ahead of the consumer, as after a restore of its database.
+        place.is_rewound = true;
+        let sought = self.consumer.seek(self.topic, message.partition(), Offset::Beginning, ANSWER_TIMEOUT);
+        sought.map_err(|error| unreadable(&error))
+    }
+
+    /// Hands over what is whole, and notes how far that is.
+    async fn hand_over(&mut self) -> Result<(), Trouble> {
+        for (partition, place) in &mut self.places {
+            if place.ready.is_empty() {
+                continue;
+            }
+            let entries = std::mem::take(&mut place.ready);
+            let batch = Batch { partition: number(*partition), after: place.after, entries };
+            place.consumer.consume(&batch).await?;
+            place.after = batch.end();
+            place.is_rewound = false;
+            // One that has just gone cannot be noted, and whoever has it reads again from the note before.
+            drop(self.consumer.store_offset(self.topic, *partition, place.offset));
+            let after = place.after;
+            self.following.advance(number(*partition), after);
+        }
+        Ok(())
+    }
+}
+
+impl<C> Place<C> {
+    fn new(consumer: C) -> Self {
+        let (entries, after) = (Entries::default(), Position::default());
+        Self { consumer, entries, ready: Vec::new(), offset: 0, after, is_rewound: false }
+    }
+}
+
+fn number(partition: i32) -> u32 {
+    u32::try_from(partition).unwrap_or(u32::MAX)
+}
+
+fn unreadable(error: &Source) -> Trouble {
+    Trouble::new(format!("the topic of events cannot be read: {error}; look at the brokers"))
+}

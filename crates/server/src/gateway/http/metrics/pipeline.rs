@@ -1,0 +1,71 @@
+//! Figures of what flows out of the engine and into it.
+
+use std::sync::Arc;
+
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use scarce_kafka::commands::Figures;
+use scarce_outflow::{State as ConsumerState, Status};
+
+use super::Partitions;
+
+/// How far the consumers within this process are behind what was decided.
+pub(super) fn projections(
+    encoder: &mut DescriptorEncoder<'_>,
+    partitions: &Partitions<'_>,
+    statuses: &[Arc<Status>],
+) -> std::fmt::Result {
+    let (help, kind) = ("Events that a consumer in this process has not taken yet", MetricType::Gauge);
+    let mut family = encoder.encode_descriptor("scarce_projection_lag_events", help, None, kind)?;
+    for status in statuses.iter().filter(|status| status.state() == ConsumerState::Running) {
+        let its = partitions.iter().find(|(partition, _)| *partition == status.partition);
+        let Some((partition, metrics)) = its else { continue };
+        let lag = metrics.levels().sequence.saturating_sub(status.position().sequence);
+        let labels = [("sink", status.name.to_string()), ("partition", partition.to_string())];
+        ConstGauge::new(lag).encode(family.encode_family(&labels)?)?;
+    }
+    let help = "Whether a consumer in this process cannot go on; /v1/consumers says why";
+    let mut family = encoder.encode_descriptor("scarce_consumer_troubled", help, None, kind)?;
+    for status in statuses {
+        let is_troubled = matches!(status.state(), ConsumerState::Troubled { .. });
+        let labels = [("sink", status.name.to_string()), ("partition", status.partition.to_string())];
+        ConstGauge::new(u64::from(is_troubled)).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// What became of the commands from Kafka.
+pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, figures: &Figures) -> std::fmt::Result {
+    let help = "Messages of the topic of commands by what became of them; replayed ones are among the others";
+    let kind = MetricType::Counter;
+    let mut family = encoder.encode_descriptor("scarce_kafka_commands", help, None, kind)?;
+    for (result, count) in [
+        ("applied", figures.applied()),
+        ("refused", figures.refused()),
+        ("replayed", figures.replayed()),
+        ("dead_letter", figures.dead()),
+        ("retried", figures.retried()),
+    ] {
+        ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;
+    }
+    let levels = [
+        (
+            "scarce_kafka_commands_in_flight",
+            "Commands from Kafka that were begun and are not done",
+            figures.in_flight(),
+        ),
+        (
+            "scarce_kafka_commands_partitions",
+            "Partitions of the topic of commands that are this process'",
+            figures.partitions(),
+        ),
+    ];
+    for (name, help, level) in levels {
+        let gauge = ConstGauge::new(level);
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        gauge.encode(family)?;
+    }
+    Ok(())
+}

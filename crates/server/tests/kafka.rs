@@ -1,0 +1,129 @@
+//! Kafka by the program alone: commands in, events out, from there into a database, dead letters and their mending.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/database.rs"]
+mod database;
+mod support;
+
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use database::Database;
+use rdkafka::ClientConfig;
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
+use scarce_launch::{Kafka, KafkaOptions};
+use support::{Server, json_lines, scarce};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what} did not happen");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+fn run(words: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = scarce().args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Sends commands as any client of Kafka does.
+fn send(kafka: &Kafka, commands: &[String]) {
+    let producer: BaseProducer =
+        ClientConfig::new().set("bootstrap.servers", kafka.brokers()).create().unwrap();
+    for command in commands {
+        let record: BaseRecord<'_, str, str> =
+            BaseRecord::to("scarce.commands.v1").key("one").payload(command);
+        producer.send(record).map_err(|(error, _)| error).unwrap();
+    }
+    producer.flush(PATIENCE).unwrap();
+}
+
+fn balance(server: &Server, account: &str) -> Option<i64> {
+    server.http().get(&format!("/v1/accounts/{account}")).json()["balance"].as_i64()
+}
+
+#[test]
+fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
+    let kafka = Kafka::start(&KafkaOptions::new().in_memory()).unwrap();
+    let brokers = kafka.brokers();
+    let options = ["--kafka", &brokers, "--kafka-create-topics", "--kafka-commands", "--partitions", "2"];
+    let server = Server::fresh(&options);
+    let topics = || run(&["dead-letters", "list", "--kafka", &brokers]).0 == Some(0);
+    eventually("the topics", topics);
+    let open = |account: &str| {
+        format!(
+            r#"{{"command":"ACCOUNT.OPEN","arguments":{{"account":"{account}","asset":"EUR"}},"id":"open-{account}"}}"#
+        )
+    };
+    let credit = |id: u32| {
+        let account = ["a", "b", "c"][id as usize % 3];
+        format!(
+            r#"{{"command":"ACCOUNT.CREDIT","arguments":{{"account":"{account}","amount":2}},"id":"credit-{id}"}}"#
+        )
+    };
+    let mut commands: Vec<String> = ["a", "b", "c"].map(open).to_vec();
+    commands.extend((0..300).map(credit));
+    commands.push(
+        r#"{"command":"ACCOUNT.CREDIT","arguments":{"account":"a","amount":"2"},"id":"typo"}"#.to_owned(),
+    );
+    commands.extend((0..300).map(credit));
+    send(&kafka, &commands);
+    eventually("every command", || ["a", "b", "c"].iter().all(|its| balance(&server, its) == Some(200)));
+    server.wait_until_drained();
+    mend(&brokers, &server);
+    server.wait_until_drained();
+    // Another machine's database, which no server writes into.
+    for database in [Database::sqlite(), Database::postgres()] {
+        let follow = ["projection", "follow", "--once", "--kafka", &brokers, "--sql", database.url()];
+        let (code, _, said) = run(&follow);
+        assert_eq!(code, Some(0), "{said}");
+        let balances = database.figures("SELECT account_id, balance FROM accounts");
+        let expected = [("a", 202), ("b", 200), ("c", 200)].map(|(name, sum)| (name.to_owned(), sum));
+        assert_eq!(balances, expected.into());
+        let summed = database.figures("SELECT account_id, SUM(amount) FROM entries GROUP BY account_id");
+        assert_eq!(balances, summed);
+        // Once more changes nothing: all of it is there.
+        assert_eq!(run(&follow).0, Some(0));
+        assert_eq!(database.figures("SELECT 'all', COUNT(*) FROM entries")["all"], 301);
+    }
+    server.stop();
+}
+
+/// The one command with a mistake, found and mended.
+fn mend(brokers: &str, server: &Server) {
+    let (code, listed, _) = run(&["dead-letters", "list", "--json", "--kafka", brokers]);
+    assert_eq!(code, Some(0));
+    let [letter] = &json_lines(&listed)[..] else { panic!("one dead letter: {listed}") };
+    assert_eq!(
+        (&letter["reason"]["code"], &letter["reason"]["stage"]),
+        (&"INVALID".into(), &"command".into())
+    );
+    let at = letter["at"].as_str().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mended = letter["value"]["text"].as_str().unwrap().replace("\"2\"", "2");
+    std::fs::write(file.path(), mended).unwrap();
+    let path = file.path().to_str().unwrap();
+    let (code, told, _) = run(&["dead-letters", "replay", "--at", at, "--with", path, "--kafka", brokers]);
+    assert_eq!((code, told.as_str()), (Some(0), "1 sent again\n"));
+    eventually("the mended command", || balance(server, "a") == Some(202));
+    let (code, _, said) = run(&["dead-letters", "replay", "--at", "0/999", "--kafka", brokers]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("there is no dead letter at 0/999"), "{said}");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let (code, _, said) = run(&["dead-letters", "list"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("--kafka HOST:PORT"), "{said}");
+    let (code, _, said) = run(&["dead-letters", "replay", "--kafka", "127.0.0.1:1"]);
+    assert_eq!(code, Some(2), "{said}");
+    let (code, _, said) = run(&["projection", "follow", "--kafka", "127.0.0.1:1"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("--sql"), "{said}");
+}
