@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
 use rdkafka::Message as _;
+use rdkafka::Offset;
 use rdkafka::consumer::{Consumer as _, StreamConsumer};
 use rdkafka::error::KafkaError as Source;
 use rdkafka::message::BorrowedMessage;
-use rdkafka::Offset;
 use scarce_api::event::{self, Entries};
 use scarce_core::event::{Entry, Position};
 use scarce_outflow::{Backoff, Batch, Consumer, Trouble};

@@ -13,6 +13,7 @@ mod explain;
 mod files;
 mod history;
 mod import;
+mod info;
 mod journal;
 mod packets;
 mod paint;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 
 use super::stage::named;
+use crate::cli::info::Info;
 use crate::cli::{Exit, Failed};
 use crate::client::{Client, integer, text};
 
@@ -218,13 +219,10 @@ impl Log {
 pub(super) fn last_sequence(client: &mut Client) -> Result<u64, Failed> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        let info = text(&client.call(&["INFO"])?).unwrap_or_default();
-        let rest = info.split("partition_0:durable_sequence=").nth(1).unwrap_or_default();
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         // A Redis that has just taken over may still wait for its replica.
-        match digits.parse() {
-            Ok(sequence) => return Ok(sequence),
-            Err(_) => std::thread::park_timeout(ASK_INTERVAL),
+        match Info::ask(client)?.partitions.get(&0).and_then(|extent| extent.last) {
+            Some(sequence) => return Ok(sequence),
+            None => std::thread::park_timeout(ASK_INTERVAL),
         }
     }
     Err(Failed::text(Exit::Failed, "INFO does not show the last sequence of the log"))

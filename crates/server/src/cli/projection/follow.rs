@@ -60,7 +60,8 @@ fn source_of(settings: &Settings) -> Result<Option<KafkaSettings>, Failed> {
 async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {
     let deployment_id = kafka.source.rsplit('/').next().unwrap_or_default();
     let projection = Projection::open(url, deployment_id, Options::default()).await?;
-    let goal = if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };
+    let goal =
+        if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };
     let following = Arc::new(Following::default());
     let (ending, ended) = watch::channel(false);
     let task = tokio::spawn({

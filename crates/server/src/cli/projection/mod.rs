@@ -2,7 +2,6 @@
 
 mod follow;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use tokio::runtime::Runtime;
 
 use super::args::Target;
 use super::files::print_rows;
+use super::info::{Extent, Info};
 use super::{Ended, Exit, Failed};
-use crate::client::{Client, Reply, text};
 use crate::settings::SqlFlags;
 
 /// How often it is looked how far a server has come.
@@ -69,65 +68,31 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
     }
 }
 
-/// The server's side: whose log it is, and how far it is, by partition.
-struct Side {
-    deployment_id: String,
-    /// The first sequence that the log still has, and the last one.
-    extent: BTreeMap<u32, (u64, u64)>,
-}
-
-impl Side {
-    /// Asks a server.
-    fn ask(client: &mut Client) -> Result<Self, Failed> {
-        let answer = client.call(&["INFO"])?;
-        let told = match Reply::of(answer.clone()) {
-            Reply::Error(message) => return Err(Failed::text(Exit::Failed, message)),
-            _ => text(&answer).unwrap_or_default(),
-        };
-        let mut side = Self { deployment_id: String::new(), extent: BTreeMap::new() };
-        for (name, value) in told.lines().filter_map(|line| line.split_once(':')) {
-            match name.strip_prefix("partition_").map(str::parse) {
-                Some(Ok(partition)) => {
-                    let figure = |name: &str| {
-                        let found = value.split(',').filter_map(|pair| pair.split_once('='));
-                        found.into_iter().find(|(its, _)| *its == name)?.1.parse().ok()
-                    };
-                    let (first, last) = (figure("first_sequence"), figure("durable_sequence"));
-                    side.extent.insert(partition, (first.unwrap_or(1), last.unwrap_or(0)));
-                }
-                _ if name == "deployment_id" => side.deployment_id = value.trim().to_owned(),
-                _ => {}
-            }
-        }
-        Ok(side)
-    }
-}
-
-async fn open(database: &SqlFlags, side: &Side) -> Result<Projection, Failed> {
+async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> {
     let settings = super::config::load(&database.0)?.settings;
     let url = settings.sql_url().ok_or_else(|| {
         Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
     })?;
-    Ok(Projection::open(&url, &side.deployment_id, Options::default()).await?)
+    Ok(Projection::open(&url, &server.deployment_id, Options::default()).await?)
 }
 
 fn status(options: &Status) -> Ended {
-    let side = Side::ask(&mut options.target.connect()?)?;
+    let server = Info::ask(&mut options.target.connect()?)?;
     let progress = Runtime::new()?
-        .block_on(async { Ok::<_, Failed>(open(&options.database, &side).await?.positions().await?) })?;
-    let row = |(partition, (_, through)): (&u32, &(u64, u64))| {
+        .block_on(async { Ok::<_, Failed>(open(&options.database, &server).await?.positions().await?) })?;
+    let row = |(partition, extent): (&u32, &Extent)| {
         let its = progress.iter().find(|its| its.partition == *partition);
         let sequence = its.map_or(0, |its| its.position.sequence);
         json!({
             "partition": partition,
             "epoch": its.map_or(0, |its| its.position.epoch),
             "sequence": sequence,
-            "lag_events": through.saturating_sub(sequence),
+            "lag_events": extent.last.unwrap_or(0).saturating_sub(sequence),
             "event_at_ms": its.and_then(|its| its.at_ms),
             "updated_at_ms": its.map(|its| its.updated_at_ms),
         })
     };
-    let rows: Vec<_> = side.extent.iter().map(row).collect();
+    let rows: Vec<_> = server.partitions.iter().map(row).collect();
     let columns = ["partition", "epoch", "sequence", "lag_events", "event_at_ms", "updated_at_ms"];
     print_rows(&rows, &columns, options.json)?;
     Ok(Exit::Done)
@@ -135,8 +100,8 @@ fn status(options: &Status) -> Ended {
 
 fn rebuild(options: &Rebuild) -> Ended {
     let mut client = options.target.connect()?;
-    let side = Side::ask(&mut client)?;
-    if let Some((partition, (first, _))) = side.extent.iter().find(|(_, (first, _))| *first > 1) {
+    let server = Info::ask(&mut client)?;
+    if let Some((partition, Extent { first, .. })) = server.partitions.iter().find(|(_, its)| its.first > 1) {
         let lost = format!(
             "the log of partition {partition} begins at sequence {first}, so what was before it could not be written \
              again; keep these tables, or restore a copy of them"
@@ -148,15 +113,15 @@ fn rebuild(options: &Rebuild) -> Ended {
         return Err(Failed::text(Exit::Usage, text));
     }
     Runtime::new()?.block_on(async {
-        let projection = open(&options.database, &side).await?;
+        let projection = open(&options.database, &server).await?;
         projection.rebuild().await?;
-        follow(&projection, &side).await
+        follow(&projection, &server).await
     })
 }
 
 /// Shows how the server fills the tables, until they hold what was in the log at the start.
-async fn follow(projection: &Projection, side: &Side) -> Ended {
-    let total: u64 = side.extent.values().map(|(_, through)| through).sum();
+async fn follow(projection: &Projection, server: &Info) -> Ended {
+    let total: u64 = server.partitions.values().filter_map(|extent| extent.last).sum();
     let bar = ProgressBar::new(total);
     if let Ok(style) = ProgressStyle::with_template("projecting {bar:30} {pos}/{len} events {per_sec} {eta}")
     {
@@ -166,7 +131,7 @@ async fn follow(projection: &Projection, side: &Side) -> Ended {
         let progress = projection.positions().await?;
         let done: u64 = progress
             .iter()
-            .filter_map(|its| Some(its.position.sequence.min(side.extent.get(&its.partition)?.1)))
+            .filter_map(|its| Some(its.position.sequence.min(server.partitions.get(&its.partition)?.last?)))
             .sum();
         bar.set_position(done);
         if done >= total {

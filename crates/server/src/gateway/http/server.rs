@@ -11,8 +11,8 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
 use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
-use crate::pipeline::Flows;
 use crate::gateway::Access;
+use crate::pipeline::Flows;
 
 /// The most connections at a time; more wait until one ends.
 const CONNECTIONS_MAX: usize = 10_000;
