@@ -7,6 +7,7 @@ use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext, Rebalance};
 use rdkafka::error::KafkaError as Source;
+use tokio::sync::Notify;
 
 use crate::client::Heard;
 
@@ -24,6 +25,7 @@ pub(crate) enum Change {
 pub(crate) struct Membership {
     pub(crate) heard: Arc<Heard>,
     changes: Mutex<Vec<Change>>,
+    changed: Notify,
 }
 
 impl Membership {
@@ -32,8 +34,14 @@ impl Membership {
         std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Waits until something has changed. Where no message comes, nothing else tells.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
     fn note(&self, change: Change) {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner).push(change);
+        self.changed.notify_one();
     }
 }
 

@@ -114,6 +114,7 @@ impl<'a> Run<'a> {
             tokio::select! {
                 message = messages.next() => self.take(message)?,
                 Some(news) = heard.recv() => self.hear(news),
+                () = self.consumer.context().changed() => {}
                 () = until(wake_at) => {}
                 changed = ending.changed() => if changed.is_err() { return Ok(()) },
             }

@@ -160,6 +160,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             let mut ending = self.ending.clone();
             let message = tokio::select! {
                 message = messages.next() => message,
+                () = self.consumer.context().changed() => None,
                 _ = ending.wait_for(|ending| *ending) => return Ok(()),
             };
             let mut taken = self.take(message).await?;
