@@ -99,7 +99,7 @@ impl Projection {
             return Err(ProjectionError::Deployment { id: deployment_id.to_owned() });
         }
         let inner = Inner {
-            address: Address::parse(url)?,
+            address: Address::parse(url, "scarce-projection")?,
             deployment_id: deployment_id.to_ascii_lowercase(),
             options,
             is_ready: Mutex::new(false),

@@ -8,8 +8,12 @@ use crate::kit::{Database, Kind, columns, open};
 fn views(dialect: &str) -> Vec<String> {
     let path = format!("{}/migrations/{dialect}/0002_views.sql", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the migration");
-    let names = text.lines().filter_map(|line| line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS"));
-    names.map(str::to_owned).collect()
+    let name = |line: &str| {
+        let rest = line.strip_prefix("CREATE ")?;
+        let rest = rest.strip_prefix("OR REPLACE ").unwrap_or(rest);
+        rest.strip_prefix("VIEW ")?.strip_suffix(" AS").map(str::to_owned)
+    };
+    text.lines().filter_map(name).collect()
 }
 
 #[test]

@@ -14,9 +14,11 @@ pub fn columns(dialect: &str) -> Columns {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["CREATE", "TABLE", name, "("] => table = Some((*name).to_owned()),
+            ["CREATE", "TABLE", name, "("] | ["CREATE", "TABLE", "IF", "NOT", "EXISTS", name, "("] => {
+                table = Some((*name).to_owned());
+            }
             [first, ..] if first.starts_with(')') => table = None,
-            ["PRIMARY" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
+            ["PRIMARY" | "INDEX" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
             [column, ..] => {
                 if let Some(table) = &table {
                     tables.entry(table.clone()).or_default().push((*column).to_owned());
