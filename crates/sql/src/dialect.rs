@@ -77,6 +77,17 @@ impl Dialect {
         }
     }
 
+    /// What ends a `SELECT` of rows that nobody may remove before the transaction has ended.
+    #[must_use]
+    pub fn keep_rows(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => "FOR KEY SHARE",
+            // MariaDB knows no other words for it.
+            Self::MySql => "LOCK IN SHARE MODE",
+        }
+    }
+
     /// What ends a `SELECT` that claims rows, so that two who claim at a time get different ones. Only within a
     /// transaction. SQLite lets in one writer at a time anyway.
     #[must_use]

@@ -1,0 +1,11 @@
+//! Delivery between real databases, real engines and real receivers.
+
+mod consumers;
+mod endpoints;
+mod kit;
+mod outside;
+mod settlement;
+mod settlement_faults;
+mod unresolved;
+mod webhook_faults;
+mod webhooks;
