@@ -38,8 +38,8 @@ pub use page::Page;
 pub use running::Running;
 pub use secret::Secret;
 pub use settlement::{
-    AccountTemplate, Route, Settled, SettledLookup, Settlement, SettlementFilter, SettlementState, Tried,
-    operation_id,
+    AccountTemplate, LookedUp, Route, Settled, SettledLookup, Settlement, SettlementFilter, SettlementState,
+    Tried, operation_id,
 };
 pub use store::Delivery;
 pub use webhooks::{DeliveryFilter, DeliveryState, WebhookDelivery, message_id};

@@ -9,7 +9,7 @@ mod queries;
 mod questions;
 mod template;
 
-pub use lookup::{Settled, SettledLookup, Tried};
+pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
 pub use queries::{Settlement, SettlementFilter, SettlementState};
 pub use template::AccountTemplate;
 

@@ -83,10 +83,13 @@ async fn lock(
     );
     let rows = lent.fetch(&sql, &[now.into(), Cell::Word(route.word())], &KINDS).await?;
     let ids: Vec<i64> = rows.iter().filter_map(|row| row.first()?.integer()).collect();
-    let more = ", route = ?, account_template = COALESCE(account_template, ?), \
-                first_tried_at_ms = COALESCE(first_tried_at_ms, ?)";
-    let values = [Cell::Word(route.word()), template.into(), now.into()];
-    SETTLEMENTS.claim(lent, &ids, owner, (more, &values)).await?;
+    let mut more = ", route = ?, first_tried_at_ms = COALESCE(first_tried_at_ms, ?)".to_owned();
+    let mut values = vec![Cell::Word(route.word()), now.into()];
+    if let Some(template) = template {
+        more += ", account_template = COALESCE(account_template, ?)";
+        values.push(template.into());
+    }
+    SETTLEMENTS.claim(lent, &ids, owner, (&more, &values)).await?;
     lent.commit().await?;
     Ok(rows)
 }
