@@ -90,41 +90,47 @@ impl Sender {
 
     /// Sends a message; gives the answer, or why there was none.
     pub(crate) async fn send(&self, message: &Message) -> Result<Answer, String> {
-        match tokio::time::timeout(self.timeout, self.exchange(message)).await {
-            Ok(answered) => answered,
+        let request = request(message)?;
+        match tokio::time::timeout(self.timeout, self.client.request(request)).await {
+            Ok(Ok(response)) => Ok(self.read(response).await),
+            Ok(Err(error)) => Err(format!("it cannot be reached: {}", with_causes(&error))),
             Err(_) => Err(format!("it did not answer within {} ms", self.timeout.as_millis())),
         }
     }
 
-    async fn exchange(&self, message: &Message) -> Result<Answer, String> {
-        let timestamp_s = now_ms() / 1_000;
-        let signature = signatures(&message.secrets, &message.id, timestamp_s, message.body.as_bytes());
-        let mut request = Request::builder()
-            .method(Method::POST)
-            .uri(&message.url)
-            .header(CONTENT_TYPE, "application/json")
-            .header(USER_AGENT, AGENT)
-            .header("webhook-id", &message.id)
-            .header("webhook-timestamp", timestamp_s)
-            .header("webhook-signature", signature);
-        if message.has_key {
-            request = request.header("idempotency-key", &message.id);
-        }
-        let body = Full::new(Bytes::from(message.body.clone()));
-        let request = request.body(body).map_err(|error| format!("no request can be made: {error}"))?;
-        match self.client.request(request).await {
-            Ok(response) => Ok(read(response).await),
-            Err(error) => Err(format!("it cannot be reached: {}", with_causes(&error))),
-        }
+    /// Reads an answer. Its status counts, however its body ends.
+    async fn read(&self, response: Response<Incoming>) -> Answer {
+        let status = response.status().as_u16();
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let retry_after = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        let mut bytes = Vec::new();
+        // Late is as good as broken off.
+        let _ = tokio::time::timeout(self.timeout, read_body(response.into_body(), &mut bytes)).await;
+        Answer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 }
 
-/// Reads an answer; its body only as far as it is kept. What the body breaks off with does not matter.
-async fn read(response: Response<Incoming>) -> Answer {
-    let status = response.status().as_u16();
-    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let retry_after = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-    let (mut body, mut bytes) = (response.into_body(), Vec::new());
+/// A message as a request.
+fn request(message: &Message) -> Result<Request<Full<Bytes>>, String> {
+    let timestamp_s = now_ms() / 1_000;
+    let signature = signatures(&message.secrets, &message.id, timestamp_s, message.body.as_bytes());
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri(&message.url)
+        .header(CONTENT_TYPE, "application/json")
+        .header(USER_AGENT, AGENT)
+        .header("webhook-id", &message.id)
+        .header("webhook-timestamp", timestamp_s)
+        .header("webhook-signature", signature);
+    if message.has_key {
+        request = request.header("idempotency-key", &message.id);
+    }
+    let body = Full::new(Bytes::from(message.body.clone()));
+    request.body(body).map_err(|error| format!("no request can be made: {error}"))
+}
+
+/// Reads a body as far as it is kept.
+async fn read_body(mut body: Incoming, bytes: &mut Vec<u8>) {
     while bytes.len() < ANSWER_BYTES_MAX
         && let Some(Ok(frame)) = body.frame().await
     {
@@ -132,7 +138,6 @@ async fn read(response: Response<Incoming>) -> Answer {
             bytes.extend_from_slice(&data[..data.len().min(ANSWER_BYTES_MAX - bytes.len())]);
         }
     }
-    Answer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() }
 }
 
 /// An error with what it comes from.

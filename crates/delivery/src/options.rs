@@ -13,7 +13,7 @@ pub struct Options {
     pub timeout: Duration,
     /// How many connections to the database there are at most.
     pub connections_max: usize,
-    /// How long a receiver may take for its whole answer.
+    /// How long a receiver may take for its answer, and as long again for its body.
     pub request_timeout: Duration,
     /// How often it is tried before it is a dead letter.
     pub attempts_max: u32,
@@ -25,7 +25,8 @@ pub struct Options {
     pub retry_first: Duration,
     /// The longest delay, and the longest `Retry-After` that is heeded.
     pub retry_max: Duration,
-    /// After how long another worker takes over what a worker has claimed. Longer than `request_timeout`.
+    /// After how long another worker takes over what a worker has claimed. More than twice
+    /// `request_timeout`, so that nobody takes over what is still under way.
     pub lease: Duration,
     /// How often a worker that has nothing to do looks for work that another process wrote.
     pub poll_interval: Duration,

@@ -62,6 +62,11 @@ impl Conditions {
         self.values.push(value.into());
     }
 
+    /// A condition without a value, as it stands in the condition of an index.
+    pub(crate) fn and_literally(&mut self, condition: Option<String>) {
+        self.parts.extend(condition);
+    }
+
     pub(crate) fn and_if(&mut self, condition: &str, value: Option<impl Into<Cell>>) {
         if let Some(value) = value {
             self.and(condition, value);

@@ -13,7 +13,7 @@ use crate::store::now_ms;
 const ERROR_BYTES_MAX: usize = 4 << 10;
 
 /// How many rows are named in one statement.
-const IDS_MAX: usize = 500;
+const IDS_MAX: usize = 512;
 
 /// A table of such rows.
 #[derive(Clone, Copy, Debug)]
@@ -80,11 +80,11 @@ impl Queue {
                 "UPDATE {} SET lease_owner = ?, next_at_ms = ?, attempts = attempts + 1{more} WHERE {} IN ({})",
                 self.table,
                 self.id,
-                marks(ids.len())
+                marks(padded_len(ids.len()))
             );
             let mut values = vec![owner.into(), until_ms.into()];
             values.extend_from_slice(more_values);
-            values.extend(ids.iter().map(|id| Cell::from(*id)));
+            values.extend(padded(ids.iter().copied()));
             link.execute(&sql, &values).await?;
         }
         Ok(())
@@ -119,10 +119,10 @@ impl Queue {
             self.table,
             self.done,
             self.id,
-            marks(done.len())
+            marks(padded_len(done.len()))
         );
         let mut values = vec![now_ms().into(), status.map(i64::from).into()];
-        values.extend(done.iter().map(|(id, _)| Cell::from(*id)));
+        values.extend(padded(done.iter().map(|(id, _)| *id)));
         values.push(owner.into());
         link.execute(&sql, &values).await.map(drop)
     }
@@ -150,6 +150,18 @@ impl Queue {
     }
 }
 
+/// How many rows a statement names that is to name so many: statements of few shapes are found prepared.
+fn padded_len(count: usize) -> usize {
+    count.next_power_of_two()
+}
+
+/// Numbers of rows, the last one repeated.
+fn padded(ids: impl ExactSizeIterator<Item = i64> + Clone) -> impl Iterator<Item = Cell> {
+    let count = padded_len(ids.len());
+    let last = ids.clone().last();
+    ids.chain(std::iter::repeat_n(last, count).flatten()).take(count).map(Cell::from)
+}
+
 /// `?, ?, ?`.
 pub(crate) fn marks(count: usize) -> String {
     vec!["?"; count].join(", ")
@@ -167,6 +179,13 @@ fn clipped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_come_in_few_shapes() {
+        let padded: Vec<Cell> = padded([7, 8, 9].into_iter()).collect();
+        assert_eq!(padded, [7, 8, 9, 9].map(Cell::from));
+        assert_eq!((padded_len(1), padded_len(4), padded_len(IDS_MAX)), (1, 4, IDS_MAX));
+    }
 
     #[test]
     fn long_texts_are_cut_between_characters() {

@@ -57,7 +57,12 @@ impl Delivery {
     /// deployment's or newer than this release.
     pub async fn open(url: &str, deployment_id: &str, options: Options) -> Result<Self, DeliveryError> {
         let delivery = Self::new(url, deployment_id, options)?;
-        delivery.in_time(async { Ok(delivery.lend().await?.done()) }).await?;
+        delivery
+            .in_time(async {
+                delivery.lend().await?.done();
+                Ok(())
+            })
+            .await?;
         Ok(delivery)
     }
 
@@ -177,7 +182,9 @@ impl Delivery {
         let Inner { address, deployment_id, is_ready, .. } = &*self.inner;
         let mut link = Link::open(address).await.map_err(|error| self.failed(&error))?;
         let mut is_ready = is_ready.lock().await;
-        if !*is_ready {
+        // The database may have been put back from a copy meanwhile.
+        if !(*is_ready && is_ours(&mut link, deployment_id).await) {
+            *is_ready = false;
             prepare(&mut link, address, deployment_id).await?;
             *is_ready = true;
         }
@@ -247,16 +254,23 @@ async fn prepare(link: &mut Link, address: &Address, deployment_id: &str) -> Res
     let failed = |error: Error| failure(&database, &error);
     let sql = link.dialect().insert_if_missing("delivery_meta", &["name", "value"]);
     link.execute(&sql, &["deployment_id".into(), deployment_id.into()]).await.map_err(failed)?;
-    let sql = "SELECT value FROM delivery_meta WHERE name = 'deployment_id'";
-    let rows = link.fetch(sql, &[], &[Kind::Text]).await.map_err(failed)?;
-    match rows.first().and_then(|row| row.first()).and_then(Cell::text) {
-        Some(found) if found != deployment_id => Err(DeliveryError::OtherDeployment {
-            database,
-            found: found.to_owned(),
-            wanted: deployment_id.to_owned(),
-        }),
+    match owner(link).await.map_err(failed)? {
+        Some(found) if found != deployment_id => {
+            Err(DeliveryError::OtherDeployment { database, found, wanted: deployment_id.to_owned() })
+        }
         _ => Ok(()),
     }
+}
+
+/// Whose tables they are.
+async fn owner(link: &mut Link) -> Result<Option<String>, Error> {
+    let sql = "SELECT value FROM delivery_meta WHERE name = 'deployment_id'";
+    let rows = link.fetch(sql, &[], &[Kind::Text]).await?;
+    Ok(rows.first().and_then(|row| row.first()).and_then(Cell::text).map(str::to_owned))
+}
+
+async fn is_ours(link: &mut Link, deployment_id: &str) -> bool {
+    owner(link).await.is_ok_and(|found| found.as_deref() == Some(deployment_id))
 }
 
 /// The clock of this machine.

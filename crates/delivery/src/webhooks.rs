@@ -140,7 +140,7 @@ impl Delivery {
     ) -> Result<Page<WebhookDelivery>, DeliveryError> {
         let mut conditions = Conditions::default();
         conditions.and_if("endpoint_id = ?", filter.endpoint_id);
-        conditions.and_if("state = ?", filter.state.map(DeliveryState::word));
+        conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
         let source = ("delivery_webhooks", "delivery_id", &COLUMNS[..]);
         let read = |row| WebhookDelivery::read(row, self.deployment_id());
         self.page(source, conditions, (after, limit), read).await

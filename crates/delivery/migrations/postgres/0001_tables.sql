@@ -57,7 +57,8 @@ CREATE TABLE delivery_webhooks (
     CONSTRAINT delivery_webhooks_state CHECK (state IN ('pending', 'delivered', 'dead'))
 );
 
-CREATE INDEX delivery_webhooks_open ON delivery_webhooks (endpoint_id, state, next_at_ms) WHERE state <> 'delivered';
+CREATE INDEX delivery_webhooks_pending ON delivery_webhooks (endpoint_id, next_at_ms) WHERE state = 'pending';
+CREATE INDEX delivery_webhooks_dead ON delivery_webhooks (endpoint_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX delivery_webhooks_done ON delivery_webhooks (done_at_ms) WHERE state = 'delivered';
 
 -- Which asset the packets of a campaign are of.
@@ -97,5 +98,6 @@ CREATE TABLE delivery_settlements (
     CONSTRAINT delivery_settlements_route CHECK (route IN ('engine', 'outside'))
 );
 
-CREATE INDEX delivery_settlements_open ON delivery_settlements (state, next_at_ms) WHERE state <> 'settled';
+CREATE INDEX delivery_settlements_pending ON delivery_settlements (next_at_ms) WHERE state = 'pending';
+CREATE INDEX delivery_settlements_dead ON delivery_settlements (campaign, settlement_id) WHERE state = 'dead';
 CREATE INDEX delivery_settlements_user ON delivery_settlements (user_id);

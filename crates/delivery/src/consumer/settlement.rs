@@ -1,6 +1,6 @@
 //! Writes a settlement for each claimed packet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::event::{Event, PacketsClaimed, Position};
 use scarce_core::types::signed;
@@ -74,7 +74,7 @@ const COLUMNS: [Column; 14] = [
 /// Settlements to write, and the assets of the campaigns that were seen.
 #[derive(Debug, Default)]
 struct Settlements {
-    assets: HashMap<String, Text>,
+    assets: BTreeMap<String, Text>,
 }
 
 /// A claim with its place in the log.
@@ -122,7 +122,7 @@ impl Settlements {
     /// Reads the assets of campaigns that are not held. One that was created before the consumer began is not there;
     /// whoever settles asks the engine then.
     async fn look_up(&mut self, lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), Error> {
-        let campaigns: HashSet<&str> = claims.iter().map(|claim| claim.event.campaign.as_str()).collect();
+        let campaigns: BTreeSet<&str> = claims.iter().map(|claim| claim.event.campaign.as_str()).collect();
         let missing: Vec<Cell> = campaigns
             .into_iter()
             .filter(|campaign| !self.assets.contains_key(*campaign))

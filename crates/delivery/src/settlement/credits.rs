@@ -1,6 +1,6 @@
 //! The steps by which a batch of packets is credited in the engine.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::command::shapes::Resource;
 use scarce_core::command::table::{AccountCredit, AccountGet, AccountOpen, OperationGet, PacketGet};
@@ -33,7 +33,7 @@ enum Standing {
 impl Settler {
     /// Asks for the assets of campaigns that were created before the consumer began.
     pub(super) async fn learn_assets(&mut self, claimed: &[Claimed]) {
-        let unknown: HashSet<&str> = claimed
+        let unknown: BTreeSet<&str> = claimed
             .iter()
             .filter(|its| its.asset.is_none() && !self.assets.contains_key(&its.campaign))
             .map(|its| its.campaign.as_str())
@@ -165,11 +165,11 @@ impl Settler {
     }
 
     /// Asks for accounts that are not held; what is learned for good is held.
-    async fn learn_accounts(&mut self, all: &[Addressed]) -> HashMap<String, Standing> {
+    async fn learn_accounts(&mut self, all: &[Addressed]) -> BTreeMap<String, Standing> {
         if self.accounts.len() >= HELD_MAX {
             self.accounts.clear();
         }
-        let unknown: HashMap<&Id, &Id> = all
+        let unknown: BTreeMap<&Id, &Id> = all
             .iter()
             .filter(|its| !self.accounts.contains_key(its.account.as_str()))
             .map(|its| (&its.account, &its.asset))
@@ -182,7 +182,7 @@ impl Settler {
             questions.push(read(&*self.engine, account, AccountGet { account: (*account).clone() }));
         }
         let mut answers = ask(&self.engine, questions, self.patience()).await.into_iter();
-        let mut standings = HashMap::new();
+        let mut standings = BTreeMap::new();
         for (account, was_opened) in asked {
             let opened = if was_opened { answers.next() } else { None };
             let standing = standing(account, opened, answers.next());

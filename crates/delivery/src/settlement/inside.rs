@@ -1,6 +1,6 @@
 //! Settling packets as credits in an engine: batch after batch, each in a few steps.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ impl Delivery {
     /// Credits claimed packets in an engine, on a runtime, until it is stopped. Several processes may do so on one
     /// database.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "so that an engine is given as it is elsewhere")]
     pub fn run_settlement(
         &self,
         runtime: &Handle,
@@ -39,8 +40,8 @@ impl Delivery {
                 delivery: self.clone(),
                 engine: Arc::clone(&engine),
                 options: Arc::clone(&options),
-                assets: HashMap::new(),
-                accounts: HashMap::new(),
+                assets: BTreeMap::new(),
+                accounts: BTreeMap::new(),
             };
             tasks.push(runtime.spawn(run(work, settler)));
         }
@@ -83,9 +84,9 @@ pub(super) struct Settler {
     pub(super) engine: Arc<dyn Engine>,
     pub(super) options: Arc<SettlementOptions>,
     /// The assets of campaigns.
-    pub(super) assets: HashMap<String, String>,
+    pub(super) assets: BTreeMap<String, String>,
     /// The assets of accounts that exist. Neither ends, and neither changes its asset.
-    pub(super) accounts: HashMap<String, String>,
+    pub(super) accounts: BTreeMap<String, String>,
 }
 
 /// A packet that is on its way to an account.

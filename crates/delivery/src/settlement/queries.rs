@@ -159,7 +159,7 @@ impl Delivery {
         let mut conditions = Conditions::default();
         conditions.and_if("campaign = ?", filter.campaign);
         conditions.and_if("user_id = ?", filter.user);
-        conditions.and_if("state = ?", filter.state.map(SettlementState::word));
+        conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
         let source = ("delivery_settlements", "settlement_id", &COLUMNS[..]);
         self.page(source, conditions, (after, limit), Settlement::read).await
     }

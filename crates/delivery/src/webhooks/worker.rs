@@ -1,6 +1,6 @@
 //! Makes the deliveries that are due.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use scarce_sql::Kind;
 use sqlx::Error;
@@ -28,7 +28,7 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
         let trouble = work.trouble();
-        let worker = Worker { work, flying: JoinSet::new(), busy: HashMap::new() };
+        let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new() };
         Running::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
     }
 }
@@ -52,7 +52,7 @@ struct Worker {
     work: Work,
     flying: JoinSet<Tried>,
     /// How many requests are under way to each endpoint.
-    busy: HashMap<String, usize>,
+    busy: BTreeMap<String, usize>,
 }
 
 impl Worker {

@@ -1,6 +1,6 @@
 //! A real HTTP server that writes down what it is sent, and answers as it is told to.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,7 +20,7 @@ use tokio_rustls::TlsAcceptor;
 #[derive(Clone, Debug)]
 pub struct Heard {
     /// By their names in lower case.
-    pub headers: HashMap<String, String>,
+    pub headers: BTreeMap<String, String>,
     pub body: String,
 }
 
