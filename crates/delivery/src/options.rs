@@ -72,6 +72,10 @@ pub struct SettlementOptions {
     pub lanes: usize,
     /// Who knows whether a credit happened that the engine no longer remembers.
     pub lookup: Option<Arc<dyn SettledLookup>>,
+    /// Whether that is asked even about packets that were never tried, by what the tables say, and that were claimed
+    /// longer ago than the engine remembers. For tables that were put back from a copy: they may have been credited
+    /// after it was made.
+    pub looks_up_first_tries: bool,
 }
 
 impl Default for SettlementOptions {
@@ -83,6 +87,7 @@ impl Default for SettlementOptions {
             batch_max: 1_000,
             lanes: 2,
             lookup: None,
+            looks_up_first_tries: false,
         }
     }
 }
@@ -96,6 +101,7 @@ impl std::fmt::Debug for SettlementOptions {
             .field("batch_max", &self.batch_max)
             .field("lanes", &self.lanes)
             .field("has_lookup", &self.lookup.is_some())
+            .field("looks_up_first_tries", &self.looks_up_first_tries)
             .finish()
     }
 }

@@ -52,8 +52,8 @@ impl Points {
         let number = |text: &str| text.parse::<u64>().map_err(|_| unreadable());
         let mut lines = text.lines().map(|line| line.split_once(' ').ok_or_else(unreadable));
         let (epoch, sequence) = lines.next().ok_or_else(unreadable)??;
-        let mut points = Self::default();
-        points.position = Position { epoch: number(epoch)?, sequence: number(sequence)? };
+        let position = Position { epoch: number(epoch)?, sequence: number(sequence)? };
+        let mut points = Self { position, ..Self::default() };
         for line in lines {
             let (owner, its) = line?;
             points.of_owners.insert(owner.to_owned(), number(its)?);

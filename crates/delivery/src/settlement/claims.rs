@@ -25,11 +25,13 @@ pub(super) struct Claimed {
     pub(super) first_tried_at_ms: i64,
     /// Whether no earlier try is open.
     pub(super) is_first: bool,
+    /// When the packet was claimed.
+    pub(super) claimed_at_ms: i64,
     /// How often it was tried, this time included.
     pub(super) attempts: u64,
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::Integer,
     Kind::Text,
     Kind::Integer,
@@ -37,6 +39,7 @@ const KINDS: [Kind; 10] = [
     Kind::Integer,
     Kind::Text,
     Kind::Text,
+    Kind::Integer,
     Kind::Integer,
     Kind::Integer,
     Kind::Integer,
@@ -76,7 +79,7 @@ async fn lock(
     lent.begin().await?;
     let sql = format!(
         "SELECT settlement_id, campaign, packet, user_id, amount, asset, account_template, operation_round, \
-         first_tried_at_ms, attempts FROM delivery_settlements \
+         first_tried_at_ms, claimed_at_ms, attempts FROM delivery_settlements \
          WHERE state = 'pending' AND next_at_ms <= ? AND (route IS NULL OR route = ?) \
          ORDER BY next_at_ms LIMIT {limit} {}",
         lent.dialect().skip_locked()
@@ -111,6 +114,7 @@ fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> Claimed {
         operation_id,
         first_tried_at_ms: first_tried_at_ms.unwrap_or(now),
         is_first: first_tried_at_ms.is_none(),
+        claimed_at_ms: row.integer(),
         attempts: row.natural() + 1,
     }
 }

@@ -67,11 +67,11 @@ impl Settler {
     /// others may be sent, under the same id.
     pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
         let begins = now_ms().saturating_sub(self.window_ms());
-        let is_old = |its: &Addressed| !its.claimed.is_first && its.claimed.first_tried_at_ms <= begins;
-        let (old, fresh): (Vec<_>, Vec<_>) = all.into_iter().partition(is_old);
+        let (old, mut fresh): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
         let (mut asked, mut questions) = (Vec::with_capacity(old.len()), Vec::with_capacity(old.len()));
-        for its in &old {
-            if let Some(question) = self.recall(its) {
+        for its in old {
+            if let Some(question) = self.recall(&its) {
                 questions.push(question);
                 asked.push(its);
             }
@@ -84,10 +84,32 @@ impl Settler {
                     let reason = "an earlier try was refused".to_owned();
                     ended.failed.push(at_once(&its.claimed, reason, Resolution::Refused));
                 }
-                None => self.look_up(its, ended).await,
+                None => match self.look_up(&its).await {
+                    Ok(Settled::Applied) => ended.done.push((its.claimed.id, None)),
+                    Ok(Settled::Absent) if its.claimed.is_first => fresh.push(its),
+                    Ok(Settled::Absent) => {
+                        let reason = "an earlier try came to nothing".to_owned();
+                        ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
+                    }
+                    Ok(Settled::Unknown { reason }) => {
+                        ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
+                    }
+                    Err(reason) => {
+                        ended.failed.push(self.engine_failed(&its.claimed, reason, its.claimed.untouched()));
+                    }
+                },
             }
         }
         fresh
+    }
+
+    /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
+    fn is_old(&self, claimed: &Claimed, begins: i64) -> bool {
+        if claimed.is_first {
+            self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
+        } else {
+            claimed.first_tried_at_ms <= begins
+        }
     }
 
     /// Asks whether the engine still remembers an operation.
@@ -98,36 +120,32 @@ impl Settler {
     }
 
     /// Asks who knows operations for longer than the engine does.
-    async fn look_up(&self, its: &Addressed, ended: &mut Ended) {
+    async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
         let claimed = &its.claimed;
-        let from_ms = u64::try_from(claimed.first_tried_at_ms).unwrap_or_default();
-        let window_ms = u64::try_from(self.window_ms()).unwrap_or_default();
-        let tried = Tried {
-            operation_id: claimed.operation_id.clone(),
-            account: its.account.as_str().to_owned(),
-            from_ms,
-            until_ms: from_ms.saturating_add(window_ms),
+        let time = |at: i64| u64::try_from(at).unwrap_or_default();
+        let (from_ms, until_ms) = if claimed.is_first {
+            (time(claimed.claimed_at_ms), time(now_ms()))
+        } else {
+            let from_ms = claimed.first_tried_at_ms;
+            (time(from_ms), time(from_ms.saturating_add(self.window_ms())))
         };
+        let (operation_id, account) = (claimed.operation_id.clone(), its.account.as_str().to_owned());
+        let tried = Tried { operation_id, account, from_ms, until_ms };
         let found = match &self.options.lookup {
-            Some(lookup) => lookup.look_up(&tried).await,
-            None => Ok(Settled::Unknown { reason: "and there is nobody to ask".to_owned() }),
+            Some(lookup) => lookup.look_up(&tried).await?,
+            None => Settled::Unknown { reason: "and there is nobody to ask".to_owned() },
         };
-        ended.failed.push(match found {
-            Ok(Settled::Applied) => return ended.done.push((claimed.id, None)),
-            Ok(Settled::Absent) => {
-                let reason = "an earlier try came to nothing".to_owned();
-                at_once(claimed, reason, Resolution::NotDone)
-            }
-            Ok(Settled::Unknown { reason }) => {
-                let reason = format!(
-                    "it was sent first at {from_ms} (Unix milliseconds) as '{}' to '{}' and no answer came; the engine \
-                     no longer remembers that id, {reason}; look whether the account was credited, and resolve this",
+        Ok(match found {
+            Settled::Unknown { reason } => Settled::Unknown {
+                reason: format!(
+                    "it may have been sent from {from_ms} on (Unix milliseconds) as '{}' to '{}' without an answer; \
+                     the engine no longer remembers that id, {reason}; look whether the account was credited, and \
+                     resolve this",
                     tried.operation_id, tried.account
-                );
-                never(claimed, reason, Resolution::Open)
-            }
-            Err(reason) => self.engine_failed(claimed, reason, Resolution::Open),
-        });
+                ),
+            },
+            found => found,
+        })
     }
 
     /// Finds accounts, and opens those that do not exist where that is wanted. Those that keep another asset get

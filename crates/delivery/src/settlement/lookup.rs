@@ -9,9 +9,9 @@ pub struct Tried {
     pub operation_id: String,
     /// The account.
     pub account: String,
-    /// When it was sent first, in Unix milliseconds: it did not happen before.
+    /// When it was sent first, in Unix milliseconds, or the packet was claimed: it did not happen before.
     pub from_ms: u64,
-    /// When it could have happened last, in Unix milliseconds: it carried this deadline.
+    /// When it could have happened last, in Unix milliseconds: it carried this deadline, or this is now.
     pub until_ms: u64,
 }
 
@@ -21,7 +21,8 @@ pub enum Settled {
     /// It did.
     Applied,
     /// It did not, and that is certain: all that the account's partition decided up to [`Tried::until_ms`] is known,
-    /// and the operation is not among it, or was refused.
+    /// and the operation is not among it, or was refused. A table that is filled from the log knows that when it has
+    /// reached what is durable in that partition at the time of the question.
     Absent,
     /// Nobody can tell.
     Unknown {

@@ -135,3 +135,24 @@ async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
     assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
     assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
 }
+
+/// The tables were put back from a copy that was made before the credit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
+    for (says, count) in [(Settled::Applied, 1), (Settled::Absent, 2)] {
+        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+        let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+        database
+            .run("UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL")
+            .await;
+        let oracle = Arc::new(Oracle { says: Ok(says), asked: AtomicUsize::new(0) });
+        let careful =
+            SettlementOptions { looks_up_first_tries: true, ..settlement(Some(Arc::clone(&oracle))) };
+        let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), careful);
+        wait_until("it came to no end", || async { counts(&delivery).await == (0, 1, 0) }).await;
+        worker.stop().await;
+        assert_eq!(oracle.asked.load(Ordering::Relaxed), 1);
+        // It is believed even where it is wrong: nobody else knows.
+        assert_eq!(bench.count("account.credited"), count);
+    }
+}
