@@ -5,6 +5,7 @@ mod documents;
 mod endpoints;
 mod kit;
 mod outside;
+mod processes;
 mod settlement;
 mod settlement_faults;
 mod unresolved;

@@ -1,5 +1,6 @@
 //! A real engine in a folder, with campaigns and claims.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use scarce_core::outcome::{Receipt, Value};
@@ -20,7 +21,8 @@ pub const PARTITIONS: u32 = 3;
 pub struct Bench {
     pub engine: Arc<dyn Engine>,
     running: Option<Running>,
-    _folder: TempDir,
+    /// Where it is, unless somebody else keeps that.
+    _folder: Option<TempDir>,
 }
 
 impl Bench {
@@ -38,12 +40,23 @@ impl Bench {
 
     fn with(settings: &embedded::Settings) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
+        let mut bench = Self::open(folder.path(), settings);
+        bench._folder = Some(folder);
+        bench
+    }
+
+    /// The one of a folder that somebody else keeps.
+    pub fn at(folder: &Path) -> Self {
+        Self::open(folder, &embedded::Settings::default())
+    }
+
+    fn open(folder: &Path, settings: &embedded::Settings) -> Self {
         let settings =
             embedded::Settings { partitions: PARTITIONS, segment_bytes: 256 << 10, ..settings.clone() };
-        let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("an engine");
+        let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
         let (engine, running) =
             recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");
-        Self { engine, running: Some(running), _folder: folder }
+        Self { engine, running: Some(running), _folder: None }
     }
 
     pub fn deployment_id(&self) -> &str {
