@@ -11,7 +11,7 @@ use crate::ProjectionError;
 use crate::fold::{Cursor, Fold, Misfit};
 use crate::migrations::failure;
 use crate::projection::{Projection, Slot};
-use crate::store::{Link, is_conflict, is_duplicate, is_lost};
+use crate::store::{Link, Sheets, is_conflict, is_duplicate, is_lost};
 
 mod cursor;
 mod loading;

@@ -1,5 +1,7 @@
 //! Why the projection as a whole cannot do what it is asked for.
 
+use scarce_sql::AddressError;
+
 /// Why a projection cannot be opened, looked at or dropped. The texts say what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,4 +104,13 @@ pub enum ProjectionError {
         #[source]
         source: serde_json::Error,
     },
+}
+
+impl From<AddressError> for ProjectionError {
+    fn from(error: AddressError) -> Self {
+        match error {
+            AddressError::Scheme { scheme } => Self::Scheme { scheme },
+            AddressError::Unreadable { source } => Self::Address { source },
+        }
+    }
 }

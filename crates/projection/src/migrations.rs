@@ -1,16 +1,21 @@
 //! Making the tables, and bringing older ones up to date.
 
-use sqlx::Connection;
-use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::mysql::MySqlConnection;
+use std::sync::LazyLock;
+
+use scarce_sql::{MigrationFault, Migrations};
 
 use crate::ProjectionError;
 use crate::store::{Address, Link, describe};
 use crate::table::{Cell, Kind};
 
-static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
-static MYSQL: Migrator = sqlx::migrate!("migrations/mysql");
+static MIGRATIONS: LazyLock<Migrations> = LazyLock::new(|| {
+    let files = [
+        sqlx::migrate!("migrations/sqlite"),
+        sqlx::migrate!("migrations/postgres"),
+        sqlx::migrate!("migrations/mysql"),
+    ];
+    Migrations::new("_sqlx_migrations", files)
+});
 
 /// Makes what tables are missing, and notes whose log they hold, or refuses another's.
 pub(crate) async fn prepare(
@@ -18,8 +23,8 @@ pub(crate) async fn prepare(
     address: &Address,
     deployment_id: &str,
 ) -> Result<(), ProjectionError> {
-    if let Err(error) = migrate(link).await {
-        return Err(refusal(error, address));
+    if let Err(fault) = MIGRATIONS.run(link).await {
+        return Err(refusal(fault, address));
     }
     let failed = |source: sqlx::Error| failure(address, &source);
     let sql = link.dialect().insert_if_missing("meta", &["name", "value"]);
@@ -42,49 +47,12 @@ pub(crate) async fn deployment(link: &mut Link) -> Result<Option<String>, sqlx::
     Ok(rows.into_iter().flatten().next().map(|cell| cell.to_string()))
 }
 
-async fn migrate(link: &mut Link) -> Result<(), MigrateError> {
-    match link {
-        Link::Sqlite(connection) => {
-            // Two processes that begin at the same time must not both make the tables.
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            SQLITE.run_direct(None, &mut *transaction, false).await?;
-            Ok(transaction.commit().await?)
-        }
-        Link::Postgres(connection) => POSTGRES.run_direct(None, &mut **connection, false).await,
-        Link::MySql(connection) => migrate_mysql(connection).await,
-    }
-}
-
-/// MySQL takes back no table when a transaction is broken off. Its files say what is to be there in the end, so one
-/// that was interrupted is begun anew.
-async fn migrate_mysql(connection: &mut MySqlConnection) -> Result<(), MigrateError> {
-    match MYSQL.run_direct(None, &mut *connection, false).await {
-        Err(MigrateError::Dirty(version)) => {
-            let forget = "DELETE FROM _sqlx_migrations WHERE version = ? AND success = FALSE";
-            sqlx::query(forget).bind(version).execute(&mut *connection).await?;
-            MYSQL.run_direct(None, &mut *connection, false).await
-        }
-        ended => ended,
-    }
-}
-
-fn refusal(error: MigrateError, address: &Address) -> ProjectionError {
+fn refusal(fault: MigrationFault, address: &Address) -> ProjectionError {
     let database = address.to_string();
-    match error {
-        MigrateError::VersionMissing(found) => {
-            let known = SQLITE.iter().map(|migration| migration.version).max().unwrap_or(0);
-            ProjectionError::Newer { database, found, known }
-        }
-        MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
-            failure(address, &source)
-        }
-        MigrateError::Dirty(version) => {
-            ProjectionError::Tables { database, what: format!("making version {version} was interrupted") }
-        }
-        MigrateError::VersionMismatch(version) => {
-            ProjectionError::Tables { database, what: format!("version {version} was made differently") }
-        }
-        error => ProjectionError::Tables { database, what: error.to_string() },
+    match fault {
+        MigrationFault::Newer { found, known } => ProjectionError::Newer { database, found, known },
+        MigrationFault::Tables { what } => ProjectionError::Tables { database, what },
+        MigrationFault::Database(source) => failure(address, &source),
     }
 }
 

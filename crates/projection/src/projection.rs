@@ -50,6 +50,9 @@ pub struct Progress {
     pub updated_at_ms: u64,
 }
 
+/// What PostgreSQL shows to who looks at its connections.
+const APPLICATION: &str = "scarce-projection";
+
 /// A connection that is made when it is needed.
 pub(crate) type Slot = Arc<Mutex<Option<Link>>>;
 
@@ -101,7 +104,7 @@ impl Projection {
             return Err(ProjectionError::Deployment { id: deployment_id.to_owned() });
         }
         let deployment_id = deployment_id.to_ascii_lowercase();
-        Ok(Self::of(Address::parse(url)?, deployment_id, options, false))
+        Ok(Self::of(Address::parse(url, APPLICATION)?, deployment_id, options, false))
     }
 
     /// Opens a projection that somebody else fills, to read it: makes and changes nothing.
@@ -109,7 +112,7 @@ impl Projection {
     /// # Errors
     /// When the address cannot be read, the database does not answer, or holds no projection.
     pub async fn open_read_only(url: &str, options: Options) -> Result<Self, ProjectionError> {
-        let address = Address::parse(url)?.of_existing();
+        let address = Address::parse(url, APPLICATION)?.of_existing();
         let nothing = || ProjectionError::Nothing { database: address.to_string() };
         let reading = async {
             let mut link = Link::open(&address).await.map_err(|error| failure(&address, &error))?;

@@ -1,20 +1,7 @@
 //! Tables as the code knows them: their columns, rows that go into them and come out, and what is to be
 //! written at a time.
 
-use std::sync::Arc;
-
-/// What a column holds. Nothing else is needed: figures and times are integers, all else is text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Integer,
-    Text,
-}
-
-#[derive(Debug)]
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
-}
+pub(crate) use scarce_sql::{Cell, Column, Kind, Text};
 
 /// A table. Its columns begin with those of its key.
 #[derive(Debug)]
@@ -39,62 +26,6 @@ impl Table {
 
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> {
         self.columns.iter().map(|column| column.kind)
-    }
-}
-
-/// A text in a row. The same one stands in several rows, and in the statements that write them, without being
-/// copied.
-pub(crate) type Text = Arc<str>;
-
-/// A value in the database.
-#[derive(Clone, Debug)]
-pub(crate) enum Cell {
-    Null,
-    Integer(i64),
-    Text(Text),
-    /// A text that is one of a few.
-    Word(&'static str),
-}
-
-impl Cell {
-    /// The text of one that is a text.
-    pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Word(word) => Some(word),
-            Self::Null | Self::Integer(_) => None,
-        }
-    }
-
-    /// The number of one that is a number.
-    pub(crate) fn integer(&self) -> Option<i64> {
-        match self {
-            Self::Integer(value) => Some(*value),
-            Self::Null | Self::Text(_) | Self::Word(_) => None,
-        }
-    }
-}
-
-impl From<i64> for Cell {
-    fn from(value: i64) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(value: &str) -> Self {
-        Self::Text(value.into())
-    }
-}
-
-impl std::fmt::Display for Cell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Null => f.write_str("-"),
-            Self::Integer(value) => value.fmt(f),
-            Self::Text(text) => f.write_str(text),
-            Self::Word(word) => f.write_str(word),
-        }
     }
 }
 

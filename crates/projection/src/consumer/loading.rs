@@ -5,7 +5,7 @@ use sqlx::Error;
 use crate::fold::tables::{Tables, each_shelf};
 use crate::rows::OperationRow;
 use crate::shelf::{Shelf, key_of};
-use crate::store::Link;
+use crate::store::{Link, Sheets};
 use crate::table::{Cell, Row};
 
 /// Reads them, once for each table.

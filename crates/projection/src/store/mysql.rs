@@ -1,79 +1,13 @@
-//! MySQL and MariaDB.
+//! Rows into MySQL and MariaDB.
 
-use sqlx::mysql::{MySqlArguments, MySqlConnection, MySqlRow};
-use sqlx::{Arguments, AssertSqlSafe, Error, Row};
+use scarce_sql::mysql::{BYTES_MAX, ROWS_MAX, arguments};
+use scarce_sql::sqlite::floor_power_of_two;
+use sqlx::mysql::MySqlConnection;
+use sqlx::{AssertSqlSafe, Error};
 
 use super::Dialect;
-use super::sqlite::floor_power_of_two;
-use crate::table::{Cell, Kind, Sheet};
-
-/// How many rows are written by one statement.
-const ROWS_MAX: usize = 256;
-
-/// How many bytes of texts one statement carries: servers refuse packets of more than 16 MB or so.
-const BYTES_MAX: usize = 4 << 20;
-
-/// What does not fit a column is refused, not cut; and readers take no locks that writers of other
-/// partitions would wait for.
-const SESSION: &str = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), \
-                       SESSION transaction_isolation = 'READ-COMMITTED'";
-
-/// The same for MariaDB before 11.1.
-const SESSION_BEFORE: &str = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), \
-                              SESSION tx_isolation = 'READ-COMMITTED'";
-
-pub(super) async fn set_up(connection: &mut MySqlConnection) -> Result<(), Error> {
-    match sqlx::raw_sql(SESSION).execute(&mut *connection).await {
-        Err(Error::Database(_)) => sqlx::raw_sql(SESSION_BEFORE).execute(connection).await.map(drop),
-        done => done.map(drop),
-    }
-}
-
-fn add(arguments: &mut MySqlArguments, cell: &Cell) -> Result<(), Error> {
-    match cell {
-        Cell::Null => arguments.add(None::<i64>),
-        Cell::Integer(value) => arguments.add(*value),
-        Cell::Text(text) => arguments.add(&**text),
-        Cell::Word(word) => arguments.add(*word),
-    }
-    .map_err(Error::Encode)
-}
-
-fn arguments(cells: &[Cell]) -> Result<MySqlArguments, Error> {
-    let mut arguments = MySqlArguments::default();
-    cells.iter().try_for_each(|cell| add(&mut arguments, cell))?;
-    Ok(arguments)
-}
-
-pub(super) async fn execute(
-    connection: &mut MySqlConnection,
-    sql: String,
-    values: &[Cell],
-) -> Result<u64, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    Ok(query.execute(connection).await?.rows_affected())
-}
-
-pub(super) async fn fetch(
-    connection: &mut MySqlConnection,
-    sql: String,
-    values: &[Cell],
-    kinds: &[Kind],
-) -> Result<Vec<Vec<Cell>>, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
-}
-
-fn cells(row: &MySqlRow, kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
-    let cell = |(at, kind): (usize, &Kind)| {
-        Ok(match kind {
-            Kind::Integer => row.try_get::<Option<i64>, _>(at)?.map(Cell::Integer),
-            Kind::Text => row.try_get::<Option<&str>, _>(at)?.map(Cell::from),
-        }
-        .unwrap_or(Cell::Null))
-    };
-    kinds.iter().enumerate().map(cell).collect()
-}
+use super::sql::Statements;
+use crate::table::{Cell, Sheet};
 
 pub(super) async fn write(connection: &mut MySqlConnection, sheet: &Sheet) -> Result<(), Error> {
     let mut done = 0;

@@ -1,47 +1,16 @@
-//! PostgreSQL.
+//! Rows into PostgreSQL, and out of it by their keys.
 
-use sqlx::postgres::{PgArguments, PgConnection, PgRow};
-use sqlx::{Arguments, AssertSqlSafe, Error, Row};
+use scarce_sql::postgres::{add_column, cells};
+use sqlx::postgres::{PgArguments, PgConnection};
+use sqlx::{AssertSqlSafe, Error};
 
 use super::Dialect;
+use super::sql::Statements;
 use crate::table::{Cell, Kind, Manner, Sheet};
 
 /// From how many new rows on they are copied in rather than inserted: a copy is cheaper for each row, and
 /// needs one exchange more.
 const COPY_ROWS_MIN: usize = 16;
-
-fn arguments(cells: &[Cell]) -> Result<PgArguments, Error> {
-    let mut arguments = PgArguments::default();
-    for cell in cells {
-        match cell {
-            Cell::Null => arguments.add(None::<i64>),
-            Cell::Integer(value) => arguments.add(*value),
-            Cell::Text(text) => arguments.add(&**text),
-            Cell::Word(word) => arguments.add(*word),
-        }
-        .map_err(Error::Encode)?;
-    }
-    Ok(arguments)
-}
-
-pub(super) async fn execute(
-    connection: &mut PgConnection,
-    sql: String,
-    values: &[Cell],
-) -> Result<u64, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    Ok(query.execute(connection).await?.rows_affected())
-}
-
-pub(super) async fn fetch(
-    connection: &mut PgConnection,
-    sql: String,
-    values: &[Cell],
-    kinds: &[Kind],
-) -> Result<Vec<Vec<Cell>>, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
-}
 
 /// Reads by keys, which are given column by column.
 pub(super) async fn read(
@@ -52,35 +21,13 @@ pub(super) async fn read(
 ) -> Result<Vec<Vec<Cell>>, Error> {
     let mut arguments = PgArguments::default();
     for at in 0..keys.first().map_or(0, Vec::len) {
-        add_column(&mut arguments, keys.iter().filter_map(|key| key.get(at)))?;
+        let column = || keys.iter().filter_map(|key| key.get(at));
+        let is_number = |cell: &Cell| matches!(cell, Cell::Integer(_));
+        let kind = if column().any(is_number) { Kind::Integer } else { Kind::Text };
+        add_column(&mut arguments, kind, column())?;
     }
     let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
     query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
-}
-
-/// Adds the values of a column as one array.
-fn add_column<'c>(
-    arguments: &mut PgArguments,
-    column: impl Iterator<Item = &'c Cell> + Clone,
-) -> Result<(), Error> {
-    let is_number = |cell: &Cell| matches!(cell, Cell::Integer(_));
-    let added = if column.clone().any(is_number) {
-        arguments.add(column.map(Cell::integer).collect::<Vec<_>>())
-    } else {
-        arguments.add(column.map(Cell::text).collect::<Vec<_>>())
-    };
-    added.map_err(Error::Encode)
-}
-
-fn cells(row: &PgRow, kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
-    let cell = |(at, kind): (usize, &Kind)| {
-        Ok(match kind {
-            Kind::Integer => row.try_get::<Option<i64>, _>(at)?.map(Cell::Integer),
-            Kind::Text => row.try_get::<Option<&str>, _>(at)?.map(Cell::from),
-        }
-        .unwrap_or(Cell::Null))
-    };
-    kinds.iter().enumerate().map(cell).collect()
 }
 
 pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Result<(), Error> {
@@ -89,11 +36,7 @@ pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Resul
     }
     let mut arguments = PgArguments::default();
     for (at, column) in sheet.table.columns.iter().enumerate() {
-        match column.kind {
-            Kind::Integer => arguments.add(sheet.column(at).map(Cell::integer).collect::<Vec<_>>()),
-            Kind::Text => arguments.add(sheet.column(at).map(Cell::text).collect::<Vec<_>>()),
-        }
-        .map_err(Error::Encode)?;
+        add_column(&mut arguments, column.kind, sheet.column(at))?;
     }
     let sql = Dialect::Postgres.write(sheet.table, sheet.manner, sheet.rows());
     sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection).await.map(drop)

@@ -2,98 +2,47 @@
 
 use std::fmt::Write;
 
+use super::Dialect;
 use crate::table::{Column, Kind, Manner, Table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Dialect {
-    Sqlite,
-    Postgres,
-    MySql,
+/// The statements about tables.
+pub(crate) trait Statements: Sized {
+    /// Writes so many rows.
+    fn write(self, table: &Table, manner: Manner, rows: usize) -> String;
+    /// Reads the rows of so many keys, of each its last use.
+    fn read(self, table: &Table, keys: usize) -> String;
+    /// Reads, for each item and serial, the last range before it that came back.
+    fn read_returned(self, keys: usize) -> String;
 }
 
-impl Dialect {
-    /// A statement whose values are marked by `?`, as the dialect marks them.
-    pub(crate) fn marked(self, sql: &str) -> String {
-        if self != Self::Postgres {
-            return sql.to_owned();
-        }
-        let mut marked = String::with_capacity(sql.len() + 16);
-        let mut parts = sql.split('?');
-        marked.push_str(parts.next().unwrap_or_default());
-        for (number, part) in (1..).zip(parts) {
-            put(&mut marked, format_args!("${number}{part}"));
-        }
-        marked
-    }
-
-    /// Starts a transaction that will write.
-    pub(crate) fn begin(self) -> &'static str {
-        match self {
-            // Whoever waits does so now, and not in the middle, where waiting may be of no use.
-            Self::Sqlite => "BEGIN IMMEDIATE",
-            Self::Postgres | Self::MySql => "BEGIN",
-        }
-    }
-
-    /// Adds a row unless there is one of its key; the first of the columns is one of the key.
-    pub(crate) fn insert_if_missing(self, table: &str, columns: &[&str]) -> String {
-        let marks = vec!["?"; columns.len()].join(", ");
-        let otherwise = match self {
-            Self::Sqlite | Self::Postgres => "ON CONFLICT DO NOTHING".to_owned(),
-            Self::MySql => format!("ON DUPLICATE KEY UPDATE {0} = {0}", columns[0]),
-        };
-        format!("INSERT INTO {table} ({}) VALUES ({marks}) {otherwise}", columns.join(", "))
-    }
-
-    /// Writes so many rows.
-    pub(crate) fn write(self, table: &Table, manner: Manner, rows: usize) -> String {
+impl Statements for Dialect {
+    fn write(self, table: &Table, manner: Manner, rows: usize) -> String {
         // A row that is refused ends the transaction anyway; so SQLite need not keep every page as it was,
         // which would cost as much as the writing itself.
-        let verb = if self == Self::Sqlite { "INSERT OR FAIL" } else { "INSERT" };
+        let verb = if self == Dialect::Sqlite { "INSERT OR FAIL" } else { "INSERT" };
         let mut sql = format!("{verb} INTO {} (", table.name);
         put_names(&mut sql, table.columns, "");
         sql.push_str(") ");
         match self {
-            Self::Postgres => {
+            Dialect::Postgres => {
                 sql.push_str("SELECT * FROM ");
                 put_arrays(&mut sql, table.columns);
             }
-            Self::Sqlite | Self::MySql => {
+            Dialect::Sqlite | Dialect::MySql => {
                 sql.push_str("VALUES ");
                 put_marks(&mut sql, table.columns.len(), rows);
             }
         }
         if manner == Manner::Replace {
-            self.put_replacement(&mut sql, table);
+            put_replacement(self, &mut sql, table);
         }
         sql
     }
 
-    /// What becomes of a row that is there already.
-    fn put_replacement(self, sql: &mut String, table: &Table) {
-        let rest = table.columns[table.key_columns..].iter().map(|column| column.name);
-        let (head, (left, right)) = match self {
-            Self::Sqlite | Self::Postgres => {
-                let mut head = " ON CONFLICT (".to_owned();
-                put_names(&mut head, table.key(), "");
-                head.push_str(") DO UPDATE SET ");
-                (head, (" = excluded.", ""))
-            }
-            // MariaDB knows no other way to name what would have been written.
-            Self::MySql => (" ON DUPLICATE KEY UPDATE ".to_owned(), (" = VALUES(", ")")),
-        };
-        sql.push_str(&head);
-        for (at, name) in rest.enumerate() {
-            let comma = if at > 0 { ", " } else { "" };
-            put(sql, format_args!("{comma}{name}{left}{name}{right}"));
-        }
-    }
-
-    /// Reads the rows of so many keys, of each its last use.
-    pub(crate) fn read(self, table: &Table, keys: usize) -> String {
+    fn read(self, table: &Table, keys: usize) -> String {
         let mut sql = String::new();
         let lookup = table.lookup();
-        if self == Self::Sqlite {
+        if self == Dialect::Sqlite {
             sql.push_str("WITH k (");
             put_names(&mut sql, lookup, "");
             sql.push_str(") AS (VALUES ");
@@ -104,19 +53,19 @@ impl Dialect {
         put_names(&mut sql, table.columns, "t.");
         match self {
             // The order is fixed: the few keys first, and for each its row by the index.
-            Self::Sqlite => put(&mut sql, format_args!(" FROM k CROSS JOIN {} AS t ON ", table.name)),
-            Self::Postgres => {
+            Dialect::Sqlite => put(&mut sql, format_args!(" FROM k CROSS JOIN {} AS t ON ", table.name)),
+            Dialect::Postgres => {
                 sql.push_str(" FROM ");
                 put_arrays(&mut sql, lookup);
                 sql.push_str(" AS k (");
                 put_names(&mut sql, lookup, "");
                 put(&mut sql, format_args!(") JOIN {} AS t ON ", table.name));
             }
-            Self::MySql => put(&mut sql, format_args!(" FROM {} AS t WHERE ", table.name)),
+            Dialect::MySql => put(&mut sql, format_args!(" FROM {} AS t WHERE ", table.name)),
         }
         match self {
-            Self::Sqlite | Self::Postgres => put_equal(&mut sql, lookup, "k"),
-            Self::MySql => put_choices(&mut sql, lookup, keys),
+            Dialect::Sqlite | Dialect::Postgres => put_equal(&mut sql, lookup, "k"),
+            Dialect::MySql => put_choices(&mut sql, lookup, keys),
         }
         if table.has_uses {
             let (name, last) = (table.name, table.columns[table.key_columns - 1].name);
@@ -127,29 +76,48 @@ impl Dialect {
         sql
     }
 
-    /// Reads, for each item and serial, the last range before it that came back.
-    pub(crate) fn read_returned(self, keys: usize) -> String {
+    fn read_returned(self, keys: usize) -> String {
         let is_last = "r.first_serial = (SELECT MAX(u.first_serial) FROM stock_returns AS u \
                        WHERE u.sku = r.sku AND u.first_serial < ";
         let figures = "SELECT r.sku, r.first_serial, r.quantity FROM";
         match self {
-            Self::Sqlite => {
+            Dialect::Sqlite => {
                 let mut sql = "WITH k (sku, serial) AS (VALUES ".to_owned();
                 put_marks(&mut sql, 2, keys);
                 sql + &format!(
                     ") {figures} k CROSS JOIN stock_returns AS r ON r.sku = k.sku AND {is_last}k.serial)"
                 )
             }
-            Self::Postgres => format!(
+            Dialect::Postgres => format!(
                 "{figures} UNNEST($1::text[], $2::bigint[]) AS k (sku, serial) \
                  JOIN stock_returns AS r ON r.sku = k.sku AND {is_last}k.serial)"
             ),
-            Self::MySql => {
+            Dialect::MySql => {
                 let one = "(SELECT sku, first_serial, quantity FROM stock_returns WHERE sku = ? \
                            AND first_serial < ? ORDER BY first_serial DESC LIMIT 1)";
                 vec![one; keys].join(" UNION ALL ")
             }
         }
+    }
+}
+
+/// What becomes of a row that is there already.
+fn put_replacement(dialect: Dialect, sql: &mut String, table: &Table) {
+    let rest = table.columns[table.key_columns..].iter().map(|column| column.name);
+    let (head, (left, right)) = match dialect {
+        Dialect::Sqlite | Dialect::Postgres => {
+            let mut head = " ON CONFLICT (".to_owned();
+            put_names(&mut head, table.key(), "");
+            head.push_str(") DO UPDATE SET ");
+            (head, (" = excluded.", ""))
+        }
+        // MariaDB knows no other way to name what would have been written.
+        Dialect::MySql => (" ON DUPLICATE KEY UPDATE ".to_owned(), (" = VALUES(", ")")),
+    };
+    sql.push_str(&head);
+    for (at, name) in rest.enumerate() {
+        let comma = if at > 0 { ", " } else { "" };
+        put(sql, format_args!("{comma}{name}{left}{name}{right}"));
     }
 }
 
@@ -205,15 +173,4 @@ fn put_choices(sql: &mut String, columns: &[Column], keys: usize) {
     let parts: Vec<String> = columns.iter().map(|column| format!("t.{} = ?", column.name)).collect();
     let choice = format!("({})", parts.join(" AND "));
     put(sql, format_args!("({})", vec![choice; keys].join(" OR ")));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_numbered_where_the_dialect_numbers_them() {
-        assert_eq!(Dialect::Postgres.marked("a = ? AND b = ?"), "a = $1 AND b = $2");
-        assert_eq!(Dialect::Sqlite.marked("a = ? AND b = ?"), "a = ? AND b = ?");
-    }
 }

@@ -1,63 +1,12 @@
-//! SQLite.
+//! Rows into SQLite.
 
-use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
-use sqlx::{Arguments, AssertSqlSafe, Error, Row};
+use scarce_sql::sqlite::{ROWS_MAX, VALUES_MAX, arguments, floor_power_of_two};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Error};
 
 use super::Dialect;
-use crate::table::{Cell, Kind, Sheet, Text};
-
-/// How many values a statement takes.
-const VALUES_MAX: usize = 32_766;
-
-/// How many rows are written by one statement: more gain nothing, and its text becomes long.
-const ROWS_MAX: usize = 512;
-
-fn add(arguments: &mut SqliteArguments, cell: &Cell) -> Result<(), Error> {
-    match cell {
-        Cell::Null => arguments.add(None::<i64>),
-        Cell::Integer(value) => arguments.add(*value),
-        Cell::Text(text) => arguments.add(Text::clone(text)),
-        Cell::Word(word) => arguments.add(*word),
-    }
-    .map_err(Error::Encode)
-}
-
-fn arguments(cells: &[Cell]) -> Result<SqliteArguments, Error> {
-    let mut arguments = SqliteArguments::default();
-    arguments.reserve(cells.len(), 0);
-    cells.iter().try_for_each(|cell| add(&mut arguments, cell))?;
-    Ok(arguments)
-}
-
-pub(super) async fn execute(
-    connection: &mut SqliteConnection,
-    sql: String,
-    values: &[Cell],
-) -> Result<u64, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    Ok(query.execute(connection).await?.rows_affected())
-}
-
-pub(super) async fn fetch(
-    connection: &mut SqliteConnection,
-    sql: String,
-    values: &[Cell],
-    kinds: &[Kind],
-) -> Result<Vec<Vec<Cell>>, Error> {
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments(values)?);
-    query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
-}
-
-fn cells(row: &SqliteRow, kinds: &[Kind]) -> Result<Vec<Cell>, Error> {
-    let cell = |(at, kind): (usize, &Kind)| {
-        Ok(match kind {
-            Kind::Integer => row.try_get::<Option<i64>, _>(at)?.map(Cell::Integer),
-            Kind::Text => row.try_get::<Option<&str>, _>(at)?.map(Cell::from),
-        }
-        .unwrap_or(Cell::Null))
-    };
-    kinds.iter().enumerate().map(cell).collect()
-}
+use super::sql::Statements;
+use crate::table::Sheet;
 
 pub(super) async fn write(connection: &mut SqliteConnection, sheet: &Sheet) -> Result<(), Error> {
     let rows_max = ROWS_MAX.min(VALUES_MAX / sheet.table.columns.len());
@@ -78,9 +27,4 @@ pub(super) async fn write(connection: &mut SqliteConnection, sheet: &Sheet) -> R
         written?;
         values = next?;
     }
-}
-
-/// The largest power of two that is not above a number from 1 on.
-pub(super) fn floor_power_of_two(number: usize) -> usize {
-    1 << number.max(1).ilog2()
 }

@@ -9,8 +9,9 @@ fn views(dialect: &str) -> Vec<String> {
     let path = format!("{}/migrations/{dialect}/0002_views.sql", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the migration");
     let name = |line: &str| {
-        let line = line.replace("CREATE OR REPLACE", "CREATE");
-        Some(line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS")?.to_owned())
+        let rest = line.strip_prefix("CREATE ")?;
+        let rest = rest.strip_prefix("OR REPLACE ").unwrap_or(rest);
+        rest.strip_prefix("VIEW ")?.strip_suffix(" AS").map(str::to_owned)
     };
     text.lines().filter_map(name).collect()
 }

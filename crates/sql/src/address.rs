@@ -8,8 +8,6 @@ use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 
-use crate::ProjectionError;
-
 /// How long SQLite waits for whoever else writes into the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -25,22 +23,49 @@ const STATEMENTS_MAX: usize = 1_000;
 
 /// A database and how to connect to it.
 #[derive(Clone, Debug)]
-pub(crate) enum Address {
+pub enum Address {
+    /// A file.
     Sqlite(SqliteConnectOptions),
+    /// A server of PostgreSQL.
     Postgres(PgConnectOptions),
+    /// A server of MySQL or MariaDB.
     MySql(MySqlConnectOptions),
 }
 
+/// Why an address is none.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// It begins with something that names no database we know.
+    #[error("'{scheme}:' is no database that is known here; write sqlite:, postgres: or mysql:")]
+    Scheme {
+        /// What stands before the colon.
+        scheme: String,
+    },
+    /// It cannot be read.
+    #[error(
+        "the database's address cannot be read; write it as sqlite:///path/file.db or scheme://user:password@host:port/database"
+    )]
+    Unreadable {
+        /// What is wrong with it.
+        #[source]
+        source: sqlx::Error,
+    },
+}
+
 impl Address {
-    /// Reads an address.
-    pub(crate) fn parse(url: &str) -> Result<Self, ProjectionError> {
+    /// Reads an address: `sqlite:///path/file.db`, `postgres://user:password@host:port/database`, or the same
+    /// with `mysql:`. PostgreSQL shows `application_name` to who looks at its connections.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn parse(url: &str, application_name: &str) -> Result<Self, AddressError> {
         let scheme = url.split(':').next().unwrap_or_default();
-        let refused = |source| ProjectionError::Address { source };
+        let refused = |source| AddressError::Unreadable { source };
         match scheme {
             "sqlite" => SqliteConnectOptions::from_str(url).map(Self::sqlite).map_err(refused),
             "postgres" | "postgresql" => PgConnectOptions::from_str(url)
                 .map(|options| {
-                    let options = options.application_name("scarce-projection");
+                    let options = options.application_name(application_name);
                     Self::Postgres(options.disable_statement_logging())
                 })
                 .map_err(refused),
@@ -50,12 +75,13 @@ impl Address {
                     Self::MySql(options.disable_statement_logging())
                 })
                 .map_err(refused),
-            _ => Err(ProjectionError::Scheme { scheme: scheme.to_owned() }),
+            _ => Err(AddressError::Scheme { scheme: scheme.to_owned() }),
         }
     }
 
     /// The same, but a file that is not there is not made.
-    pub(crate) fn of_existing(self) -> Self {
+    #[must_use]
+    pub fn of_existing(self) -> Self {
         match self {
             Self::Sqlite(options) => Self::Sqlite(options.create_if_missing(false)),
             other => other,
@@ -98,11 +124,11 @@ mod tests {
 
     #[test]
     fn an_address_is_known_by_its_scheme_and_shown_without_its_password() {
-        let shown = |url| Address::parse(url).map(|address| address.to_string()).expect("an address");
+        let shown = |url| Address::parse(url, "test").map(|address| address.to_string()).expect("an address");
         assert_eq!(shown("sqlite:///tmp/a.db"), "SQLite /tmp/a.db");
         assert_eq!(shown("postgres://u:secret@h:1/d"), "PostgreSQL h:1/d");
         assert_eq!(shown("mariadb://u:secret@h:2/d"), "MySQL h:2/d");
-        assert!(Address::parse("oracle://h").is_err());
-        assert!(Address::parse("postgres://h:port/d").is_err());
+        assert!(Address::parse("oracle://h", "test").is_err());
+        assert!(Address::parse("postgres://h:port/d", "test").is_err());
     }
 }

@@ -4,19 +4,22 @@ use sqlx::Error;
 use sqlx::error::{DatabaseError, ErrorKind};
 
 /// Whether a new row is there already.
-pub(crate) fn is_duplicate(error: &Error) -> bool {
+#[must_use]
+pub fn is_duplicate(error: &Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }
 
 /// Whether somebody else's transaction was in the way, so that trying again at once makes sense.
-pub(crate) fn is_conflict(error: &Error) -> bool {
+#[must_use]
+pub fn is_conflict(error: &Error) -> bool {
     // PostgreSQL: serialization failure, deadlock; MySQL: deadlock, lock wait timeout.
     const CODES: [&str; 4] = ["40001", "40P01", "1213", "1205"];
     error.as_database_error().is_some_and(|error| code(error).is_some_and(|code| CODES.contains(&&*code)))
 }
 
 /// Whether the connection is of no more use; a new one may be.
-pub(crate) fn is_lost(error: &Error) -> bool {
+#[must_use]
+pub fn is_lost(error: &Error) -> bool {
     // PostgreSQL: shut down by an administrator, crashed, starting; MySQL: gone, shut down.
     const CODES: [&str; 6] = ["57P01", "57P02", "57P03", "1927", "1053", "4031"];
     match error {
@@ -34,12 +37,26 @@ fn code(error: &dyn DatabaseError) -> Option<String> {
     }
 }
 
+/// What those who look after the tables are to do where that depends on whose tables they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Remedies {
+    /// When a table or a column is missing.
+    pub missing: &'static str,
+    /// When a column holds what it cannot.
+    pub unreadable: &'static str,
+    /// When a row contradicts what is there.
+    pub contradiction: &'static str,
+    /// When SQLite's file is damaged.
+    pub damaged: &'static str,
+}
+
 /// What is wrong, and what to do about it.
-pub(crate) fn describe(error: &Error) -> String {
+#[must_use]
+pub fn describe(error: &Error, remedies: &Remedies) -> String {
     match error {
         Error::Database(error) => {
             let code = code(&**error).unwrap_or_default();
-            let advice = advice(&code, error.message(), &error.kind());
+            let advice = advice(&code, error.message(), &error.kind(), remedies);
             format!("it says '{}' (code {code}); {advice}", error.message())
         }
         Error::Io(error) => {
@@ -49,7 +66,8 @@ pub(crate) fn describe(error: &Error) -> String {
             format!("no encrypted connection can be made ({error}); look at the certificates")
         }
         Error::ColumnDecode { index, source } => format!(
-            "column {index} holds what no such column of ours does ({source}); put the schema back, or drop the tables and rebuild"
+            "column {index} holds what no such column of ours does ({source}); {}",
+            remedies.unreadable
         ),
         Error::ColumnIndexOutOfBounds { .. } | Error::ColumnNotFound(_) => {
             format!(
@@ -64,12 +82,12 @@ pub(crate) fn describe(error: &Error) -> String {
 }
 
 /// By the code where databases have one for it, by the words of SQLite where not.
-fn advice(code: &str, message: &str, kind: &ErrorKind) -> &'static str {
+fn advice(code: &str, message: &str, kind: &ErrorKind, remedies: &Remedies) -> &'static str {
     match code {
         "28P01" | "28000" | "1045" | "1698" => "correct user and password in the address",
         "3D000" | "1049" => "create that database, or correct the address",
         "42501" | "1142" | "1044" => "give the user of the address the right to read and write these tables",
-        "42P01" | "42703" | "1146" | "1054" => MISSING,
+        "42P01" | "42703" | "1146" | "1054" => remedies.missing,
         "53100" | "1021" | "1114" | "1041" | "13" => "make room on the database's disk",
         "25006" | "1290" | "1836" | "1792" | "8" | "776" | "1032" | "520" | "264" | "1544" => {
             "let the database be written to"
@@ -77,16 +95,14 @@ fn advice(code: &str, message: &str, kind: &ErrorKind) -> &'static str {
         "53300" | "1040" | "1203" => "allow more connections, or close some",
         "14" => "create the folder, and let this user write there",
         "5" | "261" | "517" => "end whoever else holds the database for so long",
-        "11" | "26" => "the file is damaged or no SQLite database; restore it, or remove it and rebuild",
-        "1" if message.contains("no such") || message.contains("has no column") => MISSING,
+        "11" | "26" => remedies.damaged,
+        "1" if message.contains("no such") || message.contains("has no column") => remedies.missing,
         "57P01" | "57P02" | "57P03" | "1053" => "wait until it runs again",
         _ => match kind {
             ErrorKind::UniqueViolation | ErrorKind::CheckViolation | ErrorKind::NotNullViolation => {
-                "an event contradicts the tables: if rows were changed by hand, put them back; otherwise rebuild"
+                remedies.contradiction
             }
             _ => "look at the database's log",
         },
     }
 }
-
-const MISSING: &str = "put the table or column back, or drop all tables of the projection and rebuild";

@@ -1,0 +1,60 @@
+//! How far a consumer is in a partition's log, in the database.
+
+use scarce_core::event::Position;
+use scarce_core::types::signed;
+use scarce_sql::{Cell, Kind, Link};
+use sqlx::Error;
+
+use crate::page::Taken;
+use crate::store::now_ms;
+
+/// Whose cursor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) consumer: &'static str,
+    pub(super) partition: u32,
+}
+
+impl Key {
+    fn cells(self) -> [Cell; 2] {
+        [Cell::Word(self.consumer), i64::from(self.partition).into()]
+    }
+}
+
+/// The cursor, if there is one.
+pub(super) async fn find(link: &mut Link, key: Key) -> Result<Option<Position>, Error> {
+    let sql = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
+    let rows = link.fetch(sql, &key.cells(), &[Kind::Integer; 2]).await?;
+    Ok(rows.into_iter().next().map(|row| {
+        let mut row = Taken::new(row);
+        Position { epoch: row.natural(), sequence: row.natural() }
+    }))
+}
+
+/// The cursor within a transaction that will move it; where there is none, one behind `first` is made.
+pub(super) async fn read(link: &mut Link, key: Key, first: Position) -> Result<Position, Error> {
+    if let Some(found) = find(link, key).await? {
+        return Ok(found);
+    }
+    let columns = ["consumer", "partition_id", "epoch", "sequence", "updated_at_ms"];
+    let sql = link.dialect().insert_if_missing("delivery_cursors", &columns);
+    let [consumer, partition] = key.cells();
+    let [epoch, sequence] = place(first);
+    link.execute(&sql, &[consumer, partition, epoch, sequence, now_ms().into()]).await?;
+    Ok(first)
+}
+
+/// Moves the cursor, if it is where it was found.
+pub(super) async fn advance(link: &mut Link, key: Key, from: Position, to: Position) -> Result<bool, Error> {
+    let sql = "UPDATE delivery_cursors SET epoch = ?, sequence = ?, updated_at_ms = ? \
+               WHERE consumer = ? AND partition_id = ? AND epoch = ? AND sequence = ?";
+    let mut values = Vec::from(place(to));
+    values.push(now_ms().into());
+    values.extend(key.cells());
+    values.extend(place(from));
+    Ok(link.execute(sql, &values).await? == 1)
+}
+
+fn place(position: Position) -> [Cell; 2] {
+    [signed(position.epoch).into(), signed(position.sequence).into()]
+}

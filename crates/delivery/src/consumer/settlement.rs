@@ -1,0 +1,164 @@
+//! Writes a settlement for each claimed packet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scarce_core::event::{Event, PacketsClaimed, Position};
+use scarce_core::types::signed;
+use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_sql::{Cell, Column, Kind, Text};
+use sqlx::Error;
+
+use super::cursor::Key;
+use super::{Rows, position, take};
+use crate::Delivery;
+use crate::queue::marks;
+use crate::store::{Lent, now_ms};
+
+/// How many campaigns' assets are held.
+const ASSETS_MAX: usize = 10_000;
+
+/// How many campaigns are asked for at a time.
+const CAMPAIGNS_MAX: usize = 500;
+
+/// Takes the log of one partition for settlement.
+#[derive(Debug)]
+pub struct SettlementConsumer {
+    delivery: Delivery,
+    key: Key,
+    settlements: Settlements,
+}
+
+impl Delivery {
+    /// Who writes the settlements of the packets that are claimed in the log of a partition.
+    #[must_use]
+    pub fn settlement_consumer(&self, partition: u32) -> SettlementConsumer {
+        let key = Key { consumer: "settlement", partition };
+        SettlementConsumer { delivery: self.clone(), key, settlements: Settlements::default() }
+    }
+}
+
+impl Consumer for SettlementConsumer {
+    async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        position(&self.delivery, self.key).await
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        if take(&self.delivery, self.key, &mut self.settlements, batch).await? {
+            self.delivery.settlements_written().notify_one();
+        }
+        Ok(())
+    }
+}
+
+const fn column(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind }
+}
+
+const COLUMNS: [Column; 14] = [
+    column("campaign", Kind::Text),
+    column("packet", Kind::Integer),
+    column("user_id", Kind::Text),
+    column("amount", Kind::Integer),
+    column("asset", Kind::Text),
+    column("partition_id", Kind::Integer),
+    column("epoch", Kind::Integer),
+    column("sequence", Kind::Integer),
+    column("claimed_at_ms", Kind::Integer),
+    column("operation_round", Kind::Integer),
+    column("state", Kind::Text),
+    column("attempts", Kind::Integer),
+    column("next_at_ms", Kind::Integer),
+    column("created_at_ms", Kind::Integer),
+];
+
+/// Settlements to write, and the assets of the campaigns that were seen.
+#[derive(Debug, Default)]
+struct Settlements {
+    assets: BTreeMap<String, Text>,
+}
+
+/// A claim with its place in the log.
+struct Claim<'a> {
+    epoch: u64,
+    sequence: u64,
+    at: u64,
+    event: &'a PacketsClaimed,
+}
+
+impl Rows for Settlements {
+    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, Error> {
+        let (mut created, mut claims) = (Vec::new(), Vec::new());
+        for (sequence, head, event) in batch.events().filter(|(sequence, ..)| *sequence > after) {
+            match event {
+                Event::PacketsCreated(its) => {
+                    created.extend([its.campaign.as_str().into(), Cell::from(its.asset.as_str())]);
+                    self.hold(its.campaign.as_str(), its.asset.as_str().into());
+                }
+                Event::PacketsClaimed(event) => {
+                    claims.push(Claim { epoch: head.epoch, sequence, at: head.at, event });
+                }
+                _ => {}
+            }
+        }
+        let campaigns = [column("campaign", Kind::Text), column("asset", Kind::Text)];
+        lent.insert_missing("delivery_campaigns", &campaigns, &created).await?;
+        self.look_up(lent, &claims).await?;
+        let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
+        for claim in &claims {
+            cells.extend(self.row(batch.partition, claim, now));
+        }
+        Ok(lent.insert_missing("delivery_settlements", &COLUMNS, &cells).await? > 0)
+    }
+}
+
+impl Settlements {
+    fn hold(&mut self, campaign: &str, asset: Text) {
+        if self.assets.len() >= ASSETS_MAX {
+            self.assets.clear();
+        }
+        self.assets.insert(campaign.to_owned(), asset);
+    }
+
+    /// Reads the assets of campaigns that are not held. One that was created before the consumer began is not there;
+    /// whoever settles asks the engine then.
+    async fn look_up(&mut self, lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), Error> {
+        let campaigns: BTreeSet<&str> = claims.iter().map(|claim| claim.event.campaign.as_str()).collect();
+        let missing: Vec<Cell> = campaigns
+            .into_iter()
+            .filter(|campaign| !self.assets.contains_key(*campaign))
+            .map(Cell::from)
+            .collect();
+        for campaigns in missing.chunks(CAMPAIGNS_MAX) {
+            let sql = format!(
+                "SELECT campaign, asset FROM delivery_campaigns WHERE campaign IN ({})",
+                marks(campaigns.len())
+            );
+            for row in lent.fetch(&sql, campaigns, &[Kind::Text; 2]).await? {
+                if let [Cell::Text(campaign), Cell::Text(asset)] = row.as_slice() {
+                    self.hold(campaign, asset.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, partition: u32, claim: &Claim<'_>, now: i64) -> [Cell; COLUMNS.len()] {
+        let PacketsClaimed { campaign, user, packet, amount, .. } = claim.event;
+        [
+            campaign.as_str().into(),
+            signed(*packet).into(),
+            user.as_str().into(),
+            signed(*amount).into(),
+            self.assets.get(campaign.as_str()).map_or(Cell::Null, |asset| Cell::Text(asset.clone())),
+            i64::from(partition).into(),
+            signed(claim.epoch).into(),
+            signed(claim.sequence).into(),
+            signed(claim.at).into(),
+            1.into(),
+            Cell::Word("pending"),
+            0.into(),
+            now.into(),
+            now.into(),
+        ]
+    }
+}

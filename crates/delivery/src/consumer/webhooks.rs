@@ -1,0 +1,114 @@
+//! Writes a delivery for each event and each endpoint that wants it.
+
+use scarce_api::event::{Public, public};
+use scarce_core::event::Position;
+use scarce_core::types::signed;
+use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_sql::{Cell, Column, Kind, Text};
+use serde::Serialize;
+use sqlx::Error;
+
+use super::cursor::Key;
+use super::{Rows, position, take};
+use crate::Delivery;
+use crate::endpoints::wanting;
+use crate::store::{Lent, now_ms};
+
+/// Takes the log of one partition for the endpoints.
+#[derive(Debug)]
+pub struct WebhooksConsumer {
+    delivery: Delivery,
+    key: Key,
+}
+
+impl Delivery {
+    /// Who writes the deliveries to endpoints for the log of a partition. An endpoint is sent what is taken after it
+    /// was added.
+    #[must_use]
+    pub fn webhooks_consumer(&self, partition: u32) -> WebhooksConsumer {
+        WebhooksConsumer { delivery: self.clone(), key: Key { consumer: "webhooks", partition } }
+    }
+}
+
+impl Consumer for WebhooksConsumer {
+    async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        position(&self.delivery, self.key).await
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        if take(&self.delivery, self.key, &mut Deliveries, batch).await? {
+            self.delivery.webhooks_written().notify_one();
+        }
+        Ok(())
+    }
+}
+
+const fn column(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind }
+}
+
+const COLUMNS: [Column; 10] = [
+    column("endpoint_id", Kind::Text),
+    column("partition_id", Kind::Integer),
+    column("epoch", Kind::Integer),
+    column("sequence", Kind::Integer),
+    column("event", Kind::Text),
+    column("body", Kind::Text),
+    column("state", Kind::Text),
+    column("attempts", Kind::Integer),
+    column("next_at_ms", Kind::Integer),
+    column("created_at_ms", Kind::Integer),
+];
+
+struct Deliveries;
+
+impl Rows for Deliveries {
+    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, Error> {
+        let endpoints = wanting(lent).await?;
+        let endpoints: Vec<(Text, _)> =
+            endpoints.into_iter().map(|its| (its.id.as_str().into(), its)).collect();
+        let (now, mut cells) = (now_ms(), Vec::new());
+        let events = batch.entries.iter().flat_map(|entry| public(batch.partition, entry, after));
+        for event in events {
+            let name = event.event.spec().name;
+            let mut body: Option<Text> = None;
+            for (id, _) in endpoints.iter().filter(|(_, endpoint)| endpoint.wants(name)) {
+                let body = body.get_or_insert_with(|| body_of(event).into());
+                cells.extend([
+                    Cell::Text(id.clone()),
+                    i64::from(batch.partition).into(),
+                    signed(event.head.epoch).into(),
+                    signed(event.sequence).into(),
+                    Cell::Word(name),
+                    Cell::Text(body.clone()),
+                    Cell::Word("pending"),
+                    0.into(),
+                    now.into(),
+                    now.into(),
+                ]);
+            }
+        }
+        Ok(lent.insert_missing("delivery_webhooks", &COLUMNS, &cells).await? > 0)
+    }
+}
+
+/// What is sent of an event.
+#[derive(Serialize)]
+struct Body<'a> {
+    r#type: &'static str,
+    timestamp: String,
+    data: Public<'a>,
+}
+
+/// The body of a delivery. It holds what streams show of the event, and nothing that is not public.
+fn body_of(event: Public<'_>) -> String {
+    let body = Body { r#type: event.event.spec().name, timestamp: iso_8601(event.head.at), data: event };
+    // Names are texts and figures integers, so that this cannot fail.
+    serde_json::to_string(&body).unwrap_or_default()
+}
+
+/// A stamp as ISO 8601 has it, in UTC; where it is too far away to be a date, its milliseconds.
+fn iso_8601(at: u64) -> String {
+    let date = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    date.map_or_else(|| at.to_string(), |date| date.to_string())
+}

@@ -1,0 +1,292 @@
+//! Who wants events by webhook.
+
+use scarce_core::event::EVENTS;
+use scarce_engine::random::{bytes, hex};
+use scarce_sql::{Cell, Kind, Link};
+use sqlx::Error;
+
+use crate::http::check_url;
+use crate::page::Taken;
+use crate::store::{millis, now_ms};
+use crate::{Delivery, DeliveryError, Secret};
+
+/// Whether deliveries to an endpoint are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointState {
+    /// They are.
+    Active,
+    /// They wait until it is resumed.
+    Paused,
+    /// It answered 410 Gone: nothing is written for it any more until it is resumed.
+    Disabled,
+}
+
+impl EndpointState {
+    /// The word in the table.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        match word {
+            "active" => Self::Active,
+            "paused" => Self::Paused,
+            _ => Self::Disabled,
+        }
+    }
+}
+
+/// An endpoint. Its secret is not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its id.
+    pub id: String,
+    /// Where deliveries go to.
+    pub url: String,
+    /// Which events it wants: names, patterns such as `stock.*`, or `*`.
+    pub events: Vec<String>,
+    /// Whether deliveries are made.
+    pub state: EndpointState,
+    /// Why it is disabled.
+    pub reason: Option<String>,
+    /// When it was added, in Unix milliseconds.
+    pub created_at_ms: u64,
+    /// When it was changed last, in Unix milliseconds.
+    pub updated_at_ms: u64,
+}
+
+/// A new endpoint. This is the only time that its secret is shown.
+#[derive(Clone, Debug)]
+pub struct AddedEndpoint {
+    /// Its id.
+    pub id: String,
+    /// What its deliveries are signed with.
+    pub secret: Secret,
+}
+
+/// What is read of an endpoint.
+const COLUMNS: &str = "endpoint_id, url, events, state, reason, created_at_ms, updated_at_ms";
+const KINDS: [Kind; 7] =
+    [Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Integer, Kind::Integer];
+
+impl Endpoint {
+    fn read(row: Vec<Cell>) -> Self {
+        let mut row = Taken::new(row);
+        Self {
+            id: row.text(),
+            url: row.text(),
+            events: row.text().split(' ').map(str::to_owned).collect(),
+            state: EndpointState::from_word(&row.text()),
+            reason: row.optional_text(),
+            created_at_ms: row.natural(),
+            updated_at_ms: row.natural(),
+        }
+    }
+
+    /// Whether it wants events of a name.
+    #[must_use]
+    pub fn wants(&self, event: &str) -> bool {
+        self.events.iter().any(|pattern| is_like(event, pattern))
+    }
+}
+
+/// Whether an event's name is like a pattern.
+fn is_like(event: &str, pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => event.starts_with(prefix),
+        None => event == pattern,
+    }
+}
+
+impl Delivery {
+    /// Adds an endpoint, which is sent what comes from now on. Without a secret one is made.
+    ///
+    /// # Errors
+    /// When nothing can be sent to the address, a pattern names no event, or the database does not answer.
+    pub async fn add_endpoint(
+        &self,
+        url: &str,
+        events: &[&str],
+        secret: Option<Secret>,
+    ) -> Result<AddedEndpoint, DeliveryError> {
+        check_url(url)?;
+        check_patterns(events)?;
+        let secret = secret.map_or_else(Secret::generate, Ok)?;
+        let drawn = bytes::<12>().map_err(|error| DeliveryError::Random { what: error.to_string() })?;
+        let id = format!("ep_{}", hex(&drawn));
+        let sql = "INSERT INTO delivery_endpoints \
+                   (endpoint_id, url, events, secret, state, created_at_ms, updated_at_ms) \
+                   VALUES (?, ?, ?, ?, 'active', ?, ?)";
+        let now = now_ms();
+        let events = events.join(" ");
+        let values =
+            [id.as_str().into(), url.into(), events.into(), secret.reveal().into(), now.into(), now.into()];
+        self.execute(sql, &values).await?;
+        Ok(AddedEndpoint { id, secret })
+    }
+
+    /// All endpoints, in the order in which they were added.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn endpoints(&self) -> Result<Vec<Endpoint>, DeliveryError> {
+        let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints ORDER BY created_at_ms, endpoint_id");
+        Ok(self.fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
+    }
+
+    /// An endpoint, if there is one of this id.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn endpoint(&self, id: &str) -> Result<Option<Endpoint>, DeliveryError> {
+        let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints WHERE endpoint_id = ?");
+        Ok(self.fetch(&sql, &[id.into()], &KINDS).await?.into_iter().map(Endpoint::read).next())
+    }
+
+    /// Removes an endpoint with all its deliveries. Whether there was one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn remove_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
+        self.in_time(async {
+            let mut link = self.lend_to_write().await?;
+            let removed = remove(&mut link, id).await.map_err(|error| self.failed(&error))?;
+            link.done();
+            Ok(removed)
+        })
+        .await
+    }
+
+    /// Has deliveries to an endpoint wait. Whether there is one of this id that was not disabled.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn pause_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
+        let sql = "UPDATE delivery_endpoints SET state = 'paused', updated_at_ms = ? \
+                   WHERE endpoint_id = ? AND state <> 'disabled'";
+        Ok(self.execute(sql, &[now_ms().into(), id.into()]).await? > 0)
+    }
+
+    /// Goes on with deliveries to an endpoint that was paused or disabled. Whether there is one of this id.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn resume_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
+        let sql = "UPDATE delivery_endpoints SET state = 'active', reason = NULL, updated_at_ms = ? \
+                   WHERE endpoint_id = ?";
+        let is_there = self.execute(sql, &[now_ms().into(), id.into()]).await? > 0;
+        self.webhooks_written().notify_one();
+        Ok(is_there)
+    }
+
+    /// Signs deliveries to an endpoint with another secret, and for `overlap` with the one before, too. Without a
+    /// secret one is made. The new secret, if there is an endpoint of this id.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the system has no random bytes.
+    pub async fn rotate_secret(
+        &self,
+        id: &str,
+        secret: Option<Secret>,
+        overlap: std::time::Duration,
+    ) -> Result<Option<Secret>, DeliveryError> {
+        let secret = secret.map_or_else(Secret::generate, Ok)?;
+        // Columns are set from the left to the right in MySQL, and all at once elsewhere.
+        let sql = "UPDATE delivery_endpoints SET secret_before = secret, secret_before_until_ms = ?, secret = ?, \
+                   updated_at_ms = ? WHERE endpoint_id = ?";
+        let now = now_ms();
+        let until = now.saturating_add(millis(overlap));
+        let values = [until.into(), secret.reveal().into(), now.into(), id.into()];
+        Ok((self.execute(sql, &values).await? > 0).then_some(secret))
+    }
+
+    /// Stops deliveries to an endpoint that wants none any more.
+    pub(crate) async fn disable_endpoint(&self, id: &str, reason: &str) -> Result<(), DeliveryError> {
+        let sql = "UPDATE delivery_endpoints SET state = 'disabled', reason = ?, updated_at_ms = ? \
+                   WHERE endpoint_id = ? AND state <> 'disabled'";
+        self.execute(sql, &[reason.into(), now_ms().into(), id.into()]).await.map(drop)
+    }
+}
+
+async fn remove(link: &mut Link, id: &str) -> Result<bool, Error> {
+    link.begin().await?;
+    let removed = link.execute("DELETE FROM delivery_endpoints WHERE endpoint_id = ?", &[id.into()]).await?;
+    link.execute("DELETE FROM delivery_webhooks WHERE endpoint_id = ?", &[id.into()]).await?;
+    link.commit().await?;
+    Ok(removed > 0)
+}
+
+/// The endpoints for which deliveries are written, within a transaction that writes them. Whoever removes one waits
+/// for its end, and then finds what it wrote.
+pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM delivery_endpoints WHERE state <> 'disabled' ORDER BY endpoint_id {}",
+        link.dialect().keep_rows()
+    );
+    Ok(link.fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
+}
+
+/// An endpoint to which deliveries are made, with its secrets, the newest first.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) id: String,
+    pub(crate) url: String,
+    pub(crate) secrets: Vec<Secret>,
+}
+
+impl Delivery {
+    /// The endpoints to which deliveries are made.
+    pub(crate) async fn targets(&self) -> Result<Vec<Target>, DeliveryError> {
+        let sql = "SELECT endpoint_id, url, secret, secret_before, secret_before_until_ms \
+                   FROM delivery_endpoints WHERE state = 'active' ORDER BY endpoint_id";
+        let kinds = [Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Integer];
+        let rows = self.fetch(sql, &[], &kinds).await?;
+        rows.into_iter().map(|row| target(Taken::new(row))).collect()
+    }
+}
+
+fn target(mut row: Taken) -> Result<Target, DeliveryError> {
+    let (id, url, secret, before) = (row.text(), row.text(), row.text(), row.optional_text());
+    let is_valid = row.optional().is_some_and(|until| until > now_ms());
+    let mut secrets = vec![Secret::parse(&secret)?];
+    if let Some(before) = before.filter(|_| is_valid) {
+        secrets.push(Secret::parse(&before)?);
+    }
+    Ok(Target { id, url, secrets })
+}
+
+/// Every pattern is like the name of an event.
+fn check_patterns(patterns: &[&str]) -> Result<(), DeliveryError> {
+    if patterns.is_empty() {
+        return Err(DeliveryError::Pattern { pattern: String::new() });
+    }
+    for pattern in patterns {
+        let is_shaped = *pattern == "*" || !pattern.contains('*') || pattern.ends_with(".*");
+        if !is_shaped || !EVENTS.iter().any(|spec| is_like(spec.name, pattern)) {
+            return Err(DeliveryError::Pattern { pattern: (*pattern).to_owned() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_name_events() {
+        for right in [&["stock.taken"][..], &["stock.*", "packets.claimed"], &["*"]] {
+            assert!(check_patterns(right).is_ok(), "{right:?}");
+        }
+        for wrong in [&[][..], &["stock"], &["stocks.*"], &["stock.t*"], &["*.taken"], &["stock.*", ""]] {
+            assert!(check_patterns(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(is_like("stock.taken", "stock.*") && !is_like("account.opened", "stock.*"));
+        assert!(!is_like("stock.taken", "stock.take"));
+    }
+}

@@ -1,0 +1,100 @@
+//! How much waits, for metrics and for whoever looks.
+
+use scarce_sql::Kind;
+
+use crate::page::Taken;
+use crate::queue::{Queue, SETTLEMENTS, WEBHOOKS};
+use crate::store::now_ms;
+use crate::{Delivery, DeliveryError};
+
+/// What waits of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lag {
+    /// What is not done, and is no dead letter.
+    pub pending: u64,
+    /// What of it could be tried now: nobody has claimed it, and it waits for no delay. Deliveries to paused and
+    /// disabled endpoints count here, too.
+    pub due: u64,
+    /// Dead letters.
+    pub dead: u64,
+    /// How long the oldest of what is not done has waited, in milliseconds.
+    pub oldest_pending_ms: Option<u64>,
+}
+
+/// What waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Deliveries to endpoints.
+    pub webhooks: Lag,
+    /// Settlements.
+    pub settlement: Lag,
+}
+
+/// How many rows there are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Not done.
+    pub pending: u64,
+    /// Delivered or settled.
+    pub done: u64,
+    /// Dead letters.
+    pub dead: u64,
+}
+
+impl Delivery {
+    /// What waits.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn health(&self) -> Result<Health, DeliveryError> {
+        Ok(Health { webhooks: self.lag(WEBHOOKS).await?, settlement: self.lag(SETTLEMENTS).await? })
+    }
+
+    /// How many settlements there are in each state. It counts all rows.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn settlement_counts(&self) -> Result<Counts, DeliveryError> {
+        self.counts(SETTLEMENTS).await
+    }
+
+    /// How many deliveries to endpoints there are in each state. It counts all rows.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn delivery_counts(&self) -> Result<Counts, DeliveryError> {
+        self.counts(WEBHOOKS).await
+    }
+
+    async fn lag(&self, queue: Queue) -> Result<Lag, DeliveryError> {
+        let now = now_ms();
+        let sql = format!(
+            "SELECT COUNT(*), COUNT(CASE WHEN next_at_ms <= ? THEN 1 END), MIN(created_at_ms) \
+             FROM {} WHERE state = 'pending'",
+            queue.table
+        );
+        let rows = self.fetch(&sql, &[now.into()], &[Kind::Integer; 3]).await?;
+        let mut row = Taken::new(rows.into_iter().next().unwrap_or_default());
+        let (pending, due) = (row.natural(), row.natural());
+        let oldest_pending_ms =
+            row.optional().map(|at| u64::try_from(now.saturating_sub(at)).unwrap_or_default());
+        let sql = format!("SELECT COUNT(*) FROM {} WHERE state = 'dead'", queue.table);
+        let rows = self.fetch(&sql, &[], &[Kind::Integer]).await?;
+        let dead = Taken::new(rows.into_iter().next().unwrap_or_default()).natural();
+        Ok(Lag { pending, due, dead, oldest_pending_ms })
+    }
+
+    async fn counts(&self, queue: Queue) -> Result<Counts, DeliveryError> {
+        let sql = format!("SELECT state, COUNT(*) FROM {} GROUP BY state", queue.table);
+        let mut counts = Counts::default();
+        for row in self.fetch(&sql, &[], &[Kind::Text, Kind::Integer]).await? {
+            let mut row = Taken::new(row);
+            match row.text().as_str() {
+                "pending" => counts.pending = row.natural(),
+                "dead" => counts.dead = row.natural(),
+                _ => counts.done = row.natural(),
+            }
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,197 @@
+//! Rows that wait for something to be done: claiming some, and noting how it went. Both tables of such rows have the
+//! same columns for it.
+//!
+//! A claim moves `next_at_ms` to where the lease ends, so that the rows of a worker that died become due by
+//! themselves, and only who claimed a row last can note something about it.
+
+use scarce_sql::{Cell, Link};
+use sqlx::Error;
+
+use crate::store::now_ms;
+
+/// How many bytes of an error are kept.
+const ERROR_BYTES_MAX: usize = 4 << 10;
+
+/// How many rows are named in one statement.
+const IDS_MAX: usize = 512;
+
+/// A table of such rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) table: &'static str,
+    /// The column with the row's number.
+    pub(crate) id: &'static str,
+    /// The state of a row that is done.
+    pub(crate) done: &'static str,
+}
+
+/// The deliveries by webhook.
+pub(crate) const WEBHOOKS: Queue = Queue { table: "delivery_webhooks", id: "delivery_id", done: "delivered" };
+
+/// The settlements.
+pub(crate) const SETTLEMENTS: Queue =
+    Queue { table: "delivery_settlements", id: "settlement_id", done: "settled" };
+
+/// How a try ended that did not do it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failed {
+    pub(crate) id: i64,
+    /// When it is tried again; a dead letter where never.
+    pub(crate) next_at_ms: Option<i64>,
+    /// The status of an answer by HTTP.
+    pub(crate) status: Option<u16>,
+    /// What is wrong.
+    pub(crate) reason: String,
+    /// What is now known about the operation that was tried.
+    pub(crate) resolution: Resolution,
+}
+
+/// What is known, after a try, about whether the operation may have happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Resolution {
+    /// No more than before.
+    #[default]
+    Open,
+    /// Neither this try nor an earlier one did anything, and the same id may be used anew.
+    NotDone,
+    /// The id was refused and stays refused, so that a further try takes another one.
+    Refused,
+}
+
+/// How tries ended.
+#[derive(Debug, Default)]
+pub(crate) struct Ended {
+    /// Of those that did it, the number and the status of an answer by HTTP.
+    pub(crate) done: Vec<(i64, Option<u16>)>,
+    pub(crate) failed: Vec<Failed>,
+}
+
+impl Queue {
+    /// Claims rows, within a transaction that has locked them. `more` are further columns to set.
+    pub(crate) async fn claim(
+        self,
+        link: &mut Link,
+        ids: &[i64],
+        (owner, until_ms): (&str, i64),
+        (more, more_values): (&str, &[Cell]),
+    ) -> Result<(), Error> {
+        for ids in ids.chunks(IDS_MAX) {
+            let sql = format!(
+                "UPDATE {} SET lease_owner = ?, next_at_ms = ?, attempts = attempts + 1{more} WHERE {} IN ({})",
+                self.table,
+                self.id,
+                marks(padded_len(ids.len()))
+            );
+            let mut values = vec![owner.into(), until_ms.into()];
+            values.extend_from_slice(more_values);
+            values.extend(padded(ids.iter().copied()));
+            link.execute(&sql, &values).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes how tries ended, in one transaction. Rows that somebody else has claimed meanwhile are left to him.
+    pub(crate) async fn note(self, link: &mut Link, owner: &str, ended: &Ended) -> Result<(), Error> {
+        link.begin().await?;
+        let mut rest = ended.done.as_slice();
+        while let Some((_, status)) = rest.first() {
+            let same = rest.iter().take(IDS_MAX).take_while(|(_, its)| its == status).count();
+            let (now, later) = rest.split_at(same);
+            self.note_done(link, owner, now, *status).await?;
+            rest = later;
+        }
+        for failed in &ended.failed {
+            self.note_failed(link, owner, failed).await?;
+        }
+        link.commit().await
+    }
+
+    async fn note_done(
+        self,
+        link: &mut Link,
+        owner: &str,
+        done: &[(i64, Option<u16>)],
+        status: Option<u16>,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "UPDATE {} SET state = '{}', done_at_ms = ?, lease_owner = NULL, last_status = ?, last_error = NULL \
+             WHERE {} IN ({}) AND lease_owner = ? AND state = 'pending'",
+            self.table,
+            self.done,
+            self.id,
+            marks(padded_len(done.len()))
+        );
+        let mut values = vec![now_ms().into(), status.map(i64::from).into()];
+        values.extend(padded(done.iter().map(|(id, _)| *id)));
+        values.push(owner.into());
+        link.execute(&sql, &values).await.map(drop)
+    }
+
+    async fn note_failed(self, link: &mut Link, owner: &str, failed: &Failed) -> Result<(), Error> {
+        let state = if failed.next_at_ms.is_some() { "pending" } else { "dead" };
+        let resolution = match failed.resolution {
+            Resolution::Open => "",
+            Resolution::NotDone => ", first_tried_at_ms = NULL",
+            Resolution::Refused => ", first_tried_at_ms = NULL, operation_round = operation_round + 1",
+        };
+        let sql = format!(
+            "UPDATE {} SET state = '{state}', next_at_ms = ?, lease_owner = NULL, last_status = ?, last_error = ?\
+             {resolution} WHERE {} = ? AND lease_owner = ? AND state = 'pending'",
+            self.table, self.id
+        );
+        let values = [
+            failed.next_at_ms.unwrap_or_else(now_ms).into(),
+            failed.status.map(i64::from).into(),
+            clipped(&failed.reason).into(),
+            failed.id.into(),
+            owner.into(),
+        ];
+        link.execute(&sql, &values).await.map(drop)
+    }
+}
+
+/// How many rows a statement names that is to name so many: statements of few shapes are found prepared.
+fn padded_len(count: usize) -> usize {
+    count.next_power_of_two()
+}
+
+/// Numbers of rows, the last one repeated.
+fn padded(ids: impl ExactSizeIterator<Item = i64> + Clone) -> impl Iterator<Item = Cell> {
+    let count = padded_len(ids.len());
+    let last = ids.clone().last();
+    ids.chain(std::iter::repeat_n(last, count).flatten()).take(count).map(Cell::from)
+}
+
+/// `?, ?, ?`.
+pub(crate) fn marks(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}
+
+/// As much of a text as is kept, without what PostgreSQL holds in no text.
+fn clipped(text: &str) -> String {
+    let mut end = text.len().min(ERROR_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].replace('\0', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_come_in_few_shapes() {
+        let padded: Vec<Cell> = padded([7, 8, 9].into_iter()).collect();
+        assert_eq!(padded, [7, 8, 9, 9].map(Cell::from));
+        assert_eq!((padded_len(1), padded_len(4), padded_len(IDS_MAX)), (1, 4, IDS_MAX));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = "é".repeat(3_000) + "\0";
+        let kept = clipped(&long);
+        assert!(kept.len() <= ERROR_BYTES_MAX && kept.chars().all(|character| character == 'é'));
+        assert_eq!(clipped("a\0b"), "a b");
+    }
+}

@@ -1,0 +1,171 @@
+//! Workers that run until they are stopped.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use scarce_engine::random::{bytes, hex};
+use scarce_outflow::Backoff;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::queue::{Ended, Queue};
+use crate::{Delivery, DeliveryError};
+
+/// How long after trouble with the database it is tried again: first, and at most.
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+
+/// What is wrong with a worker just now.
+type TroubleNow = Arc<Mutex<Option<String>>>;
+
+/// Workers that run until they are stopped. Dropping this stops them, too, without waiting for their end.
+#[derive(Debug)]
+pub struct Running {
+    tasks: Vec<JoinHandle<()>>,
+    stop: watch::Sender<bool>,
+    troubles: Vec<TroubleNow>,
+}
+
+impl Running {
+    pub(crate) fn new(
+        stop: watch::Sender<bool>,
+        tasks: Vec<JoinHandle<()>>,
+        troubles: Vec<TroubleNow>,
+    ) -> Self {
+        Self { tasks, stop, troubles }
+    }
+
+    /// What is wrong with the database just now, and what to do; nothing while all is well.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.troubles.iter().find_map(|its| its.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    /// Lets what is under way end, and ends.
+    pub async fn stop(mut self) {
+        // Whoever has ended already hears nothing.
+        let _ = self.stop.send(true);
+        for task in std::mem::take(&mut self.tasks) {
+            // A worker that panicked has nothing more to finish.
+            let _ = task.await;
+        }
+    }
+
+    /// Ends at once, in the middle of whatever is under way, as when the process is killed. What was claimed is
+    /// taken over when its lease is over.
+    pub fn abort(mut self) {
+        for task in std::mem::take(&mut self.tasks) {
+            task.abort();
+        }
+    }
+}
+
+/// How a worker hears that it is to end.
+#[derive(Clone, Debug)]
+pub(crate) struct Stopping(watch::Receiver<bool>);
+
+impl Stopping {
+    pub(crate) fn new() -> (watch::Sender<bool>, Self) {
+        let (stop, stopping) = watch::channel(false);
+        (stop, Self(stopping))
+    }
+
+    /// That nobody is left who could ask for the end is one, too.
+    pub(crate) fn is_asked(&self) -> bool {
+        *self.0.borrow() || self.0.has_changed().is_err()
+    }
+
+    /// Waits for the end.
+    pub(crate) async fn asked(&mut self) {
+        let _ = self.0.wait_for(|stop| *stop).await;
+    }
+}
+
+/// What every worker needs: the database, its own name there, and how it hears of the end.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    pub(crate) delivery: Delivery,
+    /// Whose claims are this worker's.
+    pub(crate) owner: String,
+    pub(crate) stopping: Stopping,
+    queue: Queue,
+    backoff: Backoff,
+    trouble: TroubleNow,
+}
+
+impl Work {
+    pub(crate) fn new(delivery: Delivery, queue: Queue, stopping: Stopping) -> Self {
+        // Without randomness the process tells workers apart, as far as there is one of them in each.
+        let drawn = bytes::<8>().unwrap_or_default();
+        let owner = format!("{}-{}", std::process::id(), hex(&drawn));
+        let backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        Self { delivery, owner, stopping, queue, backoff, trouble: TroubleNow::default() }
+    }
+
+    pub(crate) fn trouble(&self) -> TroubleNow {
+        Arc::clone(&self.trouble)
+    }
+
+    /// Tells that all is well again.
+    pub(crate) fn is_well(&mut self) {
+        self.backoff.reset();
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Tells of trouble, and waits a while.
+    pub(crate) async fn is_troubled(&mut self, error: &DeliveryError) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+        let delay = self.backoff.next_delay();
+        if self.stopping.is_asked() {
+            tokio::time::sleep(delay).await;
+            return;
+        }
+        self.pause(delay).await;
+    }
+
+    /// Waits until there is work, it is time to look for some, or the end is asked for.
+    pub(crate) async fn wait_for(&mut self, written: impl Future<Output = ()>) {
+        let interval = self.delivery.options().poll_interval;
+        tokio::select! {
+            () = written => {}
+            () = tokio::time::sleep(interval) => {}
+            () = self.stopping.asked() => {}
+        }
+    }
+
+    /// Waits; the end ends that, too.
+    pub(crate) async fn pause(&mut self, delay: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(delay) => {}
+            () = self.stopping.asked() => {}
+        }
+    }
+
+    /// Notes how tries ended. While the database does not take it, nothing else can be done, so that it is tried until
+    /// the leases are over: then others try again what was noted by nobody.
+    pub(crate) async fn note(&mut self, ended: &Ended) {
+        if ended.done.is_empty() && ended.failed.is_empty() {
+            return;
+        }
+        let begun = Instant::now();
+        while let Err(error) = self.try_to_note(ended).await {
+            self.is_troubled(&error).await;
+            if begun.elapsed() >= self.delivery.options().lease {
+                return;
+            }
+        }
+        self.is_well();
+    }
+
+    async fn try_to_note(&self, ended: &Ended) -> Result<(), DeliveryError> {
+        let delivery = &self.delivery;
+        delivery
+            .in_time(async {
+                let mut lent = delivery.lend_to_write().await?;
+                let noted = self.queue.note(&mut lent, &self.owner, ended).await;
+                noted.map_err(|error| delivery.failed(&error))?;
+                lent.done();
+                Ok(())
+            })
+            .await
+    }
+}

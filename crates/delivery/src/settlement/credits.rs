@@ -1,0 +1,327 @@
+//! The steps by which a batch of packets is credited in the engine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use scarce_core::command::shapes::Resource;
+use scarce_core::command::table::{AccountCredit, AccountGet, AccountOpen, OperationGet, PacketGet};
+use scarce_core::command::{Body, Command, Common, Envelope};
+use scarce_core::outcome::codes::Kind;
+use scarce_core::outcome::{Code, Receipt, Value};
+use scarce_core::types::{Id, Natural, OperationId, Positive};
+use scarce_engine::{Failure, Request};
+
+use super::claims::Claimed;
+use super::inside::{Addressed, Settler, at_once, never};
+use super::lookup::{Settled, Tried};
+use super::questions::{Answered, Question, ask, partition_of, read, text_at};
+use crate::queue::{Ended, Failed, Resolution};
+use crate::store::now_ms;
+
+/// How many campaigns and how many accounts are held.
+const HELD_MAX: usize = 100_000;
+
+/// What may be the matter with an account.
+enum Standing {
+    /// It keeps this asset.
+    Keeps(String),
+    /// It does not exist, or nobody could tell; why.
+    Missing(String),
+    /// The engine could not say; why.
+    Unclear(String),
+}
+
+impl Settler {
+    /// Asks for the assets of campaigns that were created before the consumer began.
+    pub(super) async fn learn_assets(&mut self, claimed: &[Claimed]) {
+        let unknown: BTreeSet<&str> = claimed
+            .iter()
+            .filter(|its| its.asset.is_none() && !self.assets.contains_key(&its.campaign))
+            .map(|its| its.campaign.as_str())
+            .collect();
+        let campaigns: Vec<Id> =
+            unknown.into_iter().filter_map(|name| Id::parse(name.as_bytes(), "campaign").ok()).collect();
+        let questions =
+            campaigns.iter().map(|id| read(&*self.engine, id, PacketGet { campaign: id.clone() })).collect();
+        let answers = ask(&self.engine, questions, self.patience()).await;
+        for (campaign, answer) in campaigns.iter().zip(answers) {
+            if let Ok(receipt) = answer
+                && receipt.outcome.is_applied()
+                && let Some(asset) = text_at(&receipt, 1)
+            {
+                self.hold_asset(campaign.as_str(), asset).await;
+            }
+        }
+    }
+
+    async fn hold_asset(&mut self, campaign: &str, asset: String) {
+        let sql = "UPDATE delivery_settlements SET asset = ? WHERE campaign = ? AND asset IS NULL";
+        // It is asked for again where that is not noted.
+        let _ = self.delivery.execute(sql, &[asset.as_str().into(), campaign.into()]).await;
+        if self.assets.len() >= HELD_MAX {
+            self.assets.clear();
+        }
+        self.assets.insert(campaign.to_owned(), asset);
+    }
+
+    /// Finds out about packets whose earlier try is open for longer than the engine certainly remembers it. The
+    /// others may be sent, under the same id.
+    pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
+        let begins = now_ms().saturating_sub(self.window_ms());
+        let (old, mut fresh): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
+        let (mut asked, mut questions) = (Vec::with_capacity(old.len()), Vec::with_capacity(old.len()));
+        for its in old {
+            if let Some(question) = self.recall(&its) {
+                questions.push(question);
+                asked.push(its);
+            }
+        }
+        let answers = ask(&self.engine, questions, self.patience()).await;
+        for (its, answer) in asked.into_iter().zip(answers) {
+            match remembered(&answer) {
+                Some(true) => ended.done.push((its.claimed.id, None)),
+                Some(false) => {
+                    let reason = "an earlier try was refused".to_owned();
+                    ended.failed.push(at_once(&its.claimed, reason, Resolution::Refused));
+                }
+                None => match self.look_up(&its).await {
+                    Ok(Settled::Applied) => ended.done.push((its.claimed.id, None)),
+                    Ok(Settled::Absent) if its.claimed.is_first => fresh.push(its),
+                    Ok(Settled::Absent) => {
+                        let reason = "an earlier try came to nothing".to_owned();
+                        ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
+                    }
+                    Ok(Settled::Unknown { reason }) => {
+                        ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
+                    }
+                    Err(reason) => {
+                        ended.failed.push(self.engine_failed(&its.claimed, reason, its.claimed.untouched()));
+                    }
+                },
+            }
+        }
+        fresh
+    }
+
+    /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
+    fn is_old(&self, claimed: &Claimed, begins: i64) -> bool {
+        if claimed.is_first {
+            self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
+        } else {
+            claimed.first_tried_at_ms <= begins
+        }
+    }
+
+    /// Asks whether the engine still remembers an operation.
+    fn recall(&self, its: &Addressed) -> Option<Question> {
+        let operation = OperationId::parse(its.claimed.operation_id.as_bytes(), "ID").ok()?;
+        let resource = Resource(its.account.clone());
+        Some(read(&*self.engine, &its.account, OperationGet { operation, resource }))
+    }
+
+    /// Asks who knows operations for longer than the engine does.
+    async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
+        let claimed = &its.claimed;
+        let time = |at: i64| u64::try_from(at).unwrap_or_default();
+        let (from_ms, until_ms) = if claimed.is_first {
+            (time(claimed.claimed_at_ms), time(now_ms()))
+        } else {
+            let from_ms = claimed.first_tried_at_ms;
+            (time(from_ms), time(from_ms.saturating_add(self.window_ms())))
+        };
+        let (operation_id, account) = (claimed.operation_id.clone(), its.account.as_str().to_owned());
+        let tried = Tried { operation_id, account, from_ms, until_ms };
+        let found = match &self.options.lookup {
+            Some(lookup) => lookup.look_up(&tried).await?,
+            None => Settled::Unknown { reason: "and there is nobody to ask".to_owned() },
+        };
+        Ok(match found {
+            Settled::Unknown { reason } => Settled::Unknown {
+                reason: format!(
+                    "it may have been sent from {from_ms} on (Unix milliseconds) as '{}' to '{}' without an answer; \
+                     the engine no longer remembers that id, {reason}; look whether the account was credited, and \
+                     resolve this",
+                    tried.operation_id, tried.account
+                ),
+            },
+            found => found,
+        })
+    }
+
+    /// Finds accounts, and opens those that do not exist where that is wanted. Those that keep another asset get
+    /// nothing.
+    pub(super) async fn find_accounts(&mut self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
+        let standings = self.learn_accounts(&all).await;
+        let mut found = Vec::with_capacity(all.len());
+        for its in all {
+            let account = its.account.as_str();
+            let known = self.accounts.get(account).cloned().map(Standing::Keeps);
+            let claimed = &its.claimed;
+            match known.as_ref().or_else(|| standings.get(account)) {
+                Some(Standing::Keeps(asset)) if asset == its.asset.as_str() => found.push(its),
+                Some(Standing::Keeps(asset)) => {
+                    let reason = format!(
+                        "account '{account}' keeps {asset}, and the packet holds {}; have the template name the \
+                         asset, or move the money by hand",
+                        its.asset
+                    );
+                    ended.failed.push(never(claimed, reason, claimed.untouched()));
+                }
+                Some(Standing::Missing(reason)) => {
+                    ended.failed.push(self.later(claimed, reason.clone(), claimed.untouched()));
+                }
+                Some(Standing::Unclear(reason)) => {
+                    ended.failed.push(self.engine_failed(claimed, reason.clone(), claimed.untouched()));
+                }
+                None => {
+                    let reason = format!("the engine did not say whether account '{account}' exists");
+                    ended.failed.push(self.engine_failed(claimed, reason, claimed.untouched()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Asks for accounts that are not held; what is learned for good is held.
+    async fn learn_accounts(&mut self, all: &[Addressed]) -> BTreeMap<String, Standing> {
+        if self.accounts.len() >= HELD_MAX {
+            self.accounts.clear();
+        }
+        let unknown: BTreeMap<&Id, &Id> = all
+            .iter()
+            .filter(|its| !self.accounts.contains_key(its.account.as_str()))
+            .map(|its| (&its.account, &its.asset))
+            .collect();
+        let (mut asked, mut questions) = (Vec::with_capacity(unknown.len()), Vec::new());
+        for (account, asset) in &unknown {
+            let opening = if self.options.open_accounts { self.open(account, asset) } else { None };
+            asked.push((*account, opening.is_some()));
+            questions.extend(opening);
+            questions.push(read(&*self.engine, account, AccountGet { account: (*account).clone() }));
+        }
+        let mut answers = ask(&self.engine, questions, self.patience()).await.into_iter();
+        let mut standings = BTreeMap::new();
+        for (account, was_opened) in asked {
+            let opened = if was_opened { answers.next() } else { None };
+            let standing = standing(account, opened, answers.next());
+            if let Standing::Keeps(asset) = &standing {
+                self.accounts.insert(account.as_str().to_owned(), asset.clone());
+            }
+            standings.insert(account.as_str().to_owned(), standing);
+        }
+        standings
+    }
+
+    /// Opens an account; without an id, so that a refusal because it exists is not remembered.
+    fn open(&self, account: &Id, asset: &Id) -> Option<Question> {
+        let (account, asset) = (account.clone(), asset.clone());
+        let partition = partition_of(&*self.engine, &account);
+        let command = AccountOpen { account, asset, overdraft: Natural::ZERO };
+        let body = Body::Single(Command::from(command));
+        let envelope = Envelope::new("", Common::default(), body, self.engine.secret()).ok()?;
+        Some((partition, Request::Write(envelope)))
+    }
+
+    /// Credits packets, each under its id, and not after the engine may have forgotten that id.
+    pub(super) async fn credit(&mut self, all: Vec<Addressed>, ended: &mut Ended) {
+        let (mut sent, mut questions) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
+        for its in all {
+            match self.credit_of(&its) {
+                Some(question) => {
+                    questions.push(question);
+                    sent.push(its);
+                }
+                None => {
+                    let reason = "its amount is no amount".to_owned();
+                    ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
+                }
+            }
+        }
+        let answers = ask(&self.engine, questions, self.patience()).await;
+        for (its, answer) in sent.iter().zip(answers) {
+            match self.judge(its, &answer) {
+                None => ended.done.push((its.claimed.id, None)),
+                Some(failed) => ended.failed.push(failed),
+            }
+        }
+    }
+
+    fn credit_of(&self, its: &Addressed) -> Option<Question> {
+        let Addressed { claimed, account, .. } = its;
+        let deadline = claimed.first_tried_at_ms.saturating_add(self.window_ms());
+        let common = Common {
+            operation: Some(OperationId::parse(claimed.operation_id.as_bytes(), "ID").ok()?),
+            deadline: Some(u64::try_from(deadline).ok()?),
+            durability: None,
+        };
+        let command = AccountCredit { account: account.clone(), amount: Positive::new(claimed.amount)? };
+        let body = Body::Single(Command::from(command));
+        let envelope = Envelope::new("", common, body, self.engine.secret()).ok()?;
+        Some((partition_of(&*self.engine, account), Request::Write(envelope)))
+    }
+
+    /// What an answer to a credit means; nothing where it was made.
+    fn judge(&mut self, its: &Addressed, answer: &Answered) -> Option<Failed> {
+        let claimed = &its.claimed;
+        let receipt = match answer {
+            Ok(receipt) => receipt,
+            Err(failure @ Failure::Unknown { .. }) => {
+                return Some(self.engine_failed(claimed, failure.to_string(), Resolution::Open));
+            }
+            Err(failure) => {
+                return Some(self.engine_failed(claimed, failure.to_string(), claimed.untouched()));
+            }
+        };
+        let code = receipt.outcome.code;
+        let reason = receipt.outcome.to_string();
+        Some(match (code, code.kind()) {
+            (_, Kind::Applied) => return None,
+            (Code::Unknown, _) => self.engine_failed(claimed, reason, Resolution::Open),
+            (_, Kind::Failure) => self.engine_failed(claimed, reason, claimed.untouched()),
+            // An earlier try that the engine remembers would have been answered; the next one looks it up.
+            (Code::DeadlinePassed, _) => self.later(claimed, reason, claimed.untouched()),
+            (_, Kind::Rejected) => never(claimed, reason, claimed.untouched()),
+            (Code::IdReused, _) => {
+                let reason = format!("{reason}; somebody else uses ids that begin with 'settle:'");
+                never(claimed, reason, Resolution::Open)
+            }
+            (Code::ResolvedAbsent, _) => self.later(claimed, reason, Resolution::Refused),
+            (Code::AccountNotFound, _) => {
+                // It was there; an engine that was restored from a copy may have lost it.
+                self.accounts.remove(its.account.as_str());
+                self.later(claimed, reason, Resolution::Refused)
+            }
+            _ if code.is_retryable() => self.later(claimed, reason, Resolution::Refused),
+            _ => never(claimed, reason, Resolution::Refused),
+        })
+    }
+}
+
+/// Whether an operation that the engine remembers was applied; nothing where it remembers none.
+fn remembered(answer: &Answered) -> Option<bool> {
+    let outcome = answer.as_ref().ok().filter(|receipt| receipt.outcome.is_applied())?;
+    match outcome.outcome.facts.get(3)? {
+        Value::List(values) => Some(values.first() == Some(&Value::Integer(1))),
+        _ => None,
+    }
+}
+
+/// What the engine says of an account.
+fn standing(account: &Id, opened: Option<Answered>, got: Option<Answered>) -> Standing {
+    let said = |receipt: Option<Result<Receipt, Failure>>| match receipt {
+        Some(Ok(receipt)) => receipt.outcome.to_string(),
+        Some(Err(failure)) => failure.to_string(),
+        None => "it was not to be opened".to_owned(),
+    };
+    match got {
+        Some(Ok(receipt)) if receipt.outcome.is_applied() => match text_at(&receipt, 1) {
+            Some(asset) => Standing::Keeps(asset),
+            None => Standing::Unclear(format!("the engine did not say what account '{account}' keeps")),
+        },
+        Some(Ok(receipt)) if receipt.outcome.code == Code::AccountNotFound => match opened {
+            Some(Err(failure)) => Standing::Unclear(failure.to_string()),
+            opened => Standing::Missing(format!("account '{account}' does not exist: {}", said(opened))),
+        },
+        other => Standing::Unclear(said(other)),
+    }
+}

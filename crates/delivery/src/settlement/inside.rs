@@ -1,0 +1,188 @@
+//! Settling packets as credits in an engine: batch after batch, each in a few steps.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use scarce_core::types::Id;
+use scarce_engine::Engine;
+use tokio::runtime::Handle;
+
+use super::claims::{Claimed, claim};
+use super::{AccountTemplate, Route};
+use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
+use crate::retry::delay;
+use crate::running::{Running, Stopping, Work};
+use crate::store::{millis, now_ms};
+use crate::{Delivery, SettlementOptions};
+
+/// The longest delay after the engine itself failed, which is no fault of the packet and never makes a dead letter.
+const ENGINE_RETRY_MAX: Duration = Duration::from_secs(30);
+
+impl Delivery {
+    /// Credits claimed packets in an engine, on a runtime, until it is stopped. Several processes may do so on one
+    /// database.
+    #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "so that an engine is given as it is elsewhere")]
+    pub fn run_settlement(
+        &self,
+        runtime: &Handle,
+        engine: Arc<dyn Engine>,
+        options: SettlementOptions,
+    ) -> Running {
+        let (stop, stopping) = Stopping::new();
+        let (mut tasks, mut troubles) = (Vec::new(), Vec::new());
+        let options = Arc::new(options);
+        for _ in 0..options.lanes.max(1) {
+            let work = Work::new(self.clone(), SETTLEMENTS, stopping.clone());
+            troubles.push(work.trouble());
+            let settler = Settler {
+                delivery: self.clone(),
+                engine: Arc::clone(&engine),
+                options: Arc::clone(&options),
+                assets: BTreeMap::new(),
+                accounts: BTreeMap::new(),
+            };
+            tasks.push(runtime.spawn(run(work, settler)));
+        }
+        Running::new(stop, tasks, troubles)
+    }
+}
+
+async fn run(mut work: Work, mut settler: Settler) {
+    let delivery = work.delivery.clone();
+    let batch_max = settler.options.batch_max.max(1);
+    let template = settler.options.account_template.text().to_owned();
+    while !work.stopping.is_asked() {
+        let way = (Route::Engine, Some(template.as_str()));
+        match delivery.in_time(claim(&delivery, &work.owner, way, batch_max)).await {
+            Ok(claimed) if claimed.is_empty() => {
+                work.is_well();
+                work.wait_for(delivery.settlements_written().notified()).await;
+            }
+            Ok(claimed) => {
+                work.is_well();
+                if claimed.len() == batch_max {
+                    // There may be more, for another lane.
+                    delivery.settlements_written().notify_one();
+                }
+                let count = claimed.len();
+                let ended = settler.settle(claimed).await;
+                work.note(&ended).await;
+                if ended.failed.len() == count {
+                    work.pause(delivery.options().retry_first).await;
+                }
+            }
+            Err(error) => work.is_troubled(&error).await,
+        }
+    }
+}
+
+/// What settles batches, with what it knows of campaigns and accounts.
+pub(super) struct Settler {
+    pub(super) delivery: Delivery,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) options: Arc<SettlementOptions>,
+    /// The assets of campaigns.
+    pub(super) assets: BTreeMap<String, String>,
+    /// The assets of accounts that exist. Neither ends, and neither changes its asset.
+    pub(super) accounts: BTreeMap<String, String>,
+}
+
+/// A packet that is on its way to an account.
+pub(super) struct Addressed {
+    pub(super) claimed: Claimed,
+    pub(super) account: Id,
+    pub(super) asset: Id,
+}
+
+impl Settler {
+    /// Settles a batch; tells how it went with each.
+    async fn settle(&mut self, claimed: Vec<Claimed>) -> Ended {
+        let mut ended = Ended::default();
+        self.learn_assets(&claimed).await;
+        let addressed = self.address(claimed, &mut ended);
+        let addressed = self.resolve_old(addressed, &mut ended).await;
+        let addressed = self.find_accounts(addressed, &mut ended).await;
+        self.credit(addressed, &mut ended).await;
+        ended
+    }
+
+    /// Finds the account and the asset of each packet.
+    fn address(&self, claimed: Vec<Claimed>, ended: &mut Ended) -> Vec<Addressed> {
+        let mut addressed = Vec::with_capacity(claimed.len());
+        for claimed in claimed {
+            let asset = claimed.asset.as_ref().or_else(|| self.assets.get(&claimed.campaign));
+            let Some(asset) = asset.cloned() else {
+                let reason = "the engine did not say which asset the campaign is of".to_owned();
+                ended.failed.push(self.engine_failed(&claimed, reason, claimed.untouched()));
+                continue;
+            };
+            match addresses(&claimed, &asset) {
+                Ok((account, asset)) => addressed.push(Addressed { claimed, account, asset }),
+                Err(reason) => ended.failed.push(never(&claimed, reason, claimed.untouched())),
+            }
+        }
+        addressed
+    }
+
+    /// How long the engine certainly remembers an id, with some room for clocks that differ.
+    pub(super) fn window_ms(&self) -> i64 {
+        millis(self.options.ids_kept) / 10 * 9
+    }
+
+    /// How long the engine may take for an answer.
+    pub(super) fn patience(&self) -> Duration {
+        self.delivery.options().lease / 4
+    }
+
+    /// A try that failed, and that makes a dead letter when there were as many as there may be.
+    pub(super) fn later(&self, claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+        let options = self.delivery.options();
+        if claimed.attempts >= u64::from(options.attempts_max) {
+            return never(claimed, reason, resolution);
+        }
+        let next = now_ms().saturating_add(millis(delay(options, claimed.attempts, None)));
+        failed(claimed, Some(next), reason, resolution)
+    }
+
+    /// A try that failed by the engine's fault.
+    pub(super) fn engine_failed(&self, claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+        let delay = delay(self.delivery.options(), claimed.attempts, None).min(ENGINE_RETRY_MAX);
+        failed(claimed, Some(now_ms().saturating_add(millis(delay))), reason, resolution)
+    }
+}
+
+impl Claimed {
+    /// What a try shows that came to nothing before anything was sent.
+    pub(super) fn untouched(&self) -> Resolution {
+        if self.is_first { Resolution::NotDone } else { Resolution::Open }
+    }
+}
+
+/// Of an account, where the template makes one.
+fn addresses(claimed: &Claimed, asset: &str) -> Result<(Id, Id), String> {
+    let template = AccountTemplate::parse(&claimed.template).map_err(|error| error.to_string())?;
+    let account = template.account(&claimed.user, asset, &claimed.campaign);
+    let id = |text: &str| Id::parse(text.as_bytes(), "account");
+    match (id(&account), id(asset)) {
+        (Ok(account), Ok(asset)) => Ok((account, asset)),
+        (Err(invalid), _) | (_, Err(invalid)) => {
+            Err(format!("the template makes '{account}', which is no account: {invalid}"))
+        }
+    }
+}
+
+/// A try after which there is none.
+pub(super) fn never(claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+    failed(claimed, None, reason, resolution)
+}
+
+/// A try after which the next one is made at once.
+pub(super) fn at_once(claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+    failed(claimed, Some(now_ms()), reason, resolution)
+}
+
+fn failed(claimed: &Claimed, next_at_ms: Option<i64>, reason: String, resolution: Resolution) -> Failed {
+    Failed { id: claimed.id, next_at_ms, status: None, reason, resolution }
+}

@@ -1,0 +1,145 @@
+//! Settling packets by calls to somebody else.
+
+use serde::Serialize;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::Route;
+use super::claims::{Claimed, claim};
+use crate::http::{Answer, Message, check_url};
+use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
+use crate::retry::delay;
+use crate::running::{Running, Stopping, Work};
+use crate::store::{millis, now_ms};
+use crate::{Delivery, DeliveryError, Secret};
+
+/// Answers of 400 to 499 that time may mend: a time-out, a conflict, too early, too many requests.
+const MENDED_BY_TIME: [u16; 4] = [408, 409, 425, 429];
+
+/// What is sent of a packet.
+#[derive(Serialize)]
+struct Body<'a> {
+    r#type: &'static str,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    campaign: &'a str,
+    packet: u64,
+    user: &'a str,
+    amount: u64,
+    asset: Option<&'a str>,
+    operation_id: &'a str,
+}
+
+impl Delivery {
+    /// Settles claimed packets by signed calls to `url`, on a runtime, until it is stopped. Several processes may do
+    /// so on one database. Who is called must keep the operation ids that it has settled for good: the same packet
+    /// may come again at any time, and always under the same id.
+    ///
+    /// # Errors
+    /// When nothing can be sent to the address.
+    pub fn run_settlement_outside(
+        &self,
+        runtime: &Handle,
+        url: &str,
+        secret: Secret,
+    ) -> Result<Running, DeliveryError> {
+        check_url(url)?;
+        let (stop, stopping) = Stopping::new();
+        let work = Work::new(self.clone(), SETTLEMENTS, stopping);
+        let trouble = work.trouble();
+        let caller = Caller { work, url: url.to_owned(), secret, flying: JoinSet::new() };
+        Ok(Running::new(stop, vec![runtime.spawn(caller.run())], vec![trouble]))
+    }
+}
+
+type Tried = (i64, u64, Result<Answer, String>);
+
+struct Caller {
+    work: Work,
+    url: String,
+    secret: Secret,
+    flying: JoinSet<Tried>,
+}
+
+impl Caller {
+    async fn run(mut self) {
+        let delivery = self.work.delivery.clone();
+        while !self.work.stopping.is_asked() {
+            let room = delivery.options().endpoint_requests_max.saturating_sub(self.flying.len());
+            if room > 0 {
+                let way = (Route::Outside, None);
+                match delivery.in_time(claim(&delivery, &self.work.owner, way, room)).await {
+                    Ok(claimed) => {
+                        self.work.is_well();
+                        claimed.iter().for_each(|claimed| self.send(claimed));
+                    }
+                    Err(error) => self.work.is_troubled(&error).await,
+                }
+            }
+            if self.flying.is_empty() {
+                self.work.wait_for(delivery.settlements_written().notified()).await;
+            } else {
+                self.land().await;
+            }
+        }
+        while !self.flying.is_empty() {
+            self.land().await;
+        }
+    }
+
+    fn send(&mut self, claimed: &Claimed) {
+        let message = Message {
+            url: self.url.clone(),
+            secrets: vec![self.secret.clone()],
+            id: claimed.operation_id.clone(),
+            body: body_of(claimed),
+            has_key: true,
+        };
+        let (sender, id, attempts) = (self.work.delivery.sender().clone(), claimed.id, claimed.attempts);
+        self.flying.spawn(async move { (id, attempts, sender.send(&message).await) });
+    }
+
+    /// Waits for one call that is under way, and notes how it and all others that are over went.
+    async fn land(&mut self) {
+        let mut ended = Ended::default();
+        let mut next = self.flying.join_next().await.and_then(Result::ok);
+        while let Some((id, attempts, answer)) = next {
+            match answer {
+                Ok(answer) if answer.is_success() => ended.done.push((id, Some(answer.status))),
+                answer => ended.failed.push(self.judge(id, attempts, answer)),
+            }
+            next = self.flying.try_join_next().and_then(Result::ok);
+        }
+        self.work.note(&ended).await;
+    }
+
+    fn judge(&self, id: i64, attempts: u64, answer: Result<Answer, String>) -> Failed {
+        let options = self.work.delivery.options();
+        let (status, reason, asked) = match answer {
+            Ok(answer) => (Some(answer.status), answer.reason(), answer.retry_after),
+            Err(reason) => (None, reason, None),
+        };
+        let is_refusal =
+            status.is_some_and(|status| (400..500).contains(&status) && !MENDED_BY_TIME.contains(&status));
+        let attempts_max = if is_refusal { options.refused_attempts_max } else { options.attempts_max };
+        let is_last = attempts >= u64::from(attempts_max.min(options.attempts_max));
+        let next_at_ms = (!is_last).then(|| now_ms().saturating_add(millis(delay(options, attempts, asked))));
+        Failed { id, next_at_ms, status, reason, resolution: Resolution::Open }
+    }
+}
+
+fn body_of(claimed: &Claimed) -> String {
+    let data = Data {
+        campaign: &claimed.campaign,
+        packet: claimed.packet,
+        user: &claimed.user,
+        amount: claimed.amount,
+        asset: claimed.asset.as_deref(),
+        operation_id: &claimed.operation_id,
+    };
+    // Names are texts and figures integers, so that this cannot fail.
+    serde_json::to_string(&Body { r#type: "packet.claimed", data }).unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+//! What became of settlements, and having them tried again.
+
+use scarce_core::types::signed;
+use scarce_sql::Kind;
+
+use super::{AccountTemplate, Route, operation_id};
+use crate::page::{Conditions, Page, Taken};
+use crate::store::now_ms;
+use crate::{Delivery, DeliveryError};
+
+/// What became of a claimed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettlementState {
+    /// It is to be settled.
+    Pending,
+    /// It is settled.
+    Settled,
+    /// It is not tried any more unless it is replayed or resolved.
+    Dead,
+}
+
+impl SettlementState {
+    /// The word in the table.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Settled => "settled",
+            Self::Dead => "dead",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        match word {
+            "pending" => Self::Pending,
+            "settled" => Self::Settled,
+            _ => Self::Dead,
+        }
+    }
+}
+
+/// A claimed packet on its way to whom it belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// Its number.
+    pub id: i64,
+    /// The campaign.
+    pub campaign: String,
+    /// The packet.
+    pub packet: u64,
+    /// Who claimed it.
+    pub user: String,
+    /// How much it holds.
+    pub amount: u64,
+    /// Of what, where that is known.
+    pub asset: Option<String>,
+    /// When it was claimed, in Unix milliseconds.
+    pub claimed_at_ms: u64,
+    /// By which way it is settled; nothing before the first try.
+    pub route: Option<Route>,
+    /// The account, where it is settled in the engine and was tried.
+    pub account: Option<String>,
+    /// The id under which it is settled.
+    pub operation_id: String,
+    /// What became of it.
+    pub state: SettlementState,
+    /// How often it was tried.
+    pub attempts: u64,
+    /// While it is pending: when it is tried next, in Unix milliseconds.
+    pub next_at_ms: u64,
+    /// Since when its outcome is not known, in Unix milliseconds; nothing where no try is open.
+    pub first_tried_at_ms: Option<u64>,
+    /// The status of the last answer, where it is settled outside.
+    pub last_status: Option<u16>,
+    /// What was wrong at the last try.
+    pub last_error: Option<String>,
+    /// When it was settled, in Unix milliseconds.
+    pub done_at_ms: Option<u64>,
+}
+
+/// Which settlements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SettlementFilter<'a> {
+    /// Those of this campaign.
+    pub campaign: Option<&'a str>,
+    /// Those of this user.
+    pub user: Option<&'a str>,
+    /// Those in this state.
+    pub state: Option<SettlementState>,
+}
+
+const COLUMNS: [(&str, Kind); 17] = [
+    ("settlement_id", Kind::Integer),
+    ("campaign", Kind::Text),
+    ("packet", Kind::Integer),
+    ("user_id", Kind::Text),
+    ("amount", Kind::Integer),
+    ("asset", Kind::Text),
+    ("claimed_at_ms", Kind::Integer),
+    ("route", Kind::Text),
+    ("account_template", Kind::Text),
+    ("operation_round", Kind::Integer),
+    ("state", Kind::Text),
+    ("attempts", Kind::Integer),
+    ("next_at_ms", Kind::Integer),
+    ("first_tried_at_ms", Kind::Integer),
+    ("last_status", Kind::Integer),
+    ("last_error", Kind::Text),
+    ("done_at_ms", Kind::Integer),
+];
+
+impl Settlement {
+    fn read(mut row: Taken) -> Self {
+        let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
+        let (amount, asset, claimed_at_ms) = (row.natural(), row.optional_text(), row.natural());
+        let route = row.optional_text().and_then(|word| Route::from_word(&word));
+        let template = row.optional_text().and_then(|text| AccountTemplate::parse(&text).ok());
+        let account =
+            template.zip(asset.as_deref()).map(|(template, asset)| template.account(&user, asset, &campaign));
+        Self {
+            id,
+            operation_id: operation_id(&campaign, packet, row.natural()),
+            campaign,
+            packet,
+            user,
+            amount,
+            asset,
+            claimed_at_ms,
+            route,
+            account,
+            state: SettlementState::from_word(&row.text()),
+            attempts: row.natural(),
+            next_at_ms: row.natural(),
+            first_tried_at_ms: row.time(),
+            last_status: row.optional().and_then(|status| u16::try_from(status).ok()),
+            last_error: row.optional_text(),
+            done_at_ms: row.time(),
+        }
+    }
+}
+
+/// Has dead letters tried again. What is known of earlier tries stays, so that one whose outcome is not known is
+/// looked up first again.
+const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, \
+                      lease_owner = NULL WHERE state = 'dead' AND campaign = ?";
+
+impl Delivery {
+    /// A page of settlements, in the order in which they were written; dead letters are those in the state
+    /// [`SettlementState::Dead`]. `after` is what the page before gave as [`Page::next`].
+    ///
+    /// # Errors
+    /// When no page gave such a cursor, or the database does not answer.
+    pub async fn settlements(
+        &self,
+        filter: SettlementFilter<'_>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<Settlement>, DeliveryError> {
+        let mut conditions = Conditions::default();
+        conditions.and_if("campaign = ?", filter.campaign);
+        conditions.and_if("user_id = ?", filter.user);
+        conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
+        let source = ("delivery_settlements", "settlement_id", &COLUMNS[..]);
+        self.page(source, conditions, (after, limit), Settlement::read).await
+    }
+
+    /// The settlement of a packet, if it was claimed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn settlement(&self, campaign: &str, packet: u64) -> Result<Option<Settlement>, DeliveryError> {
+        let mut conditions = Conditions::default();
+        conditions.and("campaign = ?", campaign);
+        conditions.and("packet = ?", signed(packet));
+        let source = ("delivery_settlements", "settlement_id", &COLUMNS[..]);
+        let page = self.page(source, conditions, (None, 1), Settlement::read).await?;
+        Ok(page.items.into_iter().next())
+    }
+
+    /// Has a dead letter tried again. Whether there was one. One whose outcome is not known is not sent blindly: it is
+    /// looked up again, and becomes a dead letter again where nobody can tell.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn replay_settlement(&self, campaign: &str, packet: u64) -> Result<bool, DeliveryError> {
+        let values = [now_ms().into(), campaign.into(), signed(packet).into()];
+        let count = self.execute(&format!("{REPLAY} AND packet = ?"), &values).await?;
+        self.settlements_written().notify_one();
+        Ok(count > 0)
+    }
+
+    /// Has all dead letters of a campaign tried again, as [`Delivery::replay_settlement`] does; gives how many.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn replay_campaign(&self, campaign: &str) -> Result<u64, DeliveryError> {
+        let count = self.execute(REPLAY, &[now_ms().into(), campaign.into()]).await?;
+        self.settlements_written().notify_one();
+        Ok(count)
+    }
+
+    /// Says of a dead letter whether it was settled, by who has found out. Where it was not, it is tried anew under
+    /// an id of its own. Whether there was such a dead letter.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn resolve_settlement(
+        &self,
+        campaign: &str,
+        packet: u64,
+        was_settled: bool,
+    ) -> Result<bool, DeliveryError> {
+        let change = if was_settled {
+            "state = 'settled', done_at_ms = ?, last_error = NULL"
+        } else {
+            "state = 'pending', next_at_ms = ?, attempts = 0, first_tried_at_ms = NULL, \
+             operation_round = operation_round + 1"
+        };
+        let sql = format!(
+            "UPDATE delivery_settlements SET {change}, lease_owner = NULL \
+             WHERE state = 'dead' AND campaign = ? AND packet = ?"
+        );
+        let values = [now_ms().into(), campaign.into(), signed(packet).into()];
+        let count = self.execute(&sql, &values).await?;
+        self.settlements_written().notify_one();
+        Ok(count > 0)
+    }
+}

@@ -1,0 +1,199 @@
+//! Deliveries to endpoints.
+
+mod worker;
+
+use scarce_sql::{Cell, Kind};
+
+use crate::page::{Conditions, Page, Taken};
+use crate::queue::marks;
+use crate::store::{millis, now_ms};
+use crate::{Delivery, DeliveryError};
+
+/// How many rows are removed at a time.
+const REMOVED_AT_ONCE: usize = 500;
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// It is to be made, or made again.
+    Pending,
+    /// The receiver answered 200 to 299.
+    Delivered,
+    /// It is not tried any more unless it is replayed.
+    Dead,
+}
+
+impl DeliveryState {
+    /// The word in the table.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        match word {
+            "pending" => Self::Pending,
+            "delivered" => Self::Delivered,
+            _ => Self::Dead,
+        }
+    }
+}
+
+/// A delivery of an event to an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookDelivery {
+    /// Its number.
+    pub id: i64,
+    /// To which endpoint.
+    pub endpoint_id: String,
+    /// The id that the receiver sees, the same in every try.
+    pub message_id: String,
+    /// The event's name.
+    pub event: String,
+    /// What is sent.
+    pub body: String,
+    /// What became of it.
+    pub state: DeliveryState,
+    /// How often it was tried.
+    pub attempts: u64,
+    /// While it is pending: when it is tried next, in Unix milliseconds; while it is being tried, when another
+    /// worker would take it over.
+    pub next_at_ms: u64,
+    /// The status of the last answer.
+    pub last_status: Option<u16>,
+    /// What was wrong at the last try.
+    pub last_error: Option<String>,
+    /// When it was written, in Unix milliseconds.
+    pub created_at_ms: u64,
+    /// When it was delivered, in Unix milliseconds.
+    pub done_at_ms: Option<u64>,
+}
+
+/// Which deliveries.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DeliveryFilter<'a> {
+    /// Those to this endpoint.
+    pub endpoint_id: Option<&'a str>,
+    /// Those in this state.
+    pub state: Option<DeliveryState>,
+}
+
+/// The id of an event that receivers see: fixed, and the same for every endpoint.
+#[must_use]
+pub fn message_id(deployment_id: &str, partition: u32, epoch: u64, sequence: u64) -> String {
+    format!("evt_{deployment_id}_{partition}_{epoch}_{sequence}")
+}
+
+const COLUMNS: [(&str, Kind); 14] = [
+    ("delivery_id", Kind::Integer),
+    ("endpoint_id", Kind::Text),
+    ("partition_id", Kind::Integer),
+    ("epoch", Kind::Integer),
+    ("sequence", Kind::Integer),
+    ("event", Kind::Text),
+    ("body", Kind::Text),
+    ("state", Kind::Text),
+    ("attempts", Kind::Integer),
+    ("next_at_ms", Kind::Integer),
+    ("last_status", Kind::Integer),
+    ("last_error", Kind::Text),
+    ("created_at_ms", Kind::Integer),
+    ("done_at_ms", Kind::Integer),
+];
+
+impl WebhookDelivery {
+    fn read(mut row: Taken, deployment_id: &str) -> Self {
+        let (id, endpoint_id) = (row.integer(), row.text());
+        let partition = u32::try_from(row.integer()).unwrap_or(u32::MAX);
+        Self {
+            id,
+            endpoint_id,
+            message_id: message_id(deployment_id, partition, row.natural(), row.natural()),
+            event: row.text(),
+            body: row.text(),
+            state: DeliveryState::from_word(&row.text()),
+            attempts: row.natural(),
+            next_at_ms: row.natural(),
+            last_status: row.optional().and_then(|status| u16::try_from(status).ok()),
+            last_error: row.optional_text(),
+            created_at_ms: row.natural(),
+            done_at_ms: row.time(),
+        }
+    }
+}
+
+impl Delivery {
+    /// A page of deliveries to endpoints, in the order in which they were written; dead letters are those in the
+    /// state [`DeliveryState::Dead`]. `after` is what the page before gave as [`Page::next`].
+    ///
+    /// # Errors
+    /// When no page gave such a cursor, or the database does not answer.
+    pub async fn deliveries(
+        &self,
+        filter: DeliveryFilter<'_>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<WebhookDelivery>, DeliveryError> {
+        let mut conditions = Conditions::default();
+        conditions.and_if("endpoint_id = ?", filter.endpoint_id);
+        conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
+        let source = ("delivery_webhooks", "delivery_id", &COLUMNS[..]);
+        let read = |row| WebhookDelivery::read(row, self.deployment_id());
+        self.page(source, conditions, (after, limit), read).await
+    }
+
+    /// Has a delivery made again: a dead letter, or one that was delivered. Whether there was one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn replay_delivery(&self, id: i64) -> Result<bool, DeliveryError> {
+        Ok(self.replay("delivery_id = ? AND state <> 'pending'", id.into()).await? > 0)
+    }
+
+    /// Has all dead letters of an endpoint tried again; gives how many.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn replay_endpoint(&self, endpoint_id: &str) -> Result<u64, DeliveryError> {
+        self.replay("endpoint_id = ? AND state = 'dead'", endpoint_id.into()).await
+    }
+
+    async fn replay(&self, condition: &str, value: Cell) -> Result<u64, DeliveryError> {
+        let sql = format!(
+            "UPDATE delivery_webhooks SET state = 'pending', attempts = 0, next_at_ms = ?, done_at_ms = NULL, \
+             lease_owner = NULL WHERE {condition}"
+        );
+        let count = self.execute(&sql, &[now_ms().into(), value]).await?;
+        self.webhooks_written().notify_one();
+        Ok(count)
+    }
+
+    /// Removes deliveries that succeeded longer ago than this; gives how many.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn remove_delivered(&self, age: std::time::Duration) -> Result<u64, DeliveryError> {
+        let before = now_ms().saturating_sub(millis(age));
+        let find = format!(
+            "SELECT delivery_id FROM delivery_webhooks WHERE state = 'delivered' AND done_at_ms < ? \
+             LIMIT {REMOVED_AT_ONCE}"
+        );
+        let mut removed = 0;
+        loop {
+            let rows = self.fetch(&find, &[before.into()], &[Kind::Integer]).await?;
+            let ids: Vec<Cell> = rows.into_iter().flatten().collect();
+            if ids.is_empty() {
+                return Ok(removed);
+            }
+            let sql = format!(
+                "DELETE FROM delivery_webhooks WHERE delivery_id IN ({}) AND state = 'delivered'",
+                marks(ids.len())
+            );
+            removed += self.execute(&sql, &ids).await?;
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Makes the deliveries that are due.
+
+use std::collections::BTreeMap;
+
+use scarce_sql::Kind;
+use sqlx::Error;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::message_id;
+use crate::endpoints::Target;
+use crate::http::{Answer, Message};
+use crate::page::Taken;
+use crate::queue::{Ended, Failed, Resolution, WEBHOOKS};
+use crate::retry::delay;
+use crate::running::{Running, Stopping, Work};
+use crate::store::{Lent, millis, now_ms};
+use crate::{Delivery, DeliveryError};
+
+/// The answer by which a receiver says that it wants nothing any more.
+const GONE: u16 = 410;
+
+impl Delivery {
+    /// Makes the deliveries to endpoints that are due, on a runtime, until it is stopped. Several processes may do so
+    /// on one database.
+    #[must_use]
+    pub fn run_webhooks(&self, runtime: &Handle) -> Running {
+        let (stop, stopping) = Stopping::new();
+        let work = Work::new(self.clone(), WEBHOOKS, stopping);
+        let trouble = work.trouble();
+        let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new() };
+        Running::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
+    }
+}
+
+/// A delivery that was claimed.
+struct Claimed {
+    id: i64,
+    attempts: u64,
+    message: Message,
+}
+
+/// A delivery that was tried.
+struct Tried {
+    id: i64,
+    attempts: u64,
+    endpoint_id: String,
+    answer: Result<Answer, String>,
+}
+
+struct Worker {
+    work: Work,
+    flying: JoinSet<Tried>,
+    /// How many requests are under way to each endpoint.
+    busy: BTreeMap<String, usize>,
+}
+
+impl Worker {
+    async fn run(mut self) {
+        while !self.work.stopping.is_asked() {
+            match self.claim().await {
+                Ok(()) => self.work.is_well(),
+                Err(error) => self.work.is_troubled(&error).await,
+            }
+            self.wait().await;
+        }
+        while !self.flying.is_empty() {
+            self.land().await;
+        }
+    }
+
+    /// Claims what is due and sends it, as far as there is room.
+    async fn claim(&mut self) -> Result<(), DeliveryError> {
+        let delivery = self.work.delivery.clone();
+        for target in delivery.targets().await? {
+            let busy = self.busy.get(&target.id).copied().unwrap_or_default();
+            let options = delivery.options();
+            let room = options.endpoint_requests_max.saturating_sub(busy);
+            let room = room.min(options.requests_max.saturating_sub(self.flying.len()));
+            if room == 0 {
+                continue;
+            }
+            for claimed in delivery.in_time(claim(&delivery, &self.work.owner, &target, room)).await? {
+                self.send(&target, claimed);
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, target: &Target, claimed: Claimed) {
+        *self.busy.entry(target.id.clone()).or_default() += 1;
+        let (sender, endpoint_id) = (self.work.delivery.sender().clone(), target.id.clone());
+        self.flying.spawn(async move {
+            let Claimed { id, attempts, message } = claimed;
+            let answer = sender.send(&message).await;
+            Tried { id, attempts, endpoint_id, answer }
+        });
+    }
+
+    /// Waits until something was sent, or there may be something to send.
+    async fn wait(&mut self) {
+        let delivery = self.work.delivery.clone();
+        if self.flying.is_empty() {
+            return self.work.wait_for(delivery.webhooks_written().notified()).await;
+        }
+        let has_room = self.flying.len() < delivery.options().requests_max;
+        let mut stopping = self.work.stopping.clone();
+        tokio::select! {
+            tried = self.flying.join_next() => {
+                let tried = tried.and_then(Result::ok);
+                self.note(tried).await;
+            }
+            () = delivery.webhooks_written().notified(), if has_room => {}
+            () = tokio::time::sleep(delivery.options().poll_interval), if has_room => {}
+            () = stopping.asked() => {}
+        }
+    }
+
+    /// Waits for one request that is under way.
+    async fn land(&mut self) {
+        let tried = self.flying.join_next().await.and_then(Result::ok);
+        self.note(tried).await;
+    }
+
+    /// Notes how a try ended, and all others that have ended by now.
+    async fn note(&mut self, first: Option<Tried>) {
+        let mut ended = Ended::default();
+        let mut next = first;
+        while let Some(tried) = next {
+            if let Some(busy) = self.busy.get_mut(&tried.endpoint_id) {
+                *busy = busy.saturating_sub(1);
+            }
+            self.judge(tried, &mut ended).await;
+            next = self.flying.try_join_next().and_then(Result::ok);
+        }
+        self.work.note(&ended).await;
+    }
+
+    async fn judge(&mut self, tried: Tried, ended: &mut Ended) {
+        let delivery = self.work.delivery.clone();
+        let options = delivery.options();
+        let (id, attempts) = (tried.id, tried.attempts);
+        let (status, reason, asked) = match tried.answer {
+            Ok(answer) if answer.is_success() => {
+                ended.done.push((id, Some(answer.status)));
+                return;
+            }
+            Ok(answer) => (Some(answer.status), answer.reason(), answer.retry_after),
+            Err(reason) => (None, reason, None),
+        };
+        let is_gone = status == Some(GONE);
+        if is_gone {
+            let why = "it answered 410 Gone";
+            if let Err(error) = delivery.disable_endpoint(&tried.endpoint_id, why).await {
+                // It is asked again, and will say so again.
+                self.work.is_troubled(&error).await;
+            }
+        }
+        let is_last = is_gone || attempts >= u64::from(options.attempts_max);
+        let next_at_ms = (!is_last).then(|| now_ms().saturating_add(millis(delay(options, attempts, asked))));
+        ended.failed.push(Failed { id, next_at_ms, status, reason, resolution: Resolution::Open });
+    }
+}
+
+const KINDS: [Kind; 6] =
+    [Kind::Integer, Kind::Integer, Kind::Integer, Kind::Integer, Kind::Text, Kind::Integer];
+
+/// Claims deliveries to an endpoint that are due.
+async fn claim(
+    delivery: &Delivery,
+    owner: &str,
+    target: &Target,
+    limit: usize,
+) -> Result<Vec<Claimed>, DeliveryError> {
+    let mut lent = delivery.lend().await?;
+    let sql = "SELECT delivery_id FROM delivery_webhooks \
+               WHERE endpoint_id = ? AND state = 'pending' AND next_at_ms <= ? LIMIT 1";
+    let values = [target.id.as_str().into(), now_ms().into()];
+    let due = lent.fetch(sql, &values, &KINDS[..1]).await.map_err(|error| delivery.failed(&error))?;
+    lent.done();
+    if due.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut lent = delivery.lend_to_write().await?;
+    let rows = lock(&mut lent, owner, delivery, target, limit).await;
+    let rows = rows.map_err(|error| delivery.failed(&error))?;
+    lent.done();
+    Ok(rows.into_iter().map(|row| claimed(delivery, target, Taken::new(row))).collect())
+}
+
+async fn lock(
+    lent: &mut Lent,
+    owner: &str,
+    delivery: &Delivery,
+    target: &Target,
+    limit: usize,
+) -> Result<Vec<Vec<scarce_sql::Cell>>, Error> {
+    lent.begin().await?;
+    let now = now_ms();
+    let sql = format!(
+        "SELECT delivery_id, partition_id, epoch, sequence, body, attempts FROM delivery_webhooks \
+         WHERE endpoint_id = ? AND state = 'pending' AND next_at_ms <= ? ORDER BY next_at_ms LIMIT {limit} {}",
+        lent.dialect().skip_locked()
+    );
+    let rows = lent.fetch(&sql, &[target.id.as_str().into(), now.into()], &KINDS).await?;
+    let ids: Vec<i64> = rows.iter().filter_map(|row| row.first()?.integer()).collect();
+    let until = now.saturating_add(millis(delivery.options().lease));
+    WEBHOOKS.claim(lent, &ids, (owner, until), ("", &[])).await?;
+    lent.commit().await?;
+    Ok(rows)
+}
+
+fn claimed(delivery: &Delivery, target: &Target, mut row: Taken) -> Claimed {
+    let (id, partition) = (row.integer(), u32::try_from(row.integer()).unwrap_or(u32::MAX));
+    let message_id = message_id(delivery.deployment_id(), partition, row.natural(), row.natural());
+    let message = Message {
+        url: target.url.clone(),
+        secrets: target.secrets.clone(),
+        id: message_id,
+        body: row.text(),
+        has_key: false,
+    };
+    Claimed { id, attempts: row.natural() + 1, message }
+}

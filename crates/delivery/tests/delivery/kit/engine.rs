@@ -1,0 +1,158 @@
+//! A real engine in a folder, with campaigns and claims.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use scarce_core::outcome::{Receipt, Value};
+use scarce_delivery::Delivery;
+use scarce_engine::consumers::ConsumerName;
+use scarce_engine::embedded::{self, Running, SilentPort};
+use scarce_engine::engine::partition_of;
+use scarce_engine::{Engine, Request};
+use scarce_outflow::{Outflow, Plan, Start, run};
+use scarce_sim::conformance::request;
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+
+/// How many partitions it has.
+pub const PARTITIONS: u32 = 3;
+
+/// An engine that ends with this.
+pub struct Bench {
+    pub engine: Arc<dyn Engine>,
+    running: Option<Running>,
+    /// Where it is, unless somebody else keeps that.
+    _folder: Option<TempDir>,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self::with(&embedded::Settings::default())
+    }
+
+    /// One that forgets operation ids after so long.
+    pub fn forgetting_after(window_ms: u64) -> Self {
+        let mut settings = embedded::Settings::default();
+        settings.state.window_ms = window_ms;
+        settings.state.window_ms_min = window_ms;
+        Self::with(&settings)
+    }
+
+    fn with(settings: &embedded::Settings) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bench = Self::open(folder.path(), settings);
+        bench._folder = Some(folder);
+        bench
+    }
+
+    /// The one of a folder that somebody else keeps.
+    pub fn at(folder: &Path) -> Self {
+        Self::open(folder, &embedded::Settings::default())
+    }
+
+    fn open(folder: &Path, settings: &embedded::Settings) -> Self {
+        let settings =
+            embedded::Settings { partitions: PARTITIONS, segment_bytes: 256 << 10, ..settings.clone() };
+        let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
+        let (engine, running) =
+            recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");
+        Self { engine, running: Some(running), _folder: None }
+    }
+
+    pub fn deployment_id(&self) -> &str {
+        self.engine.deployment_id()
+    }
+
+    /// Runs a command, which must be answered.
+    pub async fn run(&self, line: &str) -> Receipt {
+        let words: Vec<&str> = line.split(' ').collect();
+        let made = request::single(&words, self.engine.secret()).expect("a command");
+        let (partition, request) = match made {
+            request::Request::Read(command) => {
+                let partition = partition_of(std::slice::from_ref(&command), PARTITIONS);
+                (partition, Request::Read(String::new(), command))
+            }
+            request::Request::Write(envelope) => {
+                (partition_of(envelope.commands(), PARTITIONS), Request::Write(envelope))
+            }
+        };
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let partition = partition.expect("one partition");
+        self.engine.submit(partition, vec![request], Box::new(move |answers| drop(sender.send(answers))));
+        let mut answers = receiver.await.expect("answers");
+        answers.pop().expect("an answer").unwrap_or_else(|failure| panic!("{line}: {failure}"))
+    }
+
+    /// Creates a campaign of equal packets.
+    pub async fn campaign(&self, name: &str, packets: u64) {
+        let line = format!("PACKET.CREATE {name} EUR PLAN {} {packets} DOUBLE_MEAN", packets * 100);
+        let receipt = self.run(&line).await;
+        assert!(receipt.outcome.is_applied(), "{line}: {}", receipt.outcome);
+    }
+
+    /// Has a user claim a packet; gives its number and amount.
+    pub async fn claim(&self, campaign: &str, user: &str) -> (u64, u64) {
+        let receipt = self.run(&format!("PACKET.CLAIM {campaign} {user}")).await;
+        assert!(receipt.outcome.is_applied(), "{}", receipt.outcome);
+        let figure = |at: usize| match receipt.outcome.facts.get(at) {
+            Some(Value::Integer(value)) => u64::try_from(*value).expect("a figure"),
+            other => panic!("{other:?}"),
+        };
+        (figure(0), figure(1))
+    }
+
+    /// What an account has; nothing where there is none.
+    pub async fn balance(&self, account: &str) -> Option<i64> {
+        let receipt = self.run(&format!("ACCOUNT.GET {account}")).await;
+        match receipt.outcome.facts.get(2) {
+            Some(Value::Integer(value)) if receipt.outcome.is_applied() => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// How many events of a name there are in all logs.
+    pub fn count(&self, name: &str) -> usize {
+        let entries = |partition| {
+            let (mut all, mut next) = (Vec::new(), 1);
+            while next <= self.engine.durable_through(partition).expect("a sequence") {
+                let entries = self.engine.entries(partition, next, 1 << 20).expect("entries");
+                next = entries.last().expect("an entry").sequence_last() + 1;
+                all.extend(entries);
+            }
+            all
+        };
+        let events = (0..PARTITIONS).flat_map(entries).flat_map(|entry| entry.events);
+        events.filter(|event| event.spec().name == name).count()
+    }
+
+    fn plan(name: &str) -> Plan {
+        Plan {
+            name: ConsumerName::parse(name).expect("a name"),
+            holder: "test".to_owned(),
+            start: Start::Beginning,
+            batch_bytes_max: 2 << 10,
+        }
+    }
+
+    /// Has the log flow into deliveries to endpoints.
+    pub fn flow_to_webhooks(&self, delivery: &Delivery) -> Outflow {
+        run(&Handle::current(), self.engine.clone(), &Self::plan("webhooks"), |partition| {
+            delivery.webhooks_consumer(partition)
+        })
+    }
+
+    /// Has the log flow into settlements.
+    pub fn flow_to_settlement(&self, delivery: &Delivery) -> Outflow {
+        run(&Handle::current(), self.engine.clone(), &Self::plan("settlement"), |partition| {
+            delivery.settlement_consumer(partition)
+        })
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.shut_down().expect("a clean end");
+        }
+    }
+}

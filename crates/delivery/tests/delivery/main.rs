@@ -1,0 +1,13 @@
+//! Delivery between real databases, real engines and real receivers.
+
+mod consumers;
+mod documents;
+mod endpoints;
+mod kit;
+mod outside;
+mod processes;
+mod settlement;
+mod settlement_faults;
+mod unresolved;
+mod webhook_faults;
+mod webhooks;

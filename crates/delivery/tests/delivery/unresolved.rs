@@ -1,0 +1,158 @@
+//! Credits whose outcome was never learned, and that the engine no longer remembers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use scarce_delivery::{
+    Delivery, LookedUp, Settled, SettledLookup, Settlement, SettlementOptions, SettlementState, Tried,
+};
+use scarce_engine::{Engine, Request};
+use tokio::runtime::Handle;
+
+use crate::kit::{Bench, Database, Fault, Faulty, Kind, open, options, wait_until};
+use crate::settlement::counts;
+
+/// How long the engine remembers ids.
+const IDS_KEPT: Duration = Duration::from_millis(1_500);
+
+/// Says the same of every operation, and counts how often it was asked.
+struct Oracle {
+    says: Result<Settled, String>,
+    asked: AtomicUsize,
+}
+
+impl SettledLookup for Oracle {
+    fn look_up<'a>(&'a self, tried: &'a Tried) -> LookedUp<'a> {
+        assert!(tried.operation_id == "settle:c:1" && tried.account == "u", "{tried:?}");
+        assert!(tried.from_ms < tried.until_ms);
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async { self.says.clone() })
+    }
+}
+
+fn credits(batch: &[Request]) -> bool {
+    batch.iter().any(|request| matches!(request, Request::Write(its) if its.common.operation.is_some()))
+}
+
+fn settlement(lookup: Option<Arc<Oracle>>) -> SettlementOptions {
+    let lookup = lookup.map(|oracle| oracle as Arc<dyn SettledLookup>);
+    SettlementOptions { ids_kept: IDS_KEPT, lookup, ..SettlementOptions::default() }
+}
+
+async fn only(delivery: &Delivery) -> Settlement {
+    delivery.settlement("c", 1).await.expect("the database").expect("one")
+}
+
+/// A claim whose credit was sent once with this fault, so long ago that the engine has forgotten it.
+async fn sent_long_ago(bench: &Bench, database: &Database, fault: Fault) -> (Delivery, i64) {
+    let delivery = open(database, bench, options()).await;
+    bench.campaign("c", 1).await;
+    let (_, amount) = bench.claim("c", "u").await;
+    let flow = bench.flow_to_settlement(&delivery);
+    let faulty: Arc<dyn Engine> =
+        Faulty::new(&bench.engine, move |batch: &[Request]| if credits(batch) { fault } else { Fault::None });
+    let worker = delivery.run_settlement(&Handle::current(), faulty, settlement(None));
+    let is_sent = || async { counts(&delivery).await.0 == 1 && only(&delivery).await.last_error.is_some() };
+    wait_until("it was not sent", is_sent).await;
+    worker.abort();
+    flow.stop().await;
+    let first_ms = only(&delivery).await.first_tried_at_ms.expect("an open try");
+    // Its time passes in the table rather than in the test; the engine forgets by its own clock.
+    let kept_ms = u64::try_from(IDS_KEPT.as_millis()).expect("short");
+    let now_ms = || u64::try_from(jiff::Timestamp::now().as_millisecond()).expect("a time");
+    wait_until("time does not pass", || async { now_ms() > first_ms + 2 * kept_ms }).await;
+    (delivery, i64::try_from(amount).expect("an amount"))
+}
+
+async fn settle(bench: &Bench, delivery: &Delivery, oracle: Option<Arc<Oracle>>) -> Settlement {
+    let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), settlement(oracle));
+    wait_until("it came to no end", || async { counts(delivery).await.0 == 0 }).await;
+    worker.stop().await;
+    only(delivery).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
+    for kind in Kind::ALL {
+        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(kind));
+        let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+        let letter = settle(&bench, &delivery, None).await;
+        let error = letter.last_error.as_deref().expect("a reason");
+        assert!(letter.state == SettlementState::Dead && error.contains("'settle:c:1' to 'u'"), "{error}");
+        assert!(letter.first_tried_at_ms.is_some());
+        // A replay does not send it blindly either.
+        assert!(delivery.replay_settlement("c", 1).await.expect("the database"));
+        assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Dead);
+        assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+        // Who has looked says that it was credited.
+        assert!(delivery.resolve_settlement("c", 1, true).await.expect("the database"));
+        assert_eq!(only(&delivery).await.state, SettlementState::Settled);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_knows_that_it_happened_is_believed() {
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+    let oracle = Arc::new(Oracle { says: Ok(Settled::Applied), asked: AtomicUsize::new(0) });
+    let settled = settle(&bench, &delivery, Some(Arc::clone(&oracle))).await;
+    assert_eq!((settled.state, oracle.asked.load(Ordering::Relaxed)), (SettlementState::Settled, 1));
+    assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_knows_that_it_did_not_happen_has_it_sent_again() {
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (delivery, amount) = sent_long_ago(&bench, &database, Fault::RequestLost).await;
+    assert_eq!(bench.count("account.credited"), 0);
+    let oracle = Arc::new(Oracle { says: Ok(Settled::Absent), asked: AtomicUsize::new(0) });
+    let settled = settle(&bench, &delivery, Some(oracle)).await;
+    assert_eq!(settled.state, SettlementState::Settled);
+    assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_cannot_be_asked_just_now_is_asked_again() {
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+    let oracle = Arc::new(Oracle { says: Err("the table is away".to_owned()), asked: AtomicUsize::new(0) });
+    let lookup = settlement(Some(Arc::clone(&oracle)));
+    let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), lookup);
+    wait_until("it was not asked", || async { oracle.asked.load(Ordering::Relaxed) > 3 }).await;
+    worker.stop().await;
+    let waiting = only(&delivery).await;
+    assert_eq!(waiting.state, SettlementState::Pending);
+    assert_eq!(waiting.last_error.as_deref(), Some("the table is away"));
+    assert_eq!(bench.count("account.credited"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
+    // It keeps ids for a day, and promises less.
+    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+    assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
+    assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+}
+
+/// The tables were put back from a copy that was made before the credit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
+    for (says, count) in [(Settled::Applied, 1), (Settled::Absent, 2)] {
+        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+        let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+        database
+            .run("UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL")
+            .await;
+        let oracle = Arc::new(Oracle { says: Ok(says), asked: AtomicUsize::new(0) });
+        let careful =
+            SettlementOptions { looks_up_first_tries: true, ..settlement(Some(Arc::clone(&oracle))) };
+        let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), careful);
+        wait_until("it came to no end", || async { counts(&delivery).await == (0, 1, 0) }).await;
+        worker.stop().await;
+        assert_eq!(oracle.asked.load(Ordering::Relaxed), 1);
+        // It is believed even where it is wrong: nobody else knows.
+        assert_eq!(bench.count("account.credited"), count);
+    }
+}

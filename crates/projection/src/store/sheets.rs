@@ -1,0 +1,67 @@
+//! Sheets into the database, and rows out of it by their keys.
+
+use sqlx::Error;
+
+use super::sql::Statements;
+use super::{Dialect, Link, mysql, postgres, sqlite};
+use crate::table::{Cell, Kind, Sheet, Table};
+
+/// How many keys are asked for at once: so few that MySQL looks each up by the index.
+const KEYS_MAX: usize = 256;
+
+/// What a connection does with tables.
+pub(crate) trait Sheets {
+    /// Reads the rows of these keys, as far as there are any; of each name its last use.
+    async fn read(&mut self, table: &'static Table, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error>;
+
+    /// Reads, for each item and serial, the last range before it that came back: item, first serial, quantity.
+    async fn read_returned(&mut self, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error>;
+
+    /// Writes rows.
+    async fn write(&mut self, sheet: &Sheet) -> Result<(), Error>;
+}
+
+impl Sheets for Link {
+    async fn read(&mut self, table: &'static Table, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error> {
+        let kinds: Vec<Kind> = table.kinds().collect();
+        let sql = |dialect: Dialect, keys| dialect.read(table, keys);
+        read_by_keys(self, sql, keys, &kinds).await
+    }
+
+    async fn read_returned(&mut self, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error> {
+        let kinds = [Kind::Text, Kind::Integer, Kind::Integer];
+        read_by_keys(self, <Dialect as Statements>::read_returned, keys, &kinds).await
+    }
+
+    async fn write(&mut self, sheet: &Sheet) -> Result<(), Error> {
+        match self {
+            Link::Sqlite(connection) => sqlite::write(connection, sheet).await,
+            Link::Postgres(connection) => postgres::write(connection, sheet).await,
+            Link::MySql(connection) => mysql::write(connection, sheet).await,
+        }
+    }
+}
+
+async fn read_by_keys(
+    link: &mut Link,
+    sql: impl Fn(Dialect, usize) -> String,
+    keys: &[Vec<Cell>],
+    kinds: &[Kind],
+) -> Result<Vec<Vec<Cell>>, Error> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let dialect = link.dialect();
+    if let Link::Postgres(connection) = link {
+        return postgres::read(connection, sql(dialect, keys.len()), keys, kinds).await;
+    }
+    let mut rows = Vec::new();
+    for chunk in keys.chunks(KEYS_MAX) {
+        // Few shapes of a statement, so that it is found prepared: what is missing is asked for twice.
+        let count = chunk.len().next_power_of_two();
+        let padded = chunk.iter().chain(std::iter::repeat(&chunk[0])).take(count);
+        let values: Vec<Cell> = padded.flatten().cloned().collect();
+        rows.extend(link.fetch(&sql(dialect, count), &values, kinds).await?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,94 @@
+//! What columns hold.
+
+use std::sync::Arc;
+
+/// What a column holds. Nothing else is needed: figures and times are integers, all else is text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number of 64 bits with a sign.
+    Integer,
+    /// A text.
+    Text,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// A text in a row. The same one stands in several rows, and in the statements that write them, without being
+/// copied.
+pub type Text = Arc<str>;
+
+/// A value in the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// None.
+    Null,
+    /// A number.
+    Integer(i64),
+    /// A text.
+    Text(Text),
+    /// A text that is one of a few.
+    Word(&'static str),
+}
+
+impl Cell {
+    /// The text of one that is a text.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Word(word) => Some(word),
+            Self::Null | Self::Integer(_) => None,
+        }
+    }
+
+    /// The number of one that is a number.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(value) => Some(*value),
+            Self::Null | Self::Text(_) | Self::Word(_) => None,
+        }
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(value: String) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => f.write_str("-"),
+            Self::Integer(value) => value.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}

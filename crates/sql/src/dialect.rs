@@ -1,0 +1,154 @@
+//! In what the databases differ.
+
+use std::fmt::Write;
+
+use crate::{Column, Kind};
+
+/// How a database wants to be spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+    /// MySQL and MariaDB.
+    MySql,
+}
+
+impl Dialect {
+    /// A statement whose values are marked by `?`, as the dialect marks them.
+    #[must_use]
+    pub fn marked(self, sql: &str) -> String {
+        if self != Self::Postgres {
+            return sql.to_owned();
+        }
+        let mut marked = String::with_capacity(sql.len() + 16);
+        let mut parts = sql.split('?');
+        marked.push_str(parts.next().unwrap_or_default());
+        for (number, part) in (1..).zip(parts) {
+            put(&mut marked, format_args!("${number}{part}"));
+        }
+        marked
+    }
+
+    /// Starts a transaction that will write.
+    #[must_use]
+    pub fn begin(self) -> &'static str {
+        match self {
+            // Whoever waits does so now, and not in the middle, where waiting may be of no use.
+            Self::Sqlite => "BEGIN IMMEDIATE",
+            Self::Postgres | Self::MySql => "BEGIN",
+        }
+    }
+
+    /// Adds a row unless there is one of its key; the first of the columns is one of the key.
+    #[must_use]
+    pub fn insert_if_missing(self, table: &str, columns: &[&str]) -> String {
+        let marks = vec!["?"; columns.len()].join(", ");
+        let otherwise = self.unless_there(columns.first().copied().unwrap_or_default());
+        format!("INSERT INTO {table} ({}) VALUES ({marks}) {otherwise}", columns.join(", "))
+    }
+
+    /// Adds so many rows, each unless there is one of its key; the first of the columns is one of the key.
+    /// PostgreSQL takes the values as one array for each column.
+    #[must_use]
+    pub fn insert_all_missing(self, table: &str, columns: &[Column], rows: usize) -> String {
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        let mut sql = format!("INSERT INTO {table} ({}) ", names.join(", "));
+        match self {
+            Self::Postgres => {
+                sql.push_str("SELECT * FROM ");
+                put_arrays(&mut sql, columns);
+            }
+            Self::Sqlite | Self::MySql => {
+                sql.push_str("VALUES ");
+                put_marks(&mut sql, columns.len(), rows);
+            }
+        }
+        put(&mut sql, format_args!(" {}", self.unless_there(names.first().copied().unwrap_or_default())));
+        sql
+    }
+
+    /// What leaves a row alone that is there already; `key` is a column of its key.
+    fn unless_there(self, key: &str) -> String {
+        match self {
+            Self::Sqlite | Self::Postgres => "ON CONFLICT DO NOTHING".to_owned(),
+            Self::MySql => format!("ON DUPLICATE KEY UPDATE {key} = {key}"),
+        }
+    }
+
+    /// What ends a `SELECT` of rows that nobody may remove before the transaction has ended.
+    #[must_use]
+    pub fn keep_rows(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => "FOR KEY SHARE",
+            // MariaDB knows no other words for it.
+            Self::MySql => "LOCK IN SHARE MODE",
+        }
+    }
+
+    /// What ends a `SELECT` that claims rows, so that two who claim at a time get different ones. Only within a
+    /// transaction. SQLite lets in one writer at a time anyway.
+    #[must_use]
+    pub fn skip_locked(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres | Self::MySql => "FOR UPDATE SKIP LOCKED",
+        }
+    }
+}
+
+fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a text cannot fail.
+    let _ = sql.write_fmt(text);
+}
+
+/// Adds `(?, ?), (?, ?)`.
+pub(crate) fn put_marks(sql: &mut String, columns: usize, rows: usize) {
+    let row = format!("({})", vec!["?"; columns].join(", "));
+    for at in 0..rows {
+        sql.push_str(if at > 0 { ", " } else { "" });
+        sql.push_str(&row);
+    }
+}
+
+/// Adds `UNNEST($1::bigint[], $2::text[])`.
+pub(crate) fn put_arrays(sql: &mut String, columns: &[Column]) {
+    sql.push_str("UNNEST(");
+    for (number, column) in (1..).zip(columns) {
+        let comma = if number > 1 { ", " } else { "" };
+        let kind = match column.kind {
+            Kind::Integer => "bigint",
+            Kind::Text => "text",
+        };
+        put(sql, format_args!("{comma}${number}::{kind}[]"));
+    }
+    sql.push(')');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_numbered_where_the_dialect_numbers_them() {
+        assert_eq!(Dialect::Postgres.marked("a = ? AND b = ?"), "a = $1 AND b = $2");
+        assert_eq!(Dialect::Sqlite.marked("a = ? AND b = ?"), "a = ? AND b = ?");
+    }
+
+    #[test]
+    fn rows_that_are_there_are_left_alone_in_each_dialect() {
+        let columns = [Column { name: "a", kind: Kind::Integer }, Column { name: "b", kind: Kind::Text }];
+        let sql = |dialect: Dialect| dialect.insert_all_missing("t", &columns, 2);
+        assert_eq!(sql(Dialect::Sqlite), "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING");
+        assert_eq!(
+            sql(Dialect::Postgres),
+            "INSERT INTO t (a, b) SELECT * FROM UNNEST($1::bigint[], $2::text[]) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            sql(Dialect::MySql),
+            "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON DUPLICATE KEY UPDATE a = a"
+        );
+    }
+}
