@@ -58,7 +58,8 @@ CREATE TABLE delivery_webhooks (
 );
 
 CREATE INDEX delivery_webhooks_pending ON delivery_webhooks (endpoint_id, next_at_ms) WHERE state = 'pending';
-CREATE INDEX delivery_webhooks_dead ON delivery_webhooks (endpoint_id, delivery_id) WHERE state = 'dead';
+CREATE INDEX delivery_webhooks_dead ON delivery_webhooks (delivery_id) WHERE state = 'dead';
+CREATE INDEX delivery_webhooks_dead_of ON delivery_webhooks (endpoint_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX delivery_webhooks_done ON delivery_webhooks (done_at_ms) WHERE state = 'delivered';
 
 -- Which asset the packets of a campaign are of.
@@ -99,5 +100,6 @@ CREATE TABLE delivery_settlements (
 );
 
 CREATE INDEX delivery_settlements_pending ON delivery_settlements (next_at_ms) WHERE state = 'pending';
-CREATE INDEX delivery_settlements_dead ON delivery_settlements (campaign, settlement_id) WHERE state = 'dead';
+CREATE INDEX delivery_settlements_dead ON delivery_settlements (settlement_id) WHERE state = 'dead';
+CREATE INDEX delivery_settlements_dead_of ON delivery_settlements (campaign, settlement_id) WHERE state = 'dead';
 CREATE INDEX delivery_settlements_user ON delivery_settlements (user_id);

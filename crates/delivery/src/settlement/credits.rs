@@ -129,8 +129,13 @@ impl Settler {
             let from_ms = claimed.first_tried_at_ms;
             (time(from_ms), time(from_ms.saturating_add(self.window_ms())))
         };
-        let (operation_id, account) = (claimed.operation_id.clone(), its.account.as_str().to_owned());
-        let tried = Tried { operation_id, account, from_ms, until_ms };
+        let tried = Tried {
+            operation_id: claimed.operation_id.clone(),
+            account: its.account.as_str().to_owned(),
+            partition: partition_of(&*self.engine, &its.account),
+            from_ms,
+            until_ms,
+        };
         let found = match &self.options.lookup {
             Some(lookup) => lookup.look_up(&tried).await?,
             None => Settled::Unknown { reason: "and there is nobody to ask".to_owned() },

@@ -9,6 +9,8 @@ pub struct Tried {
     pub operation_id: String,
     /// The account.
     pub account: String,
+    /// The partition in which the account lives, and which decided.
+    pub partition: u32,
     /// When it was sent first, in Unix milliseconds, or the packet was claimed: it did not happen before.
     pub from_ms: u64,
     /// When it could have happened last, in Unix milliseconds: it carried this deadline, or this is now.
