@@ -6,6 +6,8 @@ use scarce_kafka::commands::Figures;
 use scarce_outflow::Status;
 use scarce_projection::Projection;
 
+use super::HealthSeen;
+
 /// What flows out of this process and into it, to be looked at. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Flows {
@@ -15,4 +17,6 @@ pub struct Flows {
     pub projection: Option<Projection>,
     /// What is counted of commands from Kafka, once the first broker has answered.
     pub commands: Arc<OnceLock<Arc<Figures>>>,
+    /// What waits to be delivered and settled.
+    pub health: HealthSeen,
 }

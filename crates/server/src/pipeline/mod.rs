@@ -2,17 +2,23 @@
 //!
 //! ```text
 //! engine's log ─┬─▶ sql: tables in SQLite, PostgreSQL, MySQL
-//!               └─▶ kafka: the topic of events
+//!               ├─▶ kafka: the topic of events
+//!               ├─▶ webhooks ─▶ tables ─▶ endpoints of one's own
+//!               └─▶ settlement ─▶ tables ─▶ credits in the engine, or a balance system outside
 //! engine ◀──▶ commands and outcomes: topics too
 //! ```
 
+mod delivery;
 mod flows;
 pub mod kafka;
+mod lookup;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+pub use delivery::HealthSeen;
 pub use flows::Flows;
 
+use scarce_delivery::{DeliveryError, Running as Deliverer};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
@@ -48,6 +54,17 @@ pub enum PipelineError {
     /// The database cannot be the projection of this deployment.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// What delivers cannot begin.
+    #[error(transparent)]
+    Delivery(#[from] DeliveryError),
+    /// There is nowhere to write down what is to be delivered.
+    #[error("webhooks and settlement need a database; name one with --sql, such as --sql sqlite://scarce.db")]
+    NoDatabase,
+    /// Calls to a balance system cannot be signed.
+    #[error(
+        "settlement by a balance system needs a secret to sign with; name its file with --settlement-secret-file"
+    )]
+    NoSecret,
 }
 
 /// The consumers that run.
@@ -59,7 +76,8 @@ pub struct Pipeline {
 struct Running {
     runtime: Runtime,
     outflows: Vec<Outflow>,
-    commands: Option<JoinHandle<()>>,
+    workers: Vec<Deliverer>,
+    tasks: Vec<JoinHandle<()>>,
     ending: watch::Sender<bool>,
 }
 
@@ -81,19 +99,28 @@ impl Pipeline {
             outflows.push(serve.run(SQL, Start::Beginning, SQL_BATCH_BYTES, |it| projection.consumer(it)));
         }
         let (ending, ended) = watch::channel(false);
-        let (mut commands, figures) = (None, Arc::new(OnceLock::new()));
+        let (mut tasks, figures) = (Vec::new(), Arc::new(OnceLock::new()));
         if let Some(settings_of_kafka) = kafka::settings_of(&**engine, settings) {
             let events = kafka::Events::new(&settings_of_kafka, engine.partitions());
             outflows.push(serve.run(KAFKA, Start::Oldest, KAFKA_BATCH_BYTES, |it| events.consumer(it)));
             if settings.kafka_commands {
                 let engine = engine.clone();
-                let taking = kafka::take_commands(settings_of_kafka, engine, figures.clone(), ended);
-                commands = Some(runtime.spawn(taking));
+                let taking = kafka::take_commands(settings_of_kafka, engine, figures.clone(), ended.clone());
+                tasks.push(runtime.spawn(taking));
             }
         }
+        let (mut workers, health) = (Vec::new(), HealthSeen::default());
+        if let Some(delivery) = delivery::open(&**engine, settings)? {
+            let (flowing, working) =
+                delivery::start(&delivery, &serve, engine, projection.as_ref(), settings)?;
+            outflows.extend(flowing);
+            workers = working;
+            let days = settings.webhooks_retention_days;
+            tasks.push(runtime.spawn(delivery::look_after(delivery, days, health.clone(), ended)));
+        }
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
-        let running = Mutex::new(Some(Running { runtime, outflows, commands, ending }));
-        Ok(Self { flows: Flows { statuses, projection, commands: figures }, running })
+        let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, ending }));
+        Ok(Self { flows: Flows { statuses, projection, commands: figures, health }, running })
     }
 
     /// What flows, to be looked at.
@@ -105,16 +132,19 @@ impl Pipeline {
     /// Lets what is under way be taken, notes how far all is, and ends. Once is enough.
     pub fn stop(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Running { runtime, outflows, commands, ending }) = running else { return };
+        let Some(Running { runtime, outflows, workers, tasks, ending }) = running else { return };
         // Nobody listens where no commands are taken.
         let _ = ending.send(true);
         runtime.block_on(async {
-            if let Some(commands) = commands {
+            for task in tasks {
                 // What it panicked of was printed.
-                let _ = commands.await;
+                let _ = task.await;
             }
             for outflow in outflows {
                 outflow.stop().await;
+            }
+            for worker in workers {
+                worker.stop().await;
             }
         });
         runtime.shutdown_background();

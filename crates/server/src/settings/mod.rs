@@ -23,7 +23,7 @@ use std::net::SocketAddr;
 
 pub use flags::{KafkaFlags, KafkaSqlFlags, RedisFlags, SettingFlags, SqlFlags};
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
-pub use outflow::{Properties, SqlUrl};
+pub use outflow::{Properties, SettlementChoice, SqlUrl};
 pub use problem::{Place, Problem};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};

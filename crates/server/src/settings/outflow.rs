@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use scarce_delivery::AccountTemplate;
+
 use super::table::{Settings, Spec};
 use super::value::{Kind, Password, Setting};
 
@@ -102,6 +104,48 @@ impl Setting for Properties {
 
     fn unset() -> Option<Self> {
         Some(Self::default())
+    }
+}
+
+/// Where claimed red packets are credited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettlementChoice {
+    /// Nowhere.
+    Off,
+    /// On accounts of the engine.
+    Engine,
+    /// By a balance system of one's own, at this address.
+    Outside(String),
+}
+
+impl Setting for SettlementChoice {
+    const KIND: Kind = Kind::Url;
+
+    fn shape(_spec: &Spec) -> String {
+        "off, engine, or the address of a balance system that begins with http:// or https://".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        match text {
+            "off" => Some(Self::Off),
+            "engine" => Some(Self::Engine),
+            url if ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) => {
+                Some(Self::Outside(url.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Setting for AccountTemplate {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "a template of accounts such as {user} or {{{user}}}:{asset}, with {user} in it".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        Self::parse(text).ok()
     }
 }
 

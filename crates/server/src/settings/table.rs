@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use scarce_core::outcome::Durability;
+use scarce_delivery::AccountTemplate;
 
-use super::outflow::{Properties, SqlUrl};
+use super::outflow::{Properties, SettlementChoice, SqlUrl};
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
@@ -155,6 +156,22 @@ settings! {
         "The database that the log is projected into: sqlite://FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE.";
     sql_password: Option<Password>, "sql_password" = None, "PASSWORD" {}
         "The password of the database's user, where it is not in the address.";
+    webhooks: bool, "webhooks" = Some("false"), "BOOL" {}
+        "Send events to the endpoints that 'scarce webhooks' knows; needs sql.";
+    webhooks_retention_days: u64, "webhooks_retention_days" = Some("7"), "DAYS" {max: 36_500, unit: Some("days")}
+        "How long deliveries that succeeded are kept, to be looked at or made again.";
+    settlement: SettlementChoice, "settlement" = Some("off"), "WAY" {}
+        "Where claimed red packets are credited: off, engine, or the http(s):// address of a balance system; needs sql.";
+    settlement_account: AccountTemplate, "settlement_account" = Some("{user}"), "TEMPLATE" {}
+        "Which account of the engine a packet is credited to, made of {user}, {asset} and {campaign}.";
+    settlement_opens_accounts: bool, "settlement_opens_accounts" = Some("true"), "BOOL" {}
+        "Open the account where there is none.";
+    settlement_from_beginning: bool, "settlement_from_beginning" = Some("false"), "BOOL" {}
+        "When settlement is first turned on, credit what was claimed before, too, as far as the log reaches back; otherwise only what is claimed from then on.";
+    settlement_secret: Option<Password>, "settlement_secret" = None, "SECRET" {}
+        "What calls to the balance system are signed with: whsec_ and 24 to 64 bytes as base64.";
+    receivers_ca: Option<PathBuf>, "receivers_ca" = None, "FILE" {}
+        "Further authorities in PEM that receivers of webhooks and settlements may be certified by.";
     kafka: Option<String>, "kafka" = None, "BROKERS" {}
         "The brokers of Kafka that the log goes out to: HOST:PORT, several with commas between them.";
     kafka_commands: bool, "kafka_commands" = Some("false"), "BOOL" {}

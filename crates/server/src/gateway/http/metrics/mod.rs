@@ -103,6 +103,9 @@ impl Collector for OfEngine {
         if let Some(commands) = self.flows.commands.get() {
             pipeline::commands(&mut encoder, commands)?;
         }
+        if let Some(health) = self.flows.health.last() {
+            pipeline::deliveries(&mut encoder, &health)?;
+        }
         build_info(&mut encoder)
     }
 }

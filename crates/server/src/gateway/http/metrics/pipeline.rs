@@ -6,6 +6,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
+use scarce_delivery::{Health, Lag};
 use scarce_kafka::commands::Figures;
 use scarce_outflow::{State as ConsumerState, Status};
 
@@ -66,6 +67,25 @@ pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, figures: &Figures) -
         let gauge = ConstGauge::new(level);
         let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         gauge.encode(family)?;
+    }
+    Ok(())
+}
+
+/// What waits to be delivered and settled.
+pub(super) fn deliveries(encoder: &mut DescriptorEncoder<'_>, health: &Health) -> std::fmt::Result {
+    type Of = fn(&Lag) -> u64;
+    let families: [(&str, &str, Of); 3] = [
+        ("scarce_deliveries_pending", "Webhooks and settlements that are not done", |lag| lag.pending),
+        ("scarce_deliveries_dead", "Dead letters, which wait for somebody to look", |lag| lag.dead),
+        ("scarce_deliveries_oldest_ms", "How long the oldest that is not done has waited", |lag| {
+            lag.oldest_pending_ms.unwrap_or(0)
+        }),
+    ];
+    for (name, help, of) in families {
+        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (queue, lag) in [("webhooks", &health.webhooks), ("settlement", &health.settlement)] {
+            ConstGauge::new(of(lag)).encode(family.encode_family(&[("queue", queue)])?)?;
+        }
     }
     Ok(())
 }

@@ -1,0 +1,132 @@
+//! What is sent to outside systems and credited to accounts: consumers that write down what is to be done, and
+//! workers that do it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use scarce_core::state;
+use scarce_delivery::{Delivery, Health, Options, Running, Secret, SettlementOptions};
+use scarce_engine::Engine;
+use scarce_outflow::{Outflow, Start};
+use scarce_projection::Projection;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::lookup::Operations;
+use super::{PipelineError, Serve};
+use crate::settings::{Password, Settings, SettlementChoice};
+
+/// Under which names the consumers are known.
+const WEBHOOKS: &str = "webhooks";
+const SETTLEMENT: &str = "settlement";
+
+/// How many bytes of log are taken at a time.
+const BATCH_BYTES: u64 = 1 << 20;
+
+/// How often what waits is counted, for metrics.
+const HEALTH_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How often deliveries that succeeded long ago are removed.
+const CLEANING_INTERVAL: Duration = Duration::from_secs(3_600);
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// What waits, as it was counted last.
+#[derive(Clone, Debug, Default)]
+pub struct HealthSeen(Arc<Mutex<Option<Health>>>);
+
+impl HealthSeen {
+    /// What was counted last; nothing where it was never.
+    #[must_use]
+    pub fn last(&self) -> Option<Health> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, health: Option<Health>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = health;
+    }
+}
+
+/// The database from which is delivered, where the settings ask for that.
+pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<Delivery>, PipelineError> {
+    if !settings.webhooks && settings.settlement == SettlementChoice::Off {
+        return Ok(None);
+    }
+    let Some(url) = settings.sql_url() else { return Err(PipelineError::NoDatabase) };
+    let options = Options { ca_file: settings.receivers_ca.clone(), ..Options::default() };
+    Ok(Some(Delivery::new(&url, engine.deployment_id(), options)?))
+}
+
+/// Starts what writes down and what does it.
+pub(super) fn start(
+    delivery: &Delivery,
+    serve: &Serve<'_>,
+    engine: &Arc<dyn Engine>,
+    projection: Option<&Projection>,
+    settings: &Settings,
+) -> Result<(Vec<Outflow>, Vec<Running>), PipelineError> {
+    let runtime = serve.runtime.handle();
+    let (mut outflows, mut workers) = (Vec::new(), Vec::new());
+    if settings.webhooks {
+        // An endpoint is sent what comes after it was added, so that nobody wants what was before the first.
+        let consumer = |partition| delivery.webhooks_consumer(partition);
+        outflows.push(serve.run(WEBHOOKS, Start::Now, BATCH_BYTES, consumer));
+        workers.push(delivery.run_webhooks(runtime));
+    }
+    if settings.settlement != SettlementChoice::Off {
+        workers.push(settle(delivery, runtime, engine, projection, settings)?);
+        // What was claimed before may have been paid in another way.
+        let start = if settings.settlement_from_beginning { Start::Beginning } else { Start::Now };
+        let consumer = |partition| delivery.settlement_consumer(partition);
+        outflows.push(serve.run(SETTLEMENT, start, BATCH_BYTES, consumer));
+    }
+    Ok((outflows, workers))
+}
+
+fn settle(
+    delivery: &Delivery,
+    runtime: &Handle,
+    engine: &Arc<dyn Engine>,
+    projection: Option<&Projection>,
+    settings: &Settings,
+) -> Result<Running, PipelineError> {
+    if let SettlementChoice::Outside(url) = &settings.settlement {
+        let secret = settings.settlement_secret.as_ref().map(Password::reveal);
+        let secret = Secret::parse(secret.ok_or(PipelineError::NoSecret)?)?;
+        return Ok(delivery.run_settlement_outside(runtime, url, secret)?);
+    }
+    let lookup = projection.map(|projection| Operations::new(projection, engine) as _);
+    let options = SettlementOptions {
+        account_template: settings.settlement_account.clone(),
+        open_accounts: settings.settlement_opens_accounts,
+        ids_kept: Duration::from_millis(state::Settings::default().window_ms_min),
+        lookup,
+        ..SettlementOptions::default()
+    };
+    Ok(delivery.run_settlement(runtime, engine.clone(), options))
+}
+
+/// Counts what waits, and removes what succeeded long ago, until the end.
+pub(super) async fn look_after(
+    delivery: Delivery,
+    retention_days: u64,
+    seen: HealthSeen,
+    mut ending: watch::Receiver<bool>,
+) {
+    let age = DAY.saturating_mul(u32::try_from(retention_days).unwrap_or(u32::MAX));
+    let (mut counting, mut cleaning) =
+        (tokio::time::interval(HEALTH_INTERVAL), tokio::time::interval(CLEANING_INTERVAL));
+    loop {
+        tokio::select! {
+            // What is wrong with the database is told by the consumers and workers.
+            _ = counting.tick() => seen.note(delivery.health().await.ok()),
+            _ = cleaning.tick() => drop(delivery.remove_delivered(age).await),
+            () = asked(&mut ending) => return,
+        }
+    }
+}
+
+/// The end was asked for, or nobody is left who could.
+async fn asked(ending: &mut watch::Receiver<bool>) {
+    let _ = ending.wait_for(|ending| *ending).await;
+}

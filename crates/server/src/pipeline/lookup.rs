@@ -1,0 +1,54 @@
+//! Whether a credit happened that the engine no longer remembers: by the operations in the projection.
+
+use std::sync::Arc;
+
+use scarce_core::outcome::Code;
+use scarce_core::placement;
+use scarce_core::types::Id;
+use scarce_delivery::{LookedUp, Settled, SettledLookup, Tried};
+use scarce_engine::Engine;
+use scarce_projection::Projection;
+
+/// The operations of a deployment, as they are projected.
+pub(super) struct Operations {
+    projection: Projection,
+    engine: Arc<dyn Engine>,
+}
+
+impl Operations {
+    pub(super) fn new(projection: &Projection, engine: &Arc<dyn Engine>) -> Arc<Self> {
+        Arc::new(Self { projection: projection.clone(), engine: engine.clone() })
+    }
+
+    /// How far the account's log is, by the engine and in the tables.
+    async fn reach(&self, account: &str) -> Result<(u64, u64), String> {
+        let account = Id::parse(account.as_bytes(), "account").map_err(|error| error.reason)?;
+        let partition = placement::partition(&account, self.engine.partitions());
+        let engine = self.engine.clone();
+        // An engine may ask a server for it.
+        let asked = tokio::task::spawn_blocking(move || engine.durable_through(partition)).await;
+        let through = asked.map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())?;
+        let positions = self.projection.positions().await.map_err(|error| error.to_string())?;
+        let its = positions.iter().find(|its| its.partition == partition);
+        Ok((through, its.map_or(0, |its| its.position.sequence)))
+    }
+
+    async fn ask(&self, tried: &Tried) -> Result<Settled, String> {
+        // In this order: what is not in the tables then did not happen before the question.
+        let (through, reached) = self.reach(&tried.account).await?;
+        if reached < through {
+            return Err(format!("the tables are {} events behind the log", through - reached));
+        }
+        let found = self.projection.history().operations(&tried.operation_id).await;
+        let operations = found.map_err(|error| error.to_string())?;
+        let is_applied =
+            operations.iter().any(|its| its.namespace.is_empty() && its.outcome == Code::Applied.word());
+        Ok(if is_applied { Settled::Applied } else { Settled::Absent })
+    }
+}
+
+impl SettledLookup for Operations {
+    fn look_up<'a>(&'a self, tried: &'a Tried) -> LookedUp<'a> {
+        Box::pin(self.ask(tried))
+    }
+}
