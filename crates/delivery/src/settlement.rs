@@ -2,6 +2,7 @@
 
 mod claims;
 mod credits;
+mod doubts;
 mod inside;
 mod lookup;
 mod outside;

@@ -2,20 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scarce_core::command::shapes::Resource;
-use scarce_core::command::table::{AccountCredit, AccountGet, AccountOpen, OperationGet, PacketGet};
+use scarce_core::command::table::{AccountCredit, AccountGet, AccountOpen, PacketGet};
 use scarce_core::command::{Body, Command, Common, Envelope};
 use scarce_core::outcome::codes::Kind;
-use scarce_core::outcome::{Code, Receipt, Value};
+use scarce_core::outcome::{Code, Receipt};
 use scarce_core::types::{Id, Natural, OperationId, Positive};
 use scarce_engine::{Failure, Request};
 
 use super::claims::Claimed;
-use super::inside::{Addressed, Settler, at_once, never};
-use super::lookup::{Settled, Tried};
+use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
 use crate::queue::{Ended, Failed, Resolution};
-use crate::store::now_ms;
 
 /// How many campaigns and how many accounts are held.
 const HELD_MAX: usize = 100_000;
@@ -61,96 +58,6 @@ impl Settler {
             self.assets.clear();
         }
         self.assets.insert(campaign.to_owned(), asset);
-    }
-
-    /// Finds out about packets whose earlier try is open for longer than the engine certainly remembers it. The
-    /// others may be sent, under the same id.
-    pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
-        let begins = now_ms().saturating_sub(self.window_ms());
-        let (old, mut fresh): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
-        let (mut asked, mut questions) = (Vec::with_capacity(old.len()), Vec::with_capacity(old.len()));
-        for its in old {
-            if let Some(question) = self.recall(&its) {
-                questions.push(question);
-                asked.push(its);
-            }
-        }
-        let answers = ask(&self.engine, questions, self.patience()).await;
-        for (its, answer) in asked.into_iter().zip(answers) {
-            match remembered(&answer) {
-                Some(true) => ended.done.push((its.claimed.id, None)),
-                Some(false) => {
-                    let reason = "an earlier try was refused".to_owned();
-                    ended.failed.push(at_once(&its.claimed, reason, Resolution::Refused));
-                }
-                None => match self.look_up(&its).await {
-                    Ok(Settled::Applied) => ended.done.push((its.claimed.id, None)),
-                    Ok(Settled::Absent) if its.claimed.is_first => fresh.push(its),
-                    Ok(Settled::Absent) => {
-                        let reason = "an earlier try came to nothing".to_owned();
-                        ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
-                    }
-                    Ok(Settled::Unknown { reason }) => {
-                        ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
-                    }
-                    Err(reason) => {
-                        ended.failed.push(self.engine_failed(&its.claimed, reason, its.claimed.untouched()));
-                    }
-                },
-            }
-        }
-        fresh
-    }
-
-    /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
-    fn is_old(&self, claimed: &Claimed, begins: i64) -> bool {
-        if claimed.is_first {
-            self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
-        } else {
-            claimed.first_tried_at_ms <= begins
-        }
-    }
-
-    /// Asks whether the engine still remembers an operation.
-    fn recall(&self, its: &Addressed) -> Option<Question> {
-        let operation = OperationId::parse(its.claimed.operation_id.as_bytes(), "ID").ok()?;
-        let resource = Resource(its.account.clone());
-        Some(read(&*self.engine, &its.account, OperationGet { operation, resource }))
-    }
-
-    /// Asks who knows operations for longer than the engine does.
-    async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
-        let claimed = &its.claimed;
-        let time = |at: i64| u64::try_from(at).unwrap_or_default();
-        let (from_ms, until_ms) = if claimed.is_first {
-            (time(claimed.claimed_at_ms), time(now_ms()))
-        } else {
-            let from_ms = claimed.first_tried_at_ms;
-            (time(from_ms), time(from_ms.saturating_add(self.window_ms())))
-        };
-        let tried = Tried {
-            operation_id: claimed.operation_id.clone(),
-            account: its.account.as_str().to_owned(),
-            partition: partition_of(&*self.engine, &its.account),
-            from_ms,
-            until_ms,
-        };
-        let found = match &self.options.lookup {
-            Some(lookup) => lookup.look_up(&tried).await?,
-            None => Settled::Unknown { reason: "and there is nobody to ask".to_owned() },
-        };
-        Ok(match found {
-            Settled::Unknown { reason } => Settled::Unknown {
-                reason: format!(
-                    "it may have been sent from {from_ms} on (Unix milliseconds) as '{}' to '{}' without an answer; \
-                     the engine no longer remembers that id, {reason}; look whether the account was credited, and \
-                     resolve this",
-                    tried.operation_id, tried.account
-                ),
-            },
-            found => found,
-        })
     }
 
     /// Finds accounts, and opens those that do not exist where that is wanted. Those that keep another asset get
@@ -299,15 +206,6 @@ impl Settler {
             _ if code.is_retryable() => self.later(claimed, reason, Resolution::Refused),
             _ => never(claimed, reason, Resolution::Refused),
         })
-    }
-}
-
-/// Whether an operation that the engine remembers was applied; nothing where it remembers none.
-fn remembered(answer: &Answered) -> Option<bool> {
-    let outcome = answer.as_ref().ok().filter(|receipt| receipt.outcome.is_applied())?;
-    match outcome.outcome.facts.get(3)? {
-        Value::List(values) => Some(values.first() == Some(&Value::Integer(1))),
-        _ => None,
     }
 }
 

@@ -129,11 +129,25 @@ async fn who_cannot_be_asked_just_now_is_asked_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
-    // It keeps ids for a day, and promises less.
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
-    let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
-    assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
-    assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+    // It keeps ids for a day, and promises less: what it does not know did not happen.
+    for fault in [Fault::AnswersLost, Fault::RequestLost] {
+        let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+        let (delivery, amount) = sent_long_ago(&bench, &database, fault).await;
+        assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
+        assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
+    let attempts = only(&delivery).await.attempts;
+    let away: Arc<dyn Engine> = Faulty::new(&bench.engine, |_: &[Request]| Fault::Overloaded);
+    let worker = delivery.run_settlement(&Handle::current(), away, settlement(None));
+    wait_until("it was not tried", || async { only(&delivery).await.attempts > attempts + 2 }).await;
+    worker.stop().await;
+    assert_eq!(only(&delivery).await.state, SettlementState::Pending);
 }
 
 /// The tables were put back from a copy that was made before the credit.

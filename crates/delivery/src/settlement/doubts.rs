@@ -1,0 +1,175 @@
+//! Credits that may have happened longer ago than the engine certainly remembers: finding out, before anything is sent.
+
+use scarce_core::command::shapes::Resource;
+use scarce_core::command::table::OperationGet;
+use scarce_core::outcome::{Code, Value};
+use scarce_core::types::OperationId;
+
+use super::claims::Claimed;
+use super::inside::{Addressed, Settler, at_once, never};
+use super::lookup::{Settled, Tried};
+use super::questions::{Answered, Question, ask, partition_of, read};
+use crate::queue::{Ended, Resolution};
+use crate::store::now_ms;
+
+/// What the engine remembers of an operation.
+enum Memory {
+    /// It was applied.
+    Applied,
+    /// It was refused, and stays refused.
+    Refused,
+    /// Nothing, and it would remember.
+    Absent,
+    /// Nothing, and it may have forgotten.
+    Forgotten,
+    /// It cannot say just now.
+    Unclear(String),
+}
+
+impl Settler {
+    /// Finds out about packets whose earlier try is open for longer than the engine certainly remembers it. The
+    /// others may be sent, under the same id.
+    pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
+        let begins = now_ms().saturating_sub(self.window_ms());
+        let (old, mut fresh): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
+        for (its, memory) in self.recall(old).await {
+            let settled = match memory {
+                Memory::Applied => Ok(Settled::Applied),
+                Memory::Absent => Ok(Settled::Absent),
+                Memory::Forgotten => self.look_up(&its).await,
+                Memory::Unclear(reason) => Err(reason),
+                Memory::Refused => {
+                    let reason = "an earlier try was refused".to_owned();
+                    ended.failed.push(at_once(&its.claimed, reason, Resolution::Refused));
+                    continue;
+                }
+            };
+            match settled {
+                Ok(Settled::Applied) => ended.done.push((its.claimed.id, None)),
+                Ok(Settled::Absent) if its.claimed.is_first => fresh.push(its),
+                Ok(Settled::Absent) => {
+                    let reason = "an earlier try came to nothing".to_owned();
+                    ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
+                }
+                Ok(Settled::Unknown { reason }) => {
+                    ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
+                }
+                Err(reason) => {
+                    ended.failed.push(self.engine_failed(&its.claimed, reason, its.claimed.untouched()));
+                }
+            }
+        }
+        fresh
+    }
+
+    /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
+    fn is_old(&self, claimed: &Claimed, begins: i64) -> bool {
+        if claimed.is_first {
+            self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
+        } else {
+            claimed.first_tried_at_ms <= begins
+        }
+    }
+
+    /// Asks what the engine remembers. It usually does so for much longer than it must, and tells: of an id that
+    /// carries a time it says whether it remembers as far back. So it is asked for the operation, and then for an id
+    /// that nobody has and that carries the time from which on the operation may have happened.
+    async fn recall(&self, old: Vec<Addressed>) -> Vec<(Addressed, Memory)> {
+        let mut questions = Vec::with_capacity(2 * old.len());
+        for its in &old {
+            let from_ms = self.times(&its.claimed).0;
+            questions.extend(self.get(its, &its.claimed.operation_id));
+            questions.extend(self.get(its, &id_of_time(from_ms)));
+        }
+        if questions.len() != 2 * old.len() {
+            // Somebody wrote into the tables what is no id.
+            let unclear = || Memory::Unclear("its campaign makes no operation id".to_owned());
+            return old.into_iter().map(|its| (its, unclear())).collect();
+        }
+        let answers = ask(&self.engine, questions, self.patience()).await;
+        let memories: Vec<Memory> = answers.chunks(2).map(memory).collect();
+        old.into_iter().zip(memories).collect()
+    }
+
+    fn get(&self, its: &Addressed, operation: &str) -> Option<Question> {
+        let operation = OperationId::parse(operation.as_bytes(), "ID").ok()?;
+        let resource = Resource(its.account.clone());
+        Some(read(&*self.engine, &its.account, OperationGet { operation, resource }))
+    }
+
+    /// From when and until when a packet may have been credited, in Unix milliseconds.
+    fn times(&self, claimed: &Claimed) -> (u64, u64) {
+        let time = |at: i64| u64::try_from(at).unwrap_or_default();
+        let Claimed { first_tried_at_ms: tried, claimed_at_ms, .. } = claimed;
+        if claimed.is_first {
+            (time(*claimed_at_ms), time(now_ms()))
+        } else {
+            (time(*tried), time(tried.saturating_add(self.window_ms())))
+        }
+    }
+
+    /// Asks who knows operations for longer than the engine does.
+    async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
+        let (from_ms, until_ms) = self.times(&its.claimed);
+        let tried = Tried {
+            operation_id: its.claimed.operation_id.clone(),
+            account: its.account.as_str().to_owned(),
+            partition: partition_of(&*self.engine, &its.account),
+            from_ms,
+            until_ms,
+        };
+        let found = match &self.options.lookup {
+            Some(lookup) => lookup.look_up(&tried).await?,
+            None => Settled::Unknown { reason: "and there is nobody to ask".to_owned() },
+        };
+        Ok(match found {
+            Settled::Unknown { reason } => Settled::Unknown {
+                reason: format!(
+                    "it may have been sent from {from_ms} on (Unix milliseconds) as '{}' to '{}' without an answer; \
+                     the engine no longer remembers that id, {reason}; look whether the account was credited, and \
+                     resolve this",
+                    tried.operation_id, tried.account
+                ),
+            },
+            found => found,
+        })
+    }
+}
+
+/// What the answers for an operation and for a time mean.
+fn memory(answers: &[Answered]) -> Memory {
+    let (operation, time) = match answers {
+        [Ok(operation), Ok(time)] => (&operation.outcome, &time.outcome),
+        [Err(failure), _] | [_, Err(failure)] => return Memory::Unclear(failure.to_string()),
+        _ => return Memory::Unclear("the engine gave no answer".to_owned()),
+    };
+    match (operation.code, time.code) {
+        (Code::Applied, _) => match operation.facts.get(3) {
+            Some(Value::List(values)) if values.first() == Some(&Value::Integer(1)) => Memory::Applied,
+            _ => Memory::Refused,
+        },
+        (Code::OperationNotFound, Code::OperationNotFound) => Memory::Absent,
+        (Code::OperationNotFound, Code::IdExpired) => Memory::Forgotten,
+        (Code::OperationNotFound, _) => Memory::Unclear(time.to_string()),
+        _ => Memory::Unclear(operation.to_string()),
+    }
+}
+
+/// An id that carries a time, as a UUID of version 7 does.
+fn id_of_time(at_ms: u64) -> String {
+    let (high, low) = ((at_ms >> 16) & 0xffff_ffff, at_ms & 0xffff);
+    format!("{high:08x}-{low:04x}-7000-8000-000000000000")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_reads_the_time_out_of_the_id() {
+        let at_ms = 1_795_198_538_093;
+        let id = OperationId::parse(id_of_time(at_ms).as_bytes(), "ID").expect("an id");
+        assert_eq!(id.uuid_v7_ms(), Some(at_ms));
+    }
+}
