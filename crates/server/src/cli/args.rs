@@ -9,6 +9,7 @@ use super::completions::{Completions, ManPages};
 use super::config::Config;
 use super::consumers::Consumers;
 use super::dead_letters::DeadLetters;
+use super::deliver::{Settlements, Webhooks};
 use super::doctor::Doctor;
 use super::history::History;
 use super::import::Import;
@@ -72,6 +73,12 @@ pub enum Subcommand {
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),
+    /// Say who is sent events by HTTP, and see what became of it.
+    #[command(subcommand)]
+    Webhooks(Webhooks),
+    /// See what became of claimed red packets, and mend what could not be credited.
+    #[command(subcommand)]
+    Settlements(Settlements),
     /// Look at the commands from Kafka that could not be read, and send them again.
     #[command(subcommand)]
     DeadLetters(DeadLetters),
@@ -201,6 +208,10 @@ pub struct RedPackets {
     /// How they are cut.
     #[arg(long, value_enum, default_value_t = CutMethod::DoubleMean, ignore_case = true, value_name = "METHOD")]
     pub method: CutMethod,
+    /// Have the server itself credit what was claimed, and its log flow into this database, which then tells of every
+    /// account; without an address, into a SQLite file of the demonstration's own. The database must be empty.
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", conflicts_with = "topology")]
+    pub sql: Option<String>,
     #[command(flatten)]
     /// What every demonstration takes.
     pub stage: Stage,

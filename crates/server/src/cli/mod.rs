@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod consumers;
 mod dead_letters;
+mod deliver;
 mod demo;
 mod doctor;
 mod explain;
@@ -146,6 +147,8 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Script(options) => script::run(&options),
+        Subcommand::Webhooks(options) => deliver::run_webhooks(&options),
+        Subcommand::Settlements(options) => deliver::run_settlements(&options),
         Subcommand::DeadLetters(options) => dead_letters::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
         Subcommand::History(options) => history::run(&options),

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use scarce_core::outcome::Code;
-use scarce_core::placement;
-use scarce_core::types::Id;
 use scarce_delivery::{LookedUp, Settled, SettledLookup, Tried};
 use scarce_engine::Engine;
 use scarce_projection::Projection;
@@ -20,10 +18,8 @@ impl Operations {
         Arc::new(Self { projection: projection.clone(), engine: engine.clone() })
     }
 
-    /// How far the account's log is, by the engine and in the tables.
-    async fn reach(&self, account: &str) -> Result<(u64, u64), String> {
-        let account = Id::parse(account.as_bytes(), "account").map_err(|error| error.reason)?;
-        let partition = placement::partition(&account, self.engine.partitions());
+    /// How far a partition's log is, by the engine and in the tables.
+    async fn reach(&self, partition: u32) -> Result<(u64, u64), String> {
         let engine = self.engine.clone();
         // An engine may ask a server for it.
         let asked = tokio::task::spawn_blocking(move || engine.durable_through(partition)).await;
@@ -35,7 +31,7 @@ impl Operations {
 
     async fn ask(&self, tried: &Tried) -> Result<Settled, String> {
         // In this order: what is not in the tables then did not happen before the question.
-        let (through, reached) = self.reach(&tried.account).await?;
+        let (through, reached) = self.reach(tried.partition).await?;
         if reached < through {
             return Err(format!("the tables are {} events behind the log", through - reached));
         }

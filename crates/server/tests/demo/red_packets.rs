@@ -13,6 +13,15 @@ fn packets_are_given_and_paid_once_across_a_kill() {
 }
 
 #[test]
+fn the_server_itself_credits_every_claim_once_and_statements_from_sql_add_up() {
+    let demo = Demo { arguments: &["red-packets", "--users", "800", "--packets", "100", "--sql"] };
+    let proof = demo.holds();
+    let of_sql = |name| proof.figure("statements from SQL add up", name);
+    assert_eq!([of_sql("settled"), of_sql("entries"), of_sql("sum"), of_sql("dead")], [100, 100, 888_800, 0]);
+    assert_eq!(proof.figure("every claim is paid once", "pot"), 888_800);
+}
+
+#[test]
 fn every_method_gives_a_cut_that_can_be_made_again() {
     for method in ["EVEN", "LINE_CUT"] {
         let proof = PARTY.prove(&["--json", "--method", method], 0);

@@ -84,6 +84,8 @@ pub(super) struct Server {
     address: Option<SocketAddr>,
     /// What the time is, where the demonstration says so.
     clock: Option<u64>,
+    /// What else it is told.
+    arguments: Vec<String>,
 }
 
 impl Server {
@@ -107,7 +109,7 @@ impl Server {
             Remains { child: None, folder: Some(folder), backing: None, has_served: false, is_kept };
         let remains = Arc::new(Mutex::new(remains));
         clear_on_signals(remains.clone())?;
-        let server = Self { remains, folder: path, address: None, clock: None };
+        let server = Self { remains, folder: path, address: None, clock: None, arguments: Vec::new() };
         if is_redis {
             // Held while servers are started, so that a signal finds all of them or none.
             let mut remains = server.remains();
@@ -130,6 +132,17 @@ impl Server {
     pub(super) fn with_clock(mut self, now: u64) -> Self {
         self.clock = Some(now);
         self
+    }
+
+    /// Told something more at every start.
+    pub(super) fn with_arguments(mut self, arguments: Vec<String>) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// A file that goes with the server's data.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// Where the journal is.
@@ -209,6 +222,7 @@ impl Server {
             "127.0.0.1:0",
         ]);
         command.args(self.clock.map(|_| "--manual-clock"));
+        command.args(&self.arguments);
         let mut remains = self.remains();
         let heeds = |name: &str| remains.backing.as_ref().is_some_and(|backing| backing.heeds(name));
         for (name, _) in std::env::vars_os() {

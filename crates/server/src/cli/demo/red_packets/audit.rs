@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::losses::Losses;
 use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
-use super::guests::{Guests, Wish, name};
+use super::guests::{CAMPAIGN, Guests, Wish, name};
 use super::ledger::{Ledger, Payment};
 use crate::packets::commitment;
 
@@ -27,12 +27,32 @@ pub(super) struct Shown {
     pub(super) balances: BTreeMap<String, u64>,
 }
 
+/// Who pays what was claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Payer {
+    /// The host, out of the pot, when told of a claim.
+    Host,
+    /// The server, by itself, from the world outside.
+    Server,
+}
+
+impl Payer {
+    /// The id under which a packet is paid, however often.
+    fn operation(self, packet: u64) -> String {
+        match self {
+            Self::Host => format!("settle/{CAMPAIGN}/{packet}"),
+            Self::Server => scarce_delivery::operation_id(CAMPAIGN, packet, 1),
+        }
+    }
+}
+
 /// All that is compared.
 pub(super) struct Evidence<'a> {
     pub(super) told: Told<'a, Guests>,
     pub(super) ledger: &'a Ledger,
     pub(super) losses: &'a Losses,
     pub(super) plan: Plan,
+    pub(super) payer: Payer,
     pub(super) shown: Shown,
 }
 
@@ -192,12 +212,7 @@ impl Evidence<'_> {
         let (claims, payments) = (&self.ledger.claims, &self.ledger.payments);
         let due: BTreeMap<String, (&str, u64)> = claims
             .iter()
-            .map(|claim| {
-                (
-                    format!("settle/{}/{}", super::guests::CAMPAIGN, claim.packet),
-                    (claim.user.as_str(), claim.amount),
-                )
-            })
+            .map(|claim| (self.payer.operation(claim.packet), (claim.user.as_str(), claim.amount)))
             .collect();
         let is_due =
             |payment: &&Payment| due.get(&payment.operation) == Some(&(payment.to.as_str(), payment.amount));
@@ -216,12 +231,14 @@ impl Evidence<'_> {
         stray.values().for_each(|payment| *owed.entry(&payment.to).or_default() += payment.amount);
         let balance = |user: &str| self.shown.balances.get(user).copied().unwrap_or(0);
         let wrong = owed.iter().filter(|(user, amount)| balance(user) != **amount).count();
+        // What the server credits comes from the world outside.
+        let out_of_pot = if self.payer == Payer::Host { paid } else { 0 };
         let is_kept = unpaid == 0
             && surplus == 0
             && wrong == 0
             && paid == held
             && (paid == claimed || !stray.is_empty())
-            && self.shown.pot + paid == self.plan.total;
+            && self.shown.pot + out_of_pot == self.plan.total;
         let astray = if stray.is_empty() { String::new() } else { format!(", {} paid astray", stray.len()) };
         let text = format!(
             "{} claims, {unpaid} unpaid, {surplus} paid twice{astray}; claimed {} = paid {} = on accounts {}",

@@ -36,6 +36,8 @@ pub(super) struct Guests {
     pub(super) seed: u64,
     pub(super) count: u64,
     pub(super) packets: u64,
+    /// Whether the host pays; otherwise the server does.
+    pub(super) pays: bool,
 }
 
 /// The name of a guest, and of the guest's account.
@@ -73,7 +75,7 @@ impl Crowd for Guests {
         let Wish::Claim { guest } = ask.deed else { return Vec::new() };
         let mut next = Vec::new();
         let mut draw = Draw::of(!self.seed, guest);
-        if let (Some(packet), Some(amount)) = (answer.figure(0), answer.figure(1)) {
+        if let (true, Some(packet), Some(amount)) = (self.pays, answer.figure(0), answer.figure(1)) {
             let settle = Ask::new(settlement(packet), Wish::Settle { guest, amount });
             if noted.is_applied_now {
                 next.push(Ask { insists: draw.percent(20), ..settle });
@@ -138,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    const GUESTS: Guests = Guests { seed: 1, count: 10, packets: 5 };
+    const GUESTS: Guests = Guests { seed: 1, count: 10, packets: 5, pays: true };
 
     #[test]
     fn a_packet_is_paid_under_an_id_of_its_own() {

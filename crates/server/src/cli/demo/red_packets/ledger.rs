@@ -66,6 +66,11 @@ impl Ledger {
                 self.payments.push(Payment { operation, to, amount: event.number("amount")? });
                 self.effects.note(event, &["from_available", "to_available"]);
             }
+            // Settled by the server, of which nobody is told.
+            "account.credited" if event.operation.starts_with("settle:") => {
+                let (operation, to) = (event.operation.clone(), event.text("account"));
+                self.payments.push(Payment { operation, to, amount: event.number("amount")? });
+            }
             _ => {}
         }
         Some(())

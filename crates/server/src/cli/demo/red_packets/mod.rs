@@ -2,6 +2,7 @@
 //! killed in the middle; a cut that anybody can make again; and payments that happen once.
 
 mod audit;
+mod bank;
 mod guests;
 mod ledger;
 
@@ -9,7 +10,8 @@ use redis::Value;
 use scarce_core::command::shapes::Method;
 use scarce_core::packets::cut::Plan;
 
-use self::audit::{Evidence, Shown};
+use self::audit::{Evidence, Payer, Shown};
+use self::bank::Bank;
 use self::guests::{ASSET, CAMPAIGN, Guests, POT, Wish, name};
 use self::ledger::{Claim, Ledger};
 use super::ask::{Ask, words};
@@ -26,12 +28,21 @@ use crate::cli::{Ended, Exit, Failed};
 use crate::client::{Client, integer, text};
 
 pub(super) fn run(options: &RedPackets) -> Ended {
-    let (mut stage, commitment) = open(options)?;
+    let server = Server::new(&options.stage)?;
+    let bank = options.sql.as_ref().map(|url| Bank::new(url, &server));
+    let server = server.with_arguments(bank.as_ref().map(Bank::arguments).unwrap_or_default());
+    let (mut stage, commitment) = open(options, server)?;
     let window = stage.window(options.packets);
     let guests = options.users;
     stage.rush(&Act { arrivals: 0..guests, window, cues: vec![Cue::Kill] })?;
-    stage.progress.say("once more", "every guest asks again, and every packet is paid again");
+    let again = if bank.is_some() {
+        "every guest asks again"
+    } else {
+        "every guest asks again, and every packet is paid again"
+    };
+    stage.progress.say("once more", again);
     stage.rush(&Act { arrivals: guests..2 * guests, window, cues: Vec::new() })?;
+    let settled = bank.as_ref().map(|bank| bank.wait(&mut stage.server.connect()?)).transpose()?;
     let mut shown = shown(&mut stage.server.connect()?, commitment, guests)?;
     let mut log = Log::read(&mut stage.server.connect()?, stage.mark)?;
     let digests = stage.restart()?;
@@ -43,14 +54,19 @@ pub(super) fn run(options: &RedPackets) -> Ended {
     let ledger = Ledger::of(&log)?;
     let plan = plan(options);
     let mut proof = stage.proof("red-packets", &log);
+    let balances = shown.balances.clone();
     Evidence {
         told: Told { record: &stage.record(), log: &log, digests },
         ledger: &ledger,
         losses: &stage.losses,
         plan,
+        payer: if bank.is_some() { Payer::Server } else { Payer::Host },
         shown,
     }
     .judge(&mut proof);
+    if let (Some(bank), Some(counts)) = (&bank, &settled) {
+        bank.judge(&mut proof, counts, ledger.claims.len() as u64, &balances)?;
+    }
     proof.tell("users", options.users);
     proof.tell("method", method(options.method).word());
     let pictures = pictures(&stage, &ledger);
@@ -87,11 +103,12 @@ fn plan(options: &RedPackets) -> Plan {
 
 /// Starts the server, opens an account for every guest, fills the pot and creates the campaign. Gives
 /// the commitment, which is public before the first claim.
-fn open(options: &RedPackets) -> Result<(Stage<Guests>, String), Failed> {
+fn open(options: &RedPackets, server: Server) -> Result<(Stage<Guests>, String), Failed> {
     let &RedPackets { users, packets, total, .. } = options;
-    let crowd = Guests { seed: options.stage.seed, count: users, packets };
+    let pays = options.sql.is_none();
+    let crowd = Guests { seed: options.stage.seed, count: users, packets, pays };
     let gauge = Gauge { name: "packets", total: packets, unit: "left", position: packets };
-    let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
+    let stage = Stage::open(&options.stage, server, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let open_guest = |guest| words(&["ACCOUNT.OPEN", &name(guest), ASSET]);
     apply_all(&mut client, &(0..users).map(open_guest).collect::<Vec<_>>())?;
