@@ -9,7 +9,7 @@ use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
 use crate::kit::{
-    Bench, Database, Heard, Kind, Receiver, Reply, number, open, options, some_time, wait_until,
+    Bench, Database, Heard, Kind, Receiver, Reply, hasty, number, open, options, some_time, wait_until,
 };
 use crate::settlement::{all_in, counts, wait_for};
 use crate::webhooks::is_signed;
@@ -99,7 +99,7 @@ async fn each_packet_is_booked_once_whoever_is_killed_when() {
     for kind in Kind::ALL {
         let seed = number("SCARCE_SEED", 3);
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let options = Options { lease: Duration::from_millis(400), ..options() };
+        let options = Options { lease: Duration::from_millis(400), ..hasty() };
         let delivery = open(&database, &bench, options).await;
         let random = Mutex::new(Random::new(seed));
         let mut receiver = Receiver::with(move |_, _| match random.lock().expect("no panic").below(12) {

@@ -10,7 +10,7 @@ use scarce_delivery::{Delivery, Options, SettlementOptions};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Kind, Receiver, number, open, options, wait_until};
+use crate::kit::{Bench, Database, Kind, Receiver, hasty, number, open, wait_until};
 use crate::settlement::check_credited_once;
 
 /// How often a process is killed.
@@ -24,7 +24,7 @@ const CHILD_FOLDER: &str = "SCARCE_TEST_DELIVER_FROM";
 const CHILD_URL: &str = "SCARCE_TEST_DELIVER_BY";
 
 fn brief() -> Options {
-    Options { lease: Duration::from_millis(700), ..options() }
+    Options { lease: Duration::from_millis(700), ..hasty() }
 }
 
 async fn is_done(delivery: &Delivery) -> bool {

@@ -9,9 +9,7 @@ use scarce_engine::{Engine, Request};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
-use crate::kit::{
-    Bench, Database, Fault, Faulty, Kind, Server, number, open, options, some_time, wait_until,
-};
+use crate::kit::{Bench, Database, Fault, Faulty, Kind, Server, hasty, number, open, some_time, wait_until};
 use crate::settlement::{check_credited_once, counts};
 
 /// How many packets are claimed.
@@ -80,7 +78,7 @@ async fn workers_are_killed(kind: Kind) {
     let seed = number("SCARCE_SEED", 5);
     let mut random = Random::new(seed);
     let (bench, database) = (Bench::new(), Database::new(kind));
-    let options = Options { lease: Duration::from_millis(300), ..options() };
+    let options = Options { lease: Duration::from_millis(300), ..hasty() };
     let (one, other) =
         (open(&database, &bench, options.clone()).await, open(&database, &bench, options).await);
     let flow = bench.flow_to_settlement(&one);
@@ -111,7 +109,7 @@ async fn workers_on_mariadb_are_killed_and_the_engine_loses_answers() {
 async fn a_worker_that_dies_between_the_credit_and_its_note_credits_nothing_twice() {
     for kind in Kind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let options = Options { lease: Duration::from_millis(300), ..options() };
+        let options = Options { lease: Duration::from_millis(300), ..hasty() };
         let delivery = open(&database, &bench, options).await;
         bench.campaign("c", 5).await;
         let mut claims = BTreeMap::new();
@@ -152,7 +150,7 @@ async fn the_database_is_killed(kind: Kind) {
     let bench = Bench::new();
     let mut server = Server::start(kind);
     let database = server.database();
-    let delivery = open(&database, &bench, options()).await;
+    let delivery = open(&database, &bench, hasty()).await;
     let flow = bench.flow_to_settlement(&delivery);
     let engine = bench.engine.clone();
     let slow = SettlementOptions { batch_max: 5, ..SettlementOptions::default() };

@@ -10,7 +10,7 @@ use scarce_delivery::{
 use scarce_engine::{Engine, Request};
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Fault, Faulty, Kind, open, options, wait_until};
+use crate::kit::{Bench, Database, Fault, Faulty, Kind, hasty, open, wait_until};
 use crate::settlement::counts;
 
 /// How long the engine remembers ids.
@@ -46,7 +46,7 @@ async fn only(delivery: &Delivery) -> Settlement {
 
 /// A claim whose credit was sent once with this fault, so long ago that the engine has forgotten it.
 async fn sent_long_ago(bench: &Bench, database: &Database, fault: Fault) -> (Delivery, i64) {
-    let delivery = open(database, bench, options()).await;
+    let delivery = open(database, bench, hasty()).await;
     bench.campaign("c", 1).await;
     let (_, amount) = bench.claim("c", "u").await;
     let flow = bench.flow_to_settlement(&delivery);

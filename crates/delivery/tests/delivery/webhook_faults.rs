@@ -9,7 +9,7 @@ use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
 use crate::kit::{
-    Bench, Database, Kind, Receiver, Reply, Server, number, open, options, some_time, wait_until,
+    Bench, Database, Kind, Receiver, Reply, Server, hasty, number, open, some_time, wait_until,
 };
 
 /// How many events there are.
@@ -55,7 +55,7 @@ async fn all_is_killed(kind: Kind) {
     let seed = number("SCARCE_SEED", 7);
     let mut random = Random::new(seed);
     let (bench, database) = (Bench::new(), Database::new(kind));
-    let options = Options { lease: Duration::from_millis(500), ..options() };
+    let options = Options { lease: Duration::from_millis(500), ..hasty() };
     let delivery = open(&database, &bench, options.clone()).await;
     let mut receiver = unreliable(seed).await;
     delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
@@ -110,7 +110,7 @@ async fn the_database_is_killed(kind: Kind) {
     let bench = Bench::new();
     let mut server = Server::start(kind);
     let database = server.database();
-    let delivery = open(&database, &bench, options()).await;
+    let delivery = open(&database, &bench, hasty()).await;
     let receiver = Receiver::start().await;
     delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
     let (flow, worker) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));

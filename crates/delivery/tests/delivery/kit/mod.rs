@@ -21,18 +21,23 @@ pub const PATIENCE: Duration = Duration::from_secs(90);
 /// How long to wait between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(3);
 
-/// Short delays, so that many tries fit into a test.
+/// Short delays, so that many tries fit into a test, and all the time that a slow machine needs.
 pub fn options() -> Options {
     Options {
         timeout: Duration::from_secs(20),
-        request_timeout: Duration::from_millis(300),
+        request_timeout: Duration::from_secs(10),
         attempts_max: 1_000,
         retry_first: Duration::from_millis(5),
         retry_max: Duration::from_millis(40),
-        lease: Duration::from_millis(700),
+        lease: Duration::from_secs(30),
         poll_interval: Duration::from_millis(10),
         ..Options::default()
     }
+}
+
+/// The same, where receivers never answer and workers die: nobody waits for long.
+pub fn hasty() -> Options {
+    Options { request_timeout: Duration::from_millis(300), lease: Duration::from_millis(700), ..options() }
 }
 
 /// A number from the environment.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -19,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 /// What it was sent.
 #[derive(Clone, Debug)]
 pub struct Heard {
+    pub at: Instant,
     /// By their names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: String,
@@ -179,7 +181,8 @@ async fn answer(
         (name.as_str().to_owned(), value.to_str().expect("ASCII").to_owned())
     };
     let headers = head.headers.iter().map(header).collect();
-    let request = Heard { headers, body: String::from_utf8(body.to_vec()).expect("UTF-8") };
+    let request =
+        Heard { at: Instant::now(), headers, body: String::from_utf8(body.to_vec()).expect("UTF-8") };
     let before = {
         let mut heard = heard.lock().expect("no panic");
         heard.push(request.clone());
