@@ -7,23 +7,15 @@ mod database;
 mod support;
 
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use database::Database;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use scarce_launch::{Kafka, KafkaOptions};
-use support::{Server, json_lines, scarce};
+use support::{Server, json_lines, scarce, until};
 
 const PATIENCE: Duration = Duration::from_secs(120);
-
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what} did not happen");
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
-}
 
 fn run(words: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = scarce().args(words).output().unwrap();
@@ -54,7 +46,7 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     let options = ["--kafka", &brokers, "--kafka-create-topics", "--kafka-commands", "--partitions", "2"];
     let server = Server::fresh(&options);
     let topics = || run(&["dead-letters", "list", "--kafka", &brokers]).0 == Some(0);
-    eventually("the topics", topics);
+    until("the topics are there", topics);
     let open = |account: &str| {
         format!(
             r#"{{"command":"ACCOUNT.OPEN","arguments":{{"account":"{account}","asset":"EUR"}},"id":"open-{account}"}}"#
@@ -73,7 +65,9 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     );
     commands.extend((0..300).map(credit));
     send(&kafka, &commands);
-    eventually("every command", || ["a", "b", "c"].iter().all(|its| balance(&server, its) == Some(200)));
+    until("every command took effect", || {
+        ["a", "b", "c"].iter().all(|its| balance(&server, its) == Some(200))
+    });
     server.wait_until_drained();
     mend(&brokers, &server);
     server.wait_until_drained();
@@ -110,7 +104,7 @@ fn mend(brokers: &str, server: &Server) {
     let path = file.path().to_str().unwrap();
     let (code, told, _) = run(&["dead-letters", "replay", "--at", at, "--with", path, "--kafka", brokers]);
     assert_eq!((code, told.as_str()), (Some(0), "1 sent again\n"));
-    eventually("the mended command", || balance(server, "a") == Some(202));
+    until("the mended command took effect", || balance(server, "a") == Some(202));
     let (code, _, said) = run(&["dead-letters", "replay", "--at", "0/999", "--kafka", brokers]);
     assert_eq!(code, Some(1));
     assert!(said.contains("there is no dead letter at 0/999"), "{said}");

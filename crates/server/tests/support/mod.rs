@@ -170,6 +170,15 @@ impl Drop for Server {
     }
 }
 
+/// Looks until it is so.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "it never came about that {what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
 /// Runs a server that must refuse to start.
 pub fn refused_start(command: &mut Command) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = command.output().expect("the server runs");

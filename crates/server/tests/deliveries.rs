@@ -1,0 +1,199 @@
+//! Webhooks and settlement by the program alone: a signed event at a receiver, a packet on an account, what is said
+//! where something is missing.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use support::{Server, json_lines, redis_server, refused_start, scarce, serve};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request that came.
+struct Came {
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+/// A receiver that answers the statuses in their order, and 200 from then on. Gives its address and what comes.
+fn receiver(statuses: &'static [u16]) -> (String, mpsc::Receiver<Came>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let (sender, came) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut statuses = statuses.iter().copied();
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let lines = (&mut stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty());
+            let headers: BTreeMap<String, String> = lines
+                .filter_map(|line| {
+                    let (name, value) = line.split_once(": ")?;
+                    Some((name.to_ascii_lowercase(), value.to_owned()))
+                })
+                .collect();
+            let length = headers.get("content-length").map_or(0, |text| text.parse().unwrap());
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).unwrap();
+            let status = statuses.next().unwrap_or(200);
+            let answer = format!("HTTP/1.1 {status} Noted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
+            if sender.send(Came { headers, body }).is_err() {
+                return;
+            }
+        }
+    });
+    (url, came)
+}
+
+/// Whether a message was signed with a secret, by nothing of the server's.
+fn is_genuine(secret: &str, came: &Came) -> bool {
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    mac.update(format!("{}.{}.", came.headers["webhook-id"], came.headers["webhook-timestamp"]).as_bytes());
+    mac.update(&came.body);
+    let wanted = format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()));
+    came.headers["webhook-signature"].split(' ').any(|signature| signature == wanted)
+}
+
+fn run(words: &[&str]) -> (Option<i32>, String, String) {
+    let output = scarce().args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn file(folder: &Path) -> String {
+    format!("sqlite://{}", folder.join("shop.db").display())
+}
+
+#[test]
+fn an_event_comes_signed_under_one_id_until_it_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    let server = Server::fresh(&["--sql", &url, "--webhooks"]);
+    let place = ["--sql", &url, "--resp", &server.address];
+    let webhooks = |words: &[&str]| run(&[&["webhooks"][..], words, &place].concat());
+    let (hook, came) = receiver(&[500]);
+    let (code, added, said) = webhooks(&["add", &hook, "stock.*"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (endpoint, secret) = added.trim().split_once(' ').unwrap();
+    let mut http = server.http();
+    http.post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
+    http.post("/v1/stock", &json!({ "sku": "s1", "quantity": 5 }));
+    let tries: Vec<Came> = (0..2).map(|_| came.recv_timeout(PATIENCE).unwrap()).collect();
+    for its in &tries {
+        assert!(is_genuine(secret, its));
+        let body: Value = serde_json::from_slice(&its.body).unwrap();
+        assert_eq!((&body["type"], &body["data"]["fields"]["sku"]), (&json!("stock.created"), &json!("s1")));
+    }
+    assert_eq!(tries[0].headers["webhook-id"], tries[1].headers["webhook-id"]);
+    let listed = || json_lines(&webhooks(&["deliveries", "--endpoint", endpoint, "--json"]).1);
+    support::until("the delivery was noted", || listed()[0]["state"] == json!("delivered"));
+    let [delivery] = &listed()[..] else { panic!("one delivery: {:?}", listed()) };
+    assert_eq!((&delivery["attempts"], &delivery["event"]), (&json!(2), &json!("stock.created")));
+    let number = delivery["delivery"].to_string();
+    assert_eq!(webhooks(&["replay", &number]).0, Some(0));
+    assert_eq!(came.recv_timeout(PATIENCE).unwrap().headers["webhook-id"], tries[0].headers["webhook-id"]);
+    assert_eq!(webhooks(&["pause", endpoint]).0, Some(0));
+    assert!(webhooks(&["list"]).1.contains("paused"));
+    assert_eq!(webhooks(&["remove", endpoint]).0, Some(0));
+    assert_eq!(webhooks(&["remove", endpoint]).0, Some(1));
+    assert_eq!(webhooks(&["add", "ftp://there", "*"]).0, Some(1));
+    let metrics = http.get("/metrics").text();
+    assert!(metrics.contains("scarce_deliveries_dead{queue=\"webhooks\"} 0"), "{metrics}");
+}
+
+/// Claims three packets, and waits until they are settled.
+fn claim_and_settle(server: &Server, url: &str) -> Vec<Value> {
+    let mut http = server.http();
+    let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": [30, 20, 10] });
+    assert_eq!(http.post("/v1/packets", &plan).status, 201);
+    for user in ["u1", "u2", "u3"] {
+        assert_eq!(http.post("/v1/packets/c1/claims", &json!({ "user": user })).status, 201);
+    }
+    let settled = || {
+        let words =
+            ["settlements", "list", "--state", "settled", "--json", "--sql", url, "--resp", &server.address];
+        json_lines(&run(&words).1)
+    };
+    support::until("every packet is settled", || settled().len() == 3);
+    settled()
+}
+
+#[test]
+fn claimed_packets_are_on_the_accounts_with_either_engine() {
+    let redis = redis_server(&[]);
+    let address = redis.url();
+    for engine in [&[][..], &["--engine", "redis", "--redis-url", &address]] {
+        let folder = tempfile::tempdir().unwrap();
+        let url = file(folder.path());
+        let settling = ["--sql", &url, "--settlement", "engine", "--settlement-from-beginning"];
+        let server = Server::fresh(&[engine, &settling].concat());
+        let settled = claim_and_settle(&server, &url);
+        assert!(settled.iter().all(|row| row["account"] == row["user"]), "{settled:?}");
+        let mut http = server.http();
+        for (user, amount) in [("u1", 30), ("u2", 20), ("u3", 10)] {
+            assert_eq!(http.get(&format!("/v1/accounts/{user}")).json()["balance"], json!(amount), "{user}");
+        }
+        server.wait_until_drained();
+        let statement = http.get("/v1/history/accounts/u1/entries").json();
+        assert_eq!(statement["rows"][0]["operation_id"], json!("settle:c1:1"));
+        server.stop();
+    }
+}
+
+#[test]
+fn claimed_packets_go_to_a_balance_system_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    let (hook, came) = receiver(&[]);
+    let secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3BxcnN0dXY=";
+    let key = folder.path().join("secret");
+    std::fs::write(&key, secret).unwrap();
+    let settling = ["--sql", &url, "--settlement", &hook, "--settlement-secret-file", key.to_str().unwrap()];
+    let server = Server::fresh(&[&settling[..], &["--settlement-from-beginning"]].concat());
+    claim_and_settle(&server, &url);
+    let mut paid = BTreeMap::new();
+    for _ in 0..3 {
+        let its = came.recv_timeout(PATIENCE).unwrap();
+        assert!(is_genuine(secret, &its));
+        let body: Value = serde_json::from_slice(&its.body).unwrap();
+        assert_eq!(body["data"]["operation_id"], json!(its.headers["idempotency-key"]));
+        paid.insert(
+            body["data"]["user"].as_str().unwrap().to_owned(),
+            body["data"]["amount"].as_u64().unwrap(),
+        );
+    }
+    assert_eq!(paid, [("u1", 30), ("u2", 20), ("u3", 10)].map(|(user, sum)| (user.to_owned(), sum)).into());
+}
+
+#[test]
+fn what_is_missing_is_said_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    for (options, told) in [
+        (&["--webhooks"][..], "need a database; name one with --sql"),
+        (&["--settlement", "engine"], "need a database; name one with --sql"),
+        (&["--sql", &url, "--settlement", "https://there/"], "--settlement-secret-file"),
+        (
+            &["--sql", &url, "--settlement", "elsewhere"],
+            "must be off, engine, or the address of a balance system",
+        ),
+        (&["--sql", &url, "--settlement", "engine", "--settlement-account", "all"], "with {user} in it"),
+    ] {
+        let (code, said) = refused_start(&mut serve(&folder.path().join("data"), options));
+        assert!(code.is_some_and(|code| code != 0), "{options:?}: {said}");
+        assert!(said.contains(told), "{options:?}: {said}");
+    }
+}
