@@ -173,7 +173,12 @@ impl Projection {
         emptied.map_err(|error| failure(&self.inner.address, &error))
     }
 
-    /// The database as people know it.
+    /// The database as people know it, without its password.
+    #[must_use]
+    pub fn database(&self) -> String {
+        self.inner.address.to_string()
+    }
+
     pub(crate) fn address(&self) -> &Address {
         &self.inner.address
     }

@@ -124,9 +124,8 @@ pub async fn follow<C: Consumer>(
     let topic = settings.topics.events.as_str();
     let failed = |source| KafkaError::Request { what: "give the events", topic: topic.to_owned(), source };
     consumer.subscribe(&[topic]).map_err(failed)?;
-    let source = settings.source.as_str();
     let follower =
-        Follower { topic, source, consumer: &consumer, make, places: BTreeMap::new(), following, ending };
+        Follower { settings, topic, consumer: &consumer, make, places: BTreeMap::new(), following, ending };
     follower.run().await.map_err(failed)
 }
 
@@ -143,8 +142,8 @@ struct Place<C> {
 }
 
 struct Follower<'a, M, C> {
+    settings: &'a KafkaSettings,
     topic: &'a str,
-    source: &'a str,
     consumer: &'a StreamConsumer<Membership>,
     make: M,
     places: BTreeMap<i32, Place<C>>,
@@ -195,7 +194,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             _ = ending.wait_for(|ending| *ending) => return,
         }
         for partition in self.places.keys().copied().collect::<Vec<_>>() {
-            if let Err(trouble) = self.open(partition).await {
+            if let Err(trouble) = self.open(partition, false).await {
                 self.following.change(|now| now.trouble = Some(trouble.reason));
             }
         }
@@ -229,7 +228,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                     for partition in partitions {
                         let consumer = (self.make)(number(partition));
                         self.places.insert(partition, Place::new(consumer));
-                        self.know(partition).await?;
+                        self.open(partition, true).await?;
                     }
                 }
                 Change::Others(partitions) => {
@@ -254,19 +253,39 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         Ok(())
     }
 
-    /// Asks a consumer where it is, and reads on from the last offset that was noted.
-    async fn open(&mut self, partition: i32) -> Result<(), Trouble> {
+    /// Asks a consumer where it is, and reads on from the offset that the group has noted, or from the beginning where
+    /// the consumer is not that far: its database may be new, or have been put back.
+    async fn open(&mut self, partition: i32, is_new: bool) -> Result<(), Trouble> {
         self.know(partition).await?;
-        if let Some(place) = self.places.get_mut(&partition) {
-            place.is_rewound = false;
-        }
+        let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
+        place.is_rewound = false;
+        let after = place.after;
         let committed = self.consumer.committed(ANSWER_TIMEOUT).map_err(|error| unreadable(&error))?;
-        let found = committed.find_partition(self.topic, partition).map(|its| its.offset());
-        let offset = match found {
-            Some(Offset::Offset(offset)) => Offset::Offset(offset),
+        let noted = match committed.find_partition(self.topic, partition).map(|its| its.offset()) {
+            Some(Offset::Offset(offset)) => Some(offset),
+            _ => None,
+        };
+        let reached = match noted {
+            Some(offset) => self.before(partition, offset).await?,
+            None => None,
+        };
+        let is_behind = reached.is_some_and(|reached| reached.sequence > after.sequence);
+        let offset = match noted {
+            Some(offset) if !is_behind => Offset::Offset(offset),
             _ => Offset::Beginning,
         };
+        if is_new && !is_behind {
+            // The group has begun there by itself.
+            return Ok(());
+        }
         self.consumer.seek(self.topic, partition, offset, ANSWER_TIMEOUT).map_err(|error| unreadable(&error))
+    }
+
+    /// The place of the last event before an offset. Asking blocks, so it is done aside.
+    async fn before(&self, partition: i32, offset: i64) -> Result<Option<Position>, Trouble> {
+        let settings = self.settings.clone();
+        let asked = tokio::task::spawn_blocking(move || last::before(&settings, number(partition), offset));
+        asked.await.map_err(|error| Trouble::new(error.to_string()))?.map_err(Trouble::new)
     }
 
     /// Puts an event where it belongs.
@@ -274,10 +293,10 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         let Some(place) = self.places.get_mut(&message.partition()) else { return Ok(()) };
         // Somebody else's message is no event, and says so by its headers.
         let Some(source) = text(message.headers(), header::SOURCE) else { return Ok(()) };
-        if source != self.source {
+        if source != self.settings.source {
             return Err(Trouble::new(format!(
                 "the topic has events of '{source}' among those of '{}'; give each deployment topics of its own",
-                self.source
+                self.settings.source
             )));
         }
         let where_it_is = || format!("offset {} of partition {}", message.offset(), message.partition());

@@ -22,6 +22,27 @@ pub(super) fn position(settings: &KafkaSettings, partition: u32) -> Result<Optio
     let said = |error: crate::KafkaError| explained(&error);
     let reader = Reader::new(settings, topic).map_err(said)?;
     let (begin, end) = reader.bounds(number).map_err(said)?;
+    find(settings, partition, begin, end)
+}
+
+/// The place of the last event of a partition before an offset; none where there is none shortly before it.
+pub(super) fn before(
+    settings: &KafkaSettings,
+    partition: u32,
+    offset: i64,
+) -> Result<Option<Position>, String> {
+    let number = i32::try_from(partition).unwrap_or(i32::MAX);
+    let reader = Reader::new(settings, &settings.topics.events).map_err(|error| explained(&error))?;
+    let (begin, end) = reader.bounds(number).map_err(|error| explained(&error))?;
+    find(settings, partition, begin, end.min(offset))
+}
+
+/// The place of the last event between two offsets.
+fn find(settings: &KafkaSettings, partition: u32, begin: i64, end: i64) -> Result<Option<Position>, String> {
+    let topic = &settings.topics.events;
+    let number = i32::try_from(partition).unwrap_or(i32::MAX);
+    let said = |error: crate::KafkaError| explained(&error);
+    let reader = Reader::new(settings, topic).map_err(said)?;
     let mut offsets = OFFSETS_FIRST;
     loop {
         let from = begin.max(end - offsets);

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use scarce_engine::random::hex;
 use scarce_kafka::KafkaSettings;
 use scarce_kafka::events::{self, Following};
 use scarce_projection::{Options, Projection};
+use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -44,7 +46,6 @@ pub(super) fn run(options: &Follow) -> Ended {
 /// What Kafka is told; the deployment is that of the first event in the topic.
 fn source_of(settings: &Settings) -> Result<Option<KafkaSettings>, Failed> {
     let Some(mut kafka) = settings_of_clients(settings) else { return Ok(None) };
-    kafka.group = format!("{}-projection", settings.kafka_prefix);
     let found = events::source(&kafka).map_err(|error| Failed::new(Exit::Unreachable, &error))?;
     let nothing = || {
         let text = format!(
@@ -60,6 +61,7 @@ fn source_of(settings: &Settings) -> Result<Option<KafkaSettings>, Failed> {
 async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {
     let deployment_id = kafka.source.rsplit('/').next().unwrap_or_default();
     let projection = Projection::open(url, deployment_id, Options::default()).await?;
+    let kafka = &KafkaSettings { group: group(kafka, &projection), ..kafka.clone() };
     let goal =
         if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };
     let following = Arc::new(Following::default());
@@ -94,6 +96,12 @@ async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<A
         Ok(Err(error)) => Err(unreachable(&error)),
         Err(error) => Err(Failed::new(Exit::Failed, &error)),
     }
+}
+
+/// Processes that fill one database share the partitions; those of another one need all of them, too.
+fn group(kafka: &KafkaSettings, projection: &Projection) -> String {
+    let digest = Sha256::digest(projection.database());
+    format!("{}.projection.{}", kafka.topics.events, hex(&digest[..6]))
 }
 
 fn unreachable(error: &scarce_kafka::KafkaError) -> Failed {
