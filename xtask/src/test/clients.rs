@@ -45,7 +45,10 @@ pub fn generated(log: &mut Log) -> Ended {
 pub fn schemathesis(log: &mut Log) -> Ended {
     let tests = tests("python-http");
     let python = packages::python(log, &tests)?;
-    let server = Server::scarce("schemathesis")?;
+    // With tables, so that histories are answered.
+    let tables = place::fresh("schemathesis-tables")?;
+    let url = format!("sqlite://{}", tables.join("log.db").display());
+    let server = Server::scarce_with("schemathesis", &["--sql", &url])?;
     let mut command = Command::new(python.with_file_name("schemathesis"));
     command.arg("--config-file").arg(tests.join("schemathesis.toml"));
     command.args(["run", &format!("http://{}/openapi.json", server.http)]);
@@ -56,6 +59,9 @@ pub fn schemathesis(log: &mut Log) -> Ended {
     command.current_dir(place::work("schemathesis")?);
     command.env("PYTHONPATH", tests).env("PYTHONDONTWRITEBYTECODE", "1").env("SCARCE_HTTP", &server.http);
     let tally = log.tests(&mut command)?;
+    drop(server);
+    // They are made anew every time.
+    let _ = std::fs::remove_dir_all(tables);
     if tally == Tally::default() { Err("no request was sent".into()) } else { Ok(tally) }
 }
 
