@@ -1,4 +1,6 @@
-//! Times as text.
+//! Times as text, and waiting for one.
+
+use std::time::Instant;
 
 use jiff::Timestamp;
 use scarce_core::types::TimeMs;
@@ -7,6 +9,14 @@ use scarce_core::types::TimeMs;
 pub(crate) fn rfc_3339(at: TimeMs) -> Option<String> {
     let at = i64::try_from(at).ok()?;
     Timestamp::from_millisecond(at).ok().map(|at| at.to_string())
+}
+
+/// Waits until then; for ever where there is no such time.
+pub(crate) async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use scarce_core::event::{Entry, Event, Position};
@@ -31,10 +32,16 @@ struct Keeper {
     store: Store,
     batches: u32,
     fails_every: u32,
+    /// How often it is not known yet where anybody is.
+    refusals: Arc<AtomicU32>,
 }
 
 impl Consumer for Keeper {
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        let refuses = |left: u32| left.checked_sub(1);
+        if self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refuses).is_ok() {
+            return Err(Trouble::new("the store does not answer yet"));
+        }
         Ok(self.store.lock().expect("the store").get(&self.partition).map(|kept| kept.position))
     }
 
@@ -61,11 +68,20 @@ struct Process {
 
 impl Process {
     fn start(settings: &KafkaSettings, store: &Store, fails_every: u32) -> Self {
+        Self::refused(settings, store, fails_every, 0)
+    }
+
+    /// One whose store does not answer at first.
+    fn refused(settings: &KafkaSettings, store: &Store, fails_every: u32, refusals: u32) -> Self {
+        let refusals = Arc::new(AtomicU32::new(refusals));
         let (ending, ended) = watch::channel(false);
         let following = Arc::new(Following::default());
         let (settings, store, its) = (settings.clone(), store.clone(), following.clone());
         let task = tokio::spawn(async move {
-            let make = |partition| Keeper { partition, store: store.clone(), batches: 0, fails_every };
+            let make = |partition| {
+                let (store, refusals) = (store.clone(), refusals.clone());
+                Keeper { partition, store, batches: 0, fails_every, refusals }
+            };
             follow(&settings, make, &its, ended).await.expect("a client");
         });
         Self { following, ending, task }
@@ -171,6 +187,22 @@ async fn each_event_is_taken_once_through_troubles_restarts_and_restores() {
     live(&server, 130..150);
     flow_out(&server, &topic).await;
     wait(&store, &server);
+    process.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_does_not_answer_at_first_holds_up_no_partition_for_good() {
+    let kafka = Kafka::start(&KafkaOptions::new().in_memory()).expect("a broker");
+    let (server, settings, store) = (Server::start(PARTITIONS), followed(&kafka), Store::default());
+    let topic = EventTopic::open(&settings, PARTITIONS).await.expect("a topic");
+    live(&server, 0..20);
+    flow_out(&server, &topic).await;
+    // More often than there are partitions, and nothing new comes in the meantime.
+    let process = Process::refused(&settings, &store, 1_000, 2 * PARTITIONS + 1);
+    wait(&store, &server);
+    tokio::task::block_in_place(|| {
+        eventually("the trouble is over", || process.following.levels().trouble.is_none().then_some(()));
+    });
     process.stop().await;
 }
 

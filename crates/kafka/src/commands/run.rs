@@ -26,6 +26,7 @@ use super::record::{self, Record};
 use crate::KafkaSettings;
 use crate::membership::{Change, Membership};
 use crate::producer::{Cause, Publisher};
+use crate::time::until;
 
 /// How many messages are taken before anything else gets a turn.
 const MESSAGES_PER_TURN: usize = 512;
@@ -368,13 +369,5 @@ fn raw(message: &BorrowedMessage<'_>) -> Raw {
         value: message.payload().map(<[u8]>::to_vec),
         headers: headers.unwrap_or_default(),
         timestamp: message.timestamp().to_millis(),
-    }
-}
-
-/// Waits until then; for ever where there is no such time.
-async fn until(at: Option<Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at.into()).await,
-        None => std::future::pending().await,
     }
 }

@@ -2,8 +2,7 @@
 //! engine at hand. A consumer that keeps its own position has each event once, whatever comes again.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{FutureExt, StreamExt};
 use rdkafka::Message as _;
@@ -16,10 +15,11 @@ use scarce_core::event::{Entry, Position};
 use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
 use tokio::sync::watch;
 
-use super::last;
+use super::{Following, last};
 use crate::cloud_event::{header, text};
 use crate::membership::{Change, Membership};
 use crate::reader::{ANSWER_TIMEOUT, Reader};
+use crate::time::until;
 use crate::{KafkaError, KafkaSettings};
 
 /// How many events a batch has at most, more or less.
@@ -27,45 +27,6 @@ const EVENTS_MAX: usize = 4_096;
 
 /// How long after trouble it is tried again: first, and at most.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
-
-/// How a process that follows the topic is doing.
-#[derive(Debug, Default)]
-pub struct Following {
-    now: Mutex<Levels>,
-}
-
-/// What is known of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Levels {
-    /// The place behind the last event that was taken, by partition; those of this process only.
-    pub positions: BTreeMap<u32, Position>,
-    /// What is wrong, while it is.
-    pub trouble: Option<String>,
-}
-
-impl Following {
-    /// How it is now.
-    #[must_use]
-    pub fn levels(&self) -> Levels {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn advance(&self, partition: u32, position: Position) {
-        self.change(|now| {
-            now.positions.insert(partition, position);
-        });
-    }
-
-    fn forget(&self, partition: u32) {
-        self.change(|now| {
-            now.positions.remove(&partition);
-        });
-    }
-
-    fn change(&self, change: impl FnOnce(&mut Levels)) {
-        change(&mut self.now.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
 
 /// The source that the events of the topic name: `/scarce/` and a deployment's id; none while it is empty. It blocks.
 ///
@@ -124,8 +85,16 @@ pub async fn follow<C: Consumer>(
     let topic = settings.topics.events.as_str();
     let failed = |source| KafkaError::Request { what: "give the events", topic: topic.to_owned(), source };
     consumer.subscribe(&[topic]).map_err(failed)?;
-    let follower =
-        Follower { settings, topic, consumer: &consumer, make, places: BTreeMap::new(), following, ending };
+    let follower = Follower {
+        settings,
+        topic,
+        consumer: &consumer,
+        make,
+        places: BTreeMap::new(),
+        following,
+        ending,
+        retry_at: None,
+    };
     follower.run().await.map_err(failed)
 }
 
@@ -139,6 +108,18 @@ struct Place<C> {
     after: Position,
     /// Whether the topic was read from its beginning already.
     is_rewound: bool,
+    state: Reading,
+}
+
+/// Whether what comes of a partition follows what its consumer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// It has just come to this process, which reads from the group's note.
+    Fresh,
+    /// It does.
+    Open,
+    /// After trouble it does not, until it was sought again.
+    Lost,
 }
 
 struct Follower<'a, M, C> {
@@ -149,6 +130,8 @@ struct Follower<'a, M, C> {
     places: BTreeMap<i32, Place<C>>,
     following: &'a Following,
     ending: watch::Receiver<bool>,
+    /// When it is tried again, after trouble.
+    retry_at: Option<Instant>,
 }
 
 impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
@@ -157,9 +140,14 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
         while !*self.ending.borrow() {
             let mut ending = self.ending.clone();
+            // The messages are looked for also while nothing is taken: otherwise the group would give them to others.
             let message = tokio::select! {
                 message = messages.next() => message,
                 () = self.consumer.context().changed() => None,
+                () = until(self.retry_at) => {
+                    self.retry_at = None;
+                    None
+                }
                 _ = ending.wait_for(|ending| *ending) => return Ok(()),
             };
             let mut taken = self.take(message).await?;
@@ -170,33 +158,29 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                 let Some(message) = messages.next().now_or_never() else { break };
                 taken = self.take(message).await?;
             }
-            let taken = match taken {
+            let handed_over = match taken {
                 Ok(()) => self.hand_over().await,
-                trouble => trouble,
+                Err(trouble) => Err(trouble),
             };
-            match taken {
-                Ok(()) => {
+            match handed_over {
+                Ok(false) => {}
+                Ok(true) => {
                     backoff.reset();
                     self.following.change(|now| now.trouble = None);
                 }
-                Err(trouble) => self.start_over(trouble, backoff.next_delay()).await,
+                Err(trouble) => self.close(trouble, backoff.next_delay()),
             }
         }
         Ok(())
     }
 
-    /// Tells what is wrong, waits, and begins where the consumers are.
-    async fn start_over(&mut self, trouble: Trouble, delay: Duration) {
+    /// Tells what is wrong, and takes nothing until it is tried again.
+    fn close(&mut self, trouble: Trouble, delay: Duration) {
         self.following.change(|now| now.trouble = Some(trouble.reason));
-        let mut ending = self.ending.clone();
-        tokio::select! {
-            () = tokio::time::sleep(delay) => {}
-            _ = ending.wait_for(|ending| *ending) => return,
-        }
-        for partition in self.places.keys().copied().collect::<Vec<_>>() {
-            if let Err(trouble) = self.open(partition, false).await {
-                self.following.change(|now| now.trouble = Some(trouble.reason));
-            }
+        self.retry_at = Some(Instant::now() + delay);
+        for place in self.places.values_mut() {
+            place.state = Reading::Lost;
+            place.ready.clear();
         }
     }
 
@@ -204,10 +188,11 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         &mut self,
         message: Option<Result<BorrowedMessage<'_>, Source>>,
     ) -> Result<Result<(), Trouble>, Source> {
-        let changed = self.apply_changes().await;
+        self.apply_changes();
+        let opened = if self.retry_at.is_none() { self.open_all().await } else { Ok(()) };
         match message {
-            None => Ok(changed),
-            Some(Ok(message)) => Ok(match changed {
+            None => Ok(opened),
+            Some(Ok(message)) => Ok(match opened {
                 Ok(()) => self.sort_in(&message),
                 trouble => trouble,
             }),
@@ -215,20 +200,19 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             // librdkafka goes on by itself.
             Some(Err(error)) => {
                 self.following.change(|now| now.trouble = Some(error.to_string()));
-                Ok(changed)
+                Ok(opened)
             }
         }
     }
 
     /// What the group said since the last look.
-    async fn apply_changes(&mut self) -> Result<(), Trouble> {
+    fn apply_changes(&mut self) {
         for change in self.consumer.context().take_changes() {
             match change {
                 Change::Ours(partitions) => {
                     for partition in partitions {
                         let consumer = (self.make)(number(partition));
                         self.places.insert(partition, Place::new(consumer));
-                        self.open(partition, true).await?;
                     }
                 }
                 Change::Others(partitions) => {
@@ -238,6 +222,14 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                     }
                 }
             }
+        }
+    }
+
+    /// Has every partition read on from where its consumer is.
+    async fn open_all(&mut self) -> Result<(), Trouble> {
+        let closed = self.places.iter().filter(|(_, place)| place.state != Reading::Open);
+        for partition in closed.map(|(partition, _)| *partition).collect::<Vec<_>>() {
+            self.open(partition).await?;
         }
         Ok(())
     }
@@ -255,7 +247,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
 
     /// Asks a consumer where it is, and reads on from the offset that the group has noted, or from the beginning where
     /// the consumer is not that far: its database may be new, or have been put back.
-    async fn open(&mut self, partition: i32, is_new: bool) -> Result<(), Trouble> {
+    async fn open(&mut self, partition: i32) -> Result<(), Trouble> {
         self.know(partition).await?;
         let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
         place.is_rewound = false;
@@ -274,11 +266,14 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             Some(offset) if !is_behind => Offset::Offset(offset),
             _ => Offset::Beginning,
         };
-        if is_new && !is_behind {
-            // The group has begun there by itself.
-            return Ok(());
+        let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
+        // Where a partition has just come, the group has begun at its note by itself.
+        if place.state == Reading::Lost || is_behind {
+            let sought = self.consumer.seek(self.topic, partition, offset, ANSWER_TIMEOUT);
+            sought.map_err(|error| unreadable(&error))?;
         }
-        self.consumer.seek(self.topic, partition, offset, ANSWER_TIMEOUT).map_err(|error| unreadable(&error))
+        place.state = Reading::Open;
+        Ok(())
     }
 
     /// The place of the last event before an offset. Asking blocks, so it is done aside.
@@ -290,7 +285,9 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
 
     /// Puts an event where it belongs.
     fn sort_in(&mut self, message: &BorrowedMessage<'_>) -> Result<(), Trouble> {
-        let Some(place) = self.places.get_mut(&message.partition()) else { return Ok(()) };
+        // What comes while a partition is lost comes again.
+        let place = self.places.get_mut(&message.partition()).filter(|place| place.state == Reading::Open);
+        let Some(place) = place else { return Ok(()) };
         // Somebody else's message is no event, and says so by its headers.
         let Some(source) = text(message.headers(), header::SOURCE) else { return Ok(()) };
         if source != self.settings.source {
@@ -330,8 +327,9 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         sought.map_err(|error| unreadable(&error))
     }
 
-    /// Hands over what is whole, and notes how far that is.
-    async fn hand_over(&mut self) -> Result<(), Trouble> {
+    /// Hands over what is whole, and notes how far that is. Whether there was anything.
+    async fn hand_over(&mut self) -> Result<bool, Trouble> {
+        let mut has_any = false;
         for (partition, place) in &mut self.places {
             if place.ready.is_empty() {
                 continue;
@@ -339,6 +337,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             let entries = std::mem::take(&mut place.ready);
             let batch = Batch { partition: number(*partition), after: place.after, entries };
             place.consumer.consume(&batch).await?;
+            has_any = true;
             place.after = batch.end();
             place.is_rewound = false;
             // One that has just gone cannot be noted, and whoever has it reads again from the note before.
@@ -346,14 +345,22 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             let after = place.after;
             self.following.advance(number(*partition), after);
         }
-        Ok(())
+        Ok(has_any)
     }
 }
 
 impl<C> Place<C> {
     fn new(consumer: C) -> Self {
         let (entries, after) = (Entries::default(), Position::default());
-        Self { consumer, entries, ready: Vec::new(), offset: 0, after, is_rewound: false }
+        Self {
+            consumer,
+            entries,
+            ready: Vec::new(),
+            offset: 0,
+            after,
+            is_rewound: false,
+            state: Reading::Fresh,
+        }
     }
 }
 

@@ -17,12 +17,7 @@ const OFFSETS_MAX: i64 = 1 << 16;
 
 /// The place of the last event of a partition; none where there is none near the end.
 pub(super) fn position(settings: &KafkaSettings, partition: u32) -> Result<Option<Position>, String> {
-    let topic = &settings.topics.events;
-    let number = i32::try_from(partition).unwrap_or(i32::MAX);
-    let said = |error: crate::KafkaError| explained(&error);
-    let reader = Reader::new(settings, topic).map_err(said)?;
-    let (begin, end) = reader.bounds(number).map_err(said)?;
-    find(settings, partition, begin, end)
+    before(settings, partition, i64::MAX)
 }
 
 /// The place of the last event of a partition before an offset; none where there is none shortly before it.
@@ -32,17 +27,10 @@ pub(super) fn before(
     offset: i64,
 ) -> Result<Option<Position>, String> {
     let number = i32::try_from(partition).unwrap_or(i32::MAX);
-    let reader = Reader::new(settings, &settings.topics.events).map_err(|error| explained(&error))?;
-    let (begin, end) = reader.bounds(number).map_err(|error| explained(&error))?;
-    find(settings, partition, begin, end.min(offset))
-}
-
-/// The place of the last event between two offsets.
-fn find(settings: &KafkaSettings, partition: u32, begin: i64, end: i64) -> Result<Option<Position>, String> {
-    let topic = &settings.topics.events;
-    let number = i32::try_from(partition).unwrap_or(i32::MAX);
     let said = |error: crate::KafkaError| explained(&error);
-    let reader = Reader::new(settings, topic).map_err(said)?;
+    let reader = Reader::new(settings, &settings.topics.events).map_err(said)?;
+    let (begin, end) = reader.bounds(number).map_err(said)?;
+    let end = end.min(offset);
     let mut offsets = OFFSETS_FIRST;
     loop {
         let from = begin.max(end - offsets);

@@ -2,13 +2,15 @@
 //! in their order, each at least once.
 
 mod follow;
+mod following;
 mod last;
 mod record;
 mod writer;
 
 use std::sync::Arc;
 
-pub use follow::{Ends, Following, Levels, ends, follow, source};
+pub use follow::{Ends, ends, follow, source};
+pub use following::{Following, Levels};
 pub use writer::EventWriter;
 
 use crate::producer::Publisher;
