@@ -99,13 +99,14 @@ impl Dialect {
     }
 }
 
-fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
+/// Adds a text to a statement.
+pub fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a text cannot fail.
     let _ = sql.write_fmt(text);
 }
 
-/// Adds `(?, ?), (?, ?)`.
-pub(crate) fn put_marks(sql: &mut String, columns: usize, rows: usize) {
+/// Adds the marks of values of so many columns and rows: `(?, ?), (?, ?)`.
+pub fn put_marks(sql: &mut String, columns: usize, rows: usize) {
     let row = format!("({})", vec!["?"; columns].join(", "));
     for at in 0..rows {
         sql.push_str(if at > 0 { ", " } else { "" });
@@ -113,8 +114,8 @@ pub(crate) fn put_marks(sql: &mut String, columns: usize, rows: usize) {
     }
 }
 
-/// Adds `UNNEST($1::bigint[], $2::text[])`.
-pub(crate) fn put_arrays(sql: &mut String, columns: &[Column]) {
+/// Adds columns as arrays, as PostgreSQL takes them: `UNNEST($1::bigint[], $2::text[])`.
+pub fn put_arrays(sql: &mut String, columns: &[Column]) {
     sql.push_str("UNNEST(");
     for (number, column) in (1..).zip(columns) {
         let comma = if number > 1 { ", " } else { "" };

@@ -1,9 +1,9 @@
 //! The statements, in each dialect.
 
-use std::fmt::Write;
+use scarce_sql::{put, put_arrays, put_marks};
 
 use super::Dialect;
-use crate::table::{Column, Kind, Manner, Table};
+use crate::table::{Column, Manner, Table};
 
 /// The statements about tables.
 pub(crate) trait Statements: Sized {
@@ -121,39 +121,11 @@ fn put_replacement(dialect: Dialect, sql: &mut String, table: &Table) {
     }
 }
 
-fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a text cannot fail.
-    let _ = sql.write_fmt(text);
-}
-
 fn put_names(sql: &mut String, columns: &[Column], prefix: &str) {
     for (at, column) in columns.iter().enumerate() {
         let comma = if at > 0 { ", " } else { "" };
         put(sql, format_args!("{comma}{prefix}{}", column.name));
     }
-}
-
-/// `(?, ?), (?, ?)`.
-fn put_marks(sql: &mut String, columns: usize, rows: usize) {
-    let row = format!("({})", vec!["?"; columns].join(", "));
-    for at in 0..rows {
-        sql.push_str(if at > 0 { ", " } else { "" });
-        sql.push_str(&row);
-    }
-}
-
-/// `UNNEST($1::bigint[], $2::text[])`.
-fn put_arrays(sql: &mut String, columns: &[Column]) {
-    sql.push_str("UNNEST(");
-    for (number, column) in (1..).zip(columns) {
-        let comma = if number > 1 { ", " } else { "" };
-        let kind = match column.kind {
-            Kind::Integer => "bigint",
-            Kind::Text => "text",
-        };
-        put(sql, format_args!("{comma}${number}::{kind}[]"));
-    }
-    sql.push(')');
 }
 
 /// `t.a = k.a AND t.b = k.b`.
