@@ -101,6 +101,7 @@ fn settle(
         open_accounts: settings.settlement_opens_accounts,
         ids_kept: Duration::from_millis(state::Settings::default().window_ms_min),
         lookup,
+        looks_up_first_tries: settings.settlement_looks_up_first_tries,
         ..SettlementOptions::default()
     };
     Ok(delivery.run_settlement(runtime, engine.clone(), options))

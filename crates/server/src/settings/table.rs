@@ -168,6 +168,8 @@ settings! {
         "Open the account where there is none.";
     settlement_from_beginning: bool, "settlement_from_beginning" = Some("false"), "BOOL" {}
         "When settlement is first turned on, credit what was claimed before, too, as far as the log reaches back; otherwise only what is claimed from then on.";
+    settlement_looks_up_first_tries: bool, "settlement_looks_up_first_tries" = Some("false"), "BOOL" {}
+        "Look up in the projection, too, packets that were never tried by what the tables say: after these were put back from a copy.";
     settlement_secret: Option<Password>, "settlement_secret" = None, "SECRET" {}
         "What calls to the balance system are signed with: whsec_ and 24 to 64 bytes as base64.";
     receivers_ca: Option<PathBuf>, "receivers_ca" = None, "FILE" {}
