@@ -4,10 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use scarce_kafka::KafkaSettings;
 use serde_json::{Value, json};
 
 use super::{Ended, Exit, Failed};
-use crate::settings::{Kind, Loaded, Origin, Place, Problem, SettingFlags, Shown};
+use crate::pipeline::kafka::settings_of_clients;
+use crate::settings::{Kind, Loaded, Origin, Place, Problem, SettingFlags, Settings, Shown};
 
 /// `scarce config`.
 #[derive(Debug, clap::Subcommand)]
@@ -56,6 +58,19 @@ pub(super) fn load(flags: &SettingFlags) -> Result<Loaded, Failed> {
     let mut stderr = std::io::stderr().lock();
     loaded.warnings.iter().for_each(|warning| drop(writeln!(stderr, "warning: {warning}")));
     Ok(loaded)
+}
+
+/// The database that another subcommand works on, with its password.
+pub(super) fn sql_url(settings: &Settings) -> Result<String, Failed> {
+    settings.sql_url().ok_or_else(|| {
+        Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
+    })
+}
+
+/// What Kafka is told by another subcommand.
+pub(super) fn kafka(settings: &Settings) -> Result<KafkaSettings, Failed> {
+    settings_of_clients(settings)
+        .ok_or_else(|| Failed::text(Exit::Usage, "say where Kafka is, with --kafka HOST:PORT"))
 }
 
 fn lines(problems: &[Problem]) -> String {

@@ -9,10 +9,9 @@ use scarce_kafka::KafkaSettings;
 use scarce_kafka::commands::{Choice, Replayed, replay};
 use serde_json::{Value, json};
 
-use super::config::load;
+use super::config::{kafka, load};
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
-use crate::pipeline::kafka::settings_of_clients;
 use crate::settings::KafkaFlags;
 
 /// `scarce dead-letters`.
@@ -62,12 +61,6 @@ pub(super) fn run(command: &DeadLetters) -> Ended {
     }
 }
 
-fn kafka(flags: &KafkaFlags) -> Result<KafkaSettings, Failed> {
-    let settings = load(&flags.0)?.settings;
-    settings_of_clients(&settings)
-        .ok_or_else(|| Failed::text(Exit::Usage, "say where Kafka is, with --kafka HOST:PORT"))
-}
-
 fn each(
     settings: &KafkaSettings,
     choose: &mut dyn FnMut(&Place, &DeadLetter) -> Choice,
@@ -81,7 +74,7 @@ fn name(place: &Place) -> String {
 
 fn list(options: &List) -> Ended {
     let mut rows = Vec::new();
-    each(&kafka(&options.settings)?, &mut |place, letter| {
+    each(&kafka(&load(&options.settings.0)?.settings)?, &mut |place, letter| {
         rows.push(if options.json { whole(place, letter) } else { row(place, letter) });
         Choice::Leave
     })?;
@@ -119,7 +112,7 @@ fn row(place: &Place, letter: &DeadLetter) -> Value {
 
 fn send_again(options: &Replay) -> Ended {
     let mended = options.with.as_ref().map(std::fs::read).transpose()?;
-    let replayed = each(&kafka(&options.settings)?, &mut |place, _| {
+    let replayed = each(&kafka(&load(&options.settings.0)?.settings)?, &mut |place, _| {
         let is_it = options.at.as_ref().is_none_or(|at| *at == name(place));
         match &mended {
             _ if !is_it => Choice::Leave,

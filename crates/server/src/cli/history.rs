@@ -9,6 +9,7 @@ use scarce_api::history::{self, Asked, HISTORIES};
 use scarce_projection::{Options, Projection};
 use tokio::runtime::Runtime;
 
+use super::config::{load, sql_url};
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
 use crate::settings::SqlFlags;
@@ -73,10 +74,7 @@ fn list() -> Ended {
 }
 
 async fn show(options: &History, mut asked: Asked) -> Ended {
-    let settings = super::config::load(&options.database.0)?.settings;
-    let url = settings.sql_url().ok_or_else(|| {
-        Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
-    })?;
+    let url = sql_url(&load(&options.database.0)?.settings)?;
     let projection = Projection::open_read_only(&url, Options::default()).await?;
     let columns: Vec<&str> = asked.history.columns.iter().map(|column| column.name).collect();
     let mut rows = Vec::new();

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::args::Target;
-use super::config::load;
+use super::config::{load, sql_url};
 use super::files::print_rows;
 use super::info::Info;
 use super::{Ended, Exit, Failed};
@@ -52,9 +52,7 @@ pub struct Paging {
 impl Place {
     /// Does something with the database.
     fn with<T>(&self, work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>) -> Result<T, Failed> {
-        let url = load(&self.database.0)?.settings.sql_url().ok_or_else(|| {
-            Failed::text(Exit::Usage, "say which database, with --sql, as the server is told")
-        })?;
+        let url = sql_url(&load(&self.database.0)?.settings)?;
         let deployment_id = Info::ask(&mut self.target.connect()?)?.deployment_id;
         Runtime::new()?.block_on(async {
             let delivery = Delivery::open(&url, &deployment_id, Options::default()).await?;

@@ -15,10 +15,9 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use super::super::config::load;
+use super::super::config::{kafka, load, sql_url};
 use super::super::{Ended, Exit, Failed, stop_on_signals};
-use crate::pipeline::kafka::settings_of_clients;
-use crate::settings::{KafkaSqlFlags, Settings};
+use crate::settings::KafkaSqlFlags;
 
 /// How often it is looked how far it is, and whether the end was asked for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
@@ -36,16 +35,14 @@ pub struct Follow {
 
 pub(super) fn run(options: &Follow) -> Ended {
     let settings = load(&options.settings.0)?.settings;
-    let missing = |what| Failed::text(Exit::Usage, what);
-    let url = settings.sql_url().ok_or_else(|| missing("say which database, with --sql"))?;
-    let kafka = source_of(&settings)?.ok_or_else(|| missing("say where Kafka is, with --kafka HOST:PORT"))?;
+    let url = sql_url(&settings)?;
+    let kafka = source_of(kafka(&settings)?)?;
     let stop = stop_on_signals()?;
     Runtime::new()?.block_on(follow(options, &kafka, &url, &stop))
 }
 
 /// What Kafka is told; the deployment is that of the first event in the topic.
-fn source_of(settings: &Settings) -> Result<Option<KafkaSettings>, Failed> {
-    let Some(mut kafka) = settings_of_clients(settings) else { return Ok(None) };
+fn source_of(mut kafka: KafkaSettings) -> Result<KafkaSettings, Failed> {
     let found = events::source(&kafka).map_err(|error| Failed::new(Exit::Unreachable, &error))?;
     let nothing = || {
         let text = format!(
@@ -55,7 +52,7 @@ fn source_of(settings: &Settings) -> Result<Option<KafkaSettings>, Failed> {
         Failed::text(Exit::Failed, text)
     };
     kafka.source = found.ok_or_else(nothing)?;
-    Ok(Some(kafka))
+    Ok(kafka)
 }
 
 async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {

@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::args::Target;
+use super::config::{load, sql_url};
 use super::files::print_rows;
 use super::info::{Extent, Info};
 use super::{Ended, Exit, Failed};
@@ -69,10 +70,7 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
 }
 
 async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> {
-    let settings = super::config::load(&database.0)?.settings;
-    let url = settings.sql_url().ok_or_else(|| {
-        Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
-    })?;
+    let url = sql_url(&load(&database.0)?.settings)?;
     Ok(Projection::open(&url, &server.deployment_id, Options::default()).await?)
 }
 
