@@ -99,7 +99,7 @@ fn an_event_comes_signed_under_one_id_until_it_is_taken() {
     }
     assert_eq!(tries[0].headers["webhook-id"], tries[1].headers["webhook-id"]);
     let listed = || json_lines(&webhooks(&["deliveries", "--endpoint", endpoint, "--json"]).1);
-    support::until("the delivery was noted", || listed()[0]["state"] == json!("delivered"));
+    support::wait_until("the delivery was noted", || listed()[0]["state"] == json!("delivered"));
     let [delivery] = &listed()[..] else { panic!("one delivery: {:?}", listed()) };
     assert_eq!((&delivery["attempts"], &delivery["event"]), (&json!(2), &json!("stock.created")));
     let number = delivery["delivery"].to_string();
@@ -127,7 +127,7 @@ fn claim_and_settle(server: &Server, url: &str) -> Vec<Value> {
             ["settlements", "list", "--state", "settled", "--json", "--sql", url, "--resp", &server.address];
         json_lines(&run(&words).1)
     };
-    support::until("every packet is settled", || settled().len() == 3);
+    support::wait_until("every packet is settled", || settled().len() == 3);
     settled()
 }
 

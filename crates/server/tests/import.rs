@@ -9,9 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use importing::{figure, import, outcomes, summary, wait_until};
+use importing::{figure, import, outcomes, summary};
 use serde_json::json;
-use support::Server;
+use support::{Server, wait_until};
 
 fn write(folder: &Path, lines: &[&str]) -> PathBuf {
     let path = folder.join("operations.ndjson");

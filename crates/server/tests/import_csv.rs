@@ -9,9 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use importing::{figure, import, outcomes, summary, wait_until};
+use importing::{figure, import, outcomes, summary};
 use serde_json::{Value, json};
-use support::Server;
+use support::{Server, wait_until};
 
 /// A folder, a server, and a way to import files.
 struct Bench {

@@ -13,7 +13,7 @@ use database::Database;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use scarce_launch::{Kafka, KafkaOptions};
-use support::{Server, json_lines, scarce, until};
+use support::{Server, json_lines, scarce, wait_until};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -46,7 +46,7 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     let options = ["--kafka", &brokers, "--kafka-create-topics", "--kafka-commands", "--partitions", "2"];
     let server = Server::fresh(&options);
     let topics = || run(&["dead-letters", "list", "--kafka", &brokers]).0 == Some(0);
-    until("the topics are there", topics);
+    wait_until("the topics are there", topics);
     let open = |account: &str| {
         format!(
             r#"{{"command":"ACCOUNT.OPEN","arguments":{{"account":"{account}","asset":"EUR"}},"id":"open-{account}"}}"#
@@ -65,7 +65,7 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     );
     commands.extend((0..300).map(credit));
     send(&kafka, &commands);
-    until("every command took effect", || {
+    wait_until("every command took effect", || {
         ["a", "b", "c"].iter().all(|its| balance(&server, its) == Some(200))
     });
     server.wait_until_drained();
@@ -104,7 +104,7 @@ fn mend(brokers: &str, server: &Server) {
     let path = file.path().to_str().unwrap();
     let (code, told, _) = run(&["dead-letters", "replay", "--at", at, "--with", path, "--kafka", brokers]);
     assert_eq!((code, told.as_str()), (Some(0), "1 sent again\n"));
-    until("the mended command took effect", || balance(server, "a") == Some(202));
+    wait_until("the mended command took effect", || balance(server, "a") == Some(202));
     let (code, _, said) = run(&["dead-letters", "replay", "--at", "0/999", "--kafka", brokers]);
     assert_eq!(code, Some(1));
     assert!(said.contains("there is no dead letter at 0/999"), "{said}");

@@ -22,14 +22,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use database::Database;
-use importing::{figure, import, outcomes, summary, wait_until};
+use importing::{figure, import, outcomes, summary};
 use reckoning::{Day, Fate, reckon};
 use saga::Sagas;
 use scarce::client::Client;
 use scarce_core::placement;
 use scarce_core::types::Id;
 use scarce_launch::{Cluster, Options};
-use support::{Server, redis_server};
+use support::{Server, redis_server, wait_until};
 
 /// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
 /// without enough money, cancellations of today's and of other days' purchases.

@@ -118,7 +118,7 @@ fn send(
     let begun = Instant::now();
     let mut open: Vec<&(String, String)> = lines.iter().collect();
     while !open.is_empty() {
-        assert!(begun.elapsed() < super::PATIENCE, "{} commands have no answer", open.len());
+        assert!(begun.elapsed() < crate::support::PATIENCE, "{} commands have no answer", open.len());
         let commands: Vec<Vec<&str>> =
             open.iter().map(|(id, line)| line.split(' ').chain(["ID", id.as_str()]).collect()).collect();
         let connected = client.take().or_else(|| Client::connect(address, None).ok());

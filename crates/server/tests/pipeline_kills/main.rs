@@ -20,10 +20,7 @@ use database::Database;
 use load::{Load, Told};
 use scarce::client::{Client, integer};
 use scarce_launch::{Kafka, KafkaOptions};
-use support::Server;
-
-/// How long anything may take until it is as it should be.
-const PATIENCE: Duration = Duration::from_secs(180);
+use support::{PATIENCE, Server, wait_until};
 
 /// How many commands are answered between two deeds.
 const COMMANDS_BETWEEN: u64 = 1_500;
@@ -32,21 +29,10 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Looks until it is so.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
-}
-
 /// Waits until so many more commands were answered.
 fn let_pass(told: &Told, commands: u64) {
     let before = told.answered.load(Ordering::Relaxed);
-    wait_until("commands are no longer answered", || {
-        told.answered.load(Ordering::Relaxed) >= before + commands
-    });
+    wait_until("more commands are answered", || told.answered.load(Ordering::Relaxed) >= before + commands);
 }
 
 /// What is killed.

@@ -43,7 +43,7 @@ pub fn check(brokers: &str, client: &mut Client) {
         (0..).zip(through).all(|(partition, last)| seen.last.get(&partition).copied().unwrap_or(0) >= last)
     };
     while !is_complete(&seen) {
-        assert!(begun.elapsed() < super::PATIENCE, "{:?} of {through:?}", seen.last);
+        assert!(begun.elapsed() < crate::support::PATIENCE, "{:?} of {through:?}", seen.last);
         let Some(Ok(message)) = consumer.poll(POLL) else { continue };
         let payload = message.payload().expect("an event");
         let event: serde_json::Value = serde_json::from_slice(payload).expect("JSON");

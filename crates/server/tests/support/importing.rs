@@ -3,12 +3,8 @@
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use scarce::client::{Client, integer, text};
-
-/// How long any one thing may take.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `scarce import` of a file with options.
 pub fn import(address: &str, file: &Path, options: &[&str]) -> Command {
@@ -34,13 +30,4 @@ pub fn figure(client: &mut Client, words: &[&str], name: &str) -> Option<i64> {
     let redis::Value::Array(values) = client.call(words).unwrap() else { panic!("{words:?}") };
     let mut pairs = values.chunks(2);
     pairs.find(|pair| text(&pair[0]).as_deref() == Some(name)).and_then(|pair| integer(&pair[1]))
-}
-
-/// Asks again and again, until the answer is yes.
-pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "waited too long until {what}");
-        std::thread::park_timeout(Duration::from_millis(1));
-    }
 }

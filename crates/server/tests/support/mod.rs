@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
 mod http;
+mod patience;
 pub mod playing;
 mod redis;
 mod shell;
@@ -11,6 +12,7 @@ mod terminal;
 
 pub use self::redis::redis_server;
 pub use http::{Http, Response, encoded};
+pub use patience::{PATIENCE, wait_until};
 pub use shell::{json_lines, said, scarce_in};
 pub use socket::{Socket, frame};
 pub use terminal::Terminal;
@@ -18,13 +20,9 @@ pub use terminal::Terminal;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use scarce::client::Client;
 use tempfile::{NamedTempFile, TempDir};
-
-/// How long anything may take that must happen.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running `scarce serve`, killed when the test lets go of it.
 pub struct Server {
@@ -115,16 +113,11 @@ impl Server {
     /// Waits until its consumers have taken all that it has decided.
     pub fn wait_until_drained(&self) {
         let mut http = self.http();
-        let begun = Instant::now();
-        loop {
+        wait_until("its consumers have taken everything", || {
             let consumers = http.get("/v1/consumers").json();
             let rows = consumers["consumers"].as_array().expect("a list");
-            if !rows.is_empty() && rows.iter().all(|row| row["lag_events"] == 0) {
-                return;
-            }
-            assert!(begun.elapsed() < PATIENCE, "what waits does not get less: {consumers}");
-            std::thread::park_timeout(Duration::from_millis(5));
-        }
+            !rows.is_empty() && rows.iter().all(|row| row["lag_events"] == 0)
+        });
     }
 
     /// What it has said on stderr, where that is kept.
@@ -167,15 +160,6 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Looks until it is so.
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "it never came about that {what}");
-        std::thread::park_timeout(Duration::from_millis(10));
     }
 }
 
