@@ -1,7 +1,8 @@
 //! How fast the log is projected: prints events per second for each database and several mixes of commands.
 //!
 //! `cargo run --release -p scarce-projection --example projection_rate -- [sqlite|postgres|mariadb …]`
-//! with `SCARCE_EVENTS` for how many events of each mix, `SCARCE_BATCH` for how many entries a batch has.
+//! with `SCARCE_EVENTS` for how many events of each mix, `SCARCE_BATCH` for how many entries a batch has,
+//! `SCARCE_PARTITIONS` for how many partitions they are shared out to.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use std::time::Instant;
@@ -116,15 +117,21 @@ fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// The log of a mix: what is there before, and about so many events.
-fn log(mix: &Mix, events: u64) -> (Vec<Entry>, Vec<Entry>) {
-    let mut random = Random::new(7);
-    let mut machine = Machine::new(Settings::default(), 0);
+/// The log of a partition: what is there before, and what is measured.
+struct Log {
+    before: Vec<Batch>,
+    measured: Vec<Batch>,
+}
+
+/// The log of a mix with about so many events.
+fn log(mix: &Mix, partition: u32, events: u64) -> Log {
+    let mut random = Random::new(7 + u64::from(partition));
+    let mut machine = Machine::new(Settings::default(), partition);
     let mut run = |lines: &mut dyn Iterator<Item = String>, events: u64| {
         let mut log = Vec::new();
         let until = machine.sequence() + events;
         for (number, line) in (0..).zip(lines) {
-            let envelope = envelope("", "", &[line]).expect("a command");
+            let envelope = envelope("", "", &[of_partition(&line, partition)]).expect("a command");
             machine.submit(&envelope, BEGUN_MS + number / 50, &mut log);
             if machine.sequence() >= until {
                 break;
@@ -134,14 +141,25 @@ fn log(mix: &Mix, events: u64) -> (Vec<Entry>, Vec<Entry>) {
     };
     let before = run(&mut (mix.before)(&mut random).into_iter(), u64::MAX / 2);
     let measured = run(&mut (0..).map(|number| (mix.line)(&mut random, number)), events);
-    (before, measured)
+    let mut after = Position::default();
+    let mut cut = |entries: &[Entry]| batches(partition, entries, &mut after);
+    Log { before: cut(&before), measured: cut(&measured) }
 }
 
-fn batches(entries: &[Entry], mut after: Position) -> Vec<Batch> {
-    let size = usize::try_from(number("SCARCE_BATCH", 5_000)).expect("a size");
+/// A command whose accounts, items or markets are those of a partition.
+fn of_partition(line: &str, partition: u32) -> String {
+    let rename = |(at, word): (usize, &str)| {
+        let is_named = at == 1 || (at == 2 && line.starts_with("ACCOUNT.TRANSFER"));
+        if is_named { format!("p{partition}-{word}") } else { word.to_owned() }
+    };
+    line.split(' ').enumerate().map(rename).collect::<Vec<_>>().join(" ")
+}
+
+fn batches(partition: u32, entries: &[Entry], after: &mut Position) -> Vec<Batch> {
+    let size = usize::try_from(number("SCARCE_BATCH", 20_000)).expect("a size");
     let cut = |entries: &[Entry]| {
-        let batch = Batch { partition: 0, after, entries: entries.to_vec() };
-        after = batch.end();
+        let batch = Batch { partition, after: *after, entries: entries.to_vec() };
+        *after = batch.end();
         batch
     };
     entries.chunks(size).map(cut).collect()
@@ -156,19 +174,27 @@ fn cpu_seconds() -> f64 {
 }
 
 async fn measure(database: &str, url: &str, mix: &Mix) {
-    let (before, measured) = log(mix, number("SCARCE_EVENTS", 400_000));
+    let partitions = u32::try_from(number("SCARCE_PARTITIONS", 1)).expect("a number of partitions");
+    let events_wanted = number("SCARCE_EVENTS", 400_000) / u64::from(partitions);
     let projection = Projection::open(url, DEPLOYMENT, Options::default()).await.expect("the database");
-    let mut consumer = projection.consumer(0);
-    let mut after = Position::default();
-    for batch in batches(&before, after) {
-        after = batch.end();
-        consumer.consume(&batch).await.expect("a batch");
+    let (mut events, mut tasks) = (0, Vec::new());
+    for partition in 0..partitions {
+        let Log { before, measured } = log(mix, partition, events_wanted);
+        let mut consumer = projection.consumer(partition);
+        for batch in before {
+            consumer.consume(&batch).await.expect("a batch");
+        }
+        events += measured.iter().map(|batch| batch.events().count()).sum::<usize>();
+        tasks.push(async move {
+            for batch in &measured {
+                consumer.consume(batch).await.expect("a batch");
+            }
+        });
     }
-    let batches = batches(&measured, after);
-    let events: usize = measured.iter().map(|entry| entry.events.len()).sum();
     let (begun, cpu) = (Instant::now(), cpu_seconds());
-    for batch in &batches {
-        consumer.consume(batch).await.expect("a batch");
+    let tasks: Vec<_> = tasks.into_iter().map(tokio::spawn).collect();
+    for task in tasks {
+        task.await.expect("a partition");
     }
     let (seconds, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds() - cpu);
     let rate = |seconds: f64| events as f64 / seconds;
@@ -180,7 +206,7 @@ async fn measure(database: &str, url: &str, mix: &Mix) {
     );
 }
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main(worker_threads = 2)]
 async fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use scarce_core::event::Position;
 use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_sql::Doing;
 use sqlx::Error;
 use tokio::time::timeout;
 
@@ -36,6 +37,8 @@ enum Stop {
     Misfit(Misfit),
     /// Somebody else moved the cursor.
     Overtaken,
+    /// A row that was written, and is held, is not there any more.
+    Gone,
     /// The database refused, or was not there.
     Database(Error),
     /// It is not the right database, or cannot be reached.
@@ -44,7 +47,10 @@ enum Stop {
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Self::Database(error)
+        match error {
+            Error::RowNotFound => Self::Gone,
+            error => Self::Database(error),
+        }
     }
 }
 
@@ -62,6 +68,22 @@ impl From<ProjectionError> for Stop {
 
 impl Consumer for SqlConsumer {
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
+        let finding: Doing<'_, _, _> = Box::pin(self.find_position());
+        finding.await
+    }
+
+    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+        let taking: Doing<'_, _, _> = Box::pin(self.take(batch));
+        taking.await
+    }
+}
+
+impl SqlConsumer {
+    pub(crate) fn new(projection: Projection, partition: u32, slot: Slot) -> Self {
+        Self { projection, partition, slot, fold: None }
+    }
+
+    async fn find_position(&mut self) -> Result<Option<Position>, Trouble> {
         // After a commit that was never answered, this is what tells; until then nothing is certain.
         let fold = self.fold.take();
         match timeout(self.projection.options().timeout, self.look()).await {
@@ -74,7 +96,7 @@ impl Consumer for SqlConsumer {
         }
     }
 
-    async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
+    async fn take(&mut self, batch: &Batch) -> Result<(), Trouble> {
         let written = timeout(self.projection.options().timeout, self.write(batch)).await;
         match written {
             Ok(Ok(())) => Ok(()),
@@ -88,12 +110,6 @@ impl Consumer for SqlConsumer {
             Err(_) => Err(Trouble::new(self.projection.late().to_string())),
         }
     }
-}
-
-impl SqlConsumer {
-    pub(crate) fn new(projection: Projection, partition: u32, slot: Slot) -> Self {
-        Self { projection, partition, slot, fold: None }
-    }
 
     /// What is wrong, for who looks after it.
     fn trouble(&self, stop: &Stop) -> Trouble {
@@ -103,6 +119,10 @@ impl SqlConsumer {
             Stop::Overtaken => format!(
                 "another process projects partition {partition} into {address} too, and was faster; this one goes \
                  on from there, but run only one"
+            ),
+            Stop::Gone => format!(
+                "a row of partition {partition} that was written into {address} is gone: if rows were removed by \
+                 hand, put them back; otherwise rebuild"
             ),
             Stop::Database(error) => failure(address, error).to_string(),
             Stop::Projection(error) => error.to_string(),
@@ -174,7 +194,7 @@ impl SqlConsumer {
                 // A name or an id that is used again; where that was looked for, a mistake.
                 Stop::Database(_) if had_duplicate => !was_careful,
                 Stop::Database(error) => is_conflict(error) || (was_open && is_lost(error)),
-                Stop::Misfit(_) => was_held,
+                Stop::Misfit(_) | Stop::Gone => was_held,
                 Stop::Overtaken | Stop::Projection(_) => false,
             };
             if !again || tries_left == 0 {
@@ -232,7 +252,7 @@ impl Stop {
     /// Whether the connection can be used further.
     fn leaves_connection(&self) -> bool {
         match self {
-            Self::Misfit(_) | Self::Overtaken => true,
+            Self::Misfit(_) | Self::Overtaken | Self::Gone => true,
             Self::Database(error) => is_duplicate(error) || is_conflict(error),
             Self::Projection(_) => false,
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::event::Position;
+use scarce_sql::Doing;
 use tokio::sync::Mutex;
 
 use crate::ProjectionError;
@@ -192,7 +193,11 @@ impl Projection {
     }
 
     /// A new connection to tables that are as they should be.
-    pub(crate) async fn connect(&self) -> Result<Link, ProjectionError> {
+    pub(crate) fn connect(&self) -> Doing<'_, Link, ProjectionError> {
+        Box::pin(self.connect_anew())
+    }
+
+    async fn connect_anew(&self) -> Result<Link, ProjectionError> {
         let Inner { address, deployment_id, is_ready, is_read_only, .. } = &*self.inner;
         let mut link = Link::open(address).await.map_err(|error| failure(address, &error))?;
         if *is_read_only {
@@ -221,17 +226,19 @@ impl Projection {
     }
 
     /// Reads rows on a connection for readers.
-    pub(crate) async fn read(
-        &self,
-        sql: &str,
-        values: &[Cell],
-        kinds: &[Kind],
-    ) -> Result<Vec<Vec<Cell>>, ProjectionError> {
+    pub(crate) fn read<'l>(
+        &'l self,
+        sql: &'l str,
+        values: &'l [Cell],
+        kinds: &'l [Kind],
+    ) -> Doing<'l, Vec<Vec<Cell>>, ProjectionError> {
         let reading = self.inner.readers.read(self, sql, values, kinds);
-        match tokio::time::timeout(self.options().timeout, reading).await {
-            Ok(read) => read,
-            Err(_) => Err(self.late()),
-        }
+        Box::pin(async {
+            match tokio::time::timeout(self.options().timeout, reading).await {
+                Ok(read) => read,
+                Err(_) => Err(self.late()),
+            }
+        })
     }
 }
 

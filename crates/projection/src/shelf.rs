@@ -134,8 +134,10 @@ impl<R: Row + Clone> Shelf<R> {
         }
     }
 
-    /// What the batch made and what it changed.
-    pub(crate) fn sheets(&self) -> [Sheet; 2] {
+    /// What the batch made and what it changed, in the order of the keys: rows that are beside each other are then
+    /// written one after the other, and two who write the same ones do not wait for each other crosswise.
+    pub(crate) fn sheets(&mut self) -> [Sheet; 2] {
+        self.touched.sort_unstable();
         [(Manner::Insert, Change::New), (Manner::Replace, Change::Changed)].map(|(manner, change)| {
             let touched = self.touched.iter().filter_map(|key| self.young.get(key));
             let rows = self.replaced.iter().chain(touched).filter(|held| held.change == change);
@@ -174,7 +176,7 @@ mod tests {
         shelf.add(name.into(), Numbered { name: name.into(), number });
     }
 
-    fn written(shelf: &Shelf<Numbered>) -> [usize; 2] {
+    fn written(shelf: &mut Shelf<Numbered>) -> [usize; 2] {
         shelf.sheets().map(|sheet| sheet.rows())
     }
 
@@ -187,9 +189,9 @@ mod tests {
         }
         add(&mut shelf, "b", 1);
         shelf.change("b").expect("a row").number += 1;
-        assert_eq!(written(&shelf), [1, 1]);
+        assert_eq!(written(&mut shelf), [1, 1]);
         shelf.settle();
-        assert_eq!(written(&shelf), [0, 0]);
+        assert_eq!(written(&mut shelf), [0, 0]);
         assert_eq!(shelf.get("a").map(|row| row.number), Some(4));
     }
 
@@ -200,7 +202,7 @@ mod tests {
         shelf.change("a").expect("a row").number = 2;
         add(&mut shelf, "a", 3);
         add(&mut shelf, "a", 4);
-        assert_eq!(written(&shelf), [2, 1]);
+        assert_eq!(written(&mut shelf), [2, 1]);
     }
 
     #[test]

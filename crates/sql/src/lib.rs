@@ -18,5 +18,5 @@ pub use address::{Address, AddressError};
 pub use cell::{Cell, Column, Kind, Text};
 pub use dialect::{Dialect, put, put_arrays, put_marks};
 pub use fault::{Remedies, describe, is_conflict, is_duplicate, is_lost};
-pub use link::Link;
+pub use link::{Doing, Link};
 pub use migrations::{MigrationFault, Migrations};

@@ -1,5 +1,7 @@
 //! A connection to a database, whichever it is.
 
+use std::pin::Pin;
+
 use sqlx::mysql::MySqlConnection;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
@@ -7,6 +9,10 @@ use sqlx::{ConnectOptions, Connection, Error};
 
 use crate::sqlite::floor_power_of_two;
 use crate::{Address, Cell, Column, Dialect, Kind, mysql, postgres, sqlite};
+
+/// Something that a database is asked to do. It is boxed so that the drivers' code is compiled here, once, and not
+/// again in each crate and test that waits for it.
+pub type Doing<'l, T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'l>>;
 
 /// A connection.
 #[derive(Debug)]
@@ -24,15 +30,17 @@ impl Link {
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn open(address: &Address) -> Result<Self, Error> {
-        Ok(match address {
-            Address::Sqlite(options) => Self::Sqlite(Box::new(options.connect().await?)),
-            Address::Postgres(options) => Self::Postgres(Box::new(options.connect().await?)),
-            Address::MySql(options) => {
-                let mut connection = options.connect().await?;
-                mysql::set_up(&mut connection).await?;
-                Self::MySql(Box::new(connection))
-            }
+    pub fn open(address: &Address) -> Doing<'_, Self> {
+        Box::pin(async move {
+            Ok(match address {
+                Address::Sqlite(options) => Self::Sqlite(Box::new(options.connect().await?)),
+                Address::Postgres(options) => Self::Postgres(Box::new(options.connect().await?)),
+                Address::MySql(options) => {
+                    let mut connection = options.connect().await?;
+                    mysql::set_up(&mut connection).await?;
+                    Self::MySql(Box::new(connection))
+                }
+            })
         })
     }
 
@@ -50,68 +58,74 @@ impl Link {
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn begin(&mut self) -> Result<(), Error> {
-        self.run(self.dialect().begin()).await
+    pub fn begin(&mut self) -> Doing<'_, ()> {
+        self.run(self.dialect().begin())
     }
 
     /// Keeps what the transaction did. After an error nobody knows whether it was kept.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn commit(&mut self) -> Result<(), Error> {
-        self.run("COMMIT").await
+    pub fn commit(&mut self) -> Doing<'_, ()> {
+        self.run("COMMIT")
     }
 
     /// Takes back what the transaction did.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn roll_back(&mut self) -> Result<(), Error> {
-        self.run("ROLLBACK").await
+    pub fn roll_back(&mut self) -> Doing<'_, ()> {
+        self.run("ROLLBACK")
     }
 
     /// Runs a statement without values.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn run(&mut self, sql: &'static str) -> Result<(), Error> {
-        let query = sqlx::raw_sql(sql);
-        match self {
-            Self::Sqlite(connection) => query.execute(&mut **connection).await.map(drop),
-            Self::Postgres(connection) => query.execute(&mut **connection).await.map(drop),
-            Self::MySql(connection) => query.execute(&mut **connection).await.map(drop),
-        }
+    pub fn run(&mut self, sql: &'static str) -> Doing<'_, ()> {
+        Box::pin(async move {
+            let query = sqlx::raw_sql(sql);
+            match self {
+                Self::Sqlite(connection) => query.execute(&mut **connection).await.map(drop),
+                Self::Postgres(connection) => query.execute(&mut **connection).await.map(drop),
+                Self::MySql(connection) => query.execute(&mut **connection).await.map(drop),
+            }
+        })
     }
 
     /// Runs a statement whose values are marked by `?`; gives how many rows it changed.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn execute(&mut self, sql: &str, values: &[Cell]) -> Result<u64, Error> {
+    pub fn execute<'l>(&'l mut self, sql: &str, values: &'l [Cell]) -> Doing<'l, u64> {
         let sql = self.dialect().marked(sql);
-        match self {
-            Self::Sqlite(connection) => sqlite::execute(connection, sql, values).await,
-            Self::Postgres(connection) => postgres::execute(connection, sql, values).await,
-            Self::MySql(connection) => mysql::execute(connection, sql, values).await,
-        }
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(connection) => sqlite::execute(connection, sql, values).await,
+                Self::Postgres(connection) => postgres::execute(connection, sql, values).await,
+                Self::MySql(connection) => mysql::execute(connection, sql, values).await,
+            }
+        })
     }
 
     /// Reads rows of columns of these kinds; values are marked by `?`.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn fetch(
-        &mut self,
+    pub fn fetch<'l>(
+        &'l mut self,
         sql: &str,
-        values: &[Cell],
-        kinds: &[Kind],
-    ) -> Result<Vec<Vec<Cell>>, Error> {
+        values: &'l [Cell],
+        kinds: &'l [Kind],
+    ) -> Doing<'l, Vec<Vec<Cell>>> {
         let sql = self.dialect().marked(sql);
-        match self {
-            Self::Sqlite(connection) => sqlite::fetch(connection, sql, values, kinds).await,
-            Self::Postgres(connection) => postgres::fetch(connection, sql, values, kinds).await,
-            Self::MySql(connection) => mysql::fetch(connection, sql, values, kinds).await,
-        }
+        Box::pin(async move {
+            match self {
+                Self::Sqlite(connection) => sqlite::fetch(connection, sql, values, kinds).await,
+                Self::Postgres(connection) => postgres::fetch(connection, sql, values, kinds).await,
+                Self::MySql(connection) => mysql::fetch(connection, sql, values, kinds).await,
+            }
+        })
     }
 
     /// Adds rows, each unless there is one of its key; `cells` are the values row after row. The first of the
@@ -119,7 +133,16 @@ impl Link {
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
-    pub async fn insert_missing(
+    pub fn insert_missing<'l>(
+        &'l mut self,
+        table: &'l str,
+        columns: &'l [Column],
+        cells: &'l [Cell],
+    ) -> Doing<'l, u64> {
+        Box::pin(self.insert_all_missing(table, columns, cells))
+    }
+
+    async fn insert_all_missing(
         &mut self,
         table: &str,
         columns: &[Column],
@@ -145,13 +168,15 @@ impl Link {
     }
 
     /// Ends the connection in order.
-    pub async fn close(self) {
-        // It ends either way.
-        let _ = match self {
-            Self::Sqlite(connection) => connection.close().await,
-            Self::Postgres(connection) => connection.close().await,
-            Self::MySql(connection) => connection.close().await,
-        };
+    pub fn close(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            // It ends either way.
+            let _ = match self {
+                Self::Sqlite(connection) => connection.close().await,
+                Self::Postgres(connection) => connection.close().await,
+                Self::MySql(connection) => connection.close().await,
+            };
+        })
     }
 }
 

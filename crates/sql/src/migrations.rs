@@ -5,7 +5,7 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Error};
 
-use crate::Link;
+use crate::{Doing, Link};
 
 /// The files that make somebody's tables, for each dialect the same versions. Those for MySQL are written so
 /// that they can be begun anew after any of their statements.
@@ -54,8 +54,8 @@ impl Migrations {
     ///
     /// # Errors
     /// When the tables are another release's, or the database does not let them be made.
-    pub async fn run(&self, link: &mut Link) -> Result<(), MigrationFault> {
-        self.migrate(link).await.map_err(|error| self.fault(error))
+    pub fn run<'l>(&'l self, link: &'l mut Link) -> Doing<'l, (), MigrationFault> {
+        Box::pin(async { self.migrate(link).await.map_err(|error| self.fault(error)) })
     }
 
     async fn migrate(&self, link: &mut Link) -> Result<(), MigrateError> {

@@ -30,6 +30,7 @@ pub(super) async fn read(
     query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
 }
 
+/// Writes rows; where one is to be changed and is not there, that is [`Error::RowNotFound`].
 pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Result<(), Error> {
     if sheet.manner == Manner::Insert && sheet.rows() >= COPY_ROWS_MIN {
         return copy(connection, sheet).await;
@@ -39,7 +40,9 @@ pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Resul
         add_column(&mut arguments, column.kind, sheet.column(at))?;
     }
     let sql = Dialect::Postgres.write(sheet.table, sheet.manner, sheet.rows());
-    sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection).await.map(drop)
+    let written = sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection).await?;
+    let is_whole = written.rows_affected() == sheet.rows() as u64;
+    if is_whole { Ok(()) } else { Err(Error::RowNotFound) }
 }
 
 /// Copies rows in, in PostgreSQL's binary form.

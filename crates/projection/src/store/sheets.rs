@@ -1,5 +1,6 @@
 //! Sheets into the database, and rows out of it by their keys.
 
+use scarce_sql::Doing;
 use sqlx::Error;
 
 use super::sql::Statements;
@@ -12,33 +13,38 @@ const KEYS_MAX: usize = 256;
 /// What a connection does with tables.
 pub(crate) trait Sheets {
     /// Reads the rows of these keys, as far as there are any; of each name its last use.
-    async fn read(&mut self, table: &'static Table, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error>;
+    fn read<'l>(&'l mut self, table: &'static Table, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>>;
 
     /// Reads, for each item and serial, the last range before it that came back: item, first serial, quantity.
-    async fn read_returned(&mut self, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error>;
+    fn read_returned<'l>(&'l mut self, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>>;
 
-    /// Writes rows.
-    async fn write(&mut self, sheet: &Sheet) -> Result<(), Error>;
+    /// Writes rows. One that is to be changed and is not there is [`Error::RowNotFound`], or is put back where
+    /// the database does that by itself.
+    fn write<'l>(&'l mut self, sheet: &'l Sheet) -> Doing<'l, ()>;
 }
 
 impl Sheets for Link {
-    async fn read(&mut self, table: &'static Table, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error> {
-        let kinds: Vec<Kind> = table.kinds().collect();
-        let sql = |dialect: Dialect, keys| dialect.read(table, keys);
-        read_by_keys(self, sql, keys, &kinds).await
+    fn read<'l>(&'l mut self, table: &'static Table, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>> {
+        Box::pin(async move {
+            let kinds: Vec<Kind> = table.kinds().collect();
+            let sql = |dialect: Dialect, keys| dialect.read(table, keys);
+            read_by_keys(self, sql, keys, &kinds).await
+        })
     }
 
-    async fn read_returned(&mut self, keys: &[Vec<Cell>]) -> Result<Vec<Vec<Cell>>, Error> {
-        let kinds = [Kind::Text, Kind::Integer, Kind::Integer];
-        read_by_keys(self, <Dialect as Statements>::read_returned, keys, &kinds).await
+    fn read_returned<'l>(&'l mut self, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>> {
+        const KINDS: [Kind; 3] = [Kind::Text, Kind::Integer, Kind::Integer];
+        Box::pin(read_by_keys(self, <Dialect as Statements>::read_returned, keys, &KINDS))
     }
 
-    async fn write(&mut self, sheet: &Sheet) -> Result<(), Error> {
-        match self {
-            Link::Sqlite(connection) => sqlite::write(connection, sheet).await,
-            Link::Postgres(connection) => postgres::write(connection, sheet).await,
-            Link::MySql(connection) => mysql::write(connection, sheet).await,
-        }
+    fn write<'l>(&'l mut self, sheet: &'l Sheet) -> Doing<'l, ()> {
+        Box::pin(async move {
+            match self {
+                Link::Sqlite(connection) => sqlite::write(connection, sheet).await,
+                Link::Postgres(connection) => postgres::write(connection, sheet).await,
+                Link::MySql(connection) => mysql::write(connection, sheet).await,
+            }
+        })
     }
 }
 

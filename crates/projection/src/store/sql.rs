@@ -17,6 +17,9 @@ pub(crate) trait Statements: Sized {
 
 impl Statements for Dialect {
     fn write(self, table: &Table, manner: Manner, rows: usize) -> String {
+        if self == Dialect::Postgres && manner == Manner::Replace {
+            return update(table);
+        }
         // A row that is refused ends the transaction anyway; so SQLite need not keep every page as it was,
         // which would cost as much as the writing itself.
         let verb = if self == Dialect::Sqlite { "INSERT OR FAIL" } else { "INSERT" };
@@ -99,6 +102,23 @@ impl Statements for Dialect {
             }
         }
     }
+}
+
+/// Changes rows that are there, by PostgreSQL: it does so in half the time that it needs to find out, row by row,
+/// that none of them is new.
+fn update(table: &Table) -> String {
+    let mut sql = format!("UPDATE {} AS t SET ", table.name);
+    for (at, Column { name, .. }) in table.columns[table.key_columns..].iter().enumerate() {
+        let comma = if at > 0 { ", " } else { "" };
+        put(&mut sql, format_args!("{comma}{name} = k.{name}"));
+    }
+    sql.push_str(" FROM ");
+    put_arrays(&mut sql, table.columns);
+    sql.push_str(" AS k (");
+    put_names(&mut sql, table.columns, "");
+    sql.push_str(") WHERE ");
+    put_equal(&mut sql, table.key(), "k");
+    sql
 }
 
 /// What becomes of a row that is there already.

@@ -71,6 +71,18 @@ async fn a_broken_schema_is_told_of_until_it_is_mended() {
 }
 
 #[tokio::test]
+async fn a_row_that_was_removed_by_hand_is_told_of_until_it_is_back() {
+    let (database, log) = (Database::new(Kind::Postgres), money());
+    let mut consumer = begun(&open(&database, 5).await, &log).await;
+    database.run("CREATE TABLE away AS SELECT * FROM accounts").await;
+    database.run("DELETE FROM accounts").await;
+    refused(&mut consumer, &log, &["there is no such row", "put them back"]).await;
+    database.run("INSERT INTO accounts SELECT * FROM away").await;
+    take(&mut consumer, &log.all()).await;
+    assert_eq!(database.figure("balance", "FROM accounts").await, "97");
+}
+
+#[tokio::test]
 async fn another_deployments_tables_are_refused() {
     for kind in KINDS {
         let (database, log) = (Database::new(kind), money());
