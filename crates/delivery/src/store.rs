@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use scarce_sql::{Address, Cell, Kind, Link, MigrationFault, Migrations};
+use scarce_sql::{Address, Cell, Doing, Kind, Link, MigrationFault, Migrations};
 use sqlx::Error;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -133,30 +133,28 @@ impl Delivery {
     }
 
     /// Reads rows of columns of these kinds.
-    pub(crate) async fn fetch(
-        &self,
-        sql: &str,
-        values: &[Cell],
-        kinds: &[Kind],
-    ) -> Result<Vec<Vec<Cell>>, DeliveryError> {
-        self.in_time(async {
+    pub(crate) fn fetch<'l>(
+        &'l self,
+        sql: &'l str,
+        values: &'l [Cell],
+        kinds: &'l [Kind],
+    ) -> Doing<'l, Vec<Vec<Cell>>, DeliveryError> {
+        Box::pin(self.in_time(async {
             let mut link = self.lend().await?;
             let rows = link.fetch(sql, values, kinds).await.map_err(|error| self.failed(&error))?;
             link.done();
             Ok(rows)
-        })
-        .await
+        }))
     }
 
     /// Runs one statement that writes; gives how many rows it changed.
-    pub(crate) async fn execute(&self, sql: &str, values: &[Cell]) -> Result<u64, DeliveryError> {
-        self.in_time(async {
+    pub(crate) fn execute<'l>(&'l self, sql: &'l str, values: &'l [Cell]) -> Doing<'l, u64, DeliveryError> {
+        Box::pin(self.in_time(async {
             let mut link = self.lend_to_write().await?;
             let changed = link.execute(sql, values).await.map_err(|error| self.failed(&error))?;
             link.done();
             Ok(changed)
-        })
-        .await
+        }))
     }
 
     /// A connection for one who writes.
@@ -169,13 +167,15 @@ impl Delivery {
     }
 
     /// A connection to tables that are as they should be.
-    pub(crate) async fn lend(&self) -> Result<Lent, DeliveryError> {
-        let permit = Arc::clone(&self.inner.permits).acquire_owned().await.ok();
-        let link = match self.inner.idle_link().await {
-            Some(link) => link,
-            None => self.connect().await?,
-        };
-        Ok(Lent { link: Some(link), delivery: self.clone(), _permit: permit, writer: None })
+    pub(crate) fn lend(&self) -> Doing<'_, Lent, DeliveryError> {
+        Box::pin(async {
+            let permit = Arc::clone(&self.inner.permits).acquire_owned().await.ok();
+            let link = match self.inner.idle_link().await {
+                Some(link) => link,
+                None => self.connect().await?,
+            };
+            Ok(Lent { link: Some(link), delivery: self.clone(), _permit: permit, writer: None })
+        })
     }
 
     async fn connect(&self) -> Result<Link, DeliveryError> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use scarce_core::event::{Event, PacketsClaimed, Position};
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
-use scarce_sql::{Cell, Column, Kind, Text};
+use scarce_sql::{Cell, Column, Doing, Kind, Text};
 use sqlx::Error;
 
 use super::cursor::Key;
@@ -43,7 +43,8 @@ impl Consumer for SettlementConsumer {
     }
 
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
-        if take(&self.delivery, self.key, &mut self.settlements, batch).await? {
+        let taking: Doing<'_, _, _> = Box::pin(take(&self.delivery, self.key, &mut self.settlements, batch));
+        if taking.await? {
             self.delivery.settlements_written().notify_one();
         }
         Ok(())

@@ -4,7 +4,7 @@ use scarce_api::event::{Public, public};
 use scarce_core::event::Position;
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
-use scarce_sql::{Cell, Column, Kind, Text};
+use scarce_sql::{Cell, Column, Doing, Kind, Text};
 use serde::Serialize;
 use sqlx::Error;
 
@@ -36,7 +36,9 @@ impl Consumer for WebhooksConsumer {
     }
 
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
-        if take(&self.delivery, self.key, &mut Deliveries, batch).await? {
+        let mut rows = Deliveries;
+        let taking: Doing<'_, _, _> = Box::pin(take(&self.delivery, self.key, &mut rows, batch));
+        if taking.await? {
             self.delivery.webhooks_written().notify_one();
         }
         Ok(())
