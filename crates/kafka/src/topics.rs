@@ -1,5 +1,7 @@
 //! Topics are there, with as many partitions as they must have, or it is said how to make them.
 
+use std::time::Duration;
+
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::types::RDKafkaErrorCode;
@@ -7,6 +9,9 @@ use rdkafka::types::RDKafkaErrorCode;
 use crate::client::Plain;
 use crate::reader::{ANSWER_TIMEOUT, Reader};
 use crate::{KafkaError, KafkaSettings};
+
+/// How often it is looked whether a new topic is known.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A topic that must be there.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,10 @@ pub(crate) async fn ensure(settings: &KafkaSettings, wanted: &[Wanted<'_>]) -> R
     for its in wanted {
         let found = partitions(settings, its.topic).await?;
         match found {
-            0 if settings.creates_topics => create(settings, its).await?,
+            0 if settings.creates_topics => {
+                create(settings, its).await?;
+                wait_until_known(settings, its).await;
+            }
             0 => {
                 let command = command(settings, its);
                 return Err(KafkaError::NoTopic { topic: its.topic.to_owned(), command });
@@ -45,6 +53,18 @@ async fn partitions(settings: &KafkaSettings, topic: &str) -> Result<usize, Kafk
     let asked = tokio::task::spawn_blocking(move || Reader::new(&settings, &topic)?.partitions()).await;
     let is_gone = |_| KafkaError::Unreachable { brokers, reason: "asking was not finished".to_owned() };
     asked.map_err(is_gone)?
+}
+
+/// Waits until the brokers tell of a topic that was just created: each hears of it in its own time, and what is asked
+/// of it before fails. Where that takes too long, who asks is told then.
+async fn wait_until_known(settings: &KafkaSettings, wanted: &Wanted<'_>) {
+    let known = async {
+        let mut again = tokio::time::interval(LOOK_INTERVAL);
+        while partitions(settings, wanted.topic).await.is_ok_and(|found| found < wanted.partitions as usize) {
+            again.tick().await;
+        }
+    };
+    let _ = tokio::time::timeout(ANSWER_TIMEOUT, known).await;
 }
 
 async fn create(settings: &KafkaSettings, wanted: &Wanted<'_>) -> Result<(), KafkaError> {
