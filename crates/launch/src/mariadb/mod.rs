@@ -49,10 +49,8 @@ impl MariaDb {
     pub fn start(options: &MariaDbOptions) -> Result<Self, LaunchError> {
         let account = Account::instead_of_root("mysql")?;
         let folder = Place::Temporary.make("scarce-mariadb-")?;
-        let data = options.place.make("scarce-mariadb-data-")?;
         account.own(folder.path())?;
-        account.own(data.path())?;
-        initialize(account, folder.path(), data.path(), options)?;
+        let data = make_data(account, folder.path(), options)?;
         let (process, port) = ports::with_free(|[port]| {
             Ok((spawn(account, folder.path(), data.path(), options, port)?, port))
         })?;
@@ -179,6 +177,23 @@ impl MariaDb {
         command.args(["--no-defaults", tls, "--skip-ssl-verify-server-cert", "-N", "-B", "-h", "127.0.0.1"]);
         command.args(["-P", &self.port.to_string(), "-u", USER, "-e", sql, database]);
         finish(MARIADB, &mut command)
+    }
+}
+
+/// How often making the data is tried.
+const TRIES_MAX: u32 = 3;
+
+/// A folder with the tables that every server has. The program that makes them crashes now and then on a busy machine
+/// (seen with MariaDB 10.11), before it has done anything.
+fn make_data(account: Account, folder: &Path, options: &MariaDbOptions) -> Result<TempDir, LaunchError> {
+    let mut tries = 1;
+    loop {
+        let data = options.place.make("scarce-mariadb-data-")?;
+        account.own(data.path())?;
+        match initialize(account, folder, data.path(), options) {
+            Err(LaunchError::Refused { .. }) if tries < TRIES_MAX => tries += 1,
+            ended => return ended.map(|()| data),
+        }
     }
 }
 
