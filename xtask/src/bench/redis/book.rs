@@ -48,7 +48,7 @@ pub fn duels(ground: &Ground, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Erro
     let duel = Duel::run(
         shown,
         16,
-        10.0,
+        Some(10.0),
         &few,
         |requests| load(&ours, &take, 16, requests),
         |requests| load(&theirs, &by_script, 16, requests.min(200)),

@@ -25,6 +25,16 @@ pub struct Amount {
 /// So many debits are measured for the cost of calls, lest the opening of accounts be seen in it.
 const DEBITS_MIN: u64 = 200_000;
 
+/// The textbook's script as teams complete it: an id that was used is answered as before, and what happened is
+/// appended to a stream. Keys: account, id, stream.
+const LOGGING_SCRIPT: &str = "local known = redis.call('GET', KEYS[2]) if known then return known end \
+     local b = tonumber(redis.call('HGET', KEYS[1], 'balance')) local a = tonumber(ARGV[1]) \
+     local answer = 'INSUFFICIENT_FUNDS' \
+     if b >= a then answer = string.format('%.0f', b - a) redis.call('HSET', KEYS[1], 'balance', answer) \
+     redis.call('XADD', KEYS[3], '*', 'type', 'debited', 'account', KEYS[1], 'amount', ARGV[1], 'balance', answer, \
+     'operation', KEYS[2]) end \
+     redis.call('SET', KEYS[2], answer, 'EX', '86400') return answer";
+
 /// How many accounts the debits of a cluster are spread over.
 const ACCOUNTS: u64 = 1_000;
 
@@ -54,6 +64,7 @@ pub(super) struct Ground {
     pub(super) redis: Redis,
     pub(super) scarce: Server,
     script: String,
+    logging_script: String,
 }
 
 impl Ground {
@@ -66,35 +77,50 @@ impl Ground {
         cli(&scarce, &["STOCK.TAKE", "sold", "1", "first"])?;
         redis.ask::<()>(&["HSET", "bench", "balance", "9007199254740991"])?;
         let script: String = redis.ask(&["SCRIPT", "LOAD", SCRIPT])?;
-        Ok(Self { redis, scarce, script })
+        let logging_script: String = redis.ask(&["SCRIPT", "LOAD", LOGGING_SCRIPT])?;
+        Ok(Self { redis, scarce, script, logging_script })
     }
 
     /// What is measured by redis-benchmark: ours, theirs, and what ours should be of theirs.
     fn duels(&self, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Error>> {
-        let debit = ["ACCOUNT.DEBIT", "bench", "1", "ID", "op-__rand_int__"];
-        let script = ["EVALSHA", &self.script, "1", "bench", "1"];
         let take = ["STOCK.TAKE", "plenty", "1", "u-__rand_int__", "ID", "op-__rand_int__"];
         let sold_out = ["STOCK.TAKE", "sold", "1", "u-__rand_int__", "ID", "op-__rand_int__"];
-        let (ours, theirs) = (self.scarce.port().to_owned(), self.redis.port().to_string());
-        let mut duels = Vec::new();
-        for pipeline in [64, 1] {
-            duels.push(Duel::run(
-                ["ACCOUNT.DEBIT with an id, through Scarce", "the textbook's script, on the same Redis"],
-                pipeline,
-                1.0,
-                amount,
-                |requests| load(&ours, &debit, pipeline, requests),
-                |requests| load(&theirs, &script, pipeline, requests),
-            )?);
-        }
+        let ours = self.scarce.port().to_owned();
+        let mut duels = self.debits(amount)?;
         duels.push(Duel::run(
             ["STOCK.TAKE that is refused SOLD_OUT", "STOCK.TAKE that is applied"],
             64,
-            1.5,
+            Some(1.5),
             amount,
             |requests| load(&ours, &sold_out, 64, requests),
             |requests| load(&ours, &take, 64, requests),
         )?);
+        Ok(duels)
+    }
+
+    /// A debit through Scarce against scripts that do a part of it, and nearly all of it.
+    fn debits(&self, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Error>> {
+        let debit = ["ACCOUNT.DEBIT", "bench", "1", "ID", "op-__rand_int__"];
+        let comparing = ["EVALSHA", &self.script, "1", "bench", "1"];
+        let logging = ["EVALSHA", &self.logging_script, "3", "bench", "op-__rand_int__", "bench-log", "1"];
+        let scripts = [
+            ("the textbook's script, on the same Redis", &comparing[..], Some(1.0)),
+            ("a script that remembers the id and logs, on the same Redis", &logging[..], None),
+        ];
+        let (ours, theirs) = (self.scarce.port().to_owned(), self.redis.port().to_string());
+        let mut duels = Vec::new();
+        for (shown, script, wanted) in scripts {
+            for pipeline in [64, 1] {
+                duels.push(Duel::run(
+                    ["ACCOUNT.DEBIT with an id, through Scarce", shown],
+                    pipeline,
+                    wanted,
+                    amount,
+                    |requests| load(&ours, &debit, pipeline, requests),
+                    |requests| load(&theirs, script, pipeline, requests),
+                )?);
+            }
+        }
         Ok(duels)
     }
 }

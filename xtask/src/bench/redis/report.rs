@@ -13,16 +13,17 @@ use crate::{place, process, screen};
 pub struct Duel {
     what: [String; 2],
     pipeline: u32,
-    wanted: f64,
+    /// What the ratio should be; nothing where the pair is shown for what it says.
+    wanted: Option<f64>,
     medians: [f64; 2],
 }
 
 impl Duel {
-    /// Measures both in turn; the first should be `wanted` times as fast.
+    /// Measures both in turn; the first should be `wanted` times as fast, where anything is wanted.
     pub fn run(
         what: [&str; 2],
         pipeline: u32,
-        wanted: f64,
+        wanted: Option<f64>,
         amount: &Amount,
         ours: impl Fn(u64) -> Result<Measured, Box<dyn Error>>,
         theirs: impl Fn(u64) -> Result<Measured, Box<dyn Error>>,
@@ -48,7 +49,7 @@ impl Duel {
             format!("{theirs:.0}"),
             self.pipeline.to_string(),
             format!("{:.2}", ours / theirs),
-            format!("{:.1}", self.wanted),
+            self.wanted.map_or_else(|| "–".to_owned(), |wanted| format!("{wanted:.1}")),
         ]
     }
 }
@@ -107,7 +108,8 @@ impl Page {
              {} rounds in turn, medians, {} requests at 64 in the pipeline and a tenth of it at 1.\n\n\
              | {} |\n|---|---:|---|---:|---:|---:|---:|\n{duels}\n\
              In the path of a debit through Scarce: two hops, the rules, an operation id that is remembered, an entry in the log. The \
-             script compares and writes; it knows neither ids nor a log.\n\n\
+             textbook's script compares and writes; it knows neither ids nor a log. The script that does both is what teams write by hand \
+             once they need them: a key for each id, a stream for the log.\n\n\
              ## What a call costs\n\n\
              Debits with ids of one partition, by how many are under way. What each costs is what `INFO commandstats` says of the \
              calls, so without protocol and network.\n\n\
