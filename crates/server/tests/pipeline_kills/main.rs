@@ -1,7 +1,7 @@
 //! Kills the server, its database and its broker again and again while commands come in, and looks whether each
 //! event is in SQL exactly once and in the topic in order, and whether the lag goes away by itself.
 //!
-//! `SCARCE_KILLS` sets how often each part is killed (3 by default), `SCARCE_SEED` when.
+//! `SCARCE_KILLS` sets how often each part is killed (4 by default), `SCARCE_SEED` when.
 
 #![allow(clippy::print_stdout, reason = "what repeats a run belongs to its output")]
 
@@ -121,20 +121,28 @@ impl Stage {
     }
 }
 
+/// Every part so many times, in an order that the dice decide.
+fn victims(database_too: bool, kills: u64, dice: &mut load::Dice) -> Vec<Victim> {
+    let parts = [Victim::Server, Victim::Broker, Victim::Database];
+    let parts = parts.into_iter().filter(|part| database_too || *part != Victim::Database);
+    let mut victims: Vec<Victim> = parts.flat_map(|part| (0..kills).map(move |_| part)).collect();
+    for last in (1..victims.len()).rev() {
+        let other = dice.below(last as u64 + 1);
+        victims.swap(last, usize::try_from(other).expect("a place"));
+    }
+    victims
+}
+
 /// Kills every part so many times, in an order that a seed decides.
 fn play(database: Database) {
-    let (kills, seed) = (setting("SCARCE_KILLS", 3), setting("SCARCE_SEED", 1));
+    let (kills, seed) = (setting("SCARCE_KILLS", 4), setting("SCARCE_SEED", 1));
     println!("SCARCE_KILLS={kills} SCARCE_SEED={seed} repeats this run");
-    let mut victims = vec![Victim::Server, Victim::Broker];
-    if database.can_be_killed() {
-        victims.push(Victim::Database);
-    }
+    let mut dice = load::Dice::new(seed);
+    let victims = victims(database.can_be_killed(), kills, &mut dice);
     let mut stage = Stage::open(database);
     let load = Load::start(&stage.address, seed);
-    let mut order = load::Dice::new(seed);
-    for _ in 0..kills * victims.len() as u64 {
-        let_pass(load.told(), order.below(COMMANDS_BETWEEN) + 1);
-        let victim = victims[usize::try_from(order.below(victims.len() as u64)).expect("a place")];
+    for victim in victims {
+        let_pass(load.told(), dice.below(COMMANDS_BETWEEN) + 1);
         stage.kill(victim, load.told());
     }
     let acknowledged = load.finish();
