@@ -243,6 +243,8 @@ pub enum PacketPlant {
     SwappedSeed,
     /// A packet is paid twice.
     DoublePayment,
+    /// An account's statement in SQL says another amount; needs --sql.
+    AlteredStatement,
 }
 
 /// `scarce demo wallet`.

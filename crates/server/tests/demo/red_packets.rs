@@ -12,10 +12,12 @@ fn packets_are_given_and_paid_once_across_a_kill() {
     assert!(proof.figure("asking again tells the same", "reminded") >= 100);
 }
 
+const PARTY_WITH_SQL: Demo =
+    Demo { arguments: &["red-packets", "--users", "800", "--packets", "100", "--sql"] };
+
 #[test]
 fn the_server_itself_credits_every_claim_once_and_statements_from_sql_add_up() {
-    let demo = Demo { arguments: &["red-packets", "--users", "800", "--packets", "100", "--sql"] };
-    let proof = demo.holds();
+    let proof = PARTY_WITH_SQL.holds();
     let of_sql = |name| proof.figure("statements from SQL add up", name);
     assert_eq!([of_sql("settled"), of_sql("entries"), of_sql("sum"), of_sql("dead")], [100, 100, 888_800, 0]);
     assert_eq!(proof.figure("every claim is paid once", "pot"), 888_800);
@@ -59,4 +61,9 @@ fn a_seed_that_was_not_committed_to_breaks_the_proof() {
 #[test]
 fn a_packet_paid_twice_breaks_the_proof() {
     PARTY.breaks("double-payment", &["one id, one effect", "every claim is paid once"]);
+}
+
+#[test]
+fn a_statement_that_says_another_amount_breaks_the_proof() {
+    PARTY_WITH_SQL.breaks("altered-statement", &["statements from SQL add up"]);
 }

@@ -61,21 +61,37 @@ impl Bank {
         }
     }
 
-    /// Holds the statement of every account that has anything against its balance.
+    /// The statement of every account that has anything.
+    pub(super) fn statements(&self, balances: &BTreeMap<String, u64>) -> Result<Statements, Failed> {
+        Runtime::new()?.block_on(async {
+            let projection = Projection::open_read_only(&self.url, Options::default()).await?;
+            let mut statements = BTreeMap::new();
+            for account in balances.keys() {
+                statements.insert(account.clone(), Statement::read(&projection, account).await?);
+            }
+            Ok(Statements(statements))
+        })
+    }
+}
+
+/// Statements by account.
+pub(super) struct Statements(BTreeMap<String, Statement>);
+
+impl Statements {
+    /// Holds them against the balances.
     pub(super) fn judge(
         &self,
         proof: &mut Proof,
         counts: &Counts,
         claims: u64,
         balances: &BTreeMap<String, u64>,
-    ) -> Result<(), Failed> {
-        let statements = Runtime::new()?.block_on(self.statements(balances.keys()))?;
+    ) {
         let adds_up = |(account, balance): &(&String, &u64)| {
-            statements.get(*account).is_some_and(|its| its.adds_up && its.balance == **balance)
+            self.0.get(*account).and_then(Statement::balance) == i64::try_from(**balance).ok()
         };
         let wrong = balances.iter().filter(|pair| !adds_up(pair)).count();
-        let entries: u64 = statements.values().map(|its| its.entries).sum();
-        let sum: u64 = statements.values().map(|its| its.balance).sum();
+        let entries: u64 = self.0.values().map(|statement| statement.entries.len() as u64).sum();
+        let sum: u64 = self.0.values().filter_map(Statement::balance).map(i64::unsigned_abs).sum();
         let is_kept = wrong == 0 && counts.dead == 0 && counts.done == claims && entries == claims;
         let text = format!(
             "{} of {} claims settled, {} dead letters; {} entries in SQL, {} in all, {wrong} accounts that differ",
@@ -90,29 +106,27 @@ impl Bank {
             "wrong": wrong,
         });
         proof.judge("statements from SQL add up", is_kept, text, figures);
-        Ok(())
     }
 
-    async fn statements(
-        &self,
-        accounts: impl Iterator<Item = &String>,
-    ) -> Result<BTreeMap<String, Statement>, Failed> {
-        let projection = Projection::open_read_only(&self.url, Options::default()).await?;
-        let mut statements = BTreeMap::new();
-        for account in accounts {
-            statements.insert(account.clone(), Statement::read(&projection, account).await?);
+    /// Has an entry say that more was paid.
+    pub(super) fn falsify(&mut self) {
+        if let Some(entry) = self.0.values_mut().find_map(|statement| statement.entries.first_mut()) {
+            entry.amount += 1;
         }
-        Ok(statements)
     }
 }
 
 /// What an account's statement says.
-#[derive(Default)]
 struct Statement {
-    entries: u64,
-    balance: u64,
-    /// The balance behind each entry is the one before it and the entry's amount.
-    adds_up: bool,
+    entries: Vec<Entry>,
+    /// Whether these are all entries.
+    is_whole: bool,
+}
+
+struct Entry {
+    amount: i64,
+    /// What the account has behind it.
+    balance: i64,
 }
 
 impl Statement {
@@ -126,13 +140,17 @@ impl Statement {
         let asked = asked.map_err(|misshapen| Failed::text(Exit::Failed, misshapen.reason))?;
         let page = projection.history().ask(&asked).await?;
         let number = |row: &Value, name: &str| row[name].as_i64().unwrap_or_default();
-        let (mut balance, mut adds_up) = (0, !page.has_more);
-        for row in &page.rows {
-            balance += number(row, "amount");
-            adds_up &= number(row, "balance") == balance;
-        }
-        let balance = u64::try_from(balance).unwrap_or_default();
-        Ok(Self { entries: page.rows.len() as u64, balance, adds_up })
+        let entry = |row| Entry { amount: number(row, "amount"), balance: number(row, "balance") };
+        Ok(Self { entries: page.rows.iter().map(entry).collect(), is_whole: !page.has_more })
+    }
+
+    /// What the amounts come to, where each balance is the one before it and the entry's amount.
+    fn balance(&self) -> Option<i64> {
+        let balance = self.entries.iter().try_fold(0, |balance, entry| {
+            let balance = balance + entry.amount;
+            (balance == entry.balance).then_some(balance)
+        });
+        balance.filter(|_| self.is_whole)
     }
 }
 

@@ -28,6 +28,13 @@ use crate::cli::{Ended, Exit, Failed};
 use crate::client::{Client, integer, text};
 
 pub(super) fn run(options: &RedPackets) -> Ended {
+    let alters_statement = options.plant == Some(PacketPlant::AlteredStatement);
+    if alters_statement && options.sql.is_none() {
+        return Err(Failed::text(
+            Exit::Usage,
+            "--plant altered-statement needs --sql: there are no statements",
+        ));
+    }
     let server = Server::new(&options.stage)?;
     let bank = options.sql.as_ref().map(|url| Bank::new(url, &server));
     let server = server.with_arguments(bank.as_ref().map(Bank::arguments).unwrap_or_default());
@@ -65,7 +72,11 @@ pub(super) fn run(options: &RedPackets) -> Ended {
     }
     .judge(&mut proof);
     if let (Some(bank), Some(counts)) = (&bank, &settled) {
-        bank.judge(&mut proof, counts, ledger.claims.len() as u64, &balances)?;
+        let mut statements = bank.statements(&balances)?;
+        if alters_statement {
+            statements.falsify();
+        }
+        statements.judge(&mut proof, counts, ledger.claims.len() as u64, &balances);
     }
     proof.tell("users", options.users);
     proof.tell("method", method(options.method).word());
@@ -167,6 +178,8 @@ fn falsify(plant: PacketPlant, log: &mut Log, record: &mut Record<Guests>, shown
             log.named_mut("packets.closed").for_each(|closed| closed.set("seed", seed.clone()));
         }
         PacketPlant::DoublePayment => log.plant_copy("account.transferred", |_| {}),
+        // The bank's evidence is falsified where it is read.
+        PacketPlant::AlteredStatement => {}
     }
 }
 
