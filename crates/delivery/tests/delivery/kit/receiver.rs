@@ -17,6 +17,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::{LOOK_INTERVAL, PATIENCE};
+
 /// What it was sent.
 #[derive(Clone, Debug)]
 pub struct Heard {
@@ -128,8 +130,20 @@ impl Receiver {
         self.serve(None).await;
     }
 
+    /// Listens where it did; a connection of somebody else may have been given the port meanwhile, for a while.
+    async fn listener(&self) -> TcpListener {
+        let begun = Instant::now();
+        loop {
+            match TcpListener::bind(self.address).await {
+                Ok(listener) => return listener,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{}: {error}", self.address),
+            }
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    }
+
     async fn serve(&mut self, tls: Option<TlsAcceptor>) {
-        let listener = TcpListener::bind(self.address).await.expect("a port");
+        let listener = self.listener().await;
         self.address = listener.local_addr().expect("an address");
         let (end, mut ending) = oneshot::channel::<()>();
         let (heard, manner) = (Arc::clone(&self.heard), Arc::clone(&self.manner));
