@@ -104,8 +104,7 @@ impl Statements for Dialect {
     }
 }
 
-/// Changes rows that are there, by PostgreSQL: it does so in half the time that it needs to find out, row by row,
-/// that none of them is new.
+/// Changes rows that are there, by PostgreSQL: that costs it less than to find out, row by row, that none is new.
 fn update(table: &Table) -> String {
     let mut sql = format!("UPDATE {} AS t SET ", table.name);
     for (at, Column { name, .. }) in table.columns[table.key_columns..].iter().enumerate() {

@@ -33,8 +33,8 @@ use crate::settings::Settings;
 /// Threads that move what flows out; the databases and brokers do most of the work.
 const THREADS: usize = 2;
 
-/// How many bytes of log are projected at a time: some ten thousand events. The more there are, the more of them change the
-/// same rows and pages of an index, each of which is written once.
+/// How many bytes of log are projected at a time: some 27 000 debits. The more there are, the more of them change the same
+/// rows and pages of an index, each of which is written once.
 const SQL_BATCH_BYTES: u64 = 4 << 20;
 
 /// Under which name the projection is known as a consumer.
