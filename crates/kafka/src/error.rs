@@ -21,6 +21,16 @@ pub enum KafkaError {
         /// Its name.
         name: String,
     },
+    /// A setting asks for TLS, or for hashes that come with it, and this binary was built without.
+    #[error(
+        "'{name}={value}' needs TLS for Kafka, and this binary was built without it; build it with `--features kafka-tls` (needs libssl-dev and pkg-config), or `--features kafka-tls-vendored`, which builds OpenSSL, too"
+    )]
+    WithoutTls {
+        /// The setting's name.
+        name: String,
+        /// Its value.
+        value: String,
+    },
     /// librdkafka refuses the settings as a whole.
     #[error("no client of Kafka can be made of the settings: {reason}; correct what is passed to librdkafka")]
     Settings {

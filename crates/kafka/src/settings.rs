@@ -137,6 +137,7 @@ impl KafkaSettings {
         let mut config = ClientConfig::new();
         for (name, value) in &self.extra {
             check_extra(name)?;
+            check_tls(name, value)?;
             config.set(name, value);
         }
         config.set("bootstrap.servers", &self.brokers).set("client.id", "scarce");
@@ -246,9 +247,42 @@ fn check_extra(name: &str) -> Result<(), KafkaError> {
     if OWN.contains(&name) { Err(KafkaError::OwnSetting { name: name.to_owned() }) } else { Ok(()) }
 }
 
+/// A library without TLS would only say that it does not know the value.
+fn check_tls(name: &str, value: &str) -> Result<(), KafkaError> {
+    let wants_tls = match name {
+        "security.protocol" => ["ssl", "sasl_ssl"].iter().any(|word| value.eq_ignore_ascii_case(word)),
+        "sasl.mechanism" | "sasl.mechanisms" => {
+            !["PLAIN", "GSSAPI"].iter().any(|word| value.eq_ignore_ascii_case(word))
+        }
+        _ => name.starts_with("ssl."),
+    };
+    if wants_tls && !cfg!(feature = "tls") {
+        return Err(KafkaError::WithoutTls { name: name.to_owned(), value: value.to_owned() });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn with_extra(name: &str, value: &str) -> KafkaSettings {
+        let mut settings = KafkaSettings::new("localhost:9092");
+        settings.extra.push((name.to_owned(), value.to_owned()));
+        settings
+    }
+
+    #[test]
+    fn what_needs_tls_is_taken_with_it_and_told_without() {
+        for (name, value) in [("security.protocol", "sasl_ssl"), ("sasl.mechanism", "SCRAM-SHA-512")] {
+            let told = with_extra(name, value).reader().map_err(|error| error.to_string());
+            match told {
+                Ok(_) => assert!(cfg!(feature = "tls"), "{name}={value}"),
+                Err(text) => assert!(text.contains("--features kafka-tls"), "{text}"),
+            }
+        }
+        assert!(with_extra("sasl.mechanism", "PLAIN").reader().is_ok());
+    }
 
     fn secretive() -> KafkaSettings {
         let mut settings = KafkaSettings::new("localhost:9092");

@@ -1,20 +1,22 @@
 //! What the port says of itself: its description, an explorer for it, and what codes mean. The explorer's
 //! files are in the binary; a browser asks nobody else.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery};
+use axum::extract::{Path, RawQuery, Request};
+use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION};
-use axum::http::{HeaderValue, Response as HttpResponse, StatusCode};
-use axum::response::Response;
+use axum::response::{Html, IntoResponse as _, Response};
 use scarce_api::openapi;
 use scarce_api::problem::PortCode;
 use scarce_core::outcome::Code;
 use scarce_glossary::Language;
 use serde_json::{Value, json};
-use utoipa_swagger_ui::Config;
+use swagger_ui_dist::{ApiDefinition, OpenApiSource, generate_routes};
+use tower::ServiceExt as _;
 
 use super::exchange::Speech;
 use super::reply;
@@ -28,6 +30,18 @@ static ENGLISH: LazyLock<Value> =
     LazyLock::new(|| openapi::document(env!("CARGO_PKG_VERSION"), Language::English));
 static CHINESE: LazyLock<Value> =
     LazyLock::new(|| openapi::document(env!("CARGO_PKG_VERSION"), Language::Chinese));
+
+/// The files of Swagger UI that the page uses. The page that comes with them has a script of its own inline, which the
+/// policy forbids.
+const SWAGGER_FILES: [&str; 2] = ["swagger-ui.css", "swagger-ui-bundle.js"];
+
+static SWAGGER: LazyLock<Router> = LazyLock::new(|| {
+    generate_routes(ApiDefinition {
+        uri_prefix: "/docs",
+        api_definition: OpenApiSource::Uri("/openapi.json"),
+        title: None,
+    })
+});
 
 /// What a path names, where it is UTF-8.
 type Named = Result<Path<String>, PathRejection>;
@@ -77,29 +91,34 @@ pub(super) async fn docs_root() -> Response {
 }
 
 /// The explorer's page.
-pub(super) async fn docs_index(speech: Speech) -> Response {
-    docs("index.html", speech)
+pub(super) async fn docs_index() -> Response {
+    with_policy(Html(include_str!("explorer.html")).into_response())
 }
 
-/// A file of the explorer.
+/// A file of the explorer: its start, which is ours, or one that Swagger UI is made of.
 pub(super) async fn docs_file(file: Named, speech: Speech) -> Response {
     match file {
-        Ok(Path(file)) => docs(&file, speech),
-        Err(_) => reply::of_port(PortCode::NotFound, speech),
+        Ok(Path(file)) if file == "explorer.js" => {
+            with_policy(([(CONTENT_TYPE, "text/javascript")], include_str!("explorer.js")).into_response())
+        }
+        Ok(Path(file)) if SWAGGER_FILES.contains(&file.as_str()) => with_policy(swagger(&file).await),
+        _ => reply::of_port(PortCode::NotFound, speech),
     }
 }
 
-fn docs(file: &str, speech: Speech) -> Response {
-    let config = Config::new(["/openapi.json"]).try_it_out_enabled(true).validator_url("none");
-    let Ok(Some(found)) = utoipa_swagger_ui::serve(file, Arc::new(config)) else {
-        return reply::of_port(PortCode::NotFound, speech);
-    };
-    let mut response = HttpResponse::new(Body::from(found.bytes.into_owned()));
-    *response.status_mut() = StatusCode::OK;
-    let headers = response.headers_mut();
-    if let Ok(kind) = HeaderValue::from_str(&found.content_type) {
-        headers.insert(CONTENT_TYPE, kind);
+/// Takes a file from the crate that carries Swagger UI, which offers its files as routes.
+async fn swagger(file: &str) -> Response {
+    let asked = Request::new(Body::empty());
+    let (mut parts, body) = asked.into_parts();
+    parts.uri = format!("/docs/{file}").parse().expect("the names of the files are paths");
+    match SWAGGER.clone().oneshot(Request::from_parts(parts, body)).await {
+        Ok(found) => found,
+        Err(never) => match never {},
     }
+}
+
+fn with_policy(mut response: Response) -> Response {
+    let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, EXPLORER_POLICY);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
