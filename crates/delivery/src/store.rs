@@ -13,12 +13,12 @@ use crate::http::Sender;
 use crate::{DeliveryError, Options};
 
 static MIGRATIONS: LazyLock<Migrations> = LazyLock::new(|| {
-    let files = [
-        sqlx::migrate!("migrations/sqlite"),
-        sqlx::migrate!("migrations/postgres"),
-        sqlx::migrate!("migrations/mysql"),
+    let texts: [&[&str]; 3] = [
+        &[include_str!("../migrations/sqlite/0001_tables.sql")],
+        &[include_str!("../migrations/postgres/0001_tables.sql")],
+        &[include_str!("../migrations/mysql/0001_tables.sql")],
     ];
-    Migrations::new("delivery_migrations", files)
+    Migrations::new("delivery_migrations", texts)
 });
 
 /// After how long without use a connection is tried before it is used: its server may have been restarted.

@@ -9,12 +9,21 @@ use crate::store::{Address, Link, describe};
 use crate::table::{Cell, Kind};
 
 static MIGRATIONS: LazyLock<Migrations> = LazyLock::new(|| {
-    let files = [
-        sqlx::migrate!("migrations/sqlite"),
-        sqlx::migrate!("migrations/postgres"),
-        sqlx::migrate!("migrations/mysql"),
+    let texts: [&[&str]; 3] = [
+        &[
+            include_str!("../migrations/sqlite/0001_tables.sql"),
+            include_str!("../migrations/sqlite/0002_views.sql"),
+        ],
+        &[
+            include_str!("../migrations/postgres/0001_tables.sql"),
+            include_str!("../migrations/postgres/0002_views.sql"),
+        ],
+        &[
+            include_str!("../migrations/mysql/0001_tables.sql"),
+            include_str!("../migrations/mysql/0002_views.sql"),
+        ],
     ];
-    Migrations::new("_sqlx_migrations", files)
+    Migrations::new("_sqlx_migrations", texts)
 });
 
 /// Makes what tables are missing, and notes whose log they hold, or refuses another's.

@@ -1,9 +1,8 @@
 //! Making tables, and bringing older ones up to date.
 
-use sqlx::Connection;
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::mysql::MySqlConnection;
-use sqlx::{AssertSqlSafe, Error};
+use sqlx::{AssertSqlSafe, Connection, Error, SqlSafeStr};
 
 use crate::{Doing, Link};
 
@@ -40,13 +39,11 @@ pub enum MigrationFault {
 }
 
 impl Migrations {
-    /// Migrations that are noted in a table of this name, so that several can share a database.
+    /// Migrations that are noted in a table of this name, so that several can share a database. The texts are those
+    /// of version 1 and up, for SQLite, PostgreSQL and MySQL.
     #[must_use]
-    pub fn new(table: &'static str, [mut sqlite, mut postgres, mut mysql]: [Migrator; 3]) -> Self {
-        for migrator in [&mut sqlite, &mut postgres, &mut mysql] {
-            // The name is fixed by the caller from its first release on, which is what the method warns of.
-            migrator.dangerous_set_table_name(table);
-        }
+    pub fn new(table: &'static str, [sqlite, postgres, mysql]: [&[&'static str]; 3]) -> Self {
+        let [sqlite, postgres, mysql] = [sqlite, postgres, mysql].map(|texts| migrator(table, texts));
         Self { sqlite, postgres, mysql, table }
     }
 
@@ -100,4 +97,16 @@ impl Migrations {
             error => MigrationFault::Tables { what: error.to_string() },
         }
     }
+}
+
+/// Built at run time: the macro of sqlx that reads the files would compile the drivers once more for the compiler.
+fn migrator(table: &'static str, texts: &[&'static str]) -> Migrator {
+    let migration = |(version, text): (i64, &&'static str)| {
+        let description = format!("version {version}").into();
+        Migration::new(version, description, MigrationType::Simple, text.into_sql_str(), false)
+    };
+    let mut migrator = Migrator::with_migrations((1..).zip(texts).map(migration).collect());
+    // The name is fixed by the caller from its first release on, which is what the method warns of.
+    migrator.dangerous_set_table_name(table);
+    migrator
 }
