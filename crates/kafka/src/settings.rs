@@ -276,9 +276,9 @@ mod tests {
     fn what_needs_tls_is_taken_with_it_and_told_without() {
         for (name, value) in [("security.protocol", "sasl_ssl"), ("sasl.mechanism", "SCRAM-SHA-512")] {
             let told = with_extra(name, value).reader().map_err(|error| error.to_string());
-            match told {
-                Ok(_) => assert!(cfg!(feature = "tls"), "{name}={value}"),
-                Err(text) => assert!(text.contains("--features kafka-tls"), "{text}"),
+            assert_eq!(told.is_ok(), cfg!(feature = "tls"), "{name}={value}");
+            if let Err(text) = told {
+                assert!(text.contains("--features kafka-tls"), "{text}");
             }
         }
         assert!(with_extra("sasl.mechanism", "PLAIN").reader().is_ok());
