@@ -13,7 +13,7 @@ pub const fn kind(code: Code) -> Text {
         Kind::Applied => Text::new("applied", "已执行"),
         Kind::Refusal => Text::new("refusal", "业务拒绝"),
         Kind::Rejected => Text::new("rejected", "请求无效"),
-        Kind::Failure => Text::new("failure", "未能裁决"),
+        Kind::Failure => Text::new("failure", "系统错误"),
     }
 }
 
@@ -30,11 +30,12 @@ pub const fn answered_beside(code: Code) -> Option<Text> {
             Text::new("every command", "所有命令")
         }
         Code::IdReused | Code::IdExpired | Code::DeadlinePassed | Code::ResolvedAbsent => {
-            Text::new("every command that changes something", "所有写命令")
+            Text::new("every write command", "所有写命令")
         }
-        Code::CrossPartition => {
-            Text::new("every command and batch that names several resources", "所有涉及多个资源的命令与批次")
-        }
+        Code::CrossPartition => Text::new(
+            "every command and batch that names more than one resource",
+            "所有涉及多个资源的命令与批次",
+        ),
         Code::BatchRefused => Text::new("every atomic batch", "所有原子批次"),
         _ => return None,
     })
@@ -102,30 +103,30 @@ impl Again {
     pub const fn text(self) -> Text {
         match self {
             Self::Done => Text::new(
-                "no need: it is done, and a copy under the same id gets this answer again without a further effect",
-                "不必重试：已经生效；同一 ID 的副本只会得到同样的结果，不会再次生效",
+                "not needed: the command took effect, and a duplicate with the same ID gets this answer again without a second effect",
+                "无需重试：已经生效；同一 ID 的重复请求会得到同样的结果，不会再次生效",
             ),
             Self::SameId => Text::new(
-                "yes: send the very same command again with the same id, it takes effect once at most; without an id look first",
-                "可以：原样重发，沿用同一个 ID，至多生效一次；未带 ID 的命令请先查明是否已生效",
+                "yes: send the same command again with the same ID, it takes effect at most once; without an ID, check first whether it took effect",
+                "可以：用同一个 ID 原样重发，至多生效一次；未带 ID 的命令请先查明是否已生效",
             ),
             Self::LaterAnyId => Text::new(
-                "yes, later, under the same id or another: this refusal is not remembered",
-                "可以稍后再试，沿用同一 ID 或换新 ID 均可：这类拒绝不会被记住",
+                "yes, later, with the same ID or a new one: this refusal is not remembered",
+                "可以稍后重试，沿用同一 ID 或换新 ID 均可：这类拒绝不会被记录",
             ),
             Self::LaterFreshId => Text::new(
-                "yes, later, under a fresh id: this refusal is remembered, and a copy under the same id gets it again",
-                "可以稍后再试，但要换新 ID：这类拒绝会被记住，同一 ID 的副本只会再次得到它",
+                "yes, later, with a new ID: this refusal is remembered, and a duplicate with the same ID gets it again",
+                "可以稍后重试，但要换新 ID：这类拒绝会被记录，同一 ID 的重复请求只会得到同样的拒绝",
             ),
             Self::LaterRead => Text::new(
-                "yes, later: a command that only reads needs no id",
-                "可以稍后再查：只读命令不需要 ID",
+                "yes, later: a read-only command needs no ID",
+                "可以稍后重新查询：只读命令不需要 ID",
             ),
             Self::Corrected => Text::new(
-                "not as it is: nothing was changed, and nothing is remembered of this try",
-                "不能原样重试：没有任何改动，本次尝试也不会被记住",
+                "no, correct the request first: nothing was changed, and this attempt is not remembered",
+                "不能原样重试，请先更正：没有任何改动，本次请求也不会被记录",
             ),
-            Self::No => Text::new("no, not as it is", "不能原样重试"),
+            Self::No => Text::new("no: retrying the same command does not help", "不能：原样重试不会成功"),
         }
     }
 }

@@ -27,11 +27,11 @@ fn a_code_is_explained_in_english() {
 SOLD_OUT (number 209, refusal)
   what happened   No unit is left.
   what to do      Units may come back from reservations; watch stock.available_again.
-  try again?      yes, later, under the same id or another: this refusal is not remembered
+  try again?      yes, later, with the same ID or a new one: this refusal is not remembered
   over RESP       [0, \"SOLD_OUT\", available, requested]
   over HTTP       409
-  facts           available     how many units can be had (units)
-                  requested     how many units were asked for (units)
+  facts           available     units available (units)
+                  requested     units requested (units)
   answered by     STOCK.TAKE, STOCK.RESERVE
 ";
     assert_eq!(text, expected);
@@ -45,7 +45,7 @@ fn a_code_is_explained_in_chinese() {
 INSUFFICIENT_FUNDS (编号 112, 业务拒绝)
   发生了什么  算上透支额度，可用金额仍不足。
   如何处理    先入账，或减小金额。
-  能否重试    可以稍后再试，但要换新 ID：这类拒绝会被记住，同一 ID 的副本只会再次得到它
+  能否重试    可以稍后重试，但要换新 ID：这类拒绝会被记录，同一 ID 的重复请求只会得到同样的拒绝
   RESP 形式   [0, \"INSUFFICIENT_FUNDS\", account, available, requested]
   HTTP 状态   409
   附带数据    account       账户 ID

@@ -4,32 +4,32 @@ use super::{Term, Unit, figure, word};
 use Unit::{Claims, StampMs};
 
 pub(super) const TERMS: &[Term] = &[
-    word("COUPON", "user", "the id of the user who claimed", "领取人的用户 ID"),
+    word("COUPON", "user", "ID of the user who claimed", "领取人的用户 ID"),
     word(
         "COUPON.CREATE",
         "limits",
-        "1 to 16 limits, each with a name, a maximum, dimensions and a window; answered is how many",
+        "1 to 16 limits, each with a name, a maximum, dimensions and a window; the answer is their number",
         "1 至 16 条限额，每条含名称、上限、维度与窗口；返回值为限额条数",
     ),
     word(
         "COUPON.UPDATE",
         "limits",
-        "limits with a new maximum, or limits to add; answered is how many the coupon has then",
+        "limits with a new maximum, or limits to add; the answer is the number of limits afterwards",
         "要修改上限的限额，或要新增的限额；返回值为修改后的限额条数",
     ),
     figure(
         "COUPON.CLAIM",
         "deadline",
         StampMs,
-        "from when on the claim cannot be redeemed; absent where it always can",
-        "核销截止时刻，到达该时刻即不可核销；无值表示永久有效",
+        "expiry time of the claim: from then on it cannot be redeemed; absent if it does not expire",
+        "过期时刻，到达该时刻即不可核销；无值表示永不过期",
     ),
     figure(
         "COUPON.CLAIMED",
         "deadline",
         StampMs,
-        "from when on the claim cannot be redeemed; absent where it always can",
-        "核销截止时刻，到达该时刻即不可核销；无值表示永久有效",
+        "expiry time of the claim: from then on it cannot be redeemed; absent if it does not expire",
+        "过期时刻，到达该时刻即不可核销；无值表示永不过期",
     ),
     figure("COUPON.CLAIMED", "at", StampMs, "when it was claimed", "领取时刻"),
     word(
@@ -41,13 +41,13 @@ pub(super) const TERMS: &[Term] = &[
     word(
         "COUPON.REDEEM",
         "user",
-        "the id of the user who claimed; nobody else can redeem",
+        "ID of the user who claimed; only this user can redeem",
         "领取人的用户 ID；只有本人可以核销",
     ),
     word(
         "COUPON.REVOKE",
         "given_back",
-        "in how many limits the claim counts no more",
+        "number of limits to which the count was returned",
         "退还了计数的限额条数",
     ),
     word(
@@ -60,14 +60,14 @@ pub(super) const TERMS: &[Term] = &[
         "LIMIT_REACHED",
         "used",
         Claims,
-        "how many claims count in the window now",
+        "claims counted in the current window",
         "当前窗口内已计的领取次数",
     ),
-    figure("LIMIT_REACHED", "max", Claims, "how many the limit allows", "限额上限"),
+    figure("LIMIT_REACHED", "max", Claims, "claims that the limit allows", "限额上限"),
     word(
         "coupon.revoked",
         "given_back",
-        "the names of the limits in which the claim counts no more",
+        "names of the limits to which the count was returned",
         "退还了计数的限额名称",
     ),
 ];
