@@ -22,13 +22,13 @@ pub(super) const PROSE: Prose = Prose {
     an_array: "（数组）",
     a_map: "映射",
     value: "返回值",
-    outcomes: "拒绝（按检查顺序，返回最先成立的一个）",
-    common_checks: "先过[公共检查](#检查顺序)",
+    outcomes: "拒绝（按检查顺序）",
+    common_checks: "在[公共检查](#检查顺序)之后",
     events: "事件",
     number: "编号",
     code: "结果码",
     kind: "类别",
-    retryable: "稍后可能成功",
+    retryable: "可重试",
     facts: "附带数据",
     fact: "附带数据",
     cause: "发生了什么",
@@ -36,32 +36,32 @@ pub(super) const PROSE: Prose = Prose {
     again: "能否重试",
     over_resp: "RESP 形式",
     over_http: "HTTP",
-    answered_by: "由哪些命令返回",
+    answered_by: "返回该码的命令",
     event: "事件",
     what_happened: "发生了什么",
     field: "字段",
     public: "公开",
     no_fields: "没有字段。",
-    made_by: "由哪些命令产生",
-    made_by_time: "到期时自动产生",
+    made_by: "产生该事件的命令",
+    made_by_time: "过期时自动产生",
     made_by_any: "任何带操作 ID 的命令",
     colon: "：",
     comma: "，",
 };
 
 const COMMANDS: &str = "\
-任何 Redis 客户端都能发送这些命令。用法行与 `STOCK.HELP` 等帮助命令、`COMMAND DOCS` 的输出一致。规则及其缘由见
+任何 Redis 客户端都能发送这些命令。用法行与 `STOCK.HELP` 等帮助命令、`COMMAND DOCS` 的输出一致。规则及其理由见
 [semantics.md](../semantics.md)（英文）。[English](../commands.md)
 
-**格式。** ID 为 1 至 64 字节，可用字符 `A-Z a-z 0-9 _ . : @ / + = -`；需要落在同一分区的资源用同一个 `{tag}`。金额、数量、\
+**格式。** ID 长 1 至 64 字节，可用字符 `A-Z a-z 0-9 _ . : @ / + = -`；需要落在同一分区的资源用同一个 `{tag}`。金额、数量、\
 价格都是 1 至 2^53 − 1 的十进制整数，不带符号、小数点、指数与前导零。时间一律为 Unix 毫秒时间戳。格式不对时返回错误
-`-ERR INVALID`，指明是哪个参数并附上用法行；状态不变，连接可继续使用。
+`-ERR INVALID`，指出是哪个参数，并附上用法行；状态不变，连接可继续使用。
 
 **返回。** 写命令执行成功返回 `[1, 值…]`，被拒绝返回 `[0, 结果码, 附带数据…]`。拒绝不是错误，客户端不会因此抛异常。\
 只读命令返回映射（RESP3）或名值交替的数组（RESP2），被拒绝时的形式与写命令相同。
 
-**幂等。** 写命令末尾都可以带 `ID operation-id`：同一个 ID 无论发送多少次只生效一次，副本得到的是首次的结果。还可以带
-`DEADLINE ms`：到达该时刻后不再执行；以及 `DURABILITY memory`、`replicated` 或 `synced`：答复之前改动必须达到的持久化级别，见
+**幂等。** 写命令末尾都可以带 `ID operation-id`：同一个 ID 无论发送多少次都只生效一次，重复请求得到第一次的结果。还可以带
+`DEADLINE ms`：到达该时刻即不再执行；以及 `DURABILITY memory`、`replicated` 或 `synced`：返回结果之前变更必须达到的持久化级别，见
 [semantics.md](../semantics.md#durability)（英文）。
 
 **原子批次。** `MULTI` 与 `EXEC` 之间的命令要么全部执行，要么一条也不执行；第一行可以是
@@ -70,40 +70,40 @@ const COMMANDS: &str = "\
 
 ## 检查顺序
 
-返回最先成立的一个。只读命令只经过第 1 步和自身的检查；不带 ID 的命令跳过第 3、4、6 步。
+按顺序检查，最先不通过的一项决定结果。只读命令只经过第 1 步和自身的检查；不带 ID 的命令跳过第 3、4、6 步。
 
 1. [`INVALID`](codes.md#invalid)：参数格式。
 2. [`CROSS_PARTITION`](codes.md#cross_partition)：转账、实扣给其他账户、批次涉及了不同分区的资源。
-3. 该 ID 已有记录：返回首次的结果；内容不同则为 [`ID_REUSED`](codes.md#id_reused)；已判定为不存在则为
+3. 该 ID 已有记录：返回第一次的结果；内容不同则为 [`ID_REUSED`](codes.md#id_reused)；已判定为不存在则为
    [`RESOLVED_ABSENT`](codes.md#resolved_absent)。
-4. [`ID_EXPIRED`](codes.md#id_expired)：ID 自带的时间早于记忆窗口。
+4. [`ID_EXPIRED`](codes.md#id_expired)：ID 自带的时间已超出保留时长。
 5. [`DEADLINE_PASSED`](codes.md#deadline_passed)。
-6. [`OVERLOADED`](codes.md#overloaded)：没有余地再记一个 ID。
+6. [`OVERLOADED`](codes.md#overloaded)：无法再记录更多 ID。
 7. 命令自身的拒绝，按各命令下列出的顺序。
 
-## 分组
+## 命令分组
 
 ";
 
 const CODES: &str = "\
-每条命令都以下列结果码之一结束。编号与码名的含义永不改变。在 RESP 端口上，拒绝是普通数组 `[0, 结果码, 附带数据…]`，不是错误；\
-在 HTTP 上是带有所列状态码的问题文档（problem document）。命令行 `scarce explain 结果码 --lang zh` 给出同样的说明。\
+每条命令都以下列结果码之一结束。编号与名称的含义永不改变。在 RESP 端口上，拒绝是普通数组 `[0, 结果码, 附带数据…]`，不是错误；\
+通过 HTTP 返回时，是带有所列状态码的问题文档（problem document）。命令行 `scarce explain 结果码 --lang zh` 给出同样的说明。\
 [English](../codes.md)
 
 - **已执行**：命令已经生效。
-- **业务拒绝**：当前规则不允许，属于正常结果。账户与订单命令的拒绝会记录在操作 ID 之下，其余的不记录。
-- **请求无效**：请求本身有误或来得太晚；状态不变，也不会被记住。
-- **未能裁决**：引擎没有作出裁决；用同一个 ID 重发。
+- **业务拒绝**：当前规则不允许，属于正常结果。账户与订单命令的拒绝按操作 ID 记录，其余的不记录。
+- **请求无效**：请求本身有误或到达太晚；状态不变，也不会被记录。
+- **系统错误**：引擎未能处理该命令；用同一个 ID 重试。
 
-“稍后可能成功”表示状态变化或时间推移之后，同样的命令有可能成功。
+“可重试”表示状态变化或时间推移之后，同样的命令有可能成功。
 
 ";
 
 const EVENTS: &str = "\
-每次状态变化都是一个事件。分区内的事件由 `(epoch, sequence)` 连续编号，没有空洞；`EVENTS`、事件流与日志都由它们组成。\
+每次状态变化都是一个事件。分区内的事件以 `(epoch, sequence)` 连续编号，没有空缺；`EVENTS`、事件流与日志都由这些事件组成。\
 编号与名称永不改变，新字段只加在末尾。不公开的字段只存在于日志与状态中，不出现在任何事件流里。[English](../events.md)
 
 `EVENTS partition epoch sequence [COUNT n]` 返回该游标之后的事件，每个事件为
-`[partition, epoch, sequence, at, 操作 ID 或 nil, 事件名, [字段, 值, …]]`。epoch 填 0 表示任意。
+`[partition, epoch, sequence, at, 操作 ID 或 nil, 事件名, [字段, 值, …]]`。epoch 为 0 表示不限。
 
 ";
