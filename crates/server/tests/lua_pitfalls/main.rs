@@ -52,13 +52,13 @@ fn an_order_book_goes_wrong_as_the_page_says() {
 
 #[test]
 fn time_outs_crashes_and_fail_overs_go_wrong_as_the_page_says() {
-    play("What no script can mend");
+    play("What no script can fix");
 }
 
 #[test]
 fn every_chapter_with_a_transcript_is_played() {
-    let played = ["A balance", "Red packets", "Coupons", "An order book", "What no script can mend"]
-        .map(str::to_owned);
+    let played =
+        ["A balance", "Red packets", "Coupons", "An order book", "What no script can fix"].map(str::to_owned);
     let shown: Vec<String> = page::chapters()
         .into_iter()
         .filter(|chapter: &Chapter| !chapter.exchanges.is_empty())
