@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use scarce_core::event::Position;
+use scarce_engine::consumers::ConsumerName;
 use scarce_engine::embedded::{self, Running, SilentPort};
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::redis::{self, RedisEngine};
@@ -71,6 +73,21 @@ impl Bench {
         check(&Self::redis(outflow_lag_max));
     }
 
+    /// Keeps the whole log, for a consumer that confirms nothing: otherwise it may be trimmed while a test still
+    /// reads it, before its own consumer is known or behind what that one has confirmed.
+    pub fn keep_log(&self) {
+        for partition in 0..PARTITIONS {
+            self.engine.confirm(partition, &keeper(), "", Position::default()).expect("it is noted");
+        }
+    }
+
+    /// Ends what [`Self::keep_log`] began.
+    pub fn release_log(&self) {
+        for partition in 0..PARTITIONS {
+            assert!(self.engine.forget_consumer(partition, &keeper()).expect("it is noted"));
+        }
+    }
+
     /// Whether the journal is a file of ours, which is trimmed at snapshots.
     pub fn keeps_files(&self) -> bool {
         matches!(self.ground, Ground::Folder { .. })
@@ -118,6 +135,10 @@ impl Bench {
         }
         refused
     }
+}
+
+fn keeper() -> ConsumerName {
+    ConsumerName::parse("keeper").expect("a name")
 }
 
 impl Drop for Bench {

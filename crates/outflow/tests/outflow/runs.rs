@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use scarce_core::event::Position;
-use scarce_outflow::{Batch, Consumer, Start, State, Trouble, run};
+use scarce_outflow::{Batch, Consumer, Outflow, Start, State, Trouble, run};
 use tokio::runtime::Runtime;
 
 use super::engines::{Bench, PARTITIONS, wait_until};
@@ -24,6 +24,10 @@ fn has_all(bench: &Bench, record: &Record) -> bool {
     })
 }
 
+fn is_running(outflow: &Outflow) -> bool {
+    outflow.statuses().iter().all(|its| its.state() == State::Running)
+}
+
 fn fill(bench: &Bench) {
     for partition in 0..PARTITIONS {
         let account = bench.account_in(partition);
@@ -34,6 +38,7 @@ fn fill(bench: &Bench) {
 #[test]
 fn all_events_come_in_order_also_to_one_who_fails_again_and_again() {
     Bench::each(None, |bench| {
+        bench.keep_log();
         let (runtime, steady, failing) = (runtime(), Record::default(), Record::failing_every(7));
         let one = run(runtime.handle(), bench.engine.clone(), &plan("one", "a", Start::Beginning), |_| {
             steady.consumer()
@@ -47,6 +52,7 @@ fn all_events_come_in_order_also_to_one_who_fails_again_and_again() {
         let through = (0..PARTITIONS).map(|it| bench.engine.durable_through(it).expect("a sequence"));
         assert_eq!(steady.count() as u64, through.sum::<u64>(), "without a failure nothing comes twice");
         assert!(failing.failures() > 0 && failing.count() > steady.count());
+        bench.release_log();
         let confirmed = || {
             let known = bench.engine.consumers(1).expect("the consumers");
             known.iter().all(|its| Some(its.confirmed.sequence) == bench.engine.durable_through(1).ok())
@@ -70,9 +76,7 @@ fn two_processes_share_the_work_and_one_goes_on_where_the_other_ended() {
             })
         };
         let first = begin("a");
-        wait_until("nobody took the leases", || {
-            first.statuses().iter().all(|its| its.state() == State::Running)
-        });
+        wait_until("nobody took the leases", || is_running(&first));
         let second = begin("b");
         let waits = State::Elsewhere { holder: "a".to_owned() };
         wait_until("the second did not wait", || second.statuses().iter().all(|its| its.state() == waits));
@@ -96,6 +100,8 @@ fn a_restart_goes_on_behind_what_was_confirmed() {
                 run(runtime.handle(), bench.engine.clone(), &plan("again", "a", Start::Beginning), |_| {
                     record.consumer()
                 });
+            // From then on the log is kept for it.
+            wait_until("it did not begin", || is_running(&running));
             let account = bench.account_in(0);
             bench.credit(&account, 500);
             wait_until("not all was taken", || has_all(bench, &record));
@@ -127,6 +133,7 @@ impl Consumer for Remembering {
 #[test]
 fn a_memory_that_is_emptied_is_filled_again_although_nothing_more_happens() {
     Bench::each(None, |bench| {
+        bench.keep_log();
         let (runtime, record) = (runtime(), Record::default());
         let memories: Vec<Arc<Mutex<Position>>> = (0..PARTITIONS).map(|_| Arc::default()).collect();
         let account = bench.account_in(1);
