@@ -1,6 +1,7 @@
-//! Project tasks: `cargo xtask test`, `reference`, `soak`, `bench`.
+//! Project tasks: `cargo xtask test`, `lint`, `reference`, `soak`, `bench`.
 
 mod bench;
+mod lint;
 mod place;
 mod process;
 mod reference;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Runs the tests, generates the reference, soaks and benchmarks.
+/// Runs the tests and lints, generates the reference, soaks and benchmarks.
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
 struct Arguments {
@@ -25,6 +26,8 @@ struct Arguments {
 enum Task {
     /// Install what the tests need, and run all of them.
     Test(test::Options),
+    /// Check what clippy does not: lengths and commits.
+    Lint(lint::Options),
     /// Write docs/reference/{commands,codes,events}.md and docs/schemas from the tables in the code.
     Reference(reference::Options),
     /// Run the seeded simulation and the kill loop for a while.
@@ -39,6 +42,7 @@ type Ended = Result<bool, Box<dyn Error>>;
 fn main() -> ExitCode {
     let ended = match Arguments::parse().task {
         Task::Test(options) => test::run(&options),
+        Task::Lint(options) => lint::run(&options),
         Task::Reference(options) => reference::run(&options),
         Task::Soak(options) => soak::run(&options),
         Task::Bench(options) => bench::run(&options),

@@ -57,17 +57,32 @@ pub fn run(options: &Options) -> Ended {
     Ok(is_current)
 }
 
-/// The pages of a language: English ones beside the pages that people wrote, others in a folder.
-fn pages(language: Language) -> [Page; 3] {
-    let prose = prose::of(language);
-    let folder = match language {
+/// The paths of what is made here, or their beginning, from the top of the repository.
+pub fn generated() -> impl Iterator<Item = String> {
+    let pages =
+        Language::ALL.iter().flat_map(|language| NAMES.map(|name| format!("{}{name}", folder(*language))));
+    pages.chain(["schemas/".to_owned()]).map(|path| format!("docs/{path}"))
+}
+
+/// The names of the pages in each language.
+const NAMES: [&str; 3] = ["commands.md", "codes.md", "events.md"];
+
+/// English pages are beside the pages that people wrote, others in a folder.
+fn folder(language: Language) -> &'static str {
+    match language {
         Language::English => "reference/",
         Language::Chinese => "reference/zh/",
-    };
+    }
+}
+
+/// The pages of a language.
+fn pages(language: Language) -> [Page; 3] {
+    let prose = prose::of(language);
+    let [for_commands, for_codes, for_events] = NAMES.map(|name| format!("{}{name}", folder(language)));
     [
-        (format!("{folder}commands.md"), commands::page(language, prose)),
-        (format!("{folder}codes.md"), codes::page(language, prose)),
-        (format!("{folder}events.md"), events::page(language, prose)),
+        (for_commands, commands::page(language, prose)),
+        (for_codes, codes::page(language, prose)),
+        (for_events, events::page(language, prose)),
     ]
 }
 

@@ -31,6 +31,10 @@ pub fn lints(log: &mut Log) -> Ended {
     ]))
 }
 
+pub fn house_rules(log: &mut Log) -> Ended {
+    log.check(&mut cargo(&["xtask", "lint"]))
+}
+
 pub fn build(log: &mut Log) -> Ended {
     log.check(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))
 }
