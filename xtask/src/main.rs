@@ -26,7 +26,7 @@ struct Arguments {
 enum Task {
     /// Install what the tests need, and run all of them.
     Test(test::Options),
-    /// Check what clippy does not: lengths and commits.
+    /// Check what clippy does not: lengths, words, commits, dependencies.
     Lint(lint::Options),
     /// Write docs/reference/{commands,codes,events}.md and docs/schemas from the tables in the code.
     Reference(reference::Options),

@@ -21,7 +21,7 @@ pub struct Step {
 /// The steps in their order: the cheap ones first, then those that need the binary.
 pub const STEPS: &[Step] = &[
     Step { name: "format", about: "all Rust code is formatted", run: cargo::format },
-    Step { name: "house-rules", about: "lengths and commits", run: cargo::house_rules },
+    Step { name: "house-rules", about: "lengths, words, commits and dependencies", run: cargo::house_rules },
     Step { name: "lints", about: "clippy has nothing to say", run: cargo::lints },
     Step { name: "build", about: "everything is built, once, in the release profile", run: cargo::build },
     Step {
