@@ -237,7 +237,8 @@ fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
     let mut bench = Bench::new();
     bench.check("ACCOUNT.OPEN a-name-to-look-for EUR", "APPLIED 0");
     let name = b"a-name-to-look-for";
-    let refused = (0..100).any(|_| {
+    // For a minute at most, since a busy machine lets it wait.
+    let refused = (0..1_200).any(|_| {
         std::thread::park_timeout(std::time::Duration::from_millis(50));
         let damaged = bench.disk.fork();
         let files = damaged.storage().list().expect("a listing");

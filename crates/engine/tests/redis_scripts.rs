@@ -13,12 +13,12 @@ use scarce_launch::{Cluster, Options};
 const COUNT_UP: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
 
 fn settings(url: &str, script: ScriptKind) -> Settings {
-    Settings {
-        url: url.to_owned(),
-        script: Some(script),
-        response_timeout: Duration::from_millis(500),
-        ..Settings::default()
-    }
+    Settings { url: url.to_owned(), script: Some(script), ..Settings::default() }
+}
+
+/// The same, with a bound that is meant to be reached.
+fn hasty(url: &str, script: ScriptKind, response_timeout_ms: u64) -> Settings {
+    Settings { response_timeout: Duration::from_millis(response_timeout_ms), ..settings(url, script) }
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
@@ -112,8 +112,7 @@ fn somebody_elses_script_is_left_alone() {
     server.ask::<()>(&["CONFIG", "SET", "busy-reply-threshold", "2000"]).expect("set");
     let slow = "#!lua name=slow\nredis.register_function('slow', function() while true do end end)";
     server.ask::<String>(&["FUNCTION", "LOAD", slow]).expect("loaded");
-    let settings = settings(&server.url(), ScriptKind::Functions);
-    let settings = Settings { response_timeout: Duration::from_millis(200), ..settings };
+    let settings = hasty(&server.url(), ScriptKind::Functions, 200);
     let mut connection = server.connection().expect("a connection");
     let others = run(async {
         let scripts = Scripts::open(&settings).await.expect("the server");
@@ -141,7 +140,7 @@ fn a_script_that_takes_too_long_is_ended_if_it_has_written_nothing() {
         let server = servers::server();
         server.ask::<()>(&["CONFIG", "SET", "busy-reply-threshold", "600"]).expect("set");
         run(async {
-            let scripts = Scripts::open(&settings(&server.url(), kind)).await.expect("the server");
+            let scripts = Scripts::open(&hasty(&server.url(), kind, 500)).await.expect("the server");
             let endless = Script::new("endless", "while true do end").expect("a script");
             let fate = fate_of(&scripts, &endless).await;
             if kind == ScriptKind::Evalsha {

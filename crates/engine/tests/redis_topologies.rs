@@ -198,7 +198,7 @@ fn what_no_replica_has_is_unknown_until_one_has_it() {
         url: cluster.url(),
         partitions: 1,
         durability: Durability::Replicated,
-        response_timeout: Duration::from_millis(500),
+        response_timeout: Duration::from_secs(2),
         ..Settings::default()
     });
     opened_account(&engine, 0);

@@ -250,11 +250,11 @@ async fn a_server_that_stands_still_is_told_of_and_nothing_is_twice_when_it_goes
     let server = Postgres::start(&PostgresOptions::new()).expect("PostgreSQL");
     let database = Database::at(Kind::Postgres, server.create_database("d").expect("a database"), None);
     let log = money();
-    let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
+    let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
     let projection = Projection::open(database.url(), DEPLOYMENT, options).await.expect("the database");
     let mut consumer = begun(&projection, &log).await;
     server.pause().expect("to pause it");
-    refused(&mut consumer, &log, &["has not answered within 500 ms"]).await;
+    refused(&mut consumer, &log, &["has not answered within 2000 ms"]).await;
     assert!(consumer.position().await.is_err());
     assert!(projection.positions().await.is_err());
     server.resume().expect("to let it go on");
