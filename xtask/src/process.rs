@@ -1,4 +1,4 @@
-//! Programs that are run to their end, and servers that are started, waited for and stopped.
+//! Runs programs to their end; starts servers, waits until they are ready, and stops them.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A command as one would type it, to reproduce it.
+/// A command as one would type it in a shell, to repeat it.
 pub fn shown(command: &Command) -> String {
     let mut words: Vec<String> = Vec::new();
     if let Some(directory) = command.get_current_dir() {
@@ -30,11 +30,11 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What a program that ran to its end left behind.
+/// How a program ended, and what it printed.
 pub struct Finished {
     /// Whether it exited with 0.
     pub succeeded: bool,
-    /// Its exit code, where no signal ended it.
+    /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
     /// All that it printed.
     pub output: String,
@@ -44,7 +44,7 @@ pub struct Finished {
 pub fn finish(command: &mut Command) -> Result<Finished, Box<dyn Error>> {
     let (mut reader, writer) = std::io::pipe()?;
     let started = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn();
-    // Lets go of the pipe's other end, so that reading ends with the program.
+    // Closes our copy of the pipe's write end, so that reading ends with the program.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = started.map_err(|error| format!("cannot run '{}': {error}", shown(command)))?;
     let mut output = Vec::new();
@@ -80,7 +80,7 @@ pub fn feed(command: &mut Command, input: &str) -> Result<Finished, Box<dyn Erro
 /// How long a server may take until it is ready, or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server of ours: stopped, with its data removed, when dropped.
+/// A running server. When dropped, it is stopped and its data removed.
 pub struct Server {
     child: Child,
     /// Where it listens.
@@ -143,7 +143,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Asked first, so that it leaves nothing behind.
+        // A TERM first, so that it can clean up.
         let _ = signal("TERM", self.child.id());
         let pid = self.child.id();
         let (done, ended) = channel::<()>();
@@ -168,7 +168,7 @@ pub fn signal(name: &str, pid: u32) -> std::io::Result<()> {
     Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).stderr(Stdio::null()).status().map(drop)
 }
 
-/// Reads lines until the other end closes, also when nobody listens any more.
+/// Reads lines until the other end closes, even when nobody receives them any more, so that the writer never blocks.
 fn read_lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {

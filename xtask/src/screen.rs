@@ -1,11 +1,11 @@
-//! What is printed: results on stdout, complaints on stderr, tables in columns.
+//! Printing: results on stdout, errors on stderr, tables in columns.
 
 use std::io::Write;
 
 /// Prints a line.
 pub fn say(text: &str) {
     let mut out = std::io::stdout().lock();
-    // Where stdout is gone there is nobody left to tell.
+    // If stdout is closed, there is nowhere to report that.
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 

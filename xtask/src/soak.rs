@@ -10,7 +10,7 @@ use crate::{Ended, process, screen};
 /// What to run, and for how long.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Decides all that is left to chance; the same seed does the same again.
+    /// Seed of all random choices; the same seed repeats the same run.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How long all of it takes.
@@ -38,7 +38,7 @@ fn simulation(seed: u64, minutes: u64) -> Ended {
     step(&mut command)
 }
 
-/// The real server, killed again and again, with a seed after the other until the time is over.
+/// The real server, killed again and again, with one seed after another until the time is over.
 fn kill_loop(seed: u64, minutes: u64) -> Ended {
     let (started, time) = (Instant::now(), Duration::from_secs(60 * minutes));
     for seed in seed.. {
@@ -69,7 +69,7 @@ fn step(command: &mut Command) -> Ended {
     screen::say(&format!("==> {line}"));
     let succeeded = command.current_dir(crate::place::root()).status()?.success();
     if !succeeded {
-        screen::say(&format!("failed; again with: {line}"));
+        screen::say(&format!("failed; to repeat it: {line}"));
     }
     Ok(succeeded)
 }

@@ -1,8 +1,8 @@
-//! What is measured.
+//! The cases of the benchmark.
 
 use std::error::Error;
 
-/// Which server is asked.
+/// The server that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// `scarce serve`: every answer after its batch was synced.
@@ -13,7 +13,7 @@ pub enum On {
     RedisSynced,
 }
 
-/// What it is asked.
+/// The load that it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Nothing.
@@ -27,9 +27,9 @@ pub enum Load {
 /// One line of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Which server is asked.
+    /// The server that is measured.
     pub on: On,
-    /// What it is asked.
+    /// The load that it gets.
     pub load: Load,
     /// How many requests are sent before an answer is waited for.
     pub pipeline: u32,
@@ -73,7 +73,7 @@ impl Load {
 }
 
 impl Case {
-    /// What is asked of whom.
+    /// The load and the server, for the table.
     pub fn shown(&self) -> String {
         let on = match self.on {
             On::Scarce => "Scarce",
@@ -89,7 +89,7 @@ impl Case {
     }
 }
 
-/// What redis-benchmark says of a run.
+/// The result that redis-benchmark reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Requests answered in a second.
@@ -104,12 +104,12 @@ impl Measured {
     /// Reads the last line of `redis-benchmark --csv`.
     pub fn read(output: &str) -> Result<Self, Box<dyn Error>> {
         let line =
-            output.lines().rfind(|line| line.starts_with('"')).ok_or("redis-benchmark gave no figures")?;
+            output.lines().rfind(|line| line.starts_with('"')).ok_or("redis-benchmark printed no result")?;
         let cells: Vec<&str> = line.split("\",\"").map(|cell| cell.trim_matches('"')).collect();
         // The test, requests per second, then mean, least, p50, p95, p99 and most milliseconds.
         let cell = |at: usize| -> Result<f64, Box<dyn Error>> {
             let from_end = cells.len().checked_sub(at).and_then(|at| cells.get(at));
-            Ok(from_end.ok_or("redis-benchmark gave other columns")?.parse()?)
+            Ok(from_end.ok_or("redis-benchmark printed unknown columns")?.parse()?)
         };
         Ok(Self { per_second: cell(7)?, p50_ms: cell(4)?, p99_ms: cell(2)? })
     }

@@ -51,7 +51,9 @@ struct Servers {
 /// Measures all cases in turn, and prints a table.
 pub fn run(options: &Options) -> Ended {
     if !place::has_program("redis-benchmark") || !place::has_program("redis-server") {
-        return Err("redis-server and redis-benchmark are needed: apt-get install redis-server".into());
+        return Err(
+            "redis-server and redis-benchmark are not installed; run: apt-get install redis-server".into()
+        );
     }
     let mut build = Command::new("cargo");
     process::must(build.args(["build", "--release", "--package", "scarce"]).current_dir(place::root()))?;

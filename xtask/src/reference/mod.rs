@@ -1,5 +1,5 @@
-//! `cargo xtask reference`: what of the documents is made from the tables in the code: the pages of reference in
-//! each language, and the schemas of messages.
+//! `cargo xtask reference`: generates documents from the tables in the code: the reference pages in each language,
+//! and the schemas of messages.
 
 mod codes;
 mod commands;
@@ -42,7 +42,7 @@ pub fn run(options: &Options) -> Ended {
     }
     for path in schemas::left_over(&directory, &pages)? {
         if options.check {
-            screen::say(&format!("{} is made from nothing any more; remove it", path.display()));
+            screen::say(&format!("{} is no longer generated; remove it", path.display()));
             is_current = false;
         } else {
             std::fs::remove_file(&path)?;
@@ -111,7 +111,7 @@ fn check(path: &Path, page: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What must not depend on the language: names in headings, and how large each table is.
+    /// What must not depend on the language: names in headings, and the number of tables.
     fn skeleton(page: &str) -> Vec<&str> {
         let is_row = |line: &&str| line.starts_with("|---");
         let is_name = |line: &&str| line.starts_with('#') && line.contains(['.', '_']);

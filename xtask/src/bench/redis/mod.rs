@@ -22,7 +22,7 @@ pub struct Amount {
     pub requests: u64,
 }
 
-/// So many debits are measured for the cost of calls, lest the opening of accounts be seen in it.
+/// How many debits are measured for the cost of calls: so many that opening the accounts does not show.
 const DEBITS_MIN: u64 = 200_000;
 
 /// The textbook's script as teams complete it: an id that was used is answered as before, and what happened is
