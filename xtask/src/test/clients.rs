@@ -1,11 +1,12 @@
-//! Client libraries, each by its own tests against a server of its own; over HTTP also a client made of
-//! the server's description, and a fuzzer that holds the server to it.
+//! Client libraries, each tested against a server of its own. Over HTTP also a client generated from the
+//! server's OpenAPI description, and a fuzzer that checks the server against that description.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::packages;
+use super::packages::{self, Ensured};
+use super::releases;
 use super::step::{Log, Tally};
 use crate::place;
 use crate::process::Server;
@@ -16,11 +17,23 @@ fn tests(name: &str) -> PathBuf {
     place::root().join("tests").join("clients").join(name)
 }
 
-/// How many requests of its own invention schemathesis sends to each route, beside those that go through
-/// every bound of its description.
+/// Fetches what the steps of clients need, so that they do not wait for it later.
+pub fn libraries(log: &mut Log) -> Ended {
+    let libraries: [fn(&mut Log) -> Ensured; 5] = [
+        |log| packages::python(log, &tests("python")).map(drop),
+        |log| packages::python(log, &tests("python-http")).map(drop),
+        |log| packages::python(log, &releases::redis_6_2_tests()).map(drop),
+        |log| packages::node(log, &tests("node")).map(drop),
+        |log| packages::go(log, &tests("go")).map(drop),
+    ];
+    Ok(packages::each(log, &libraries))
+}
+
+/// How many random requests schemathesis sends to each route, besides those that cover each bound of the
+/// description.
 const EXAMPLES_MAX: &str = "10";
 
-/// A client that a stock generator makes of the running server's description.
+/// A client that a standard generator makes from the running server's OpenAPI description.
 pub fn generated(log: &mut Log) -> Ended {
     let tests = tests("python-http");
     let python = packages::python(log, &tests)?;
@@ -36,16 +49,16 @@ pub fn generated(log: &mut Log) -> Ended {
     command.args(["-B", "-m", "unittest", "-v", "test_generated_client"]).current_dir(tests);
     command.env("SCARCE_HTTP", &server.http).env("SCARCE_CLIENT", &made);
     let tally = log.tests(&mut command)?;
-    // It is made anew every time.
+    // The next run makes a new one.
     let _ = std::fs::remove_dir_all(made);
     Ok(tally)
 }
 
-/// Requests that follow and break the description, which the server must answer as it says.
+/// Valid and invalid requests, which the server must answer as its description says.
 pub fn schemathesis(log: &mut Log) -> Ended {
     let tests = tests("python-http");
     let python = packages::python(log, &tests)?;
-    // With tables, so that histories are answered.
+    // With SQL tables, so that the history routes work.
     let tables = place::fresh("schemathesis-tables")?;
     let url = format!("sqlite://{}", tables.join("log.db").display());
     let server = Server::scarce_with("schemathesis", &["--sql", &url])?;
@@ -53,14 +66,14 @@ pub fn schemathesis(log: &mut Log) -> Ended {
     command.arg("--config-file").arg(tests.join("schemathesis.toml"));
     command.args(["run", &format!("http://{}/openapi.json", server.http)]);
     command.args(["--checks", "all", "--seed", "1", "--max-examples", EXAMPLES_MAX, "--continue-on-failure"]);
-    // Ids are rare among all texts, and the machine may be busy.
+    // Few random texts are valid ids, and the machine may be busy.
     command.args(["--suppress-health-check", "filter_too_much,too_slow", "--no-color"]);
-    // It keeps notes where it runs.
+    // It writes its notes into the current directory.
     command.current_dir(place::work("schemathesis")?);
     command.env("PYTHONPATH", tests).env("PYTHONDONTWRITEBYTECODE", "1").env("SCARCE_HTTP", &server.http);
     let tally = log.tests(&mut command)?;
     drop(server);
-    // They are made anew every time.
+    // The next run makes new ones.
     let _ = std::fs::remove_dir_all(tables);
     if tally == Tally::default() { Err("no request was sent".into()) } else { Ok(tally) }
 }

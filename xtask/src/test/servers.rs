@@ -7,21 +7,21 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use super::packages;
+use super::packages::{self, Ensured};
 use super::step::{Log, Tally};
-use crate::{place, process, screen};
+use crate::{place, process};
 
-/// Names the folder with Kafka's jars, for those that start it.
+/// The variable with the folder of Kafka's jars, for tests that start a broker.
 pub const JARS_VARIABLE: &str = "SCARCE_KAFKA_JARS";
 
 /// Where Debian has PostgreSQL's programs, in a folder for each version.
 const POSTGRES_FOLDER: &str = "/usr/lib/postgresql";
 
-/// Tells Debian's packages of PostgreSQL to make and start no server of their own.
+/// Tells Debian's PostgreSQL packages to create and start no server.
 const NO_CLUSTER_FOLDER: &str = "/etc/postgresql-common/createcluster.d";
 const NO_CLUSTER_LINE: &str = "create_main_cluster = false\n";
 
-/// Where programs are that only an administrator's search path has.
+/// Has programs that are only on an administrator's search path.
 const ADMINISTRATORS_FOLDER: &str = "/usr/sbin";
 
 const MAVEN_CENTRAL: &str = "https://repo1.maven.org/maven2";
@@ -32,27 +32,14 @@ const JARS: &str = include_str!("kafka_jars.txt");
 /// How many jars are downloaded at once.
 const DOWNLOADS_MAX: usize = 12;
 
-/// Whether something is there now.
-type Ensured = Result<(), Box<dyn Error>>;
-
-/// Sees to each of them, also after one is not to be had.
+/// Installs each of them, even after one has failed.
 pub fn step(log: &mut Log) -> Result<Tally, Box<dyn Error>> {
     let servers: [fn(&mut Log) -> Ensured; 4] =
         [packages::redis, postgres, mariadb, |log| kafka(log).map(drop)];
-    let mut tally = Tally::default();
-    for server in servers {
-        match server(log) {
-            Ok(()) => tally.passed += 1,
-            Err(error) => {
-                log.write(&error.to_string());
-                tally.failed += 1;
-            }
-        }
-    }
-    Ok(tally)
+    Ok(packages::each(log, &servers))
 }
 
-/// Sees to it that all of them are there; gives the folder with Kafka's jars.
+/// Installs what is missing of all of them. Returns the folder with Kafka's jars.
 pub fn all(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     packages::redis(log)?;
     postgres(log)?;
@@ -69,7 +56,7 @@ fn postgres(log: &mut Log) -> Ensured {
     if is_there() {
         return Ok(());
     }
-    // Where we may not write, apt-get may not install either, and says so.
+    // If we may not write here, apt-get may not install either, and reports that.
     let file = Path::new(NO_CLUSTER_FOLDER).join("without-main.conf");
     let _ = fs::create_dir_all(NO_CLUSTER_FOLDER).and_then(|()| fs::write(&file, NO_CLUSTER_LINE));
     let installed = packages::ensure(log, "PostgreSQL", &["postgresql"], is_there);
@@ -78,7 +65,7 @@ fn postgres(log: &mut Log) -> Ensured {
 }
 
 fn mariadb(log: &mut Log) -> Ensured {
-    // These packages have the programs and no service.
+    // These packages contain the programs without a service.
     let packages = ["mariadb-server-core", "mariadb-client-core"];
     let is_there = || {
         let is_server = place::has_program("mariadbd");
@@ -103,14 +90,14 @@ fn kafka(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     let missing: Vec<&Jar<'_>> = jars.iter().filter(|jar| !folder.join(jar.file()).is_file()).collect();
     for (at, some) in missing.chunks(DOWNLOADS_MAX).enumerate() {
         let have = jars.len() - missing.len() + at * DOWNLOADS_MAX;
-        screen::say(&format!("    Kafka: {have} of {} jars are there; downloading", jars.len()));
+        log.say(&format!("Kafka: {have} of {} jars are there; downloading", jars.len()));
         download(log, &folder, some)?;
     }
     archive(log, &folder)?;
     Ok(folder)
 }
 
-/// The lines of the list, without what is said about it.
+/// The lines of the list without its comments.
 fn lines() -> impl Iterator<Item = &'static str> {
     JARS.lines().filter(|line| !line.starts_with('#'))
 }
@@ -141,7 +128,7 @@ impl<'a> Jar<'a> {
     }
 }
 
-/// Downloads jars; each comes to its place when it is whole and what it should be.
+/// Downloads jars. Each is moved to its place once it is complete and its checksum is right.
 fn download(log: &mut Log, folder: &Path, jars: &[&Jar<'_>]) -> Result<(), Box<dyn Error>> {
     let part = |jar: &Jar<'_>| folder.join(format!("{}.part", jar.file()));
     let wish = |jar: &&Jar<'_>| format!("url = \"{}\"\noutput = \"{}\"\n", jar.url(), part(jar).display());
@@ -149,7 +136,7 @@ fn download(log: &mut Log, folder: &Path, jars: &[&Jar<'_>]) -> Result<(), Box<d
     fs::write(&wishes, jars.iter().map(wish).collect::<String>())?;
     let mut curl = Command::new("curl");
     curl.args(["--no-progress-meter", "--fail", "--location", "--retry", "3", "--parallel", "--config"]);
-    // Some may have come nonetheless.
+    // Some may have arrived although the command failed.
     let ended = log.must(curl.arg(&wishes));
     for jar in jars {
         let Ok(bytes) = fs::read(part(jar)) else { continue };
@@ -157,14 +144,14 @@ fn download(log: &mut Log, folder: &Path, jars: &[&Jar<'_>]) -> Result<(), Box<d
         if found == jar.sha256 {
             fs::rename(part(jar), folder.join(jar.file()))?;
         } else if ended.is_ok() {
-            return Err(format!("{} is not what it was: its SHA-256 is {found}", jar.url()).into());
+            return Err(format!("{} has another SHA-256 than kafka_jars.txt says: {found}", jar.url()).into());
         }
     }
     fs::remove_file(wishes)?;
     ended
 }
 
-/// Lets Java write down what it made of Kafka's classes, unless it did that for these jars already.
+/// Has Java write its archive of Kafka's classes, unless there is one for these jars.
 fn archive(log: &mut Log, folder: &Path) -> Result<(), Box<dyn Error>> {
     let stamp = folder.join("archived");
     let java = process::must(Command::new("java").arg("-version"))?;
@@ -172,12 +159,12 @@ fn archive(log: &mut Log, folder: &Path) -> Result<(), Box<dyn Error>> {
     if fs::read_to_string(&stamp).is_ok_and(|archived| archived == wanted) {
         return Ok(());
     }
-    screen::say("    Kafka: starting it once, so that later starts are quicker");
+    log.say("Kafka: starting a broker once to archive its classes, which makes later starts faster");
     match scarce_launch::Kafka::archive_classes(folder) {
         Ok(()) => Ok(fs::write(stamp, wanted)?),
         Err(error) => {
             log.write(&error.to_string());
-            Err("Kafka does not run here".into())
+            Err("Kafka did not start; the log has its output".into())
         }
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use super::{cargo, clients, releases, servers, tools, tour};
 use crate::{place, process, screen};
@@ -14,59 +15,76 @@ pub struct Step {
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
+    /// When it runs.
+    pub lane: Lane,
     /// Does it.
     pub run: fn(&mut Log) -> Result<Tally, Box<dyn Error>>,
 }
 
-/// The steps in their order: the cheap ones first, then those that need the binary.
+/// Steps that run one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// What only the compiler is needed for.
+    Compile,
+    /// What waits for the network.
+    Fetch,
+    /// Cargo's tests.
+    Test,
+    /// Programs of others, and the binary, which is built by then.
+    Foreign,
+}
+
+/// The phases in their order; the two lanes of a phase run side by side.
+pub const PHASES: [[Lane; 2]; 2] = [[Lane::Compile, Lane::Fetch], [Lane::Test, Lane::Foreign]];
+
+const fn step(
+    lane: Lane,
+    name: &'static str,
+    about: &'static str,
+    run: fn(&mut Log) -> Result<Tally, Box<dyn Error>>,
+) -> Step {
+    Step { name, about, lane, run }
+}
+
+use Lane::{Compile, Fetch, Foreign, Test};
+
+/// The steps in their order within each lane.
 pub const STEPS: &[Step] = &[
-    Step { name: "format", about: "all Rust code is formatted", run: cargo::format },
-    Step { name: "house-rules", about: "lengths, words, commits and dependencies", run: cargo::house_rules },
-    Step { name: "lints", about: "clippy has nothing to say", run: cargo::lints },
-    Step { name: "build", about: "everything is built, once, in the release profile", run: cargo::build },
-    Step {
-        name: "servers",
-        about: "Redis, PostgreSQL, MariaDB and Kafka are there, for tests to start",
-        run: servers::step,
-    },
-    Step { name: "tests", about: "unit and integration tests", run: cargo::tests },
-    Step { name: "doc-tests", about: "examples in the documentation run", run: cargo::doc_tests },
-    Step { name: "reference", about: "generated pages are up to date", run: cargo::reference },
-    Step {
-        name: "licenses",
-        about: "advisories, licenses and sources of what we depend on",
-        run: cargo::deny,
-    },
-    Step {
-        name: "redis-6.2",
-        about: "the engine inside a Redis without Functions",
-        run: releases::redis_6_2,
-    },
-    Step {
-        name: "valkey",
-        about: "the engine inside Valkey, on one and on a cluster",
-        run: releases::valkey,
-    },
-    Step { name: "client-python", about: "redis-py against the server", run: clients::python },
-    Step { name: "client-node", about: "ioredis and node-redis against the server", run: clients::node },
-    Step { name: "client-go", about: "go-redis against the server", run: clients::go },
-    Step {
-        name: "http-client",
-        about: "a client generated from the server's description, against the server",
-        run: clients::generated,
-    },
-    Step {
-        name: "http-schemathesis",
-        about: "the server keeps to its description, whatever is sent",
-        run: clients::schemathesis,
-    },
-    Step {
-        name: "readme-tour",
-        about: "the README's transcripts, typed into redis-cli and curl",
-        run: tour::readme,
-    },
-    Step { name: "tool-cli", about: "redis-cli against the server", run: tools::cli },
-    Step { name: "tool-benchmark", about: "redis-benchmark against the server", run: tools::benchmark },
+    step(Compile, "format", "all Rust code is formatted", cargo::format),
+    step(Compile, "house-rules", "lengths, words, commits and dependencies", cargo::house_rules),
+    step(Compile, "lints", "clippy has nothing to say", cargo::lints),
+    step(Compile, "build", "everything is built, once, in the release profile", cargo::build),
+    step(
+        Fetch,
+        "servers",
+        "Redis, PostgreSQL, MariaDB and Kafka are there, for tests to start",
+        servers::step,
+    ),
+    step(Fetch, "libraries", "clients of other languages and tools are there", clients::libraries),
+    step(Test, "tests", "unit and integration tests", cargo::tests),
+    step(Test, "doc-tests", "examples in the documentation run", cargo::doc_tests),
+    step(Test, "reference", "generated pages are up to date", cargo::reference),
+    step(Test, "licenses", "licenses and sources of dependencies", cargo::deny),
+    step(Foreign, "redis-6.2", "the engine inside a Redis without Functions", releases::redis_6_2),
+    step(Foreign, "valkey", "the engine inside Valkey, on one and on a cluster", releases::valkey),
+    step(Foreign, "client-python", "redis-py against the server", clients::python),
+    step(Foreign, "client-node", "ioredis and node-redis against the server", clients::node),
+    step(Foreign, "client-go", "go-redis against the server", clients::go),
+    step(
+        Foreign,
+        "http-client",
+        "a client generated from the server's description, against the server",
+        clients::generated,
+    ),
+    step(
+        Foreign,
+        "http-schemathesis",
+        "the server keeps to its description, whatever is sent",
+        clients::schemathesis,
+    ),
+    step(Foreign, "readme-tour", "the README's transcripts, typed into redis-cli and curl", tour::readme),
+    step(Foreign, "tool-cli", "redis-cli against the server", tools::cli),
+    step(Foreign, "tool-benchmark", "redis-benchmark against the server", tools::benchmark),
 ];
 
 /// How many tests a step ran.
@@ -130,9 +148,13 @@ impl Tally {
 
 /// What a step printed, in a file and for the screen.
 pub struct Log {
+    step: String,
     path: PathBuf,
     text: String,
-    commands: Vec<String>,
+    /// The command that was run last.
+    last: Option<String>,
+    /// Commands that repeat what failed, where that is less than the last one.
+    failed: Vec<String>,
 }
 
 /// How much of a failing step's output is shown.
@@ -143,7 +165,7 @@ impl Log {
     pub fn new(step: &str) -> io::Result<Self> {
         let path = place::work("logs")?.join(format!("{step}.log"));
         std::fs::write(&path, "")?;
-        Ok(Self { path, text: String::new(), commands: Vec::new() })
+        Ok(Self { step: step.to_owned(), path, text: String::new(), last: None, failed: Vec::new() })
     }
 
     /// Where it is kept.
@@ -156,9 +178,14 @@ impl Log {
         screen::tail(&self.text, LINES_SHOWN)
     }
 
-    /// The command that was run last.
-    pub fn last_command(&self) -> Option<&str> {
-        self.commands.last().map(String::as_str)
+    /// The commands that repeat what failed: if nothing else is known, the last one.
+    pub fn commands_to_repeat(&self) -> &[String] {
+        if self.failed.is_empty() { self.last.as_slice() } else { &self.failed }
+    }
+
+    /// Notes a command that repeats what failed.
+    pub fn repeat_by(&mut self, command: String) {
+        self.failed.push(command);
     }
 
     /// Appends what was printed.
@@ -169,12 +196,17 @@ impl Log {
         let _ = std::fs::write(&self.path, &self.text);
     }
 
+    /// Prints a line, which names the step, since others may run beside it.
+    pub fn say(&self, line: &str) {
+        screen::say(&format!("    [{}] {line}", self.step));
+    }
+
     /// Announces a command and keeps it for reproducing.
     pub fn announce(&mut self, command: &Command) {
         let line = process::shown(command);
-        screen::say(&format!("    {line}"));
+        self.say(&line);
         self.write(&format!("$ {line}"));
-        self.commands.push(line);
+        self.last = Some(line);
     }
 
     /// Runs a command that counts as one check.
@@ -195,7 +227,7 @@ impl Log {
 
     /// Runs a command without which the step cannot go on.
     pub fn must(&mut self, command: &mut Command) -> Result<(), Box<dyn Error>> {
-        if self.run(command)?.0 { Ok(()) } else { Err("the step cannot go on without this".into()) }
+        if self.run(command)?.0 { Ok(()) } else { Err("the step needs this command to succeed".into()) }
     }
 
     fn run(&mut self, command: &mut Command) -> Result<(bool, String), Box<dyn Error>> {
@@ -204,6 +236,11 @@ impl Log {
         self.write(&finished.output);
         Ok((finished.succeeded, finished.output))
     }
+}
+
+/// How long something took.
+pub fn seconds(took: Duration) -> String {
+    format!("{:.1} s", took.as_secs_f64())
 }
 
 #[cfg(test)]
