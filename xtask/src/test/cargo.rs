@@ -1,8 +1,9 @@
-//! The steps that cargo does.
+//! The steps that run cargo.
 
 use std::error::Error;
 use std::process::Command;
 
+use super::binaries::{self, Run};
 use super::servers;
 use super::step::{Log, Tally};
 use crate::place;
@@ -39,10 +40,14 @@ pub fn build(log: &mut Log) -> Ended {
     log.check(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))
 }
 
+/// How many binaries of tests run at once: most wait for servers rather than compute.
+const BINARIES_MAX: usize = 2;
+
 pub fn tests(log: &mut Log) -> Ended {
     let jars = servers::all(log)?;
-    let words = ["test", "--release", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"];
-    log.tests(cargo(&words).env(servers::JARS_VARIABLE, jars))
+    let binaries = binaries::build(log, &["--lib", "--bins", "--tests"])?;
+    let variables = [(servers::JARS_VARIABLE, jars)];
+    Ok(Run { filter: &[], variables: &variables, binaries_max: BINARIES_MAX }.all(log, &binaries))
 }
 
 pub fn doc_tests(log: &mut Log) -> Ended {
@@ -55,8 +60,8 @@ pub fn reference(log: &mut Log) -> Ended {
 
 pub fn deny(log: &mut Log) -> Ended {
     if !place::has_program("cargo-deny") {
-        return Ok(Tally::skipped("cargo-deny is not at hand"));
+        return Ok(Tally::skipped("cargo-deny is not installed"));
     }
-    // Advisories come from a repository that may be out of reach; licenses and sources need the crates alone.
+    // The advisories would need another download, which may be unreachable; these checks need only the crates.
     log.check(&mut cargo(&["deny", "check", "bans", "licenses", "sources"]))
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: installs what the tests need, and runs all of them, in steps.
 
+mod binaries;
 mod cargo;
 mod clients;
 mod packages;

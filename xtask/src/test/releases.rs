@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::binaries::{self, Run};
 use super::packages;
 use super::step::{Log, Tally};
 use crate::{place, process};
@@ -50,11 +51,11 @@ pub fn valkey(log: &mut Log) -> Ended {
 }
 
 fn against(log: &mut Log, program: &Path, tests: &[&str], filter: &[&str]) -> Ended {
-    let mut command = Command::new("cargo");
-    command.args(["test", "--release", "--package", "scarce-engine", "--no-fail-fast"]);
-    command.args(tests.iter().flat_map(|test| ["--test", test])).arg("--").args(filter);
-    command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never").env(PROGRAM_VARIABLE, program);
-    log.tests(&mut command)
+    let selection: Vec<&str> = tests.iter().flat_map(|test| ["--test", test]).collect();
+    // Selected in the whole workspace: for a single package, cargo would choose other features and compile again.
+    let binaries = binaries::build(log, &selection)?;
+    let variables = [(PROGRAM_VARIABLE, program.to_owned())];
+    Ok(Run { filter, variables: &variables, binaries_max: 1 }.all(log, &binaries))
 }
 
 /// Takes the server out of the package, without installing it; older releases of Debian have it in their

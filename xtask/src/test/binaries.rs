@@ -1,0 +1,244 @@
+//! Binaries of tests, run side by side: cargo runs one after the other, and most of them wait for servers.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::step::{Log, Tally, seconds};
+use crate::place;
+use crate::process::{self, Finished};
+
+/// A binary that runs tests when it is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binary {
+    package: String,
+    /// How cargo selects it: `--lib`, or `--test` or `--bin` with a name.
+    selection: Vec<String>,
+    program: PathBuf,
+    /// The folder of its package, where cargo would start it.
+    folder: PathBuf,
+}
+
+impl Binary {
+    /// Reads a line of `cargo --message-format=json`; nothing where it names no binary.
+    fn read(line: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let program = text("/executable")?.into();
+        let folder = PathBuf::from(text("/manifest_path")?).parent()?.to_owned();
+        let name = text("/target/name")?;
+        let selection = match text("/target/kind/0")?.as_str() {
+            "test" => vec!["--test".to_owned(), name],
+            "bin" => vec!["--bin".to_owned(), name],
+            _ => vec!["--lib".to_owned()],
+        };
+        let is_test = message.pointer("/profile/test").and_then(Value::as_bool)?;
+        is_test.then_some(Self { package: package(&text("/package_id")?)?, selection, program, folder })
+    }
+
+    /// What it is called on the screen.
+    fn name(&self) -> String {
+        format!("{} {}", self.package, self.selection.join(" "))
+    }
+
+    /// Starts it as cargo would.
+    fn command(&self, run: &Run<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command.envs(run.variables.iter().map(|(name, value)| (name, value)));
+        // Nightly Rust reports how long each test took; this asks stable Rust for it, too.
+        command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]).args(run.filter);
+        command
+    }
+
+    /// The command that repeats a run, to be typed at the top of the repository.
+    fn repeated(&self, run: &Run<'_>) -> String {
+        let mut command = Command::new("cargo");
+        command.envs(run.variables.iter().map(|(name, value)| (name, value)));
+        command.args(["test", "--release", "--package", &self.package]).args(&self.selection);
+        if !run.filter.is_empty() {
+            command.arg("--").args(run.filter);
+        }
+        process::shown(&command)
+    }
+}
+
+/// The name in an id such as `path+file:///…/crates/core#scarce-core@0.1.0`.
+fn package(id: &str) -> Option<String> {
+    let (path, fragment) = id.rsplit_once('#')?;
+    match fragment.split_once('@') {
+        Some((name, _)) => Some(name.to_owned()),
+        // Where the folder is named as the package, the fragment is the version alone.
+        None => path.rsplit('/').next().map(str::to_owned),
+    }
+}
+
+/// Builds the binaries that a selection of cargo's names.
+pub fn build(log: &mut Log, selection: &[&str]) -> Result<Vec<Binary>, Box<dyn Error>> {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--release", "--workspace", "--no-run"]).args(selection);
+    command.arg("--message-format=json-render-diagnostics");
+    command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never");
+    log.announce(&command);
+    let Finished { succeeded, output, .. } = process::finish(&mut command)?;
+    let (messages, said): (Vec<&str>, Vec<&str>) = output.lines().partition(|line| line.starts_with('{'));
+    log.write(&said.join("\n"));
+    if !succeeded {
+        return Err("the tests do not compile".into());
+    }
+    Ok(messages.into_iter().filter_map(Binary::read).collect())
+}
+
+/// How tests are run.
+pub struct Run<'a> {
+    /// Which of each binary, by a part of their names; all without any.
+    pub filter: &'a [&'a str],
+    /// Variables of the environment.
+    pub variables: &'a [(&'a str, PathBuf)],
+    /// How many binaries run at once.
+    pub binaries_max: usize,
+}
+
+/// A binary that has ended.
+struct Ended<'a> {
+    binary: &'a Binary,
+    finished: Finished,
+    took: Duration,
+}
+
+impl Run<'_> {
+    /// Runs them all, also after one has failed, and counts their tests.
+    pub fn all(&self, log: &mut Log, binaries: &[Binary]) -> Tally {
+        let queue: Mutex<VecDeque<&Binary>> = Mutex::new(binaries.iter().collect());
+        let (sender, ended) = channel();
+        let mut report = Report::default();
+        std::thread::scope(|scope| {
+            for _ in 0..self.binaries_max {
+                let (queue, sender) = (&queue, sender.clone());
+                scope.spawn(move || self.work(queue, &sender));
+            }
+            drop(sender);
+            for ended in ended {
+                report.take(log, &ended, self);
+            }
+        });
+        report.conclude(log)
+    }
+
+    /// Runs one binary after the other until none is left.
+    fn work<'b>(&self, queue: &Mutex<VecDeque<&'b Binary>>, ended: &Sender<Ended<'b>>) {
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        while let Some(binary) = next() {
+            let started = Instant::now();
+            let finished = process::finish(&mut binary.command(self)).unwrap_or_else(|error| Finished {
+                succeeded: false,
+                code: None,
+                output: error.to_string(),
+            });
+            if ended.send(Ended { binary, finished, took: started.elapsed() }).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// How many of the slowest tests are named.
+const SLOWEST_SHOWN: usize = 10;
+
+/// What is known of the binaries that have ended.
+#[derive(Default)]
+struct Report {
+    tally: Tally,
+    /// The outputs of those that failed, which come last.
+    failures: Vec<String>,
+    /// Each test's seconds, with the binary that it is in.
+    times: Vec<(f64, String)>,
+}
+
+impl Report {
+    fn take(&mut self, log: &mut Log, ended: &Ended<'_>, run: &Run<'_>) {
+        let Ended { binary, finished, took } = ended;
+        let mut tally = Tally::count(&finished.output);
+        if !finished.succeeded {
+            tally.failed = tally.failed.max(1);
+        }
+        let name = binary.name();
+        log.say(&format!("{name}: {} in {}", tally.verdict(), seconds(*took)));
+        self.tally.passed += tally.passed;
+        self.tally.failed += tally.failed;
+        self.times.extend(times(&finished.output).map(|(test, time)| (time, format!("{name} {test}"))));
+        let output = format!("--- {name}\n{}", finished.output);
+        if tally.failed == 0 {
+            log.write(&output);
+        } else {
+            self.failures.push(output);
+            log.repeat_by(binary.repeated(run));
+        }
+    }
+
+    fn conclude(mut self, log: &mut Log) -> Tally {
+        self.times.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        for (time, test) in self.times.iter().take(SLOWEST_SHOWN) {
+            log.say(&format!("slowest: {time:>6.1} s {test}"));
+        }
+        for output in &self.failures {
+            log.write(output);
+        }
+        self.tally
+    }
+}
+
+/// The tests that a binary ran, with how many seconds each took: `test name ... ok <1.234s>`.
+fn times(output: &str) -> impl Iterator<Item = (&str, f64)> {
+    output.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+        let (_, time) = rest.rsplit_once('<')?;
+        Some((name, time.strip_suffix("s>")?.parse().ok()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGE: &str = r#"{"reason":"compiler-artifact","package_id":"path+file:///a/crates/core#scarce-core@0.1.0","manifest_path":"/a/crates/core/Cargo.toml","target":{"kind":["test"],"name":"digest_golden"},"profile":{"test":true},"executable":"/a/target/release/deps/digest_golden-1"}"#;
+
+    #[test]
+    fn binaries_of_tests_are_read_from_what_cargo_says() {
+        let binary = Binary::read(MESSAGE).expect("a binary");
+        assert_eq!(binary.name(), "scarce-core --test digest_golden");
+        assert_eq!(binary.folder, PathBuf::from("/a/crates/core"));
+        let run = Run { filter: &["one"], variables: &[("A", "/b".into())], binaries_max: 1 };
+        let repeated = "A=/b cargo test --release --package scarce-core --test digest_golden -- one";
+        assert_eq!(binary.repeated(&run), repeated);
+        assert_eq!(Binary::read(&MESSAGE.replace("\"test\":true", "\"test\":false")), None);
+        assert_eq!(package("path+file:///a/xtask#0.1.0").as_deref(), Some("xtask"));
+    }
+
+    #[test]
+    fn the_time_of_a_test_is_read() {
+        let output = "test a::b ... ok <1.500s>\ntest c ... FAILED <0.250s>\ntest d ... ok\n";
+        assert_eq!(times(output).collect::<Vec<_>>(), [("a::b", 1.5), ("c", 0.25)]);
+    }
+
+    #[test]
+    fn every_binary_runs_and_a_failure_names_its_command() {
+        let binary = |program: &str| Binary {
+            package: "p".to_owned(),
+            selection: vec!["--lib".to_owned()],
+            program: program.into(),
+            folder: place::root(),
+        };
+        let binaries = [binary("true"), binary("false"), binary("no-such-program")];
+        let mut log = Log::new("binaries-test").expect("a log");
+        let tally = Run { filter: &[], variables: &[], binaries_max: 2 }.all(&mut log, &binaries);
+        assert_eq!((tally.passed, tally.failed), (0, 2));
+        assert_eq!(log.commands_to_repeat(), ["cargo test --release --package p --lib"; 2]);
+    }
+}
