@@ -79,10 +79,32 @@ fn package(id: &str) -> Option<String> {
     }
 }
 
-/// Builds the binaries that a selection of cargo's names.
-pub fn build(log: &mut Log, selection: &[&str]) -> Result<Vec<Binary>, Box<dyn Error>> {
+/// The binaries, once they are built: later on, cargo's lock may be held by the lints.
+static BUILT: Mutex<Option<Vec<Binary>>> = Mutex::new(None);
+
+/// All binaries of tests; builds them if that was not done yet.
+pub fn all(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*built {
+        Some(binaries) => Ok(binaries.clone()),
+        None => Ok(built.insert(build(log)?).clone()),
+    }
+}
+
+/// The integration tests of these names.
+pub fn named(log: &mut Log, tests: &[&str]) -> Result<Vec<Binary>, Box<dyn Error>> {
+    let mut binaries = all(log)?;
+    binaries.retain(|binary| matches!(&binary.selection[..], [_, name] if tests.contains(&name.as_str())));
+    if binaries.len() == tests.len() {
+        Ok(binaries)
+    } else {
+        Err(format!("not all of {tests:?} exist").into())
+    }
+}
+
+fn build(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
     let mut command = Command::new("cargo");
-    command.args(["test", "--release", "--workspace", "--no-run"]).args(selection);
+    command.args(["test", "--release", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
     command.arg("--message-format=json-render-diagnostics");
     command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never");
     log.announce(&command);

@@ -20,8 +20,11 @@ pub fn format(log: &mut Log) -> Ended {
     log.check(&mut cargo(&["fmt", "--all", "--check"]))
 }
 
+/// Runs beside the tests, and leaves the processor to them.
 pub fn lints(log: &mut Log) -> Ended {
-    log.check(&mut cargo(&[
+    let mut command = Command::new("nice");
+    command.args([
+        "cargo",
         "clippy",
         "--release",
         "--workspace",
@@ -29,15 +32,25 @@ pub fn lints(log: &mut Log) -> Ended {
         "--",
         "--deny",
         "warnings",
-    ]))
+    ]);
+    log.check(command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never"))
+}
+
+/// Runs this program itself: cargo might compile it again, with the features of this package alone.
+fn xtask(words: &[&str]) -> Result<Command, Box<dyn Error>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(words).current_dir(place::root());
+    Ok(command)
 }
 
 pub fn house_rules(log: &mut Log) -> Ended {
-    log.check(&mut cargo(&["xtask", "lint"]))
+    log.check(&mut xtask(&["lint"])?)
 }
 
 pub fn build(log: &mut Log) -> Ended {
-    log.check(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))
+    let tally = log.check(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))?;
+    binaries::all(log)?;
+    Ok(tally)
 }
 
 /// How many binaries of tests run at once: most wait for servers rather than compute.
@@ -45,7 +58,7 @@ const BINARIES_MAX: usize = 2;
 
 pub fn tests(log: &mut Log) -> Ended {
     let jars = servers::all(log)?;
-    let binaries = binaries::build(log, &["--lib", "--bins", "--tests"])?;
+    let binaries = binaries::all(log)?;
     let variables = [(servers::JARS_VARIABLE, jars)];
     Ok(Run { filter: &[], variables: &variables, binaries_max: BINARIES_MAX }.all(log, &binaries))
 }
@@ -55,7 +68,7 @@ pub fn doc_tests(log: &mut Log) -> Ended {
 }
 
 pub fn reference(log: &mut Log) -> Ended {
-    log.check(&mut cargo(&["xtask", "reference", "--check"]))
+    log.check(&mut xtask(&["reference", "--check"])?)
 }
 
 pub fn deny(log: &mut Log) -> Ended {

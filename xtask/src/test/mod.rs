@@ -47,18 +47,24 @@ pub fn run(options: &Options) -> Ended {
     }
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|wanted| wanted == name);
     let mut done = Vec::new();
-    for [lane, beside] in PHASES {
+    for lanes in PHASES {
         let steps = |lane| STEPS.iter().filter(move |step| step.lane == lane && is_wanted(step.name));
-        let (steps, steps_beside) = (steps(lane).collect::<Vec<_>>(), steps(beside).collect::<Vec<_>>());
-        done.extend(std::thread::scope(|scope| {
-            let beside = scope.spawn(|| run_lane(&steps_beside));
-            let mut done = run_lane(&steps)?;
-            done.extend(beside.join().map_err(|_| std::io::Error::other("a lane panicked"))??);
-            Ok::<_, std::io::Error>(done)
-        })?);
+        done.extend(run_beside(lanes.iter().map(|lane| steps(*lane).collect()).collect())?);
     }
     done.sort_by_key(|done| STEPS.iter().position(|step| step.name == done.step.name));
     Ok(conclude(&done))
+}
+
+/// Runs lanes side by side.
+fn run_beside(lanes: Vec<Vec<&'static Step>>) -> std::io::Result<Vec<Done>> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = lanes.into_iter().map(|steps| scope.spawn(move || run_lane(&steps))).collect();
+        let mut done = Vec::new();
+        for lane in running {
+            done.extend(lane.join().map_err(|_| std::io::Error::other("a lane panicked"))??);
+        }
+        Ok(done)
+    })
 }
 
 /// Runs steps one after the other.

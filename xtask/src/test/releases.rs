@@ -51,9 +51,7 @@ pub fn valkey(log: &mut Log) -> Ended {
 }
 
 fn against(log: &mut Log, program: &Path, tests: &[&str], filter: &[&str]) -> Ended {
-    let selection: Vec<&str> = tests.iter().flat_map(|test| ["--test", test]).collect();
-    // Selected in the whole workspace: for a single package, cargo would choose other features and compile again.
-    let binaries = binaries::build(log, &selection)?;
+    let binaries = binaries::named(log, tests)?;
     let variables = [(PROGRAM_VARIABLE, program.to_owned())];
     Ok(Run { filter, variables: &variables, binaries_max: 1 }.all(log, &binaries))
 }

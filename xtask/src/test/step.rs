@@ -24,18 +24,20 @@ pub struct Step {
 /// Steps that run one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// What only the compiler is needed for.
+    /// What is compiled and checked before any test.
     Compile,
-    /// What waits for the network.
+    /// What is downloaded and installed meanwhile.
     Fetch,
-    /// Cargo's tests.
+    /// Our own tests.
     Test,
-    /// Programs of others, and the binary, which is built by then.
+    /// Clients, tools and servers of others.
     Foreign,
+    /// What uses the compiler while the tests wait for servers.
+    Lint,
 }
 
-/// The phases in their order; the two lanes of a phase run side by side.
-pub const PHASES: [[Lane; 2]; 2] = [[Lane::Compile, Lane::Fetch], [Lane::Test, Lane::Foreign]];
+/// The phases in their order; the lanes of a phase run side by side.
+pub const PHASES: &[&[Lane]] = &[&[Lane::Compile, Lane::Fetch], &[Lane::Test, Lane::Foreign, Lane::Lint]];
 
 const fn step(
     lane: Lane,
@@ -46,13 +48,14 @@ const fn step(
     Step { name, about, lane, run }
 }
 
-use Lane::{Compile, Fetch, Foreign, Test};
+use Lane::{Compile, Fetch, Foreign, Lint, Test};
 
 /// The steps in their order within each lane.
 pub const STEPS: &[Step] = &[
     step(Compile, "format", "all Rust code is formatted", cargo::format),
     step(Compile, "house-rules", "lengths, words, commits and dependencies", cargo::house_rules),
-    step(Compile, "lints", "clippy has nothing to say", cargo::lints),
+    step(Compile, "reference", "generated pages are up to date", cargo::reference),
+    step(Compile, "licenses", "licenses and sources of dependencies", cargo::deny),
     step(Compile, "build", "everything is built, once, in the release profile", cargo::build),
     step(
         Fetch,
@@ -62,9 +65,6 @@ pub const STEPS: &[Step] = &[
     ),
     step(Fetch, "libraries", "clients of other languages and tools are there", clients::libraries),
     step(Test, "tests", "unit and integration tests", cargo::tests),
-    step(Test, "doc-tests", "examples in the documentation run", cargo::doc_tests),
-    step(Test, "reference", "generated pages are up to date", cargo::reference),
-    step(Test, "licenses", "licenses and sources of dependencies", cargo::deny),
     step(Foreign, "redis-6.2", "the engine inside a Redis without Functions", releases::redis_6_2),
     step(Foreign, "valkey", "the engine inside Valkey, on one and on a cluster", releases::valkey),
     step(Foreign, "client-python", "redis-py against the server", clients::python),
@@ -85,6 +85,8 @@ pub const STEPS: &[Step] = &[
     step(Foreign, "readme-tour", "the README's transcripts, typed into redis-cli and curl", tour::readme),
     step(Foreign, "tool-cli", "redis-cli against the server", tools::cli),
     step(Foreign, "tool-benchmark", "redis-benchmark against the server", tools::benchmark),
+    step(Lint, "lints", "clippy has nothing to say", cargo::lints),
+    step(Lint, "doc-tests", "examples in the documentation run", cargo::doc_tests),
 ];
 
 /// How many tests a step ran.
