@@ -10,11 +10,13 @@ pub fn root() -> PathBuf {
     manifest.parent().map_or(manifest.clone(), Path::to_path_buf)
 }
 
-/// The directory of cargo's output: this program runs from `<target>/release/`.
+/// The directory of cargo's output: this program runs from `<target>/release/`, its tests from `deps` in there.
 pub fn target() -> PathBuf {
     let own = std::env::current_exe().ok();
-    let target = own.as_deref().and_then(Path::parent).and_then(Path::parent);
-    target.map_or_else(|| root().join("target"), Path::to_path_buf)
+    let folder = own.as_deref().and_then(Path::parent);
+    let folder = folder
+        .map(|folder| if folder.ends_with("deps") { folder.parent().unwrap_or(folder) } else { folder });
+    folder.and_then(Path::parent).map_or_else(|| root().join("target"), Path::to_path_buf)
 }
 
 /// The directory for what tasks install and write, made if it is not there.
