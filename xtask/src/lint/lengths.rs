@@ -39,7 +39,7 @@ fn long_functions(file: &File) -> Vec<Finding> {
     long.map(finding).collect()
 }
 
-/// A function: where it begins, and its lines between head and end that are neither blank nor comments.
+/// A function: where it begins, and the lines of its body that are neither blank nor comments.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     first_line: usize,
@@ -53,9 +53,12 @@ fn functions_in(text: &str, is_head: fn(&str) -> bool, end: &str, comment: &str)
     for (at, head) in lines.iter().enumerate().filter(|(_, line)| is_head(line.trim_start())) {
         let indent = &head[..head.len() - head.trim_start().len()];
         let is_end = |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with(end));
-        let Some(length) = lines[at + 1..].iter().position(is_end) else { continue };
+        // Parameters may stand on lines of their own.
+        let parameters = lines[at..].iter().position(|line| end != "}" || line.ends_with('{')).unwrap_or(0);
+        let body = &lines[at + 1 + parameters..];
+        let Some(length) = body.iter().position(is_end) else { continue };
         let counts = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with(comment);
-        let lines = lines[at + 1..][..length].iter().filter(counts).count();
+        let lines = body[..length].iter().filter(counts).count();
         functions.push(Function { first_line: at + 1, lines });
     }
     functions
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn lines_of_functions_are_counted_without_comments() {
         let text = "impl A {\n    pub(super) fn one(\n        a: u8,\n    ) {\n        // Why.\n\n        two()\n    }\n\n    fn two() {}\n}\n";
-        let one = Function { first_line: 2, lines: 3 };
+        let one = Function { first_line: 2, lines: 1 };
         assert_eq!(functions_in(text, is_rust_function, "}", "//"), [one]);
         let text = "local function one(a)\n  if a then\n    -- Why.\n    return a\n  end\nend\nlocal f = function() end\n";
         let one = Function { first_line: 1, lines: 3 };
