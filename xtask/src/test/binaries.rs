@@ -42,6 +42,11 @@ impl Binary {
         is_test.then_some(Self { package: package(&text("/package_id")?)?, selection, program, folder })
     }
 
+    /// The name of a test or a program; empty for a library.
+    fn target(&self) -> &str {
+        self.selection.get(1).map_or("", String::as_str)
+    }
+
     /// What it is called on the screen.
     fn name(&self) -> String {
         format!("{} {}", self.package, self.selection.join(" "))
@@ -79,6 +84,23 @@ fn package(id: &str) -> Option<String> {
     }
 }
 
+/// Binaries that take longest. They start first, so that none of them runs alone at the end.
+const LONGEST: &[&str] = &[
+    "demo",
+    "kill_loop",
+    "pipeline_kills",
+    "delivery",
+    "projection",
+    "redis_topologies",
+    "follow",
+    "events",
+    "model",
+    "redis_random",
+    "lua_pitfalls",
+    "http_bad_input",
+    "journal",
+];
+
 /// The binaries, once they are built: later on, cargo's lock may be held by the lints.
 static BUILT: Mutex<Option<Vec<Binary>>> = Mutex::new(None);
 
@@ -94,7 +116,7 @@ pub fn all(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
 /// The integration tests of these names.
 pub fn named(log: &mut Log, tests: &[&str]) -> Result<Vec<Binary>, Box<dyn Error>> {
     let mut binaries = all(log)?;
-    binaries.retain(|binary| matches!(&binary.selection[..], [_, name] if tests.contains(&name.as_str())));
+    binaries.retain(|binary| tests.contains(&binary.target()));
     if binaries.len() == tests.len() {
         Ok(binaries)
     } else {
@@ -114,7 +136,9 @@ fn build(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
     if !succeeded {
         return Err("the tests do not compile".into());
     }
-    Ok(messages.into_iter().filter_map(Binary::read).collect())
+    let mut binaries: Vec<Binary> = messages.into_iter().filter_map(Binary::read).collect();
+    binaries.sort_by_key(|binary| !LONGEST.contains(&binary.target()));
+    Ok(binaries)
 }
 
 /// How tests are run.
