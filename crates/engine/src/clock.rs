@@ -59,7 +59,7 @@ impl SystemClock {
 }
 
 /// What time the system has, for notes that nothing depends on.
-pub(crate) fn wall_ms() -> TimeMs {
+pub fn wall_ms() -> TimeMs {
     milliseconds(wall())
 }
 

@@ -72,7 +72,7 @@ pub struct Watch(
 
 impl Watch {
     /// Keeps `wake` alive.
-    pub(crate) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         Self(wake)
     }
 }

@@ -1,20 +1,19 @@
-//! Engines that sequence, log and apply commands.
+//! What every engine shares: the [`Engine`] and [`Log`] traits, requests and failures, clocks, consumers' names
+//! and positions, metrics, and stopping.
 //!
-//! [`Engine`] is what gateways and outflow know; [`embedded`] is the engine that keeps its state and
-//! journal in this process, [`redis`] the one that keeps both in Redis or Valkey.
+//! An engine sequences, logs and applies commands. Two crates implement one: `scarce-engine-embedded` keeps state
+//! and journal in this process, `scarce-engine-redis` keeps both inside Redis or Valkey. Everything above them
+//! (ports, consumers of the log) knows this crate only.
+//!
+//! This crate must not know any engine: no files, no sockets, no asynchronous runtime, no database client.
+//!
+//! Begin reading at [`engine`].
 
 pub mod clock;
 pub mod consumers;
-pub mod deployment;
-pub mod embedded;
 pub mod engine;
-pub mod journal;
-pub mod lock;
 pub mod metrics;
 pub mod random;
-pub mod redis;
-pub mod snapshot;
 pub mod stop;
-pub mod storage;
 
 pub use engine::{Engine, Failure, Log, Reply, Request, Watch};

@@ -62,7 +62,7 @@ pub struct Durations {
 
 impl Durations {
     /// Notes one duration for `count` things that waited for it.
-    pub(crate) fn note(&self, took: Duration, count: u64) {
+    pub fn note(&self, took: Duration, count: u64) {
         let seconds = took.as_secs_f64();
         let place = DURATION_BOUNDS.iter().position(|bound| seconds <= *bound);
         self.buckets[place.unwrap_or(DURATION_BOUNDS.len())].add(count);
@@ -141,7 +141,7 @@ impl Default for PartitionMetrics {
 
 impl PartitionMetrics {
     /// Counts what a request was answered. Dry runs and sweeps are no operations.
-    pub(crate) fn count(&self, request: &Request, code: Result<Code, &Failure>) {
+    pub fn count(&self, request: &Request, code: Result<Code, &Failure>) {
         let number = match request {
             Request::Write(envelope) => match &envelope.body {
                 scarce_core::command::Body::Single(command) => command.spec().number,
@@ -167,7 +167,8 @@ impl PartitionMetrics {
         self.outcome_counter(number, code).map_or(0, Counter::get)
     }
 
-    pub(crate) fn set_levels(&self, levels: Levels) {
+    /// Sets the levels, at the end of a turn of the owner.
+    pub fn set_levels(&self, levels: Levels) {
         self.operations.set(levels.operations);
         self.deadlines.set(levels.deadlines);
         self.deadline_lag_ms.set(levels.deadline_lag_ms);
@@ -190,7 +191,7 @@ impl PartitionMetrics {
     }
 
     /// Notes a batch that became durable.
-    pub(crate) fn note_commit(&self, bytes: u64) {
+    pub fn note_commit(&self, bytes: u64) {
         self.log_bytes.add(bytes);
     }
 }

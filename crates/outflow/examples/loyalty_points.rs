@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use scarce_core::event::{Event, Position};
 use scarce_engine::consumers::ConsumerName;
-use scarce_engine::embedded::{self, SilentPort};
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
+use scarce_engine_embedded::{self as embedded, SilentPort};
 use scarce_outflow::{Batch, Consumer, Outflow, Plan, Start, State, Trouble, run};
 use scarce_sim::conformance::request;
 use tokio::runtime::Handle;

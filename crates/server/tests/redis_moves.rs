@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scarce_core::placement;
 use scarce_core::types::Id;
-use scarce_engine::redis::keys::Keys;
+use scarce_engine_redis::keys::Keys;
 use scarce_launch::{Cluster, Options, Sentinels};
 use serde_json::json;
 use support::{Http, Server};

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use scarce_core::event::Position;
 use scarce_engine::consumers::ConsumerName;
-use scarce_engine::embedded::{self, Running, SilentPort};
 use scarce_engine::engine::{Answers, partition_of};
-use scarce_engine::redis::{self, RedisEngine};
 use scarce_engine::{Engine, Request};
+use scarce_engine_embedded::{self as embedded, Running, SilentPort};
+use scarce_engine_redis::{self as redis, RedisEngine};
 use scarce_launch::{Options, Server};
 use scarce_sim::conformance::request;
 use tempfile::TempDir;

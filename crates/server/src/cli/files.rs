@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use scarce_engine::deployment::Deployment;
-use scarce_engine::embedded::{EmbeddedError, PartitionFiles, partition_directory};
-use scarce_engine::journal::Progress;
-use scarce_engine::lock::{DirectoryLock, LockError};
-use scarce_engine::storage::{FileStorage, Storage};
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::journal::Progress;
+use scarce_engine_embedded::lock::{DirectoryLock, LockError};
+use scarce_engine_embedded::storage::{FileStorage, Storage};
+use scarce_engine_embedded::{EmbeddedError, PartitionFiles, partition_directory};
 use serde_json::Value;
 
 use super::{Exit, Failed};

@@ -113,8 +113,8 @@ impl From<crate::pipeline::PipelineError> for Failed {
     }
 }
 
-impl From<scarce_engine::embedded::EmbeddedError> for Failed {
-    fn from(error: scarce_engine::embedded::EmbeddedError) -> Self {
+impl From<scarce_engine_embedded::EmbeddedError> for Failed {
+    fn from(error: scarce_engine_embedded::EmbeddedError) -> Self {
         Self::new(Exit::Failed, &error)
     }
 }

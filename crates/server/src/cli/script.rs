@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use redis::Value;
-use scarce_engine::redis::script::{Call, Script, ScriptError, Scripts};
+use scarce_engine_redis::script::{Call, Script, ScriptError, Scripts};
 use serde_json::json;
 
 use super::paint::Paint;

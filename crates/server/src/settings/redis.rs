@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use scarce_engine::redis;
-use scarce_engine::redis::address::{Login, Tls};
+use scarce_engine_redis as redis;
+use scarce_engine_redis::address::{Login, Tls};
 
 use super::{Password, Settings};
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use scarce_core::outcome::Durability;
-use scarce_engine::redis::address::{Address, SHAPE};
+use scarce_engine_redis::address::{Address, SHAPE};
 
 use super::table::Spec;
 

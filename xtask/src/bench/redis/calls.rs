@@ -25,7 +25,7 @@ pub struct Point {
 /// Measures the curve.
 pub fn curve(redis: &Redis, requests: u64) -> Result<Vec<Point>, Box<dyn Error>> {
     let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--package", "scarce-engine", "--example", "redis_debits"]);
+    build.args(["build", "--release", "--package", "scarce-engine-redis", "--example", "redis_debits"]);
     process::must(build.current_dir(place::root()))?;
     UNDER_WAY.iter().map(|under_way| point(redis, *under_way, requests)).collect()
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::outcome::Durability;
-use scarce_engine::redis::connection::Link;
-use scarce_engine::redis::keys::{Keys, slot};
-use scarce_engine::redis::nodes::{Nodes, Traffic};
-use scarce_engine::redis::{self as engine};
+use scarce_engine_redis as engine;
+use scarce_engine_redis::connection::Link;
+use scarce_engine_redis::keys::{Keys, slot};
+use scarce_engine_redis::nodes::{Nodes, Traffic};
 use scarce_launch::{Cluster, LaunchError, Options, Sentinels, Server};
 
 use super::options::{EngineOptions, Topology};

@@ -8,11 +8,11 @@ use std::path::Path;
 use indicatif::HumanBytes;
 use rustix::fs::{Access, FlockOperation};
 use scarce_core::event::Entry;
-use scarce_engine::deployment::Deployment;
-use scarce_engine::embedded::partition_directory;
-use scarce_engine::journal;
-use scarce_engine::snapshot::{self, Owner};
-use scarce_engine::storage::{FileStorage, Storage};
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::journal;
+use scarce_engine_embedded::partition_directory;
+use scarce_engine_embedded::snapshot::{self, Owner};
+use scarce_engine_embedded::storage::{FileStorage, Storage};
 use serde_json::json;
 
 use super::disk::nearest_directory;

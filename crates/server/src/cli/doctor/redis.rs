@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
-use scarce_engine::redis::address::Topology;
-use scarce_engine::redis::inspect::{Report, Server, inspect};
-use scarce_engine::redis::server::{SyncPolicy, VERSION_MIN};
+use scarce_engine_redis::address::Topology;
+use scarce_engine_redis::inspect::{Report, Server, inspect};
+use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
 use serde_json::json;
 
 use super::finding::Finding;

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use scarce_api::event;
 use scarce_core::event::Entry;
-use scarce_engine::embedded::{EmbeddedError, PartitionFiles, Refusal, read_entries};
-use scarce_engine::journal::{self, JournalError};
+use scarce_engine_embedded::journal::{self, JournalError};
+use scarce_engine_embedded::{EmbeddedError, PartitionFiles, Refusal, read_entries};
 use serde_json::Value;
 
 use crate::cli::files::{Files, Opened, advance, failed, progress_bar};

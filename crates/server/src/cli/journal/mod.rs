@@ -4,8 +4,8 @@ mod export;
 
 use clap::Subcommand;
 use scarce_core::state;
-use scarce_engine::embedded::verify_partition;
-use scarce_engine::journal;
+use scarce_engine_embedded::journal;
+use scarce_engine_embedded::verify_partition;
 use serde_json::json;
 
 use self::export::Export;

@@ -9,13 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use scarce_core::state;
 use scarce_engine::clock::LEAP_STARTING_MAX;
-use scarce_engine::deployment::Deployment;
-use scarce_engine::embedded::{
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::journal::JournalError;
+use scarce_engine_embedded::lock::DirectoryLock;
+use scarce_engine_embedded::storage::{FileStorage, Storage};
+use scarce_engine_embedded::{
     EmbeddedError, PartitionFiles, Restored, Until, partition_directory, restore_partition,
 };
-use scarce_engine::journal::JournalError;
-use scarce_engine::lock::DirectoryLock;
-use scarce_engine::storage::{FileStorage, Storage};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::embedded::{self, ClockChoice, Port, RecoveryProgress};
+use scarce_engine_embedded::{self as embedded, ClockChoice, Port, RecoveryProgress};
 
 use super::{Doors, Serve, stop_on_signals};
 use crate::cli::{Ended, Exit, Failed};

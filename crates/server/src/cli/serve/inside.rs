@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use scarce_engine::random::{self, hex};
-use scarce_engine::redis::{self, RedisEngine};
 use scarce_engine::stop::Stop;
+use scarce_engine_redis::{self as redis, RedisEngine};
 
 use super::{Doors, state_of};
 use crate::cli::{Exit, Failed};

@@ -136,7 +136,7 @@ fn allow_many_connections() {
 fn state_of(engine: EngineChoice, settings: &Settings) -> state::Settings {
     let usual = match engine {
         EngineChoice::Embedded => state::Settings::default(),
-        EngineChoice::Redis => scarce_engine::redis::default_state(),
+        EngineChoice::Redis => scarce_engine_redis::default_state(),
     };
     state::Settings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::redis::{self, RedisEngine, RedisError};
 use scarce_engine::stop::Stop;
+use scarce_engine_redis::{self as redis, RedisEngine, RedisError};
 
 use super::{Doors, stop_on_signals};
 use crate::cli::{Ended, Exit, Failed};

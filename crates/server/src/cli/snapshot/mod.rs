@@ -3,7 +3,7 @@
 mod verify;
 
 use clap::{Args, Subcommand};
-use scarce_engine::snapshot::{self, Owner};
+use scarce_engine_embedded::snapshot::{self, Owner};
 use serde_json::{Value, json};
 
 use super::args::Target;

@@ -1,7 +1,7 @@
 //! `scarce snapshot verify`: what each snapshot is worth.
 
 use scarce_core::state;
-use scarce_engine::embedded::{LogVerdict, SnapshotVerdict, verify_snapshots};
+use scarce_engine_embedded::{LogVerdict, SnapshotVerdict, verify_snapshots};
 use serde_json::{Value, json};
 
 use crate::cli::files::{Files, advance, print_rows, progress_bar};

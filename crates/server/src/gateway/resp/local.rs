@@ -1,8 +1,8 @@
 //! What a port's thread decides itself: the partition of the owner whose thread it is, or nothing, where
 //! the engine is elsewhere and every command is handed over.
 
-use scarce_engine::embedded::{Held, Owner};
 use scarce_engine::{Failure, Request};
+use scarce_engine_embedded::{Held, Owner};
 
 /// What a port's thread decides itself.
 pub(super) trait Local {

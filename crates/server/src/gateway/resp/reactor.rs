@@ -11,8 +11,8 @@ use crossbeam_channel::Receiver;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
-use scarce_engine::embedded::{Owner, Port};
 use scarce_engine::stop::{Stop, Waker};
+use scarce_engine_embedded::{Owner, Port};
 
 use super::connection::{Connection, READ_BYTES};
 use super::local::{Elsewhere, Local};

@@ -1,0 +1,294 @@
+//! The consumers of one partition of the embedded engine: in memory, and in a file beside its journal.
+//!
+//! The file may be behind what is in memory: whoever starts again from it takes some events once more. The
+//! journal is therefore kept by what the file says.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use scarce_core::event::Position;
+use scarce_core::types::TimeMs;
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
+
+use crate::storage::{Storage, StorageError, read_small, replace};
+
+/// The newest version of the file.
+const FORMAT_VERSION: u32 = 1;
+
+const FILE_NAME: &str = "consumers";
+const TEMPORARY_NAME: &str = "consumers.tmp";
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// How far nobody is, where nobody consumes.
+const NOBODY: u64 = u64::MAX;
+
+/// Why the consumers cannot be learned.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The disk failed.
+    #[error("the list of consumers could not be read")]
+    Storage(#[from] StorageError),
+    /// The file is not one of ours, was changed, or is of a newer release.
+    #[error(
+        "{path} is damaged or newer than this release; remove it and all consumers begin anew, where the journal still reaches back to"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    confirmed: Position,
+    confirmed_at: TimeMs,
+    lease: Option<(String, Instant)>,
+}
+
+/// Who consumes the log of one partition.
+pub(crate) struct Registry {
+    rows: Mutex<BTreeMap<ConsumerName, Row>>,
+    /// The lowest sequence that all have confirmed.
+    floor: AtomicU64,
+    /// The same as the file has it.
+    saved_floor: AtomicU64,
+    is_changed: std::sync::atomic::AtomicBool,
+    /// How many events may wait for the slowest.
+    lag_events_max: u64,
+}
+
+impl Registry {
+    /// Loads what the file of a partition says.
+    ///
+    /// # Errors
+    /// When it cannot be read or is none of ours.
+    pub(crate) fn load(storage: &dyn Storage, lag_events_max: u64) -> Result<Self, RegistryError> {
+        let rows = match read_small(storage, FILE_NAME, FILE_BYTES_MAX)? {
+            None => BTreeMap::new(),
+            Some(bytes) => std::str::from_utf8(&bytes)
+                .ok()
+                .and_then(parse)
+                .ok_or_else(|| RegistryError::Damaged { path: storage.locate(FILE_NAME) })?,
+        };
+        let floor = floor_of(&rows);
+        Ok(Self {
+            rows: Mutex::new(rows),
+            floor: AtomicU64::new(floor),
+            saved_floor: AtomicU64::new(floor),
+            is_changed: false.into(),
+            lag_events_max,
+        })
+    }
+
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<ConsumerName, Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether so many events wait for the slowest consumer that no more should come.
+    pub(crate) fn is_overrun(&self, sequence: u64) -> bool {
+        self.lag(sequence) > self.lag_events_max
+    }
+
+    /// How many events the slowest has not confirmed.
+    pub(crate) fn lag(&self, sequence: u64) -> u64 {
+        sequence.saturating_sub(self.floor.load(Ordering::Relaxed))
+    }
+
+    /// The last sequence that nobody needs any more, by what would be known after a crash.
+    pub(crate) fn saved_floor(&self) -> u64 {
+        self.saved_floor.load(Ordering::Acquire)
+    }
+
+    /// All of them, in the order of their names.
+    pub(crate) fn list(&self) -> Vec<Consumption> {
+        let now = Instant::now();
+        let holder = |row: &Row| Some(row.lease.as_ref().filter(|(_, until)| *until > now)?.0.clone());
+        let show = |(name, row): (&ConsumerName, &Row)| Consumption {
+            name: name.clone(),
+            confirmed: row.confirmed,
+            confirmed_at: row.confirmed_at,
+            holder: holder(row),
+        };
+        self.rows().iter().map(show).collect()
+    }
+
+    /// Notes how far a consumer is; never back. Somebody else's lease keeps the note out.
+    pub(crate) fn confirm(
+        &self,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+        now: TimeMs,
+    ) -> Lease {
+        let mut rows = self.rows();
+        match rows.get_mut(name) {
+            None => {
+                rows.insert(name.clone(), Row { confirmed, confirmed_at: now, lease: None });
+            }
+            Some(row) => {
+                if let Some(other) = held_by_another(row, holder) {
+                    return other;
+                }
+                row.confirmed = row.confirmed.max(confirmed);
+                row.confirmed_at = now;
+            }
+        }
+        self.note_change(&rows);
+        Lease::Held
+    }
+
+    /// Gives a process the lease of a consumer for a while, or prolongs it; ends it where that is no time.
+    pub(crate) fn lease(&self, name: &ConsumerName, holder: &str, ttl: Duration) -> Option<Lease> {
+        let mut rows = self.rows();
+        let row = rows.get_mut(name)?;
+        let other = held_by_another(row, holder);
+        if other.is_none() {
+            row.lease = (!ttl.is_zero()).then(|| (holder.to_owned(), Instant::now() + ttl));
+        }
+        Some(other.unwrap_or(Lease::Held))
+    }
+
+    /// Forgets a consumer. Whether there was one.
+    pub(crate) fn forget(&self, name: &ConsumerName) -> bool {
+        let mut rows = self.rows();
+        let was_known = rows.remove(name).is_some();
+        self.note_change(&rows);
+        was_known
+    }
+
+    fn note_change(&self, rows: &BTreeMap<ConsumerName, Row>) {
+        self.floor.store(floor_of(rows), Ordering::Relaxed);
+        self.is_changed.store(true, Ordering::Release);
+    }
+
+    /// Writes the file if it is behind.
+    ///
+    /// # Errors
+    /// When the disk fails; it stays behind then.
+    pub(crate) fn save(&self, storage: &dyn Storage) -> Result<(), StorageError> {
+        if !self.is_changed.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let (text, floor) = {
+            let rows = self.rows();
+            (text_of(&rows), floor_of(&rows))
+        };
+        let written = replace(storage, TEMPORARY_NAME, FILE_NAME, text.as_bytes());
+        match &written {
+            Ok(()) => self.saved_floor.store(floor, Ordering::Release),
+            Err(_) => self.is_changed.store(true, Ordering::Release),
+        }
+        written
+    }
+}
+
+fn held_by_another(row: &Row, holder: &str) -> Option<Lease> {
+    let (other, until) = row.lease.as_ref()?;
+    (other != holder && *until > Instant::now()).then(|| Lease::HeldBy(other.clone()))
+}
+
+fn floor_of(rows: &BTreeMap<ConsumerName, Row>) -> u64 {
+    rows.values().map(|row| row.confirmed.sequence).min().unwrap_or(NOBODY)
+}
+
+/// A head, a line for each consumer, and a checksum over all that.
+fn text_of(rows: &BTreeMap<ConsumerName, Row>) -> String {
+    let mut text = format!(
+        "# How far each consumer of this log is. Written by the server; scarce consumers changes it.\n\
+         format_version = {FORMAT_VERSION}\n"
+    );
+    for (name, Row { confirmed, confirmed_at, .. }) in rows {
+        let Position { epoch, sequence } = confirmed;
+        text.push_str(&format!("{name} {epoch} {sequence} {confirmed_at}\n"));
+    }
+    let checksum = crc32c::crc32c(text.as_bytes());
+    text.push_str(&format!("checksum = {checksum:08x}\n"));
+    text
+}
+
+fn parse(text: &str) -> Option<BTreeMap<ConsumerName, Row>> {
+    let mut lines = text.lines().skip(1);
+    (lines.next()? == format!("format_version = {FORMAT_VERSION}")).then_some(())?;
+    let mut rows = BTreeMap::new();
+    for line in lines.take_while(|line| !line.starts_with("checksum")) {
+        let mut words = line.split(' ');
+        let name = ConsumerName::parse(words.next()?).ok()?;
+        let mut number = || words.next()?.parse::<u64>().ok();
+        let confirmed = Position { epoch: number()?, sequence: number()? };
+        rows.insert(name, Row { confirmed, confirmed_at: number()?, lease: None });
+    }
+    // Written again it must be the same, the checksum at its end too.
+    (text_of(&rows) == text).then_some(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::FaultyDisk;
+
+    fn name(text: &str) -> ConsumerName {
+        ConsumerName::parse(text).expect("it is one")
+    }
+
+    fn at(sequence: u64) -> Position {
+        Position { epoch: 1, sequence }
+    }
+
+    fn registry(disk: &FaultyDisk) -> Registry {
+        Registry::load(disk, 100).expect("it can be read")
+    }
+
+    #[test]
+    fn the_slowest_holds_the_log_once_it_is_written_down() {
+        let disk = FaultyDisk::new();
+        let known = registry(&disk);
+        assert!(!known.is_overrun(1_000_000), "nobody waits for it");
+        known.confirm(&name("sql"), "", at(40), 1);
+        known.confirm(&name("kafka"), "", at(90), 2);
+        known.confirm(&name("kafka"), "", at(80), 3);
+        assert_eq!(known.saved_floor(), NOBODY);
+        assert!(!known.is_overrun(140) && known.is_overrun(141));
+        known.save(&disk).expect("it is written");
+        assert_eq!(known.saved_floor(), 40);
+        let again = registry(&disk);
+        assert_eq!(again.list(), known.list());
+        assert_eq!(again.list()[0].confirmed, at(90));
+        assert!(again.forget(&name("sql")) && !again.forget(&name("sql")));
+        assert_eq!(again.saved_floor(), 40, "the file still says so");
+        again.save(&disk).expect("it is written");
+        assert_eq!(again.saved_floor(), 90);
+    }
+
+    #[test]
+    fn one_at_a_time_works_under_a_name() {
+        let known = registry(&FaultyDisk::new());
+        assert_eq!(known.lease(&name("sql"), "a", Duration::from_secs(60)), None);
+        known.confirm(&name("sql"), "a", at(0), 1);
+        assert_eq!(known.lease(&name("sql"), "a", Duration::from_secs(60)), Some(Lease::Held));
+        let other = Lease::HeldBy("a".to_owned());
+        assert_eq!(known.lease(&name("sql"), "b", Duration::from_secs(60)), Some(other.clone()));
+        assert_eq!(known.confirm(&name("sql"), "b", at(9), 2), other);
+        assert_eq!(known.confirm(&name("sql"), "a", at(5), 3), Lease::Held);
+        assert_eq!(known.lease(&name("sql"), "a", Duration::ZERO), Some(Lease::Held));
+        assert_eq!(known.lease(&name("sql"), "b", Duration::from_secs(60)), Some(Lease::Held));
+        assert_eq!(known.list()[0].holder.as_deref(), Some("b"));
+        assert_eq!(known.list()[0].confirmed, at(5));
+    }
+
+    #[test]
+    fn a_changed_file_is_not_believed() {
+        let disk = FaultyDisk::new();
+        let known = registry(&disk);
+        known.confirm(&name("sql"), "", at(40), 1);
+        known.save(&disk).expect("it is written");
+        let good = read_small(&disk, FILE_NAME, FILE_BYTES_MAX).expect("it is read").expect("it is there");
+        for place in 0..good.len() {
+            let mut bad = good.clone();
+            bad[place] ^= 1;
+            replace(&disk, TEMPORARY_NAME, FILE_NAME, &bad).expect("it is written");
+            assert!(Registry::load(&disk, 100).is_err(), "byte {place}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The keeper: the thread that makes snapshots, keeps a spare segment ready and drops old ones, so
+//! that neither the owner nor the committer waits for it.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use scarce_core::state;
+use scarce_engine::engine::SnapshotDone;
+
+use super::commit::{Progress, explain};
+use super::fold::fold;
+use super::recovery::{load_machine, newest_machine_at};
+use super::{EmbeddedError, Place};
+use crate::consumers::Registry;
+use crate::journal::{Journal, Reader};
+use crate::snapshot::{self, SnapshotInfo};
+
+/// Where an asked-for snapshot is reported.
+pub(super) type SnapshotReply = Sender<Result<SnapshotDone, String>>;
+
+/// What the keeper is asked to do.
+pub(super) enum Task {
+    /// Make a snapshot now.
+    Snapshot(SnapshotReply),
+    /// End.
+    Stop,
+}
+
+pub(super) struct Keeper {
+    pub(super) place: Place,
+    pub(super) consumers: Arc<Registry>,
+    pub(super) settings: state::Settings,
+    pub(super) journal: Journal,
+    pub(super) progress: Arc<Progress>,
+    pub(super) tasks: Receiver<Task>,
+    pub(super) snapshot_bytes: u64,
+    pub(super) bytes_at_snapshot: u64,
+    pub(super) saved_at: Instant,
+}
+
+/// How often the keeper looks whether there is something to do.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How often it is written down how far consumers are: each time costs the disk two syncs.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How much journal is read at a time while folding.
+const READ_BYTES: u64 = 4 << 20;
+
+impl Keeper {
+    pub(super) fn run(mut self) {
+        loop {
+            match self.tasks.recv_timeout(LOOK_INTERVAL) {
+                Ok(Task::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
+                Err(RecvTimeoutError::Timeout) => self.look(),
+                Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        if !self.journal.spare_ready() {
+            // A full disk shows here first, before a batch finds no room. Other failures show where they matter.
+            match self.journal.prepare_spare() {
+                Ok(_) => self.progress.set_full(false),
+                Err(error) => self.progress.set_full(error.is_full()),
+            }
+        }
+        if self.saved_at.elapsed() >= SAVE_INTERVAL {
+            self.saved_at = Instant::now();
+            self.save_consumers();
+        }
+        if self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes {
+            self.snapshot_for(None);
+        }
+    }
+
+    /// Where it fails, consumers take some events once more after the next start, and the journal is kept for that.
+    fn save_consumers(&self) {
+        if let Err(error) = self.consumers.save(&*self.place.storage) {
+            let partition = self.place.partition;
+            let _ =
+                writeln!(std::io::stderr(), "the consumers of partition {partition} were not noted: {error}");
+        }
+    }
+
+    fn snapshot_for(&mut self, reply: Option<&SnapshotReply>) {
+        self.bytes_at_snapshot = self.progress.bytes();
+        let done = self.snapshot().map_err(|error| explain(&error));
+        if let Err(reason) = &done {
+            let partition = self.place.partition;
+            let _ = writeln!(std::io::stderr(), "snapshot of partition {partition} failed: {reason}");
+        }
+        if let Some(reply) = reply {
+            let _ = reply.send(done);
+        }
+    }
+
+    /// Folds the durable log onto the newest snapshot, writes the result and reads it back: each
+    /// snapshot rehearses a recovery.
+    fn snapshot(&self) -> Result<SnapshotDone, EmbeddedError> {
+        let (mut machine, _) = newest_machine_at(&self.place, &self.settings)?;
+        let before = machine.sequence();
+        let through = self.progress.sequence();
+        let mut reader: Reader = self.journal.reader();
+        while machine.sequence() < through {
+            let frames = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
+            if frames.is_empty() {
+                break;
+            }
+            for frame in frames {
+                fold(&mut machine, &frame.payload)?;
+            }
+        }
+        let mut bytes = Vec::new();
+        machine.put(&mut bytes);
+        let info = SnapshotInfo {
+            owner: self.place.snapshot_owner(),
+            epoch: machine.epoch(),
+            sequence: machine.sequence(),
+            stamp_ms: machine.state().at,
+            digest: machine.state().digest(None),
+            payload_bytes: bytes.len() as u64,
+        };
+        let kept_from = machine.state().operations.sequence_first();
+        drop(machine);
+        if info.sequence > before || before == 0 {
+            snapshot::write(&*self.place.storage, &info, &mut |out| out.write_all(&bytes))?;
+        }
+        drop(bytes);
+        self.check_newest(&info)?;
+        let segments_retired = self.retire(kept_from)?;
+        let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
+        Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
+    }
+
+    fn check_newest(&self, info: &SnapshotInfo) -> Result<(), EmbeddedError> {
+        let newest = snapshot::newest_good(&*self.place.storage, &self.place.snapshot_owner())?;
+        if let Some((listed, _)) = newest.snapshot.filter(|(listed, _)| listed.sequence == info.sequence) {
+            load_machine(&self.place, &listed.name, &self.settings)?;
+        }
+        Ok(())
+    }
+
+    /// Drops segments that no kept snapshot needs for recovery, no remembered operation for its receipt, and
+    /// no consumer for its events.
+    fn retire(&self, kept_from: Option<u64>) -> Result<u64, EmbeddedError> {
+        let oldest = snapshot::retain(&*self.place.storage, &self.place.snapshot_owner(), 1)?;
+        let Some(oldest) = oldest else { return Ok(0) };
+        self.save_consumers();
+        let unneeded = self.consumers.saved_floor().min(oldest);
+        let before = kept_from.map_or(unneeded + 1, |kept| kept.min(unneeded + 1));
+        Ok(self.journal.retire(before)?.segments)
+    }
+}

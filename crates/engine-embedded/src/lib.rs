@@ -1,0 +1,442 @@
+//! The embedded engine: one owner thread per partition, a thread beside it that writes and syncs, and one that
+//! makes snapshots.
+//!
+//! ```text
+//! sockets, inbox → owner: stamp, decide, apply, encode → committer: append, sync → answers
+//!                                                      → keeper: snapshots, spare segments
+//! ```
+//!
+//! State lives in memory; the journal and snapshots are files in a data directory. A port may serve its sockets on
+//! an owner's own thread ([`Port`]); everybody else hands batches to the [`Inbox`] through
+//! [`Engine`](scarce_engine::Engine).
+//!
+//! This crate must not know sockets, wire formats, an asynchronous runtime, or another engine, and touches the disk
+//! only through [`storage::Storage`].
+//!
+//! Begin reading at [`open`] and [`Owner`]; then [`journal`].
+
+mod commit;
+pub mod consumers;
+pub mod deployment;
+mod fold;
+mod inbox;
+pub mod journal;
+mod keeper;
+pub mod lock;
+mod look;
+mod owner;
+mod recovery;
+mod restore;
+mod run;
+pub mod snapshot;
+pub mod storage;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use scarce_core::event::{Entry, Position};
+use scarce_core::state;
+use scarce_engine::clock::{Clock, ManualClock, SystemClock, wall_ms};
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
+use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
+use scarce_engine::metrics::PartitionMetrics;
+use scarce_engine::random::hex;
+use scarce_engine::stop::{Stop, Waker};
+
+use crate::consumers::RegistryError;
+use crate::deployment::{Deployment, DeploymentError};
+use crate::journal::JournalError;
+use crate::lock::{DirectoryLock, LockError};
+use crate::snapshot::SnapshotError;
+use crate::storage::{FileStorage, Storage, StorageError};
+
+pub use fold::FoldError;
+pub use inbox::{Inbox, Mail};
+pub use look::{
+    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
+};
+pub use owner::{Held, Owner};
+pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
+pub use restore::{RestoreError, Restored, Until, restore_partition};
+pub use run::{Port, SilentPort};
+
+/// Why the engine does not start, or stops.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// The data directory is in use.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The deployment's file is unusable.
+    #[error(transparent)]
+    Deployment(#[from] DeploymentError),
+    /// The journal is unusable.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A snapshot is unusable.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The disk failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The list of consumers is unusable.
+    #[error(transparent)]
+    Consumers(#[from] RegistryError),
+    /// The log does not fold.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    /// A copy cannot be restored as asked.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    /// A port failed.
+    #[error("a port of partition {partition} failed")]
+    Port {
+        /// Which partition's.
+        partition: u32,
+        /// The failure.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A thread could not be started, or ended by a panic.
+    #[error("the thread '{name}' {what}")]
+    Thread {
+        /// Which thread.
+        name: String,
+        /// What happened to it.
+        what: String,
+    },
+}
+
+/// Where stamps come from.
+#[derive(Clone, Debug)]
+pub enum ClockChoice {
+    /// The system's clock; `accept_leap` believes it whatever the log's last stamp is.
+    System {
+        /// Whether a leap at the start is believed.
+        accept_leap: bool,
+    },
+    /// A clock that stands still until it is set.
+    Manual(ManualClock),
+}
+
+impl ClockChoice {
+    fn clock(&self, last_stamp: u64) -> Box<dyn Clock> {
+        match self {
+            Self::System { accept_leap } => Box::new(SystemClock::after(last_stamp, *accept_leap)),
+            Self::Manual(clock) => Box::new(clock.clone()),
+        }
+    }
+}
+
+/// How many events may wait for the slowest consumer by default: some ten gigabytes of journal.
+const OUTFLOW_LAG_MAX: u64 = 100_000_000;
+
+/// What may be set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many partitions; fixed when the deployment is created.
+    pub partitions: u32,
+    /// What outcomes depend on.
+    pub state: state::Settings,
+    /// Bytes of a journal segment.
+    pub segment_bytes: u64,
+    /// A snapshot is made whenever so many bytes of journal were written since the last.
+    pub snapshot_bytes: u64,
+    /// How many batches from other threads may wait for a partition.
+    pub inbox_batches_max: usize,
+    /// How many bytes of log may be decided ahead of the disk.
+    pub commit_bytes_max: usize,
+    /// How many events may wait for the slowest consumer of the log before commands are refused.
+    pub outflow_lag_max: u64,
+    /// Where stamps come from.
+    pub clock: ClockChoice,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            partitions: 1,
+            state: state::Settings::default(),
+            segment_bytes: 64 << 20,
+            snapshot_bytes: 512 << 20,
+            inbox_batches_max: 1_024,
+            commit_bytes_max: 2 << 20,
+            outflow_lag_max: OUTFLOW_LAG_MAX,
+            clock: ClockChoice::System { accept_leap: false },
+        }
+    }
+}
+
+/// What a partition needs of the deployment to find its files.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) deployment_id: [u8; 16],
+    pub(crate) partition: u32,
+    pub(crate) segment_bytes: u64,
+}
+
+impl Place {
+    pub(crate) fn journal_settings(&self) -> journal::Settings {
+        let settings = journal::Settings::new(self.deployment_id, self.partition);
+        journal::Settings { segment_bytes: self.segment_bytes, ..settings }
+    }
+
+    pub(crate) fn snapshot_owner(&self) -> crate::snapshot::Owner {
+        crate::snapshot::Owner { deployment_id: self.deployment_id, partition: self.partition }
+    }
+}
+
+/// A recovered deployment whose owners have not been started.
+pub struct Recovered {
+    lock: Option<DirectoryLock>,
+    deployment: Deployment,
+    owners: Vec<Owner>,
+}
+
+/// A deployment's files.
+pub struct Files {
+    /// The deployment's own directory.
+    pub root: Arc<dyn Storage>,
+    /// A directory for each partition.
+    pub partitions: Vec<Arc<dyn Storage>>,
+}
+
+/// The name of a partition's directory.
+#[must_use]
+pub fn partition_directory(partition: u32) -> String {
+    format!("partition-{partition:04}")
+}
+
+/// Opens a data directory: locks it, recovers every partition.
+///
+/// # Errors
+/// When the directory is in use or its files cannot be trusted.
+pub fn open(
+    directory: &Path,
+    settings: &Settings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Recovered, EmbeddedError> {
+    let root: Arc<dyn Storage> = Arc::new(FileStorage::open(directory)?);
+    let lock = DirectoryLock::acquire(directory)?;
+    let partitions = (0..settings.partitions)
+        .map(|partition| {
+            let storage = FileStorage::open(directory.join(partition_directory(partition)))?;
+            Ok(Arc::new(storage) as Arc<dyn Storage>)
+        })
+        .collect::<Result<Vec<_>, StorageError>>()?;
+    let mut recovered = open_files(&Files { root, partitions }, settings, progress)?;
+    recovered.lock = Some(lock);
+    Ok(recovered)
+}
+
+/// Opens a deployment on any storage.
+///
+/// # Errors
+/// When its files cannot be trusted.
+pub fn open_files(
+    files: &Files,
+    settings: &Settings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Recovered, EmbeddedError> {
+    let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
+    let owners = files
+        .partitions
+        .iter()
+        .zip(0..)
+        .map(|(storage, partition)| {
+            let place = Place {
+                storage: storage.clone(),
+                deployment_id: deployment.deployment_id,
+                partition,
+                segment_bytes: settings.segment_bytes,
+            };
+            recovery::recover_owner(&place, &deployment, settings, progress)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Recovered { lock: None, deployment, owners })
+}
+
+impl Recovered {
+    /// What is fixed for the deployment.
+    #[must_use]
+    pub fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+
+    /// Starts an owner thread per partition, each with the port that `port` makes for it.
+    ///
+    /// # Errors
+    /// When a thread cannot be started or a port cannot be made.
+    pub fn start(
+        self,
+        mut port: impl FnMut(u32, &Arc<Embedded>) -> std::io::Result<Box<dyn Port>>,
+    ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
+        let engine = Arc::new(Embedded {
+            deployment_id: hex(&self.deployment.deployment_id),
+            secret: self.deployment.secret,
+            inboxes: self.owners.iter().map(|owner| owner.inbox().clone()).collect(),
+        });
+        let stop = Stop::default();
+        let mut threads = Vec::new();
+        for owner in self.owners {
+            let partition = owner.partition();
+            let port =
+                port(partition, &engine).map_err(|source| EmbeddedError::Port { partition, source })?;
+            owner.inbox().set_waker(port.waker());
+            stop.add(port.waker());
+            let (stop, name) = (stop.clone(), format!("owner-{partition}"));
+            let thread =
+                std::thread::Builder::new().name(name.clone()).spawn(move || run::run(owner, port, &stop));
+            threads.push(thread.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?);
+        }
+        Ok((engine, Running { stop, threads, _lock: self.lock }))
+    }
+}
+
+/// The handle that gateways without sockets of their own in an owner's thread use.
+pub struct Embedded {
+    deployment_id: String,
+    secret: [u8; 32],
+    inboxes: Vec<Inbox>,
+}
+
+impl Embedded {
+    /// A partition's inbox.
+    #[must_use]
+    pub fn inbox(&self, partition: u32) -> Option<&Inbox> {
+        self.inboxes.get(partition as usize)
+    }
+
+    fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
+        self.inbox(partition).ok_or_else(|| no_partition(partition))
+    }
+}
+
+fn no_partition(partition: u32) -> Failure {
+    Failure::Unavailable { reason: format!("there is no partition {partition}") }
+}
+
+impl Log for Embedded {
+    fn partitions(&self) -> u32 {
+        u32::try_from(self.inboxes.len()).unwrap_or(u32::MAX)
+    }
+
+    fn deployment_id(&self) -> &str {
+        &self.deployment_id
+    }
+
+    fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
+        self.known(partition)?.entries(sequence, bytes_max)
+    }
+
+    fn watch(&self, partition: u32, wake: Waker) -> Result<Watch, Failure> {
+        Ok(self.known(partition)?.watch(wake))
+    }
+
+    fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.durable_through())
+    }
+
+    fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.first_sequence())
+    }
+
+    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
+        Ok(self.known(partition)?.consumers().list())
+    }
+
+    fn confirm(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure> {
+        Ok(self.known(partition)?.consumers().confirm(name, holder, confirmed, wall_ms()))
+    }
+
+    fn lease(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure> {
+        let lease = self.known(partition)?.consumers().lease(name, holder, ttl);
+        lease.ok_or_else(|| unknown(name))
+    }
+
+    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
+        Ok(self.known(partition)?.consumers().forget(name))
+    }
+}
+
+impl Engine for Embedded {
+    fn secret(&self) -> &[u8; 32] {
+        &self.secret
+    }
+
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
+        match self.inbox(partition) {
+            Some(inbox) => inbox.post(batch, reply),
+            None => reply(vec![Err(no_partition(partition)); batch.len()]),
+        }
+    }
+
+    fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
+        self.known(partition)?.request_snapshot()
+    }
+
+    fn check_ready(&self, partition: u32) -> Result<(), Failure> {
+        self.known(partition)?.check_ready()
+    }
+
+    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
+        Ok(self.known(partition)?.metrics())
+    }
+}
+
+/// The running threads of a deployment. The data directory stays locked until they have ended.
+pub struct Running {
+    stop: Stop,
+    threads: Vec<JoinHandle<Result<(), EmbeddedError>>>,
+    _lock: Option<DirectoryLock>,
+}
+
+impl Running {
+    /// What stops the owners from any thread.
+    #[must_use]
+    pub fn stop_handle(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Asks the owners to end and waits for them.
+    ///
+    /// # Errors
+    /// The first failure of a thread.
+    pub fn shut_down(self) -> Result<(), EmbeddedError> {
+        self.stop.request();
+        self.join()
+    }
+
+    /// Waits until the owners have ended. When one fails, the others are asked to end too.
+    ///
+    /// # Errors
+    /// The first failure of a thread.
+    pub fn join(self) -> Result<(), EmbeddedError> {
+        let mut result = Ok(());
+        for thread in self.threads {
+            let name = thread.thread().name().unwrap_or("owner").to_owned();
+            let ended = thread
+                .join()
+                .unwrap_or_else(|_| Err(EmbeddedError::Thread { name, what: "ended by a panic".to_owned() }));
+            if ended.is_err() {
+                self.stop.request();
+            }
+            result = result.and(ended);
+        }
+        result
+    }
+}

@@ -1,0 +1,456 @@
+//! The owner of a partition: the one place where its commands are stamped, decided and applied.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Sender, bounded};
+use scarce_core::command::{Command, Envelope};
+use scarce_core::event::Entry;
+use scarce_core::machine::{Answer, Machine, Replay};
+use scarce_core::outcome::{Durability, Receipt};
+use scarce_core::state;
+use scarce_core::types::TimeMs;
+use scarce_engine::clock::{Clock, Leap};
+use scarce_engine::engine::{Failure, Request};
+use scarce_engine::metrics::Levels;
+
+use super::commit::{Commit, Committer, explain, find_entry};
+use super::inbox::{Inbox, Mail};
+use super::keeper::{Keeper, Task};
+use super::{ClockChoice, EmbeddedError, Place, Settings};
+use crate::consumers::Registry;
+use crate::journal::{Reader, Writer};
+
+/// An answer, and the batch that must be durable before anybody may learn of it.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The answer.
+    pub result: Result<Receipt, Failure>,
+    /// The number of that batch.
+    pub after: u64,
+}
+
+pub(super) struct Parts<'a> {
+    pub(super) machine: Machine,
+    pub(super) writer: Writer,
+    pub(super) place: Place,
+    pub(super) state_settings: state::Settings,
+    pub(super) settings: &'a Settings,
+}
+
+/// A partition's state, the batch that is being decided, and the way to the disk.
+pub struct Owner {
+    machine: Machine,
+    clock: Box<dyn Clock>,
+    /// The time of this turn: one look at the clock serves all that came together.
+    turn_at: Option<Result<TimeMs, Leap>>,
+    /// Whether deadlines are swept as time goes by; a clock that tests set is swept by request.
+    sweeps: bool,
+    swept_at: TimeMs,
+    inbox: Inbox,
+    waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
+    consumers: Arc<Registry>,
+    committer: Committer,
+    keeper: Option<(Sender<Task>, std::thread::JoinHandle<()>)>,
+    reader: Reader,
+    open: Vec<u8>,
+    open_from: u64,
+    /// When the first command of the open batch was decided, and how many there are.
+    open_begun: Option<Instant>,
+    open_commands: u64,
+    in_flight: Arc<Vec<u8>>,
+    handed_over: u64,
+    commit_bytes_max: usize,
+}
+
+/// How many records one sweep ends.
+const SWEEP_RECORDS_MAX: usize = 1_024;
+
+/// Sweeps come no closer together than this, so that each ends many records.
+const SWEEP_INTERVAL_MS: u64 = 50;
+
+/// How often a full disk is looked at again for what is due.
+const FULL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How many batches are taken from the inbox between two looks at the sockets.
+const MAIL_PER_TURN_MAX: usize = 64;
+
+impl Owner {
+    pub(super) fn start(parts: Parts<'_>) -> Result<Self, EmbeddedError> {
+        let Parts { machine, writer, place, state_settings, settings } = parts;
+        let partition = place.partition;
+        let waker = Arc::new(Mutex::new(None));
+        let journal = writer.journal().clone();
+        let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
+            name: name.to_owned(),
+            what: error.to_string(),
+        };
+        let committer = Committer::start(writer, format!("committer-{partition}"), waker.clone())
+            .map_err(|error| failed("committer", &error))?;
+        let (keeper_sender, tasks) = bounded(4);
+        let consumers = Arc::new(Registry::load(&*place.storage, settings.outflow_lag_max)?);
+        let keeper = Keeper {
+            place,
+            consumers: consumers.clone(),
+            settings: state_settings,
+            journal: journal.clone(),
+            progress: committer.progress.clone(),
+            tasks,
+            snapshot_bytes: settings.snapshot_bytes,
+            bytes_at_snapshot: 0,
+            saved_at: Instant::now(),
+        };
+        let keeper = std::thread::Builder::new()
+            .name(format!("keeper-{partition}"))
+            .spawn(move || keeper.run())
+            .map_err(|error| failed("keeper", &error))?;
+        let inbox = Inbox::new(
+            settings.inbox_batches_max,
+            waker,
+            journal.clone(),
+            committer.progress.clone(),
+            consumers.clone(),
+            keeper_sender.clone(),
+        );
+        let mut owner = Self {
+            clock: settings.clock.clock(machine.state().at),
+            turn_at: None,
+            sweeps: matches!(settings.clock, ClockChoice::System { .. }),
+            swept_at: 0,
+            inbox,
+            waiting: VecDeque::new(),
+            consumers,
+            committer,
+            keeper: Some((keeper_sender, keeper)),
+            reader: journal.reader(),
+            open: Vec::new(),
+            open_from: machine.sequence() + 1,
+            open_begun: None,
+            open_commands: 0,
+            in_flight: Arc::new(Vec::new()),
+            handed_over: 0,
+            commit_bytes_max: settings.commit_bytes_max,
+            machine,
+        };
+        owner.machine.finish(&mut owner.open);
+        Ok(owner)
+    }
+
+    /// The partition's number.
+    #[must_use]
+    pub fn partition(&self) -> u32 {
+        self.machine.partition()
+    }
+
+    /// The partition's leadership.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.machine.epoch()
+    }
+
+    /// How other threads reach this partition.
+    #[must_use]
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Answers a request. The answer must be kept back until its batch is durable.
+    pub fn serve(&mut self, request: &Request) -> Held {
+        let mut result = self.answer(request);
+        if let Ok(receipt) = &mut result {
+            // It is kept back until it is.
+            receipt.durability = Durability::Synced;
+        }
+        self.committer.progress.metrics().count(request, result.as_ref().map(|receipt| receipt.outcome.code));
+        Held { result, after: self.gate() }
+    }
+
+    /// The last batch that is durable.
+    #[must_use]
+    pub fn durable(&self) -> u64 {
+        self.committer.progress.commit()
+    }
+
+    /// The batch that whoever looks now must wait for.
+    #[must_use]
+    pub fn gate(&self) -> u64 {
+        if self.open.is_empty() { self.handed_over } else { self.handed_over + 1 }
+    }
+
+    /// Whether more may be decided before the disk has caught up.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.open.len() < self.commit_bytes_max
+    }
+
+    /// Whether there is room that sockets do not get: for other threads' mail, and for what ends by
+    /// itself, lest a crowd at the sockets keep both out for ever.
+    fn has_reserve(&self) -> bool {
+        self.open.len() < self.commit_bytes_max + self.commit_bytes_max / 2
+    }
+
+    /// Why nothing more will become durable, if so.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.committer.progress.failure()
+    }
+
+    /// How long there is nothing to do but for what comes from outside.
+    pub(super) fn patience(&mut self) -> Option<Duration> {
+        // Without room nothing is swept, and the committer wakes when it has made some.
+        if !self.sweeps || !self.has_reserve() {
+            return None;
+        }
+        let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
+        let wait = self.clock.wait_until(due)?;
+        // Nobody wakes when the disk has room again.
+        Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
+    }
+
+    fn answer(&mut self, request: &Request) -> Result<Receipt, Failure> {
+        if let Some(reason) = self.failure() {
+            return Err(Failure::Unavailable { reason });
+        }
+        match request {
+            Request::Write(envelope) | Request::DryRun(envelope) if wants_replicas(envelope) => {
+                let reason =
+                    "this engine has no replicas; ask for synced, which every answer is, or for nothing";
+                Err(Failure::Unavailable { reason: reason.to_owned() })
+            }
+            Request::Write(envelope) => self.write(envelope),
+            Request::Read(namespace, command) => self.read(namespace, command),
+            Request::DryRun(envelope) => self.dry_run(envelope),
+            Request::Expire(limit) => self.expire(*limit),
+        }
+    }
+
+    fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        self.check_room()?;
+        let now = self.now()?;
+        self.begin_batch();
+        let answer = self.machine.submit(envelope, now, &mut self.open);
+        if !self.open.is_empty() {
+            self.open_begun.get_or_insert_with(Instant::now);
+            self.open_commands += 1;
+        }
+        match answer {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
+    /// for that as any other does.
+    fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        let now = self.now()?;
+        self.begin_batch();
+        match self.machine.dry_run(envelope, now, &mut self.open) {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    fn read(&mut self, namespace: &str, command: &Command) -> Result<Receipt, Failure> {
+        // A clock that leapt stops writes; reads go on by the last stamp.
+        let now = self.time().unwrap_or_else(|_| self.machine.now());
+        match self.machine.query(namespace, command, now) {
+            Answer::Receipt(receipt) => Ok(receipt),
+            Answer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    fn expire(&mut self, limit: usize) -> Result<Receipt, Failure> {
+        let now = self.now()?;
+        self.begin_batch();
+        let ended = self.machine.expire(limit, now, &mut self.open) as u64;
+        let sequence = self.machine.sequence();
+        Ok(Receipt {
+            outcome: scarce_core::outcome::Outcome::applied(scarce_core::facts![ended]),
+            partition: self.machine.partition(),
+            epoch: self.machine.epoch(),
+            sequence_first: sequence,
+            sequence_last: sequence,
+            at: now,
+            replayed: false,
+            durability: Durability::Memory,
+        })
+    }
+
+    fn now(&mut self) -> Result<TimeMs, Failure> {
+        self.time().map_err(|leap| Failure::Unavailable { reason: leap.to_string() })
+    }
+
+    fn time(&mut self) -> Result<TimeMs, Leap> {
+        let clock = &mut self.clock;
+        *self.turn_at.get_or_insert_with(|| clock.now())
+    }
+
+    /// Begins a turn: what is asked from now on is stamped anew.
+    pub fn begin_turn(&mut self) {
+        self.turn_at = None;
+    }
+
+    fn check_room(&self) -> Result<(), Failure> {
+        self.committer.progress.check_ready()?;
+        if self.open.len() >= 2 * self.commit_bytes_max {
+            return Err(Failure::Overloaded { queue: "commit" });
+        }
+        if self.consumers.is_overrun(self.machine.sequence()) {
+            return Err(Failure::Overloaded { queue: scarce_engine::consumers::QUEUE });
+        }
+        Ok(())
+    }
+
+    fn begin_batch(&mut self) {
+        if self.open.is_empty() {
+            self.open_from = self.machine.sequence() + 1;
+            self.open_begun = None;
+        }
+    }
+
+    /// A receipt too large to be kept at hand: from the batches under way, or from the journal.
+    fn read_back(&mut self, replay: Replay) -> Result<Receipt, Failure> {
+        let sequence = replay.sequence_last;
+        let entry = find_entry(&self.open, sequence).or_else(|| find_entry(&self.in_flight, sequence));
+        let entry = match entry {
+            Some(entry) => Some(entry),
+            None => self.read_journal(sequence)?,
+        };
+        entry.map(|entry| self.machine.replayed(replay, &entry)).ok_or_else(|| Failure::Unavailable {
+            reason: format!(
+                "the receipt at sequence {sequence} is no longer in the journal; look in the history"
+            ),
+        })
+    }
+
+    fn read_journal(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
+        let frame = self
+            .reader
+            .read_one(sequence, self.committer.progress.sequence())
+            .map_err(|error| Failure::Unavailable { reason: explain(&error) })?;
+        Ok(frame.and_then(|frame| find_entry(&frame.payload, sequence)))
+    }
+
+    /// Ends what is due, if the last sweep is long enough ago.
+    pub(super) fn sweep(&mut self) {
+        let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
+        let Ok(now) = self.time() else { return };
+        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.may_sweep() && self.failure().is_none() {
+            self.begin_batch();
+            self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
+            self.swept_at = now;
+        }
+    }
+
+    /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
+    /// rest on what was decided before them, could not be answered either.
+    fn may_sweep(&self) -> bool {
+        self.has_reserve() && !self.committer.progress.is_cramped()
+    }
+
+    /// Takes mail as long as there is room.
+    pub(super) fn serve_inbox(&mut self) {
+        self.begin_turn();
+        for _ in 0..MAIL_PER_TURN_MAX {
+            if !self.has_reserve() {
+                return;
+            }
+            let Some(mail) = self.inbox.take() else { return };
+            let answers = mail.requests().iter().map(|request| self.serve(request).result).collect();
+            self.waiting.push_back((self.gate(), mail, answers));
+        }
+    }
+
+    /// Answers the mail whose batch is durable; when nothing more will be, says so.
+    pub(super) fn answer_inbox(&mut self) {
+        let durable = self.durable();
+        while self.waiting.front().is_some_and(|(after, ..)| *after <= durable) {
+            if let Some((_, mail, answers)) = self.waiting.pop_front() {
+                mail.answer(answers);
+            }
+        }
+        if let Some(reason) = self.failure() {
+            for (_, mail, answers) in self.waiting.drain(..) {
+                let unknown = Failure::Unknown { reason: reason.clone() };
+                mail.answer(vec![Err(unknown); answers.len()]);
+            }
+        }
+    }
+
+    /// Whether mail or a batch waits for a turn.
+    pub(super) fn is_busy(&self) -> bool {
+        let idle = self.durable() >= self.handed_over;
+        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_reserve())
+    }
+
+    /// Hands the decided batch to the committer, if that one is idle.
+    pub(super) fn seal(&mut self) {
+        self.publish_levels();
+        if !self.open.is_empty() && self.durable() >= self.handed_over {
+            self.hand_over();
+        }
+    }
+
+    fn publish_levels(&self) {
+        let state = self.machine.state();
+        let lag = state.deadlines.next().map_or(0, |due| self.machine.now().saturating_sub(due));
+        self.committer.progress.metrics().set_levels(Levels {
+            operations: state.operations.len() as u64,
+            deadlines: state.deadlines.len() as u64,
+            deadline_lag_ms: lag,
+            sequence: self.machine.sequence(),
+            inbox: self.inbox.depth() as u64,
+            outflow_lag: self.consumers.lag(self.machine.sequence()),
+        });
+    }
+
+    fn hand_over(&mut self) {
+        self.handed_over += 1;
+        let empty = Arc::new(Vec::new());
+        let mut next = Arc::try_unwrap(std::mem::replace(&mut self.in_flight, empty)).unwrap_or_default();
+        next.clear();
+        // What one huge operation took is not kept for ever.
+        next.shrink_to(2 * self.commit_bytes_max);
+        self.in_flight = Arc::new(std::mem::replace(&mut self.open, next));
+        self.committer.hand_over(Commit {
+            number: self.handed_over,
+            epoch: self.machine.epoch(),
+            first_sequence: self.open_from,
+            last_sequence: self.machine.sequence(),
+            bytes: self.in_flight.clone(),
+            begun: self.open_begun.take().unwrap_or_else(Instant::now),
+            commands: std::mem::take(&mut self.open_commands),
+        });
+    }
+
+    /// Makes everything decided durable and ends the threads beside this one.
+    pub(super) fn finish(&mut self) {
+        if !self.open.is_empty() {
+            self.hand_over();
+        }
+        self.stop_threads();
+    }
+
+    fn stop_threads(&mut self) {
+        self.committer.finish();
+        if let Some((tasks, thread)) = self.keeper.take() {
+            // A keeper that ended by a panic takes no message and has nothing left to lose.
+            let _ = tasks.send(Task::Stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether a change is to be safe in a way that this engine does not have.
+fn wants_replicas(envelope: &Envelope) -> bool {
+    envelope.common.durability == Some(Durability::Replicated)
+}
+
+/// Two processes must never write one directory, nor two owners.
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.stop_threads();
+        self.inbox.close();
+    }
+}

@@ -1,0 +1,257 @@
+//! The embedded engine in process: restarts, snapshots, blocked and failed syncs.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use scarce_core::command::table::find;
+use scarce_core::command::{Body, Command, Common, Envelope};
+use scarce_core::outcome::Receipt;
+use scarce_engine::clock::ManualClock;
+use scarce_engine::{Engine, Failure, Log, Request};
+use scarce_engine_embedded::storage::FaultyDisk;
+use scarce_engine_embedded::{ClockChoice, Embedded, Files, Running, Settings, SilentPort, open_files};
+
+struct Bench {
+    root: FaultyDisk,
+    disk: FaultyDisk,
+    clock: ManualClock,
+    engine: Option<(Arc<Embedded>, Running)>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let clock = ManualClock::default();
+        clock.set(1_000);
+        let mut bench = Self { root: FaultyDisk::new(), disk: FaultyDisk::new(), clock, engine: None };
+        bench.start();
+        bench
+    }
+
+    fn settings(&self) -> Settings {
+        let clock = ClockChoice::Manual(self.clock.clone());
+        Settings { segment_bytes: 64 << 10, clock, ..Settings::default() }
+    }
+
+    fn start(&mut self) {
+        let settings = self.settings();
+        let files = Files { root: self.root.storage(), partitions: vec![self.disk.storage()] };
+        let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+        self.engine = Some(recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start"));
+    }
+
+    fn stop(&mut self) {
+        if let Some((_, running)) = self.engine.take() {
+            running.shut_down().expect("a clean end");
+        }
+    }
+
+    fn engine(&self) -> &Arc<Embedded> {
+        &self.engine.as_ref().expect("started").0
+    }
+
+    fn request(line: &str) -> Request {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let spec = find(words[0]).expect("a command");
+        let (command, common): (Command, Common) = Command::parse(spec, &words[1..]).expect("well-formed");
+        if spec.effect == scarce_core::command::Effect::Read {
+            return Request::Read(String::new(), command);
+        }
+        Request::Write(Envelope::new("", common, Body::Single(command), &[0; 32]).expect("an envelope"))
+    }
+
+    fn ask(&self, line: &str) -> Result<Receipt, Failure> {
+        self.engine().call(0, vec![Self::request(line)]).remove(0)
+    }
+
+    fn check(&self, line: &str, expected: &str) {
+        let receipt = self.ask(line).unwrap_or_else(|failure| panic!("{line}: {failure}"));
+        assert_eq!(receipt.outcome.to_string(), expected, "{line}");
+    }
+
+    fn digest(&self) -> String {
+        self.ask("DIGEST").expect("a digest").outcome.to_string()
+    }
+}
+
+#[test]
+fn what_was_answered_survives_a_restart_and_a_crash() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR ID 1", "APPLIED 0");
+    bench.check("ACCOUNT.CREDIT a 100 ID 2", "APPLIED 100 100");
+    let before = bench.digest();
+    bench.stop();
+    bench.start();
+    assert_eq!(bench.digest(), before);
+    bench.check("ACCOUNT.CREDIT a 100 ID 2", "APPLIED 100 100");
+    bench.check("ACCOUNT.DEBIT a 1 ID 3", "APPLIED 99 99");
+    let crashed = bench.disk.fork();
+    crashed.crash(7);
+    bench.stop();
+    bench.disk = crashed;
+    bench.start();
+    bench.check("ACCOUNT.DEBIT a 1 ID 3", "APPLIED 99 99");
+    bench.check("ACCOUNT.GET a", "APPLIED a EUR 99 0 99 0 open");
+    bench.stop();
+}
+
+#[test]
+fn a_snapshot_shortens_recovery_and_keeps_the_state() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5000", "APPLIED 5000");
+    for unit in 1..=2_000 {
+        let line = format!("STOCK.TAKE s 1 owner-{unit} ID take-{unit}");
+        bench.check(&line, &format!("APPLIED {unit} {}", 5_000 - unit));
+    }
+    let done = bench.engine().snapshot(0).expect("a snapshot");
+    assert_eq!(done.sequence, 2_001);
+    bench.check("STOCK.TAKE s 1 last", "APPLIED 2001 2999");
+    let before = bench.digest();
+    bench.engine().snapshot(0).expect("a second snapshot, on top of the first");
+    bench.stop();
+    bench.start();
+    assert_eq!(bench.digest(), before);
+    bench.check("STOCK.TAKE s 1 owner-7 ID take-7", "APPLIED 7 4993");
+    bench.stop();
+}
+
+#[test]
+fn nothing_leaves_while_the_sync_is_blocked() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    bench.disk.block_syncs();
+    let (sender, receiver) = mpsc::channel();
+    for line in ["ACCOUNT.CREDIT a 5", "ACCOUNT.GET a", "ACCOUNT.DEBIT a 9"] {
+        let sender = sender.clone();
+        bench.engine().submit(
+            0,
+            vec![Bench::request(line)],
+            Box::new(move |mut answers| sender.send(answers.remove(0)).expect("a listener")),
+        );
+    }
+    bench.disk.wait_for_blocked_syncs(1);
+    assert!(receiver.try_recv().is_err(), "an answer left before its batch was durable");
+    assert_eq!(bench.engine().entries(0, 2, 1 << 20).expect("the log"), []);
+    bench.disk.release_syncs();
+    let answers: Vec<_> = (0..3)
+        .map(|_| receiver.recv().expect("an answer").expect("no failure").outcome.to_string())
+        .collect();
+    assert_eq!(answers, ["APPLIED 5 5", "APPLIED a EUR 5 0 5 0 open", "INSUFFICIENT_FUNDS a 5 9"]);
+    bench.stop();
+}
+
+#[test]
+fn a_failed_sync_ends_the_engine_and_leaves_the_outcome_unknown() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    let call = bench.disk.call_count() + 1;
+    bench.disk.inject(call, scarce_engine_embedded::storage::faulty::Fault::SyncError);
+    let answer = bench.ask("ACCOUNT.CREDIT a 5 ID c");
+    assert!(matches!(answer, Err(Failure::Unknown { .. })), "{answer:?}");
+    assert_eq!(bench.disk.fired_count(), 1);
+    let (_, running) = bench.engine.take().expect("started");
+    assert!(running.join().is_err());
+    bench.start();
+    let again = bench.ask("ACCOUNT.CREDIT a 5 ID c").expect("an answer");
+    assert_eq!(again.outcome.to_string(), "APPLIED 5 5");
+    bench.stop();
+}
+
+#[test]
+fn a_large_receipt_is_read_back_from_the_log() {
+    let mut bench = Bench::new();
+    let lines =
+        ["ACCOUNT.OPEN account-of-a-very-long-name EUR", "ACCOUNT.CREDIT account-of-a-very-long-name 1"];
+    let commands = lines.map(|line| match Bench::request(line) {
+        Request::Write(envelope) => envelope.commands()[0].clone(),
+        _ => unreachable!("both write"),
+    });
+    let refused = "ACCOUNT.DEBIT account-of-a-very-long-name 10 ID x";
+    let expected = "INSUFFICIENT_FUNDS account-of-a-very-long-name 1 10";
+    let batch =
+        Envelope::new("", Common::default(), Body::Atomic(commands.to_vec()), &[0; 32]).expect("a batch");
+    bench.engine().call(0, vec![Request::Write(batch)]);
+    bench.check(refused, expected);
+    let replayed = bench.ask(refused).expect("the first receipt");
+    assert!(replayed.replayed);
+    // Copies that come with the operation, or between others, find it among those under way.
+    let mut together: Vec<_> = (0..100).map(|n| Bench::request(&format!("ACCOUNT.OPEN b{n} EUR"))).collect();
+    for n in 0..10 {
+        let late = format!("ACCOUNT.DEBIT account-of-a-very-long-name 10 ID late-{n}");
+        together.extend([Bench::request(&late), Bench::request("ACCOUNT.CREDIT b1 1")]);
+    }
+    together.extend(
+        (0..10).map(|n| Bench::request(&format!("ACCOUNT.DEBIT account-of-a-very-long-name 10 ID late-{n}"))),
+    );
+    let answers = bench.engine().call(0, together);
+    for (n, answer) in answers.iter().rev().take(10).rev().enumerate() {
+        let copy = answer.as_ref().expect("the first receipt");
+        let first = answers[100 + 2 * n].as_ref().expect("a receipt");
+        assert!(copy.replayed && copy.sequence_last == first.sequence_last, "{copy:?}");
+        assert_eq!(copy.outcome, first.outcome);
+    }
+    assert_eq!(replayed.outcome.to_string(), expected);
+    bench.stop();
+    bench.start();
+    bench.check(refused, expected);
+    bench.stop();
+}
+
+#[test]
+fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
+    let disks = [FaultyDisk::new(), FaultyDisk::new()];
+    let files = Files {
+        root: FaultyDisk::new().storage(),
+        partitions: disks.iter().map(FaultyDisk::storage).collect(),
+    };
+    let settings = Settings { partitions: 2, segment_bytes: 64 << 10, ..Settings::default() };
+    let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+    let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
+    let ask = |partition| engine.call(partition, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0);
+    assert!(ask(0).is_ok());
+    disks[1].inject(disks[1].call_count() + 1, scarce_engine_embedded::storage::faulty::Fault::SyncError);
+    assert!(matches!(ask(1), Err(Failure::Unknown { .. })));
+    let reason = running.join().expect_err("the failure").to_string();
+    assert!(reason.contains("committer-1") && !reason.contains("has ended"), "{reason}");
+    for partition in [0, 1] {
+        assert!(matches!(ask(partition), Err(Failure::Unavailable { .. })), "{partition}");
+    }
+}
+
+#[test]
+fn a_full_disk_does_not_hold_up_the_end() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5000", "APPLIED 5000");
+    bench.disk.set_capacity(Some(0));
+    let (sender, receiver) = mpsc::channel();
+    let takes = (0..2_000).map(|unit| Bench::request(&format!("STOCK.TAKE s 1 {unit:0>64}"))).collect();
+    bench.engine().submit(0, takes, Box::new(move |answers| drop(sender.send(answers))));
+    let (_, running) = bench.engine.take().expect("started");
+    let reason = running.shut_down().expect_err("a batch that found no room").to_string();
+    assert!(reason.contains("no room"), "{reason}");
+    let answers = receiver.recv().expect("the answers");
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Failure::Unknown { .. }))));
+}
+
+#[test]
+fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a-name-to-look-for EUR", "APPLIED 0");
+    let name = b"a-name-to-look-for";
+    // For a minute at most, since a busy machine lets it wait.
+    let refused = (0..1_200).any(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+        let damaged = bench.disk.fork();
+        let files = damaged.storage().list().expect("a listing");
+        let held = files.iter().find_map(|file| {
+            let content = damaged.content(file)?;
+            let at = content.windows(name.len()).position(|bytes| bytes == name)?;
+            Some((file.clone(), at as u64))
+        });
+        let (file, at) = held.expect("the batch");
+        assert!(damaged.flip_bit(&file, at, 0));
+        let files = Files { root: bench.root.fork().storage(), partitions: vec![damaged.storage()] };
+        open_files(&files, &bench.settings(), &mut |_| {}).is_err()
+    });
+    assert!(refused, "what was acknowledged was cut off without a word");
+    bench.stop();
+}

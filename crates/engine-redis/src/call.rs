@@ -1,0 +1,315 @@
+//! One call of the library: requests of one partition as a message, and what it answers.
+
+use std::fmt::Write;
+
+use compact_str::format_compact;
+use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::outcome::{Receipt, Value};
+use scarce_core::packets::Prepared;
+use scarce_core::state::Settings;
+use scarce_core::types::OperationId;
+use scarce_engine::engine::Request;
+use scarce_engine::random::hex;
+
+use super::receipt::Written;
+use super::values::{Unreadable, Writer};
+
+/// The version of messages and answers.
+const VERSION: u64 = 1;
+
+/// The settings that outcomes depend on, in the order of a message.
+pub const SETTING_NAMES: [&str; 11] = [
+    "window_ms",
+    "window_ms_min",
+    "operations_max",
+    "retention_ms",
+    "step_max",
+    "packets_per_step_max",
+    "due_per_command_max",
+    "receipts_per_audit_max",
+    "ulid_times",
+    "batch_step_max",
+    "batch_packets_max",
+];
+
+/// How many due records one call ends at most.
+pub(super) const EXPIRE_MAX: usize = 64;
+
+fn write_settings(writer: &mut Writer, settings: &Settings) {
+    writer.list(SETTING_NAMES.len());
+    writer.quantity(settings.window_ms);
+    writer.quantity(settings.window_ms_min);
+    let counts = [
+        settings.step_max,
+        settings.packets_per_step_max,
+        settings.due_per_command_max,
+        settings.receipts_per_audit_max,
+    ];
+    writer.quantity(settings.operations_max as u64);
+    writer.quantity(settings.retention_ms);
+    counts.iter().for_each(|count| writer.quantity(*count as u64));
+    writer.quantity(u64::from(settings.ulid_times));
+    writer.quantity(settings.batch_step_max as u64);
+    writer.quantity(settings.batch_packets_max as u64);
+}
+
+/// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
+/// values one after the other.
+#[derive(Debug)]
+pub struct Encoded {
+    pub(super) bytes: Vec<u8>,
+    values: usize,
+    pub(super) is_read: bool,
+    /// It frees more memory than it takes, so it is served although that is full.
+    pub(super) is_shrinking: bool,
+}
+
+/// How many values stand before those of a command.
+const HEAD_VALUES: usize = 7;
+
+/// A request to finish what another call began, which nothing may keep from its end.
+#[must_use]
+pub fn resume() -> Encoded {
+    let mut writer = Writer::default();
+    writer.text("resume");
+    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
+}
+
+/// Writes a request.
+#[must_use]
+pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
+    let mut writer = Writer::default();
+    let values = match request {
+        Request::Write(envelope) => write_envelope(&mut writer, "write", envelope, settings, scratch),
+        Request::DryRun(envelope) => write_envelope(&mut writer, "dry_run", envelope, settings, scratch),
+        Request::Read(namespace, command) => {
+            writer.text("read");
+            writer.text(namespace);
+            writer.nothing();
+            writer.nothing();
+            writer.optional(asked_id(command).and_then(|id| made_at(id, settings)));
+            writer.nothing();
+            writer.nothing();
+            HEAD_VALUES + write_command(&mut writer, command)
+        }
+        Request::Expire(limit) => {
+            writer.text("expire");
+            writer.quantity((*limit).min(EXPIRE_MAX) as u64);
+            2
+        }
+    };
+    let is_read = matches!(request, Request::Read(..));
+    Encoded { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
+}
+
+/// What gives back: it must be possible when memory is full, or it would never be anything else.
+fn is_shrinking(request: &Request) -> bool {
+    let gives_back = |command: &Command| {
+        use Command::{AccountVoid, OrderCancel, OrderCancelAll, StockRelease};
+        matches!(command, AccountVoid(_) | StockRelease(_) | OrderCancel(_) | OrderCancelAll(_))
+    };
+    match request {
+        Request::Write(envelope) => envelope.commands().iter().all(gives_back),
+        Request::Expire(_) => true,
+        Request::Read(..) | Request::DryRun(_) => false,
+    }
+}
+
+/// Writes an envelope. Gives how many values it is.
+fn write_envelope(
+    writer: &mut Writer,
+    kind: &str,
+    envelope: &Envelope,
+    settings: &Settings,
+    scratch: &mut Vec<u8>,
+) -> usize {
+    let operation = envelope.common.operation.as_ref();
+    writer.text(kind);
+    writer.text(&envelope.namespace);
+    match operation {
+        Some(id) => {
+            writer.text(id.as_str());
+            writer.text(&format_compact!("{:016x}", envelope.fingerprint(scratch)));
+        }
+        None => (0..2).for_each(|_| writer.nothing()),
+    }
+    let resolved = match &envelope.body {
+        Body::Single(command) => asked_id(command),
+        Body::Atomic(_) => None,
+    };
+    writer.optional(operation.or(resolved).and_then(|id| made_at(id, settings)));
+    writer.optional(envelope.common.deadline);
+    write_all_prepared(writer, kind, envelope, settings);
+    HEAD_VALUES
+        + match &envelope.body {
+            Body::Single(command) => write_command(writer, command),
+            Body::Atomic(commands) => {
+                writer.list(commands.len());
+                for command in commands {
+                    writer.list(command.spec().arguments.len() + 1);
+                    write_command(writer, command);
+                }
+                1
+            }
+        }
+}
+
+fn write_all_prepared(writer: &mut Writer, kind: &str, envelope: &Envelope, settings: &Settings) {
+    if envelope.prepared().is_empty() {
+        return writer.nothing();
+    }
+    writer.list(envelope.prepared().len());
+    // A dry run stops after the first step, and a batch takes no command that has a second one.
+    let goes_on = kind == "write" && matches!(envelope.body, Body::Single(_));
+    let steps_max = if goes_on { usize::MAX } else { 1 };
+    let step_max = match envelope.body {
+        Body::Single(_) => settings.packets_per_step_max,
+        Body::Atomic(_) => settings.batch_packets_max,
+    };
+    let sizes = (step_max.max(1), steps_max);
+    envelope.prepared().iter().for_each(|prepared| write_prepared(writer, prepared, sizes));
+}
+
+/// The operation that a command asks after.
+fn asked_id(command: &Command) -> Option<&OperationId> {
+    match command {
+        Command::OperationGet(get) => Some(&get.operation),
+        Command::OperationResolve(resolve) => Some(&resolve.operation),
+        _ => None,
+    }
+}
+
+/// The time that an id carries.
+fn made_at(id: &OperationId, settings: &Settings) -> Option<u64> {
+    id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
+}
+
+/// Writes a command's number and its arguments. Gives how many values that is.
+fn write_command(writer: &mut Writer, command: &Command) -> usize {
+    let values = command.values();
+    writer.quantity(u64::from(command.spec().number));
+    values.iter().for_each(|value| writer.value(value));
+    values.len() + 1
+}
+
+/// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
+/// a text is read, and kept until its step, at a fraction of what a list of a million numbers costs.
+fn write_prepared(writer: &mut Writer, prepared: &Prepared, (step_max, steps_max): (usize, usize)) {
+    let amounts = prepared.amounts();
+    let pieces = amounts.chunks(step_max).take(steps_max);
+    writer.list(5);
+    for bytes in [prepared.seed().copied(), prepared.commitment()] {
+        match bytes {
+            Some(bytes) => writer.text(&hex(&bytes)),
+            None => writer.nothing(),
+        }
+    }
+    writer.quantity(amounts.len() as u64);
+    writer.quantity(amounts.iter().sum());
+    writer.list(pieces.len());
+    pieces.for_each(|piece| writer.text(&joined(piece)));
+}
+
+fn joined(amounts: &[u64]) -> String {
+    let mut text = String::new();
+    for amount in amounts {
+        let comma = if text.is_empty() { "" } else { "," };
+        // Writing to a text does not fail.
+        let _ = write!(text, "{comma}{amount}");
+    }
+    text
+}
+
+/// Joins requests to a message. `primary` is the run of the server that gets it: when it is another one than
+/// at the last call, what was written in between may be lost, and the epoch is raised. `clock` is for tests.
+#[must_use]
+pub fn message(
+    settings: &Settings,
+    primary: Option<&str>,
+    clock: Option<u64>,
+    requests: &[&Encoded],
+) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.list(5);
+    writer.quantity(VERSION);
+    write_settings(&mut writer, settings);
+    match primary {
+        Some(run) => writer.text(run),
+        None => writer.nothing(),
+    }
+    writer.optional(clock);
+    writer.list(requests.iter().map(|request| request.values).sum());
+    requests.iter().for_each(|request| writer.raw(&request.bytes));
+    writer.into_bytes()
+}
+
+/// What is owed when not all requests were answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owed {
+    /// Nothing.
+    Nothing,
+    /// The receipt of the first request that was not answered: it was begun, and has further steps.
+    NextReceipt,
+    /// Further steps of an operation from before, which come first.
+    EarlierOperation,
+    /// The receipts of requests that the call has left to the next one.
+    Rest,
+}
+
+/// What a call is answered.
+#[derive(Debug)]
+pub struct Reply {
+    /// The partition's leadership.
+    pub epoch: u64,
+    /// The sequence of the partition's last event.
+    pub sequence: u64,
+    /// What is owed.
+    pub owed: Owed,
+    /// The receipts of the first requests.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Reads an answer: epoch, sequence, what is owed, and receipts.
+///
+/// # Errors
+/// When it is none.
+pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unreadable> {
+    use redis::Value::{Array, Int};
+    let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
+    let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
+        return Err(Unreadable("it has other fields"));
+    };
+    let owed = match owed {
+        0 => Owed::Nothing,
+        1 => Owed::NextReceipt,
+        2 => Owed::EarlierOperation,
+        3 => Owed::Rest,
+        _ => return Err(Unreadable("what it owes is unknown")),
+    };
+    let receipts =
+        receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
+    let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
+    Ok(Reply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
+}
+
+/// A receipt is a text; one from before stands in a list.
+fn read_receipt(answer: &redis::Value, partition: u32) -> Result<Receipt, Unreadable> {
+    use redis::Value::{Array, BulkString};
+    let (text, replayed) = match answer {
+        BulkString(text) => (text, false),
+        Array(texts) => match texts.as_slice() {
+            [BulkString(text)] => (text, true),
+            _ => return Err(Unreadable("a receipt from before is another list")),
+        },
+        _ => return Err(Unreadable("a receipt is no text")),
+    };
+    let text = std::str::from_utf8(text).map_err(|_| Unreadable("a text is no UTF-8"))?;
+    Ok(Written::read(text)?.into_receipt(partition, replayed))
+}
+
+pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {
+    match value {
+        Value::Integer(number) => u64::try_from(*number).map_err(|_| Unreadable("a quantity is below 0")),
+        _ => Err(Unreadable("a quantity is no integer")),
+    }
+}

@@ -1,0 +1,180 @@
+//! The way of a command to whoever serves its slot. Nothing is ever sent twice by itself, but what a server
+//! has refused without doing anything: sent elsewhere, too early, or to a library that was not there.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
+use scarce_engine::engine::Failure;
+
+use super::address::Endpoint;
+use super::failure::{failure_of, is_broken, word_of};
+use super::nodes::{Node, Nodes, Traffic};
+
+/// How often a command is sent on to another server before that is told.
+const REDIRECTS_MAX: u32 = 16;
+
+/// How long a command waits until the keys of a slot that is being moved are together again.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long to wait before the first further try, and between later ones at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+
+/// A way to the server of one slot.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// All servers.
+    pub nodes: Arc<Nodes>,
+    /// The slot.
+    pub slot: u16,
+    traffic: Traffic,
+}
+
+/// Why a command has no answer.
+#[derive(Debug)]
+pub enum Refused {
+    /// The engine could not ask.
+    Failure(Failure),
+    /// The server did not answer in time.
+    TimedOut {
+        /// Who.
+        endpoint: Endpoint,
+    },
+    /// The server answered with an error. What is one command of its own has done nothing then; what a script
+    /// had done before its error stays, unless it takes it back itself, as the library does.
+    ByServer {
+        /// What it said.
+        error: RedisError,
+        /// Who.
+        node: Arc<Node>,
+    },
+}
+
+impl Refused {
+    /// Whether the server has no memory left for it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::ByServer { error, .. } if word_of(error) == "OOM")
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Failure(failure) => failure,
+            Refused::TimedOut { endpoint } => {
+                Failure::Unknown { reason: format!("Redis at {endpoint} did not answer in time") }
+            }
+            Refused::ByServer { error, node } => failure_of(&error, &node.endpoint),
+        }
+    }
+}
+
+/// What to do about an error that says that nothing was done.
+enum Redirect {
+    /// Another server serves the slot.
+    Moved(Endpoint),
+    /// Another one has the keys already.
+    Ask(Endpoint),
+    /// They are on their way.
+    Wait,
+    /// The server is a replica by now.
+    Demoted,
+}
+
+impl Redirect {
+    fn of(error: &RedisError, from: &Endpoint) -> Option<Self> {
+        let target = || Endpoint::announced(error.redirect_node()?.0, from);
+        match error.kind() {
+            ErrorKind::Server(ServerErrorKind::Moved) => target().map(Self::Moved),
+            ErrorKind::Server(ServerErrorKind::Ask) => target().map(Self::Ask),
+            ErrorKind::Server(ServerErrorKind::TryAgain) => Some(Self::Wait),
+            // A script by its digest says so in its own words, and has done nothing.
+            _ if word_of(error) == "READONLY" => Some(Self::Demoted),
+            _ => None,
+        }
+    }
+}
+
+impl Link {
+    /// A way that has not been gone yet.
+    #[must_use]
+    pub fn new(nodes: Arc<Nodes>, slot: u16, traffic: Traffic) -> Self {
+        Self { nodes, slot, traffic }
+    }
+
+    /// Sends a command.
+    ///
+    /// # Errors
+    /// [`Failure::Unavailable`] when it was not sent, [`Failure::Unknown`] when it was sent and not
+    /// answered; [`Refused::ByServer`] for what the server says against the command itself.
+    pub async fn send<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Refused> {
+        self.send_made(|_| command.clone()).await.map(|(answer, _)| answer)
+    }
+
+    /// Sends a command that is made for the server that serves the slot. Gives the answer and who gave it.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub async fn send_made<T: FromRedisValue>(
+        &self,
+        make: impl Fn(&Node) -> Cmd,
+    ) -> Result<(T, Arc<Node>), Refused> {
+        let (begun, mut pause) = (Instant::now(), PAUSES.0);
+        let mut asked: Option<Endpoint> = None;
+        let mut redirects = 0;
+        loop {
+            let found = match &asked {
+                Some(endpoint) => self.nodes.at(endpoint, self.traffic).await,
+                None => self.nodes.of_slot(self.slot, self.traffic).await,
+            };
+            let node = found.map_err(Refused::Failure)?;
+            let error = match send_to(&node, &make(&node), asked.is_some()).await {
+                Ok(answer) => return Ok((answer, node)),
+                Err(error) => error,
+            };
+            asked = None;
+            if is_broken(&error) {
+                node.retire();
+                if error.is_timeout() {
+                    return Err(Refused::TimedOut { endpoint: node.endpoint.clone() });
+                }
+                let reason = format!("Redis at {}: {error}", node.endpoint);
+                return Err(Refused::Failure(Failure::Unknown { reason }));
+            }
+            let redirect = Redirect::of(&error, &node.endpoint);
+            redirects += u32::from(matches!(redirect, Some(Redirect::Moved(_) | Redirect::Demoted)));
+            match redirect {
+                // The keys of the slot are on their way; some are here and some are there.
+                Some(Redirect::Wait | Redirect::Ask(_)) if begun.elapsed() >= PATIENCE => {
+                    return Err(Refused::ByServer { error, node });
+                }
+                Some(Redirect::Wait) => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSES.1);
+                }
+                Some(Redirect::Ask(to)) => asked = Some(to),
+                Some(Redirect::Moved(to)) if redirects < REDIRECTS_MAX => {
+                    self.nodes.note_moved(self.slot, to);
+                }
+                Some(Redirect::Demoted) if redirects < 2 => self.nodes.note_demoted(self.slot, &node),
+                _ => return Err(Refused::ByServer { error, node }),
+            }
+        }
+    }
+}
+
+/// Sends a command over a connection; with `is_asked` to a server that only takes the slot over.
+async fn send_to<T: FromRedisValue>(node: &Node, command: &Cmd, is_asked: bool) -> Result<T, RedisError> {
+    let mut connection = node.connection();
+    if !is_asked {
+        return command.query_async(&mut connection).await;
+    }
+    // Each with its own error, for the error of a pipeline has lost what it says.
+    let mut both = redis::pipe();
+    both.cmd("ASKING").add_command(command.clone()).ignore_errors();
+    let (asking, answer): (RedisResult<Value>, RedisResult<Value>) =
+        both.query_async(&mut connection).await?;
+    asking?;
+    Ok(redis::from_redis_value(answer?.extract_error()?)?)
+}

@@ -1,0 +1,134 @@
+//! Who consumes a partition's log, and how far each is: in a hash beside it, for all processes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use redis::Value;
+use scarce_core::event::Position;
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
+use scarce_engine::engine::Failure;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::connection::{Link, Refused};
+use super::keys::Keys;
+use super::program::{Program, Rights, ScriptKind};
+
+/// The key of the hash.
+pub const KEY: &str = "consumers";
+
+/// What stands before a name in the field of its lease.
+const LEASE: &str = "lease ";
+
+const TEXT: &str = include_str!("scripts/consumers.lua");
+
+/// The script that notes positions and leases.
+#[derive(Clone, Debug)]
+pub(super) struct Consumers {
+    program: Program,
+    kind: ScriptKind,
+}
+
+impl Consumers {
+    pub(super) fn new(kind: ScriptKind) -> Self {
+        let name = format!("scarce_consumers_{:016x}", xxh3_64(TEXT.as_bytes()));
+        // Positions are noted although memory is full, since that is how the log gets shorter.
+        let functions = format!(
+            "#!lua name={name}\n{TEXT}\
+             redis.register_function{{function_name='{name}', callback=serve, flags={{'allow-oom'}}}}\n"
+        );
+        let script = format!("{TEXT}return serve(KEYS, ARGV)\n");
+        Self { program: Program::new(name, None, functions, script), kind }
+    }
+
+    async fn ask(&self, link: &Link, keys: &Keys, words: &[&str]) -> Result<Value, Failure> {
+        let its = [keys.of(KEY)];
+        let make = |_: &_| {
+            let mut command = self.program.command(self.kind, Rights::Write, &its);
+            command.arg(words);
+            command
+        };
+        let asked: Result<(Value, _), Refused> = self.program.call(self.kind, link, make).await;
+        Ok(asked?.0)
+    }
+
+    /// Notes how far a consumer is.
+    pub(super) async fn confirm(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure> {
+        let (epoch, sequence) = (confirmed.epoch.to_string(), confirmed.sequence.to_string());
+        let answer = self.ask(link, keys, &["confirm", name.as_str(), holder, &epoch, &sequence]).await?;
+        lease_of(name, &answer)
+    }
+
+    /// Gives the lease of a consumer, prolongs it, or ends it where the time is none.
+    pub(super) async fn lease(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure> {
+        let ttl_ms = ttl.as_millis().to_string();
+        let answer = self.ask(link, keys, &["lease", name.as_str(), holder, &ttl_ms]).await?;
+        lease_of(name, &answer)
+    }
+
+    /// Forgets a consumer. Whether there was one.
+    pub(super) async fn forget(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        name: &ConsumerName,
+    ) -> Result<bool, Failure> {
+        Ok(self.ask(link, keys, &["forget", name.as_str()]).await? == Value::Int(1))
+    }
+}
+
+fn lease_of(name: &ConsumerName, answer: &Value) -> Result<Lease, Failure> {
+    match answer {
+        Value::Int(1) => Ok(Lease::Held),
+        Value::BulkString(holder) => Ok(Lease::HeldBy(String::from_utf8_lossy(holder).into_owned())),
+        _ => Err(unknown(name)),
+    }
+}
+
+/// All consumers of a partition, in the order of their names.
+pub(super) async fn list(link: &Link, keys: &Keys) -> Result<Vec<Consumption>, Failure> {
+    let mut get = redis::cmd("HGETALL");
+    get.arg(keys.of(KEY));
+    let fields: BTreeMap<String, String> = link.send(&get).await?;
+    let (seconds, microseconds): (u64, u64) = link.send(&redis::cmd("TIME")).await?;
+    let now = seconds * 1_000 + microseconds / 1_000;
+    let leases: BTreeMap<&str, &str> = fields
+        .iter()
+        .filter_map(|(field, text)| Some((field.strip_prefix(LEASE)?, text.as_str())))
+        .filter_map(|(name, text)| {
+            let (until, holder) = text.split_once(' ')?;
+            (until.parse::<u64>().ok()? > now).then_some((name, holder))
+        })
+        .collect();
+    let rows = fields.iter().filter(|(field, _)| !field.starts_with(LEASE));
+    rows.map(|(name, text)| {
+        read(name, text, leases.get(name.as_str()).copied()).ok_or_else(|| Failure::Unavailable {
+            reason: format!(
+                "the field '{name}' of {} is damaged; scarce consumers forget {name}",
+                keys.of(KEY)
+            ),
+        })
+    })
+    .collect()
+}
+
+fn read(name: &str, text: &str, holder: Option<&str>) -> Option<Consumption> {
+    let mut words = text.split(' ').map(|word| word.parse::<u64>().ok());
+    let mut number = || words.next().flatten();
+    let confirmed = Position { epoch: number()?, sequence: number()? };
+    let name = ConsumerName::parse(name).ok()?;
+    Some(Consumption { name, confirmed, confirmed_at: number()?, holder: holder.map(str::to_owned) })
+}

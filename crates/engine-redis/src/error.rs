@@ -1,0 +1,90 @@
+//! Why the engine does not start.
+
+use scarce_engine::engine::Failure;
+
+use super::{address, server};
+
+/// Why the engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum RedisError {
+    /// The address is none.
+    #[error("'{url}' is no address of a Redis; it must be {}", address::SHAPE)]
+    Url {
+        /// What was given, without what may be a password.
+        url: String,
+    },
+    /// The server cannot be reached, or refuses.
+    #[error(transparent)]
+    Server(#[from] Failure),
+    /// Braces in a prefix would stand before those of the partitions.
+    #[error("the prefix '{prefix}' has braces in it, which say where a key belongs; choose one without")]
+    Prefix {
+        /// The prefix.
+        prefix: String,
+    },
+    /// The number of partitions is fixed.
+    #[error(
+        "{key} was created with {found} partitions, and {wanted} are asked for; the number is fixed when a deployment is created, so set it back to {found}"
+    )]
+    Partitions {
+        /// The key.
+        key: String,
+        /// What it was created with.
+        found: u32,
+        /// What was asked for.
+        wanted: u32,
+    },
+    /// There must be at least one partition.
+    #[error("a deployment needs at least one partition; set the number to 1 or more")]
+    NoPartition,
+    /// The deployment's hash is not one of ours.
+    #[error("the key {key} is damaged; restore it from a copy, or choose another prefix")]
+    Damaged {
+        /// The key.
+        key: String,
+    },
+    /// The keys were written by a newer release.
+    #[error(
+        "{key} has format version {found}, and this release reads up to {supported}; start the newer release that wrote it"
+    )]
+    Newer {
+        /// The key.
+        key: String,
+        /// Its version.
+        found: u32,
+        /// The newest version known here.
+        supported: u32,
+    },
+    /// The server drops keys when its memory is full.
+    #[error("Redis at {at} {}", server::eviction_refused(policy))]
+    Evicts {
+        /// Which server.
+        at: String,
+        /// Its policy.
+        policy: String,
+    },
+    /// The server is too old.
+    #[error("Redis at {at} is of version {version}; use 6.2 or newer, or Valkey")]
+    Version {
+        /// Which server.
+        at: String,
+        /// Its version.
+        version: String,
+    },
+    /// A server cannot give what is promised.
+    #[error("redis_durability is {level}, but Redis at {at} {lack}")]
+    Durability {
+        /// The level's word.
+        level: &'static str,
+        /// Which server.
+        at: String,
+        /// What it lacks, and what to do.
+        lack: String,
+    },
+    /// No randomness for the secret.
+    #[error("no random bytes for the deployment's secret; start again once the system has some")]
+    Random(#[source] std::io::Error),
+    /// A thread could not be started.
+    #[error("the engine's threads could not be started")]
+    Threads(#[source] std::io::Error),
+}

@@ -1,0 +1,60 @@
+//! What a server's errors mean, and what to do about them.
+
+use redis::{ErrorKind, RedisError};
+use scarce_engine::engine::Failure;
+
+use super::address::Endpoint;
+
+/// Whether nobody knows what became of the command.
+#[must_use]
+pub fn is_broken(error: &RedisError) -> bool {
+    error.is_io_error()
+        || error.is_timeout()
+        || error.is_connection_dropped()
+        || error.kind() == ErrorKind::Parse
+}
+
+/// What an error of the server means. All but a failure that was not undone leave everything as it was.
+#[must_use]
+pub fn failure_of(error: &RedisError, from: &Endpoint) -> Failure {
+    let (code, detail) = (error.code().unwrap_or(""), error.detail().unwrap_or(""));
+    if code == "SCARCE" && detail.starts_with("DAMAGED") {
+        return Failure::Unknown { reason: format!("the partition is damaged: {detail}") };
+    }
+    let advice = advice(error);
+    Failure::Unavailable { reason: format!("Redis at {from} refused: {error}{advice}") }
+}
+
+/// The word by which a server names an error; that of a command in the library, where one was refused.
+#[must_use]
+pub fn word_of(error: &RedisError) -> &str {
+    match (error.code().unwrap_or(""), error.detail()) {
+        ("SCARCE", Some(detail)) => detail.split_ascii_whitespace().next().unwrap_or(""),
+        (code, _) => code,
+    }
+}
+
+/// What to do, to follow the error itself.
+#[must_use]
+pub fn advice(error: &RedisError) -> &'static str {
+    if error.kind() == ErrorKind::AuthenticationFailed {
+        return "; give the user and the password in redis_user and redis_password_file";
+    }
+    match word_of(error) {
+        "OOM" => "; its memory is full, raise maxmemory",
+        "READONLY" => "; it is a replica, name the primary or its sentinels",
+        "LOADING" => "; it is loading its data, wait",
+        "BUSY" => "; another script is running, see who runs it with SCRIPT KILL or FUNCTION STATS",
+        "NOAUTH" | "WRONGPASS" => "; give the user and the password in redis_user and redis_password_file",
+        "NOPERM" => "; give a user that may run functions and all commands on its keys",
+        "MISCONF" => "; it cannot write its data to disk, see its log",
+        "NOREPLICAS" => "; too few replicas follow it (min-replicas-to-write)",
+        "CLUSTERDOWN" => "; some slots have no primary, see redis-cli --cluster check",
+        "TRYAGAIN" => {
+            "; the slot is being moved, and that takes long: finish it with redis-cli --cluster fix"
+        }
+        "MOVED" | "ASK" => "; the nodes do not agree who serves the slot, see redis-cli --cluster check",
+        "MASTERDOWN" => "; it has lost its primary",
+        _ => "",
+    }
+}

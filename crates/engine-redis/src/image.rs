@@ -1,0 +1,162 @@
+//! A partition's machine, put together from its keys: what its digest is taken of. Never made from the log,
+//! so that the two can be compared.
+
+use redis::Cmd;
+use scarce_core::facts;
+use scarce_core::machine::Machine;
+use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
+use scarce_core::state::{Settings, State};
+use scarce_core::types::Id;
+use scarce_engine::engine::Failure;
+
+use super::connection::Link;
+use super::keys::Keys;
+
+mod accounts;
+mod book;
+mod coupons;
+mod markets;
+mod packets;
+mod record;
+mod stock;
+
+use record::{Damaged, Fields};
+
+/// How many rows one reading brings, more or less.
+const ROWS_PER_READING: usize = 1_000;
+
+/// How often a partition is read again because it changed meanwhile.
+const READINGS_MAX: usize = 20;
+
+/// The machine whose state the keys hold. Read in pieces between which others are served; where the
+/// partition changed meanwhile, it is read again.
+///
+/// # Errors
+/// When the server fails, the keys hold what this version does not write, or the partition never rests.
+pub async fn machine(
+    link: &Link,
+    keys: &Keys,
+    settings: &Settings,
+    partition: u32,
+) -> Result<Machine, Failure> {
+    for _ in 0..READINGS_MAX {
+        let before = Meta::read(link, keys).await?;
+        let state = read_state(link, keys, settings, before.at).await;
+        // What does not fit together may have been read before and after a change.
+        if Meta::read(link, keys).await? == before {
+            return state.map(|state| Machine::with_state(state, partition, before.epoch, before.sequence));
+        }
+    }
+    let reason = "the partition changes faster than it can be read; ask when there is less to do".to_owned();
+    Err(Failure::Unavailable { reason })
+}
+
+/// Whether an operation has further steps to take.
+///
+/// # Errors
+/// When the server fails.
+pub async fn is_unfinished(link: &Link, keys: &Keys) -> Result<bool, Failure> {
+    let unfinished: Option<String> =
+        link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("unfinished")).await?;
+    Ok(unfinished.is_some_and(|unfinished| !unfinished.is_empty()))
+}
+
+/// The answer to `DIGEST`: the partition, its sequence and the digest as 32 hexadecimal digits.
+#[must_use]
+pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
+    let digest = format!("{:032x}", machine.state().digest(only));
+    let fields = facts![u64::from(machine.partition()), machine.sequence(), digest.as_str()];
+    Receipt {
+        outcome: Outcome::applied(facts![vec![Value::List(fields.into_vec())]]),
+        partition: machine.partition(),
+        epoch: machine.epoch(),
+        sequence_first: machine.sequence(),
+        sequence_last: machine.sequence(),
+        at: machine.now(),
+        replayed: false,
+        durability: Durability::Memory,
+    }
+}
+
+async fn read_state(link: &Link, keys: &Keys, settings: &Settings, at: u64) -> Result<State, Failure> {
+    let mut state = State::new(settings.clone());
+    state.at = at;
+    accounts::read(link, keys, &mut state).await?;
+    stock::read(link, keys, &mut state).await?;
+    packets::read(link, keys, &mut state).await?;
+    coupons::read(link, keys, &mut state).await?;
+    markets::read(link, keys, &mut state).await?;
+    Ok(state)
+}
+
+/// What `meta` says.
+#[derive(Debug, PartialEq, Eq)]
+struct Meta {
+    epoch: u64,
+    sequence: u64,
+    at: u64,
+    /// A scan that goes on at another server skips rows.
+    run_id: String,
+}
+
+impl Meta {
+    async fn read(link: &Link, keys: &Keys) -> Result<Self, Failure> {
+        let mut command = redis::cmd("HMGET");
+        command.arg(keys.of("meta")).arg(&["epoch", "sequence", "at"]);
+        type Numbers = (Option<u64>, Option<u64>, Option<u64>);
+        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
+        let run_id = node.state.run_id.clone();
+        Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0), run_id })
+    }
+}
+
+/// Reads a hash piece by piece; a row may come twice.
+async fn each_row(
+    link: &Link,
+    key: &str,
+    mut take: impl FnMut(&str, Fields<'_>) -> Result<(), Damaged>,
+) -> Result<(), Failure> {
+    let mut cursor = 0_u64;
+    loop {
+        let (next, words): (u64, Vec<String>) = link.send(&scan("HSCAN", key, cursor)).await?;
+        for pair in words.chunks_exact(2) {
+            take(&pair[0], Fields::new(&pair[1])).map_err(|Damaged| damaged(key, &pair[0], &pair[1]))?;
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads an ordered set piece by piece; a member may come twice.
+async fn each_member(
+    link: &Link,
+    key: &str,
+    mut take: impl FnMut(&[&str]) -> Result<(), Damaged>,
+) -> Result<(), Failure> {
+    let mut cursor = 0_u64;
+    loop {
+        let (next, words): (u64, Vec<String>) = link.send(&scan("ZSCAN", key, cursor)).await?;
+        for pair in words.chunks_exact(2) {
+            let parts: Vec<&str> = pair[0].split(' ').collect();
+            take(&parts).map_err(|Damaged| damaged(key, &pair[0], ""))?;
+        }
+        cursor = next;
+        if cursor == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn scan(command: &str, key: &str, cursor: u64) -> Cmd {
+    let mut scan = redis::cmd(command);
+    scan.arg(key).arg(cursor).arg("COUNT").arg(ROWS_PER_READING);
+    scan
+}
+
+fn damaged(key: &str, id: &str, text: &str) -> Failure {
+    let reason =
+        format!("{key} holds at '{id}' what Scarce does not write: '{text}'; restore it from a copy");
+    Failure::Unavailable { reason }
+}

@@ -1,0 +1,317 @@
+//! The lane of a partition: a task that takes what waits for it and makes one call of it, so that the more
+//! there is to do, the less each command costs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use scarce_core::command::Command;
+use scarce_core::outcome::Durability;
+use scarce_core::state::Settings;
+use scarce_engine::clock::{Clock, ManualClock};
+use scarce_engine::consumers;
+use scarce_engine::engine::{Failure, Reply, Request};
+use scarce_engine::metrics::PartitionMetrics;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::Receiver;
+
+use super::call::{self, Encoded, Owed};
+use super::caller::Caller;
+use super::connection::{Link, Refused};
+use super::image;
+use super::keys::Keys;
+use super::nodes::Node;
+use super::program::Rights;
+use super::reader;
+use super::settle::{Answered, Decided, levels};
+use super::waits::Waits;
+
+/// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
+/// batch that is larger is cut.
+const REQUESTS_MAX: usize = 64;
+
+/// How many bytes of requests one call carries at most, but for a single larger request.
+const BYTES_MAX: usize = 256 << 10;
+
+/// How many turns of a lane may wait for replicas or the disk at a time.
+const UNSETTLED_MAX: u32 = 64;
+
+/// A batch that waits for its turn, its requests written already.
+pub(super) struct Mail {
+    pub(super) batch: Vec<Request>,
+    pub(super) encoded: Vec<Encoded>,
+    pub(super) reply: Reply,
+}
+
+impl Mail {
+    pub(super) fn new(batch: Vec<Request>, settings: &Settings, reply: Reply) -> Self {
+        let mut scratch = Vec::new();
+        let encoded = batch.iter().map(|request| call::encode(request, settings, &mut scratch)).collect();
+        Self { batch, encoded, reply }
+    }
+}
+
+/// What the lane and whoever asks about the partition both know.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) metrics: PartitionMetrics,
+    /// Why the last call failed.
+    pub(super) failure: std::sync::Mutex<Option<Failure>>,
+    /// How many events waited for the slowest consumer when the sweeper looked, and may.
+    lag: AtomicU64,
+    lag_max: u64,
+}
+
+impl Shared {
+    pub(super) fn new(lag_max: u64) -> Self {
+        Self {
+            metrics: PartitionMetrics::default(),
+            failure: std::sync::Mutex::default(),
+            lag: AtomicU64::new(0),
+            lag_max,
+        }
+    }
+
+    /// Notes how many events wait for the slowest consumer.
+    pub(super) fn note_lag(&self, lag: u64) {
+        self.lag.store(lag, Ordering::Relaxed);
+    }
+
+    /// How many events waited when the sweeper looked last.
+    pub(super) fn lag(&self) -> u64 {
+        self.lag.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many events wait that no more should come.
+    fn is_overrun(&self) -> bool {
+        self.lag() > self.lag_max
+    }
+
+    /// Whether the last call was answered.
+    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+/// Everything that a partition's task needs.
+pub(super) struct Lane {
+    pub(super) partition: u32,
+    pub(super) keys: Keys,
+    pub(super) settings: Settings,
+    pub(super) clock: Option<ManualClock>,
+    pub(super) link: Link,
+    /// For digests, which read all keys.
+    pub(super) reading: Link,
+    pub(super) caller: Caller,
+    /// How safe a change must be before it is answered, where it does not say itself.
+    pub(super) durability: Durability,
+    pub(super) waits: Arc<Waits>,
+    /// Whether the server has refused for want of memory.
+    pub(super) is_full: bool,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Lane {
+    /// Serves batches until nobody can hand one in.
+    pub(super) async fn run(mut self, mut inbox: Receiver<Mail>) {
+        let unsettled = Arc::new(Semaphore::new(UNSETTLED_MAX as usize));
+        let mut waiting: Vec<Mail> = Vec::new();
+        while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
+            let encoded: Vec<Encoded> = waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
+            let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
+            let levels = levels(&requests, self.durability);
+            let mut beyond = self.beyond(&levels).await;
+            self.hold_back(&requests, &mut beyond);
+            let mut answers = self.serve(&requests, &encoded, &beyond).await.into_iter();
+            let (mut late, mut levels) = (Vec::new(), levels.into_iter());
+            for mail in waiting.drain(..) {
+                let levels = levels.by_ref().take(mail.batch.len()).collect();
+                let answers = answers.by_ref().take(mail.batch.len()).collect();
+                let decided = Decided { levels, answers, reply: mail.reply };
+                if decided.is_settled() { decided.answer() } else { late.push(decided) }
+            }
+            if !late.is_empty() {
+                self.settle(late, &unsettled).await;
+            }
+        }
+        // What waits for replicas or the disk is still answered.
+        let _all = unsettled.acquire_many(UNSETTLED_MAX).await;
+    }
+
+    /// Which requests ask for a level that the server cannot give at all, and why; they are not even begun. What
+    /// the deployment promises was checked at the start.
+    async fn beyond(&self, levels: &[Durability]) -> Vec<Option<Failure>> {
+        let is_special = |level: &Durability| *level != self.durability && *level != Durability::Memory;
+        let mut beyond = vec![None; levels.len()];
+        for level in Durability::ALL.iter().filter(|level| levels.contains(level) && is_special(level)) {
+            if let Some(failure) = self.waits.lack(&self.link, *level).await {
+                let its = beyond.iter_mut().zip(levels).filter(|(_, its)| *its == level);
+                its.for_each(|(place, _)| *place = Some(failure.clone()));
+            }
+        }
+        beyond
+    }
+
+    /// Refuses changes while more events wait for consumers than memory should hold.
+    fn hold_back(&self, requests: &[&Request], beyond: &mut [Option<Failure>]) {
+        if !self.shared.is_overrun() {
+            return;
+        }
+        let writes = requests.iter().zip(beyond).filter(|(its, _)| matches!(its, Request::Write(_)));
+        writes.for_each(|(_, place)| *place = Some(Failure::Overloaded { queue: consumers::QUEUE }));
+    }
+
+    /// Lets batches wait aside, while the lane goes on; not without bound.
+    async fn settle(&self, late: Vec<Decided>, unsettled: &Arc<Semaphore>) {
+        let Ok(permit) = Arc::clone(unsettled).acquire_owned().await else { return };
+        let (waits, keys) = (Arc::clone(&self.waits), self.keys.clone());
+        tokio::spawn(async move {
+            futures_util::future::join_all(late.into_iter().map(|decided| decided.settle(&waits, &keys)))
+                .await;
+            drop(permit);
+        });
+    }
+
+    /// Answers requests in order, in as many calls as it takes.
+    async fn serve(
+        &mut self,
+        requests: &[&Request],
+        encoded: &[Encoded],
+        beyond: &[Option<Failure>],
+    ) -> Vec<Answered> {
+        let mut answers = Vec::with_capacity(requests.len());
+        while answers.len() < requests.len() {
+            let first = answers.len();
+            if let Request::Read(_, Command::Digest(digest)) = requests[first] {
+                answers.push(self.digest(digest.resource.0.as_ref()).await.unwrap_or_else(Answered::from));
+                continue;
+            }
+            if let Some(failure) = &beyond[first] {
+                answers.push(failure.clone().into());
+                continue;
+            }
+            let sent = beyond[first..].iter().take_while(|failure| failure.is_none()).count();
+            let end = first + sent;
+            let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
+            answers.extend(self.serve_piece(&encoded[first..first + count]).await);
+        }
+        for (request, answer) in requests.iter().zip(&answers) {
+            let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
+            self.shared.metrics.count(request, code);
+        }
+        self.note(answers.last());
+        answers
+    }
+
+    /// Answers the requests of one call; a failure is the answer to all that it left open. None are answered
+    /// where memory turns out to be full, and some of them could be served all the same.
+    async fn serve_piece(&mut self, piece: &[Encoded]) -> Vec<Answered> {
+        let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
+        let resume = call::resume();
+        let (mut owed, mut open) = (Owed::Nothing, piece);
+        loop {
+            let mut requests: Vec<&Encoded> = Vec::with_capacity(open.len() + 1);
+            if matches!(owed, Owed::NextReceipt | Owed::EarlierOperation) {
+                requests.push(&resume);
+            }
+            requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));
+            let (reply, node) = match self.call(&requests).await {
+                Ok(replied) => replied,
+                Err(refused) => {
+                    let was_full = self.is_full;
+                    self.is_full |= refused.is_full();
+                    let is_begun = owed == Owed::NextReceipt;
+                    if self.is_full && !was_full && !is_begun && answers.is_empty() && is_mixed(piece) {
+                        return answers;
+                    }
+                    let failure = Failure::from(refused);
+                    if is_begun {
+                        let reason = format!("it was begun and has further steps to take: {failure}");
+                        answers.push(Failure::Unknown { reason }.into());
+                    }
+                    return filled(answers, piece.len(), &failure);
+                }
+            };
+            let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
+            answers.extend(
+                receipts.map(|receipt| Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) }),
+            );
+            open = &piece[answers.len().min(piece.len())..];
+            owed = match (reply.owed, owed) {
+                // What was begun for a request goes on being owed to it.
+                (Owed::EarlierOperation, Owed::NextReceipt) => Owed::NextReceipt,
+                (reply_owes, _) => reply_owes,
+            };
+            if owed == Owed::Nothing && open.is_empty() {
+                return answers;
+            }
+            if owed == Owed::Nothing {
+                let reason = "the library answered fewer requests than were sent".to_owned();
+                return filled(answers, piece.len(), &Failure::Unknown { reason });
+            }
+        }
+    }
+
+    /// Calls the library; where memory is full, only with what gives some back.
+    async fn call(&mut self, requests: &[&Encoded]) -> Result<(call::Reply, Arc<Node>), Refused> {
+        let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
+        let rights = match () {
+            () if requests.iter().all(|request| request.is_read) => Rights::Read,
+            () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,
+            () => Rights::Write,
+        };
+        let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
+        let (answer, node) = self.caller.call(&self.link, &self.keys, message, rights).await?;
+        let reply = call::read_reply(&answer, self.partition)
+            .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
+        self.is_full &= rights != Rights::Write;
+        Ok((reply, node))
+    }
+
+    async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Answered, Failure> {
+        // What a crash left unfinished comes first, as before any other request.
+        while image::is_unfinished(&self.reading, &self.keys).await? {
+            self.call(&[&call::resume()]).await?;
+        }
+        let machine = image::machine(&self.reading, &self.keys, &self.settings, self.partition).await?;
+        // Whoever knows at least as much is asked how safe it is.
+        let (_, node) = reader::last_sequence(&self.reading, &self.keys).await?;
+        Ok(Answered { result: Ok(image::digest(&machine, only)), by: Some(node) })
+    }
+
+    fn note(&self, last: Option<&Answered>) {
+        let failure = last.and_then(|answer| answer.result.as_ref().err().cloned());
+        if let Ok(mut known) = self.shared.failure.lock() {
+            *known = failure;
+        }
+    }
+}
+
+/// The answers, and the failure for those that are missing.
+fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<Answered> {
+    answers.resize_with(count, || failure.clone().into());
+    answers
+}
+
+/// Whether some could be served although memory is full, and some not.
+fn is_mixed(piece: &[Encoded]) -> bool {
+    piece.iter().any(|request| kind(request) != kind(&piece[0]))
+}
+
+/// What a server without memory tells apart.
+fn kind(request: &Encoded) -> (bool, bool) {
+    (request.is_read, request.is_shrinking)
+}
+
+/// How many of the requests in front one call carries; where memory is full, only of one kind.
+fn piece(requests: &[&Request], encoded: &[Encoded], is_full: bool) -> usize {
+    let (mut bytes, its_first) = (0, &encoded[0]);
+    let fitting = requests.iter().zip(encoded).take(REQUESTS_MAX).take_while(|(request, encoded)| {
+        let is_first = bytes == 0;
+        bytes += encoded.bytes.len();
+        let is_of_kind = !is_full || kind(encoded) == kind(its_first);
+        let fits = is_of_kind && (is_first || bytes <= BYTES_MAX);
+        fits && !matches!(request, Request::Read(_, Command::Digest(_)))
+    });
+    fitting.count().max(1)
+}

@@ -1,0 +1,329 @@
+//! The Redis engine: the state machine as a library in Lua inside Redis or Valkey, with its log as a stream there.
+//!
+//! ```text
+//! requests → lane: joins what waits → one call: known? due? decide, apply, write, log → answers
+//!                                     (scripts/machine.lua, in one slot, all or nothing)
+//! EVENTS   → reader: the stream       DIGEST → image: the keys
+//! ```
+//!
+//! The rules are those of `scarce_core`, file by file and function by function; `scripts/README.md` says
+//! how they are written there.
+//!
+//! This crate must not know ports, files, or another engine.
+//!
+//! Begin reading at [`RedisEngine`]; then `lane.rs` for the way of a request, `scripts/machine.lua` for the rules.
+
+pub mod address;
+pub mod call;
+pub mod caller;
+pub mod connection;
+pub mod consumers;
+mod deployment;
+mod error;
+pub mod failure;
+pub mod image;
+pub mod inspect;
+pub mod keys;
+mod lane;
+pub mod library;
+pub mod log;
+pub mod nodes;
+mod partition;
+mod program;
+mod reader;
+mod receipt;
+pub mod routes;
+pub mod script;
+pub mod server;
+mod settings;
+mod settle;
+mod sweep;
+mod trim;
+pub mod values;
+mod waits;
+
+use std::future::Future;
+use std::sync::{Arc, Weak, mpsc};
+use std::time::Duration;
+
+use scarce_core::event::{Entry, Position};
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
+use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
+use scarce_engine::metrics::PartitionMetrics;
+use tokio::runtime::Runtime;
+
+use caller::Caller;
+use connection::Link;
+use consumers::Consumers;
+use deployment::Deployment;
+pub use error::RedisError;
+use keys::Keys;
+use lane::Mail;
+use library::{ClockSource, Library};
+use nodes::{Nodes, Traffic};
+use partition::{Common, Partition};
+pub use program::ScriptKind;
+pub use settings::{Settings, default_state};
+use waits::{Waits, Wanted};
+
+/// How often it is looked whether the servers are still what they were.
+const ATTEND_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How long an engine that stops waits for its lanes to answer.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The engine.
+pub struct RedisEngine {
+    settings: Settings,
+    deployment_id: String,
+    secret: [u8; 32],
+    consumers: Consumers,
+    nodes: Arc<Nodes>,
+    waits: Arc<Waits>,
+    /// What was found at the start and should be known.
+    pub warnings: Vec<String>,
+    partitions: Vec<Partition>,
+    runtime: Option<Runtime>,
+    lanes_ended: crossbeam_channel::Receiver<()>,
+}
+
+impl RedisEngine {
+    /// Connects to the server and loads or creates the deployment.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or must not be used, or the deployment is another.
+    pub fn open(settings: Settings) -> Result<Self, RedisError> {
+        let nodes = Arc::new(Nodes::of(&settings)?);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("scarce-redis")
+            .enable_all()
+            .build()
+            .map_err(RedisError::Threads)?;
+        let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
+        let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
+        let (warnings, deployment, script) = runtime.block_on(async {
+            let warnings = server::check_all(&nodes, settings.durability, settings.replicas).await?;
+            let deployment = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
+            let script = match settings.script {
+                Some(script) => script,
+                None => deployment::script_kind(&link).await?,
+            };
+            Ok::<_, RedisError>((warnings, deployment, script))
+        })?;
+        let mut engine = Self::start(settings, script, deployment, nodes, runtime);
+        engine.warnings = warnings;
+        Ok(engine)
+    }
+
+    fn start(
+        settings: Settings,
+        script: ScriptKind,
+        deployment: Deployment,
+        nodes: Arc<Nodes>,
+        runtime: Runtime,
+    ) -> Self {
+        let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
+        let caller = Caller::new(&Library::new(source), script);
+        let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
+        let (ended, lanes_ended) = crossbeam_channel::bounded(0);
+        let common = Common {
+            settings: &settings,
+            nodes: &nodes,
+            caller: &caller,
+            waits: &waits,
+            runtime: &runtime,
+            ended,
+        };
+        let partitions = (0..settings.partitions).map(|number| Partition::start(number, &common)).collect();
+        // Only the lanes hold it open from here on.
+        drop(common);
+        runtime.spawn(attend(Arc::downgrade(&nodes)));
+        Self {
+            settings,
+            deployment_id: deployment.id,
+            secret: deployment.secret,
+            consumers: Consumers::new(script),
+            nodes,
+            waits,
+            warnings: Vec::new(),
+            partitions,
+            runtime: Some(runtime),
+            lanes_ended,
+        }
+    }
+
+    fn partition(&self, partition: u32) -> Result<&Partition, Failure> {
+        self.partitions.get(partition as usize).ok_or_else(|| Failure::Unavailable {
+            reason: format!("there is no partition {partition}, only 0 to {}", self.settings.partitions - 1),
+        })
+    }
+
+    /// What must have happened to whatever the log shows.
+    fn wanted(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        wanted.add(self.settings.durability);
+        wanted
+    }
+
+    /// A way for cursors and questions that are no calls.
+    fn reading(&self, keys: &Keys) -> Link {
+        Link::new(Arc::clone(&self.nodes), keys.slot(), Traffic::Reads)
+    }
+
+    /// Waits for what a task of the engine's own comes to; the caller may be a task of another runtime.
+    fn wait<T: Send + 'static>(
+        &self,
+        question: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
+        let runtime = self.runtime.as_ref().ok_or_else(stopped)?;
+        let (sender, receiver) = mpsc::sync_channel(1);
+        runtime.spawn(async move { drop(sender.send(question.await)) });
+        receiver.recv().map_err(|_| stopped())?
+    }
+}
+
+impl Log for RedisEngine {
+    fn partitions(&self) -> u32 {
+        self.settings.partitions
+    }
+
+    fn deployment_id(&self) -> &str {
+        &self.deployment_id
+    }
+
+    fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
+        self.wait(async move {
+            let (entries, node) = reader::entries(&link, &keys, sequence, bytes_max).await?;
+            waits.wait(&node, &keys, wanted).await?;
+            Ok(entries)
+        })
+    }
+
+    fn watch(&self, partition: u32, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Watch, Failure> {
+        let found = self.partition(partition)?;
+        if found.watchers.add(&wake)
+            && let Some(runtime) = &self.runtime
+        {
+            let link = self.reading(&found.keys);
+            runtime.spawn(reader::watch(link, found.keys.clone(), Arc::downgrade(&found.watchers)));
+        }
+        Ok(Watch::new(wake))
+    }
+
+    fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
+        self.wait(async move {
+            let (sequence, node) = reader::last_sequence(&link, &keys).await?;
+            waits.wait(&node, &keys, wanted).await?;
+            Ok(sequence)
+        })
+    }
+
+    fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { reader::first_sequence(&link, &keys).await })
+    }
+
+    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { consumers::list(&link, &keys).await })
+    }
+
+    fn confirm(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        confirmed: Position,
+    ) -> Result<Lease, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers) = (self.reading(&keys), self.consumers.clone());
+        let (name, holder) = (name.clone(), holder.to_owned());
+        self.wait(async move { consumers.confirm(&link, &keys, &name, &holder, confirmed).await })
+    }
+
+    fn lease(
+        &self,
+        partition: u32,
+        name: &ConsumerName,
+        holder: &str,
+        ttl: Duration,
+    ) -> Result<Lease, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers) = (self.reading(&keys), self.consumers.clone());
+        let (name, holder) = (name.clone(), holder.to_owned());
+        self.wait(async move { consumers.lease(&link, &keys, &name, &holder, ttl).await })
+    }
+
+    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers, name) = (self.reading(&keys), self.consumers.clone(), name.clone());
+        self.wait(async move { consumers.forget(&link, &keys, &name).await })
+    }
+}
+
+impl Engine for RedisEngine {
+    fn secret(&self) -> &[u8; 32] {
+        &self.secret
+    }
+
+    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
+        let count = batch.len();
+        let found = match self.partition(partition) {
+            Ok(found) => found,
+            Err(failure) => return reply(vec![Err(failure); count]),
+        };
+        // Written here, on the callers' threads, so that the lane only joins bytes.
+        let mail = Mail::new(batch, &self.settings.state, reply);
+        if let Err(refused) = found.inbox.try_send(mail) {
+            use tokio::sync::mpsc::error::TrySendError;
+            let (mail, failure) = match refused {
+                TrySendError::Full(mail) => (mail, Failure::Overloaded { queue: "redis" }),
+                TrySendError::Closed(mail) => {
+                    (mail, Failure::Unavailable { reason: "the engine has stopped".to_owned() })
+                }
+            };
+            (mail.reply)(vec![Err(failure); count]);
+        }
+    }
+
+    fn check_ready(&self, partition: u32) -> Result<(), Failure> {
+        self.partition(partition)?.shared.check_ready()
+    }
+
+    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
+        self.partition(partition).map(|found| &found.shared.metrics)
+    }
+}
+
+impl Drop for RedisEngine {
+    /// Lets the lanes answer what was handed in, and ends.
+    fn drop(&mut self) {
+        self.partitions.clear();
+        // No lane says anything; the last one to end closes the channel.
+        let _ = self.lanes_ended.recv_timeout(STOP_TIMEOUT);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Looks again and again whether the sentinels name another primary, so that one that only seems to be it is left
+/// soon; and whether servers still sync as they did.
+async fn attend(nodes: Weak<Nodes>) {
+    let mut turns = tokio::time::interval(ATTEND_INTERVAL);
+    turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        let Some(nodes) = nodes.upgrade() else { return };
+        nodes.follow_sentinels().await;
+        nodes.check_syncing().await;
+    }
+}

@@ -1,0 +1,319 @@
+//! Scripts of one's own, run the way the engine runs its library: each where its keys are, on one server or on
+//! a cluster, loaded by itself wherever it is missing, never sent twice but where a server has refused it
+//! unread.
+//!
+//! A script is what `EVAL` takes: it sees `KEYS` and `ARGV`, and returns its answer. On servers that have
+//! Functions it becomes one, elsewhere it is called by its digest.
+//!
+//! ```no_run
+//! use scarce_engine_redis::script::{Call, Script, Scripts};
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let scripts = Scripts::open(&scarce_engine_redis::Settings::default()).await?;
+//! let raise = Script::new("raise_to", "
+//!     local now = tonumber(redis.call('GET', KEYS[1]) or '0')
+//!     local wanted = tonumber(ARGV[1])
+//!     if wanted > now then redis.call('SET', KEYS[1], wanted) end
+//!     return math.max(now, wanted)")?;
+//! let highest: i64 = scripts.run(&raise, &Call::on("best:{player-7}").argument("120")).await?;
+//! # let _ = highest; Ok(()) }
+//! ```
+
+mod error;
+mod registry;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use redis::aio::MultiplexedConnection;
+use redis::{Arg, Cmd, FromRedisValue, RedisResult, Value};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::address::Endpoint;
+use super::connection::{Link, Refused};
+use super::deployment;
+use super::nodes::{Nodes, Traffic};
+use super::program::{Program, Rights, ScriptKind};
+use super::{Settings, keys};
+pub use error::{Fate, ScriptError};
+pub use registry::{Loaded, Registered};
+
+/// The longest name of a script.
+const NAME_BYTES_MAX: usize = 64;
+
+/// A script with its name.
+#[derive(Clone, Debug)]
+pub struct Script {
+    name: String,
+    body: String,
+    is_read_only: bool,
+    program: Program,
+}
+
+impl Script {
+    /// A script that may write.
+    ///
+    /// # Errors
+    /// When the name is not 1 to 64 letters, digits and underscores.
+    pub fn new(name: &str, body: &str) -> Result<Self, ScriptError> {
+        Self::with(name, body, false)
+    }
+
+    /// A script that only reads; servers hold it to that where they have Functions.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn reader(name: &str, body: &str) -> Result<Self, ScriptError> {
+        Self::with(name, body, true)
+    }
+
+    fn with(name: &str, body: &str, is_read_only: bool) -> Result<Self, ScriptError> {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_word {
+            return Err(ScriptError::Name { name: name.to_owned() });
+        }
+        let function = format!("{name}_{:016x}", xxh3_64(body.as_bytes()));
+        let flags = if is_read_only { ", flags = { 'no-writes' }" } else { "" };
+        let functions = format!(
+            "#!lua name={function}\n\
+             redis.register_function{{ function_name = '{function}', callback = function(KEYS, ARGV)\n\
+             {body}\nend{flags} }}\n"
+        );
+        let reader = is_read_only.then(|| function.clone());
+        let program = Program::new(function, reader, functions, body.to_owned());
+        Ok(Self { name: name.to_owned(), body: body.to_owned(), is_read_only, program })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The name of the function that it becomes; another one for another text.
+    #[must_use]
+    pub fn function(&self) -> &str {
+        &self.program.function
+    }
+
+    /// The digest by which it is called where there are no Functions.
+    #[must_use]
+    pub fn sha(&self) -> &str {
+        &self.program.sha
+    }
+}
+
+/// What a script is called with.
+#[derive(Clone, Debug)]
+pub struct Call {
+    routing_key: String,
+    keys: Vec<String>,
+    arguments: Vec<Vec<u8>>,
+}
+
+impl Call {
+    /// A call on a key, which also says where it goes.
+    #[must_use]
+    pub fn on(key: &str) -> Self {
+        Self { routing_key: key.to_owned(), keys: vec![key.to_owned()], arguments: Vec::new() }
+    }
+
+    /// A call that goes where a key is, without handing it to the script.
+    #[must_use]
+    pub fn routed(routing_key: &str) -> Self {
+        Self { routing_key: routing_key.to_owned(), keys: Vec::new(), arguments: Vec::new() }
+    }
+
+    /// With another key. All keys must be in the routing key's slot: give them its `{tag}`.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        self.keys.push(key.to_owned());
+        self
+    }
+
+    /// With another argument.
+    #[must_use]
+    pub fn argument(mut self, argument: impl AsRef<[u8]>) -> Self {
+        self.arguments.push(argument.as_ref().to_vec());
+        self
+    }
+
+    fn slot(&self) -> u16 {
+        keys::slot(hashed(&self.routing_key).as_bytes())
+    }
+}
+
+/// What of a key decides about its slot: what stands in its first braces, if anything does.
+fn hashed(key: &str) -> &str {
+    let tag = key.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(tag, _)| tag);
+    tag.filter(|tag| !tag.is_empty()).unwrap_or(key)
+}
+
+/// The way of scripts to their servers. Cloning shares the connections.
+#[derive(Clone, Debug)]
+pub struct Scripts {
+    nodes: Arc<Nodes>,
+    kind: ScriptKind,
+    prefix: String,
+    time_limit: Duration,
+}
+
+impl Scripts {
+    /// Connects as the engine does, by the same settings; a call may take as long as `response_timeout`.
+    /// To be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the servers cannot be reached.
+    pub async fn open(settings: &Settings) -> Result<Self, ScriptError> {
+        let nodes = Nodes::of(settings).map_err(|error| ScriptError::of_start(&error))?;
+        let nodes = Arc::new(nodes);
+        let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
+        let link = Link::new(Arc::clone(&nodes), slot, Traffic::Calls);
+        let kind = match settings.script {
+            Some(kind) => kind,
+            None => deployment::script_kind(&link).await.map_err(|error| ScriptError::of_start(&error))?,
+        };
+        Ok(Self { nodes, kind, prefix: settings.prefix.clone(), time_limit: settings.response_timeout })
+    }
+
+    /// Runs a script.
+    ///
+    /// # Errors
+    /// What became of the call otherwise; only [`ScriptError::TimedOut`] and [`ScriptError::Unknown`] leave
+    /// open whether it did something.
+    pub async fn run<T: FromRedisValue>(&self, script: &Script, call: &Call) -> Result<T, ScriptError> {
+        let rights = if script.is_read_only { Rights::Read } else { Rights::Write };
+        let command = script.program.command(self.kind, rights, &call.keys);
+        let link = self.link(call)?;
+        let command = with_arguments(command, call);
+        let sent = script.program.call::<Value>(self.kind, &link, |_| command.clone()).await;
+        self.told(sent, &link, &script.name, &command).await
+    }
+
+    /// Runs calls of a script together. They are on the way at the same time, each to its server, so that a
+    /// hundred of them cost little more than one; they may be carried out in any order.
+    pub async fn run_all<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        calls: &[Call],
+    ) -> Vec<Result<T, ScriptError>> {
+        join_all(calls.iter().map(|call| self.run(script, call))).await
+    }
+
+    /// Runs what was loaded before under a digest.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; [`ScriptError::Missing`] where the server does not have it, for its text is not known
+    /// here.
+    pub async fn run_sha<T: FromRedisValue>(&self, sha: &str, call: &Call) -> Result<T, ScriptError> {
+        let mut command = redis::cmd("EVALSHA");
+        command.arg(sha).arg(call.keys.len()).arg(&call.keys);
+        let command = with_arguments(command, call);
+        let link = self.link(call)?;
+        let sent = link.send_made::<Value>(|_| command.clone()).await;
+        self.told(sent, &link, sha, &command).await
+    }
+
+    /// The way to a call's slot, in which all of its keys must be.
+    fn link(&self, call: &Call) -> Result<Link, ScriptError> {
+        let slot = call.slot();
+        let stray = call.keys.iter().find(|key| keys::slot(hashed(key).as_bytes()) != slot);
+        match stray {
+            Some(key) => {
+                Err(ScriptError::CrossSlot { key: key.clone(), routing_key: call.routing_key.clone() })
+            }
+            None => Ok(Link::new(Arc::clone(&self.nodes), slot, Traffic::Calls)),
+        }
+    }
+
+    async fn told<T: FromRedisValue>(
+        &self,
+        sent: Result<(Value, Arc<super::nodes::Node>), Refused>,
+        link: &Link,
+        name: &str,
+        command: &Cmd,
+    ) -> Result<T, ScriptError> {
+        match sent {
+            Ok((value, _)) => redis::from_redis_value(value).map_err(|error| ScriptError::WrongShape {
+                name: name.to_owned(),
+                reason: error.to_string(),
+            }),
+            Err(Refused::TimedOut { endpoint }) => {
+                let fate = self.end(&endpoint, command).await;
+                let limit_ms = u64::try_from(self.time_limit.as_millis()).unwrap_or(u64::MAX);
+                Err(ScriptError::TimedOut { name: name.to_owned(), limit_ms, fate })
+            }
+            Err(refused) => Err(ScriptError::of(refused, name, link.slot)),
+        }
+    }
+
+    /// Ends a call that keeps a server busy, unless it has written something. Only a server with Functions says
+    /// which call that is; elsewhere nothing is ended, for it could be somebody else's.
+    async fn end(&self, endpoint: &Endpoint, call: &Cmd) -> Fate {
+        let mut fate = Fate::Unknown;
+        let told = self.nodes.tell(endpoint, async |connection: &mut MultiplexedConnection| {
+            let running: RedisResult<Value> =
+                redis::cmd("FUNCTION").arg("STATS").query_async(connection).await;
+            if !running.is_ok_and(|stats| runs(&stats, call)) {
+                return;
+            }
+            let killed: RedisResult<()> = redis::cmd("FUNCTION").arg("KILL").query_async(connection).await;
+            fate = match killed {
+                Ok(()) => Fate::Killed,
+                Err(error) if error.code() == Some("UNKILLABLE") => Fate::HasWritten,
+                Err(_) => Fate::Unknown,
+            };
+        });
+        // Who cannot be reached does not say either.
+        let _ = told.await;
+        fate
+    }
+}
+
+/// Whether a server says that it runs just this call.
+fn runs(stats: &Value, call: &Cmd) -> bool {
+    let fields = |value: &Value| -> Vec<Value> { redis::from_redis_value(value.clone()).unwrap_or_default() };
+    let named = |fields: &[Value], name: &str| {
+        let is_it =
+            |pair: &&[Value]| redis::from_redis_value::<String>(pair[0].clone()).is_ok_and(|its| its == name);
+        fields.chunks_exact(2).find(is_it).map(|pair| pair[1].clone())
+    };
+    let Some(running) = named(&fields(stats), "running_script") else { return false };
+    let Some(words) = named(&fields(&running), "command") else { return false };
+    let words: Vec<Vec<u8>> = redis::from_redis_value(words).unwrap_or_default();
+    let ours = call.args_iter().filter_map(|argument| match argument {
+        Arg::Simple(bytes) => Some(bytes.to_vec()),
+        _ => None,
+    });
+    words == ours.collect::<Vec<_>>()
+}
+
+fn with_arguments(mut command: Cmd, call: &Call) -> Cmd {
+    command.arg(&call.arguments);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_another_slot_are_found_by_their_tag() {
+        assert_eq!((hashed("a{b}c"), hashed("a{}c"), hashed("abc")), ("b", "a{}c", "abc"));
+        assert_eq!(Call::on("x{t}").slot(), Call::routed("{t}y").slot());
+    }
+
+    #[test]
+    fn names_are_words() {
+        assert!(Script::new("raise_2", "return 1").is_ok());
+        for wrong in ["", "a-b", "a b", &"x".repeat(65)] {
+            assert!(Script::new(wrong, "return 1").is_err(), "{wrong}");
+        }
+    }
+}

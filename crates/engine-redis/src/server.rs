@@ -1,0 +1,221 @@
+//! What a server says of itself.
+
+use std::collections::BTreeMap;
+
+use redis::aio::ConnectionLike;
+use redis::cmd;
+use scarce_core::outcome::Durability;
+use scarce_engine::engine::Failure;
+
+use super::RedisError;
+use super::address::Endpoint;
+use super::failure::advice;
+use super::nodes::Nodes;
+
+/// The oldest version that is used.
+pub const VERSION_MIN: [u32; 2] = [6, 2];
+
+/// The first version that can be asked to wait for its disk.
+const WAITAOF_VERSION: [u32; 2] = [7, 2];
+
+/// When a change gets to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncPolicy {
+    /// Before it is answered.
+    Always,
+    /// Within a second or two.
+    EverySecond,
+    /// When the system likes.
+    Never,
+}
+
+/// What a server said when a connection to it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerState {
+    /// Which run of the server it is: another one after each restart.
+    pub run_id: String,
+    /// Redis' or Valkey's version, as `[major, minor]`.
+    pub version: [u32; 2],
+    /// `master` or `slave`.
+    pub role: String,
+    /// Whether it still reads its data from disk.
+    pub is_loading: bool,
+    /// When what it appends to its file gets to disk; nothing where it keeps no such file.
+    pub sync: Option<SyncPolicy>,
+    /// How many replicas follow it.
+    pub replicas: u32,
+    /// What it does when its memory is full; nothing where it does not say.
+    pub eviction: Option<String>,
+}
+
+impl ServerState {
+    /// Asks a server.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn ask(connection: &mut impl ConnectionLike, at: &Endpoint) -> Result<Self, Failure> {
+        let info: String = cmd("INFO").query_async(connection).await.map_err(|error| {
+            let advice = advice(&error);
+            let reason = format!("Redis at {at} does not say what it is: {error}{advice}");
+            Failure::Unavailable { reason }
+        })?;
+        // Who is not allowed to ask, or is asked for what it does not have, is believed to be as it should.
+        let pauses = setting(connection, "no-appendfsync-on-rewrite").await.as_deref() == Some("yes");
+        let policy = match setting(connection, "appendfsync").await.as_deref() {
+            Some("always") if !pauses => SyncPolicy::Always,
+            Some("no") => SyncPolicy::Never,
+            _ => SyncPolicy::EverySecond,
+        };
+        let eviction = setting(connection, "maxmemory-policy").await;
+        Ok(Self::read(&info, policy, eviction))
+    }
+
+    fn read(info: &str, policy: SyncPolicy, eviction: Option<String>) -> Self {
+        let fields: BTreeMap<&str, &str> =
+            info.lines().filter_map(|line| line.trim().split_once(':')).collect();
+        let text = |name: &str| fields.get(name).map(|value| (*value).to_owned());
+        let version = text("valkey_version").or_else(|| text("redis_version")).unwrap_or_default();
+        let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+        let has_append_only_file = fields.get("aof_enabled") == Some(&"1");
+        Self {
+            run_id: text("run_id").unwrap_or_default(),
+            version: [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)],
+            role: text("role").unwrap_or_else(|| "master".to_owned()),
+            is_loading: fields.get("loading") == Some(&"1"),
+            sync: has_append_only_file.then_some(policy),
+            replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
+            eviction,
+        }
+    }
+
+    /// Whether it may be written to.
+    ///
+    /// # Errors
+    /// When it is a replica, still loading, or may drop keys.
+    pub fn check_usable(&self, at: &Endpoint) -> Result<(), Failure> {
+        let refused = |what: &str| Err(Failure::Unavailable { reason: format!("Redis at {at} {what}") });
+        if self.is_loading {
+            return refused("is loading its data; it is used as soon as it is done");
+        }
+        if self.role != "master" {
+            return refused("is a replica; name the primary, or its sentinels, in redis_url");
+        }
+        match self.eviction.as_deref() {
+            None | Some("noeviction") => Ok(()),
+            Some(policy) => refused(&eviction_refused(policy)),
+        }
+    }
+
+    /// What it lacks to give a level, and what to do.
+    #[must_use]
+    pub fn lack(&self, level: Durability, replicas: u32) -> Option<String> {
+        match level {
+            Durability::Replicated if self.replicas < replicas => Some(format!(
+                "is followed by {} replicas where redis_replicas asks for {replicas}; add some, or ask for fewer",
+                self.replicas
+            )),
+            Durability::Synced => match self.sync {
+                Some(SyncPolicy::Always) => None,
+                Some(SyncPolicy::EverySecond) if self.has_waitaof() => None,
+                Some(SyncPolicy::EverySecond) => Some(format!("syncs once a second; {SYNC_ADVICE}")),
+                Some(SyncPolicy::Never) => Some(format!("leaves syncing to the system; {SYNC_ADVICE}")),
+                None => Some("keeps no append-only file; set appendonly yes".to_owned()),
+            },
+            Durability::Memory | Durability::Replicated => None,
+        }
+    }
+
+    /// Whether an answer alone says that the change is on disk. Who can be asked is asked.
+    pub(super) fn answers_are_synced(&self) -> bool {
+        self.sync == Some(SyncPolicy::Always) && !self.has_waitaof()
+    }
+
+    /// Whether `WAITAOF` is there, which waits until a change is on disk.
+    fn has_waitaof(&self) -> bool {
+        self.version >= WAITAOF_VERSION
+    }
+}
+
+/// What to do about a server that does not sync soon enough.
+const SYNC_ADVICE: &str = "set appendfsync always, or everysec with Redis 7.2 or newer";
+
+/// What is wrong with a server that drops keys, and what to do.
+pub(super) fn eviction_refused(policy: &str) -> String {
+    format!("may drop keys (maxmemory-policy {policy}), and would lose money and stock; set it to noeviction")
+}
+
+async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<String> {
+    let mut get = cmd("CONFIG");
+    get.arg("GET").arg(name);
+    let found: BTreeMap<String, String> = get.query_async(connection).await.unwrap_or_default();
+    found.get(name).cloned()
+}
+
+/// Asks every primary whether it can give what is promised. Gives what should be known of those that can.
+///
+/// # Errors
+/// When one cannot be reached or used, or lacks something.
+pub(super) async fn check_all(
+    nodes: &Nodes,
+    level: Durability,
+    replicas: u32,
+) -> Result<Vec<String>, RedisError> {
+    let mut warnings = Vec::new();
+    for endpoint in nodes.primaries().await? {
+        let state = nodes.look(&endpoint).await?;
+        let at = endpoint.to_string();
+        if state.version < VERSION_MIN {
+            let [major, minor] = state.version;
+            return Err(RedisError::Version { at, version: format!("{major}.{minor}") });
+        }
+        if state.sync.is_none() {
+            warnings.push(format!(
+                "Redis at {at} keeps no append-only file: a restart loses what came after its last snapshot, if it makes any"
+            ));
+        }
+        if let Some(policy) = state.eviction.clone().filter(|policy| policy != "noeviction") {
+            return Err(RedisError::Evicts { at, policy });
+        }
+        if let Some(lack) = state.lack(level, replicas) {
+            return Err(RedisError::Durability { level: level.word(), at, lack });
+        }
+    }
+    Ok(warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: &str = "# Server\r\nredis_version:7.2.4\r\nvalkey_version:8.1.0\r\nrun_id:abc\r\n\
+                        loading:0\r\naof_enabled:1\r\nrole:slave\r\nconnected_slaves:1\r\n";
+
+    fn refusal(state: &ServerState) -> String {
+        let at = Endpoint::Tcp("host".to_owned(), 1);
+        state.check_usable(&at).expect_err("it must not be used").to_string()
+    }
+
+    #[test]
+    fn what_a_server_says_is_read() {
+        let mut state = ServerState::read(INFO, SyncPolicy::Always, Some("noeviction".to_owned()));
+        assert_eq!((state.version, state.run_id.as_str(), state.replicas), ([8, 1], "abc", 1));
+        assert_eq!(state.sync, Some(SyncPolicy::Always));
+        assert!(refusal(&state).contains("host:1 is a replica"));
+        state.role = "master".to_owned();
+        state.eviction = Some("allkeys-lru".to_owned());
+        assert!(refusal(&state).contains("allkeys-lru"));
+        assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always, None).sync, None);
+    }
+
+    #[test]
+    fn what_a_level_needs_is_named() {
+        let mut state = ServerState::read(INFO, SyncPolicy::EverySecond, None);
+        let lacks = |state: &ServerState| Durability::ALL.map(|level| state.lack(level, 1).is_some());
+        assert_eq!(lacks(&state), [false, false, false], "WAITAOF is there");
+        state.version = [7, 0];
+        state.replicas = 0;
+        assert_eq!(lacks(&state), [false, true, true]);
+        state.sync = Some(SyncPolicy::Always);
+        assert_eq!(lacks(&state), [false, true, false]);
+    }
+}

@@ -1,0 +1,87 @@
+//! What the engine is opened with.
+
+use std::time::Duration;
+
+use scarce_core::outcome::Durability;
+use scarce_core::state;
+use scarce_engine::clock::ManualClock;
+
+use super::address::{Login, Tls};
+use super::program::ScriptKind;
+
+/// How much one step does at most by default: while it does, nobody else is served, and a step should not take
+/// longer than a millisecond.
+const STEP_MAX: usize = 32;
+
+/// How many packets one step lays ready by default.
+const PACKETS_PER_STEP_MAX: usize = 250;
+
+/// How many events may wait for the slowest consumer by default: a few hundred megabytes of memory.
+const OUTFLOW_LAG_MAX: u64 = 2_000_000;
+
+/// How long events are kept by default for whoever reads the log without being known as a consumer.
+const LOG_RETENTION: Duration = Duration::from_mins(10);
+
+/// What may be set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the servers are, in one of the forms of [`SHAPE`](super::address::SHAPE).
+    pub url: String,
+    /// How one logs in there.
+    pub login: Login,
+    /// What encrypted connections are checked with.
+    pub tls: Tls,
+    /// What all keys of the deployment begin with.
+    pub prefix: String,
+    /// How many partitions; fixed when the deployment is created.
+    pub partitions: u32,
+    /// What outcomes depend on.
+    pub state: state::Settings,
+    /// How the library is called; by default as Functions where the server has them.
+    pub script: Option<ScriptKind>,
+    /// How safe a change must be before it is answered, where a command does not say itself.
+    pub durability: Durability,
+    /// How many replicas must have what is to be replicated.
+    pub replicas: u32,
+    /// How long an answer is waited for before it counts as unknown; so long are replicas and disk, too.
+    pub response_timeout: Duration,
+    /// How many batches may wait for a partition.
+    pub inbox_batches_max: usize,
+    /// How many events may wait for the slowest consumer of a partition's log before commands are refused.
+    pub outflow_lag_max: u64,
+    /// How long events stay in the log that no consumer waits for.
+    pub log_retention: Duration,
+    /// A clock that stands still until it is set, for tests; otherwise the server's.
+    pub clock: Option<ManualClock>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            url: "redis://127.0.0.1:6379".to_owned(),
+            login: Login::default(),
+            tls: Tls::default(),
+            prefix: "scarce:".to_owned(),
+            partitions: 64,
+            state: default_state(),
+            script: None,
+            durability: Durability::Memory,
+            replicas: 1,
+            response_timeout: Duration::from_secs(5),
+            inbox_batches_max: 1_024,
+            outflow_lag_max: OUTFLOW_LAG_MAX,
+            log_retention: LOG_RETENTION,
+            clock: None,
+        }
+    }
+}
+
+/// What outcomes depend on, by default: as elsewhere, but that steps are shorter.
+#[must_use]
+pub fn default_state() -> state::Settings {
+    state::Settings {
+        step_max: STEP_MAX,
+        packets_per_step_max: PACKETS_PER_STEP_MAX,
+        ..state::Settings::default()
+    }
+}

@@ -1,0 +1,98 @@
+//! Ending what is overdue on resources that no command touches, finishing what a crash has interrupted, and
+//! trimming the log.
+//! Each process looks; whoever comes first makes the call, which ends each record once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use scarce_core::state::Settings;
+use scarce_core::types::TimeMs;
+use scarce_engine::engine::{Failure, Request};
+use scarce_engine::metrics::Levels;
+use tokio::sync::mpsc::WeakSender;
+
+use super::call::EXPIRE_MAX;
+use super::connection::Link;
+use super::consumers;
+use super::image;
+use super::keys::Keys;
+use super::lane::{Mail, Shared};
+use super::trim::Trimmer;
+
+/// How often each partition is looked at.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How many requests one sweep makes, each for as many overdue records as one may end.
+const SWEEP_REQUESTS: usize = 16;
+
+/// What sweeps one partition.
+pub(super) struct Sweeper {
+    pub(super) keys: Keys,
+    pub(super) link: Link,
+    pub(super) settings: Settings,
+    pub(super) shared: Arc<Shared>,
+    pub(super) inbox: WeakSender<Mail>,
+    pub(super) trimmer: Trimmer,
+}
+
+impl Sweeper {
+    /// Sweeps until the engine stops.
+    pub(super) async fn run(mut self) {
+        let mut turns = tokio::time::interval(SWEEP_INTERVAL);
+        turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            turns.tick().await;
+            // Not held while the server is asked, or the engine could not end meanwhile.
+            let Some(waiting) = self.inbox.upgrade().map(|inbox| inbox.max_capacity() - inbox.capacity())
+            else {
+                return;
+            };
+            // Where the server does not answer, the next turn looks again.
+            let Ok((levels, now)) = self.look(waiting).await else { continue };
+            self.shared.metrics.set_levels(levels);
+            // Where it fails, the log stays as long as it is until a later turn.
+            let _ = self.make_room(levels.sequence, now).await;
+            let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
+            // What was refused is tried again by this call, so that readiness comes back without callers.
+            let was_refused = self.shared.check_ready().is_err();
+            if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
+                continue;
+            }
+            let Some(inbox) = self.inbox.upgrade() else { return };
+            let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
+            if inbox.send(Mail::new(batch, &self.settings, Box::new(drop))).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Looks how far the log is consumed, and trims it.
+    async fn make_room(&mut self, sequence: u64, now: TimeMs) -> Result<(), Failure> {
+        let known = consumers::list(&self.link, &self.keys).await?;
+        let floor = known.iter().map(|its| its.confirmed.sequence).min().unwrap_or(sequence);
+        self.shared.note_lag(sequence.saturating_sub(floor));
+        self.trimmer.turn(&self.link, &self.keys, floor, now).await
+    }
+
+    /// What there is of everything, and the server's time.
+    async fn look(&self, inbox: usize) -> Result<(Levels, TimeMs), Failure> {
+        let (keys, link) = (&self.keys, &self.link);
+        let first: Vec<String> = link.send(redis::cmd("ZRANGE").arg(keys.of("due")).arg(0).arg(0)).await?;
+        let deadlines: u64 = link.send(redis::cmd("ZCARD").arg(keys.of("due"))).await?;
+        let operations: u64 = link.send(redis::cmd("HLEN").arg(keys.of("operations"))).await?;
+        let sequence: Option<u64> =
+            link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("sequence")).await?;
+        let (seconds, microseconds): (u64, u64) = link.send(&redis::cmd("TIME")).await?;
+        let now = seconds * 1_000 + microseconds / 1_000;
+        let deadline = first.first().and_then(|member| member.split(' ').next()?.parse::<u64>().ok());
+        let levels = Levels {
+            operations,
+            deadlines,
+            deadline_lag_ms: deadline.map_or(0, |deadline| now.saturating_sub(deadline)),
+            sequence: sequence.unwrap_or(0),
+            inbox: inbox as u64,
+            outflow_lag: self.shared.lag(),
+        };
+        Ok((levels, now))
+    }
+}

@@ -1,0 +1,202 @@
+//! Servers as they should not be: each is told clearly, nothing is half-written, and all goes on by itself
+//! when the cause is gone.
+
+#[path = "redis/load.rs"]
+#[allow(dead_code, reason = "each test needs a part of it")]
+mod load;
+#[path = "redis/servers.rs"]
+#[allow(dead_code, reason = "each test needs a part of it")]
+mod servers;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use load::{insist, read, told};
+use scarce_engine::{Engine, Failure};
+use scarce_engine_redis::keys::Keys;
+use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_launch::{Cluster, Options, Server};
+
+fn open(url: String) -> RedisEngine {
+    RedisEngine::open(Settings { url, partitions: 1, ..Settings::default() }).expect("the engine")
+}
+
+/// Why a line is not served; it must be certain that it was not.
+fn refused(engine: &RedisEngine, line: &str) -> String {
+    match told(engine, 0, line) {
+        Err(Failure::Unavailable { reason }) => reason,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// Every key and what is in it.
+fn contents(server: &Server) -> BTreeMap<String, Option<Vec<u8>>> {
+    let names: Vec<String> = server.ask(&["KEYS", "*"]).expect("the keys");
+    let content = |name: String| (name.clone(), server.ask(&["DUMP", &name]).expect("a value"));
+    names.into_iter().map(content).collect()
+}
+
+/// What holds for every cause: refused with `advice`, nothing changed, and served again once it is gone.
+fn check(server: &Server, engine: &RedisEngine, advice: &str, cause: impl FnOnce(), mend: impl FnOnce()) {
+    insist(engine, 0, "ACCOUNT.OPEN a EUR ID open");
+    insist(engine, 0, "ACCOUNT.CREDIT a 9 ID credit");
+    let before = contents(server);
+    cause();
+    let reason = refused(engine, "ACCOUNT.CREDIT a 1 ID 1");
+    assert!(reason.contains(advice), "{reason}");
+    assert!(engine.check_ready(0).is_err(), "it is not ready");
+    mend();
+    while engine.check_ready(0).is_err() {
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    let data = |mut contents: BTreeMap<String, Option<Vec<u8>>>| {
+        contents.retain(|name, _| !name.ends_with(":meta"));
+        contents
+    };
+    assert_eq!(data(contents(server)), data(before), "something was written");
+    let receipt = insist(engine, 0, "ACCOUNT.CREDIT a 1 ID 1");
+    assert_eq!((receipt.outcome.to_string().as_str(), receipt.replayed), ("APPLIED 10 10", false));
+}
+
+fn set(server: &Server, name: &str, value: &str) {
+    server.ask::<()>(&["CONFIG", "SET", name, value]).expect("set");
+}
+
+#[test]
+fn too_few_replicas() {
+    let server = servers::server();
+    let engine = open(server.url());
+    let cause = || set(&server, "min-replicas-to-write", "1");
+    check(&server, &engine, "too few replicas", cause, || set(&server, "min-replicas-to-write", "0"));
+}
+
+#[test]
+fn a_server_that_became_a_replica() {
+    let (server, other) = (servers::server(), servers::server());
+    let engine = open(server.url());
+    let port = other.port().to_string();
+    check(
+        &server,
+        &engine,
+        "is a replica",
+        // It keeps its data, for what it is to follow does not answer.
+        || {
+            other.pause().expect("paused");
+            server.ask::<()>(&["REPLICAOF", "127.0.0.1", &port]).expect("a replica");
+        },
+        || server.ask::<()>(&["REPLICAOF", "NO", "ONE"]).expect("a primary"),
+    );
+}
+
+#[test]
+fn a_script_of_somebody_else_that_runs_too_long() {
+    let server = servers::server();
+    let engine = open(server.url());
+    set(&server, "busy-reply-threshold", "50");
+    let endless = std::thread::scope(|scope| {
+        let mut connection = server.connection().expect("a connection");
+        let mut endless = None;
+        check(
+            &server,
+            &engine,
+            "another script is running",
+            || {
+                endless = Some(scope.spawn(move || {
+                    let mut eval = redis::cmd("EVAL");
+                    eval.arg("while true do end").arg(0).query::<()>(&mut connection)
+                }));
+                let mut info = server.connection().expect("a connection");
+                while redis::cmd("PING").query::<String>(&mut info).is_ok() {}
+            },
+            || {
+                server.ask::<()>(&["SCRIPT", "KILL"]).expect("killed");
+                while server.ask::<String>(&["PING"]).is_err() {}
+            },
+        );
+        endless.expect("started").join().expect("no panic")
+    });
+    assert!(endless.is_err(), "it was killed");
+}
+
+#[test]
+fn a_server_that_is_loading() {
+    let options = Options::new().with("key-load-delay", "200");
+    let mut server = Server::start(options).expect("a server");
+    let engine = open(server.url());
+    insist(&engine, 0, "ACCOUNT.OPEN a EUR ID open");
+    let fill = "for at = 1, 10000 do redis.call('SET', 'other-' .. at, string.rep('x', 100)) end";
+    server.ask::<()>(&["EVAL", fill, "0"]).expect("filled");
+    server.restart().expect("started");
+    let mut is_told = false;
+    loop {
+        match told(&engine, 0, "ACCOUNT.CREDIT a 1 ID 1") {
+            Ok(outcome) => {
+                assert_eq!(outcome, "APPLIED 1 1");
+                break;
+            }
+            Err(failure) => is_told |= failure.to_string().contains("is loading"),
+        }
+    }
+    assert!(is_told, "nobody said that it was loading");
+}
+
+#[test]
+fn a_slot_that_nobody_serves() {
+    let cluster = Cluster::start(&Options::new(), 3, 0).expect("a cluster");
+    let engine = open(cluster.url());
+    let slot = Keys::new("scarce:", 0, 1).slot();
+    let owner = &cluster.nodes[cluster.owner(0, slot).expect("an owner")];
+    let slot = slot.to_string();
+    check(
+        owner,
+        &engine,
+        "redis-cli --cluster check",
+        || {
+            for node in &cluster.nodes {
+                node.ask::<()>(&["CLUSTER", "DELSLOTS", &slot]).expect("deleted");
+            }
+        },
+        || owner.ask::<()>(&["CLUSTER", "ADDSLOTS", &slot]).expect("added"),
+    );
+}
+
+#[test]
+fn memory_that_is_full_takes_nothing_but_what_gives_back() {
+    for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        let server = servers::server();
+        let settings =
+            Settings { url: server.url(), partitions: 1, script: Some(script), ..Settings::default() };
+        let engine = RedisEngine::open(settings).expect("the engine");
+        for line in
+            ["STOCK.CREATE sku 5 ID c", "STOCK.RESERVE sku r 2 u 60000 ID r", "ACCOUNT.OPEN a EUR ID a"]
+        {
+            insist(&engine, 0, line);
+        }
+        let before = contents(&server);
+        set(&server, "maxmemory", "1mb");
+        // Handed in together, so that one call would carry them all.
+        let lines = [
+            "ACCOUNT.CREDIT a 1 ID 1",
+            "STOCK.RELEASE sku r ID 2",
+            "ACCOUNT.CREDIT a 2 ID 3",
+            "STOCK.GET sku",
+        ];
+        let batch = lines.iter().map(|line| read(&engine, line)).collect();
+        let answers = engine.call(0, batch);
+        let is_full = |answer: &Result<_, Failure>| {
+            answer.as_ref().is_err_and(|failure| failure.to_string().contains("raise maxmemory"))
+        };
+        assert!(is_full(&answers[0]) && is_full(&answers[2]), "{answers:?}");
+        if script == ScriptKind::Functions {
+            let released = answers[1].as_ref().expect("an answer");
+            assert!(released.outcome.is_applied(), "{released:?}");
+            assert!(answers[3].is_ok(), "{answers:?}");
+        } else {
+            assert_eq!(contents(&server), before, "something was written");
+        }
+        set(&server, "maxmemory", "0");
+        let receipt = insist(&engine, 0, "ACCOUNT.CREDIT a 1 ID 1");
+        assert_eq!((receipt.outcome.to_string().as_str(), receipt.replayed), ("APPLIED 1 1", false));
+        insist(&engine, 0, "STOCK.RELEASE sku r ID 2");
+    }
+}
