@@ -123,8 +123,8 @@ impl Message {
 }
 
 fn check_batchable(spec: &CommandSpec, is_atomic: bool) -> Result<(), Misshapen> {
-    let alone = matches!(spec.name, "OPERATION.RESOLVE" | "DIGEST");
-    if alone || (is_atomic && spec.effect == Effect::Read) {
+    let joins = if is_atomic { spec.joins_atomic_batches() } else { spec.joins_batches() };
+    if !joins {
         let reason = format!("{} cannot be part of this batch; ask before or after it", spec.name);
         return Err(Misshapen::new("command", reason));
     }

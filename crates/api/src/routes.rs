@@ -43,6 +43,8 @@ pub struct Route {
     pub method: Method,
     /// The path, with arguments in braces.
     pub path: &'static str,
+    /// The status of success: 201 where something comes into being that can be asked for.
+    pub success_status: u16,
     /// The command's name.
     pub command: &'static str,
 }
@@ -59,24 +61,6 @@ impl Route {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// The status of success: 201 where something comes into being that can be asked for.
-    #[must_use]
-    pub fn success_status(&self) -> u16 {
-        let creates = [
-            "ACCOUNT.OPEN",
-            "ACCOUNT.HOLD",
-            "STOCK.CREATE",
-            "STOCK.RESERVE",
-            "PACKET.CREATE",
-            "PACKET.CLAIM",
-            "COUPON.CREATE",
-            "COUPON.CLAIM",
-            "MARKET.CREATE",
-            "ORDER.PLACE",
-        ];
-        if creates.contains(&self.command) { 201 } else { 200 }
-    }
-
     /// Whether the command changes something.
     #[must_use]
     pub fn is_write(&self) -> bool {
@@ -91,78 +75,78 @@ pub fn of(command: &str) -> Option<&'static Route> {
 }
 
 macro_rules! routes {
-    ($($method:ident $path:literal $command:literal;)*) => {
+    ($($method:ident $status:literal $path:literal $command:literal;)*) => {
         /// Every route that stands for a command.
         pub static ROUTES: &[Route] =
-            &[$(Route { method: Method::$method, path: $path, command: $command }),*];
+            &[$(Route { method: Method::$method, path: $path, success_status: $status, command: $command }),*];
     };
 }
 
 routes! {
-    Post "/v1/accounts" "ACCOUNT.OPEN";
-    Get "/v1/accounts/{account}" "ACCOUNT.GET";
-    Post "/v1/accounts/{account}/credit" "ACCOUNT.CREDIT";
-    Post "/v1/accounts/{account}/debit" "ACCOUNT.DEBIT";
-    Post "/v1/transfers" "ACCOUNT.TRANSFER";
-    Post "/v1/accounts/{account}/holds" "ACCOUNT.HOLD";
-    Get "/v1/accounts/{account}/holds" "ACCOUNT.HOLDS";
-    Post "/v1/accounts/{account}/holds/{hold}/capture" "ACCOUNT.CAPTURE";
-    Post "/v1/accounts/{account}/holds/{hold}/void" "ACCOUNT.VOID";
-    Post "/v1/accounts/{account}/holds/{hold}/extend" "ACCOUNT.EXTEND";
-    Post "/v1/accounts/{account}/freeze" "ACCOUNT.FREEZE";
-    Post "/v1/accounts/{account}/unfreeze" "ACCOUNT.UNFREEZE";
-    Post "/v1/accounts/{account}/close" "ACCOUNT.CLOSE";
-    Post "/v1/accounts/{account}/overdraft" "ACCOUNT.OVERDRAFT";
-    Get "/v1/worlds/{asset}" "ACCOUNT.WORLD";
+    Post 201 "/v1/accounts" "ACCOUNT.OPEN";
+    Get 200 "/v1/accounts/{account}" "ACCOUNT.GET";
+    Post 200 "/v1/accounts/{account}/credit" "ACCOUNT.CREDIT";
+    Post 200 "/v1/accounts/{account}/debit" "ACCOUNT.DEBIT";
+    Post 200 "/v1/transfers" "ACCOUNT.TRANSFER";
+    Post 201 "/v1/accounts/{account}/holds" "ACCOUNT.HOLD";
+    Get 200 "/v1/accounts/{account}/holds" "ACCOUNT.HOLDS";
+    Post 200 "/v1/accounts/{account}/holds/{hold}/capture" "ACCOUNT.CAPTURE";
+    Post 200 "/v1/accounts/{account}/holds/{hold}/void" "ACCOUNT.VOID";
+    Post 200 "/v1/accounts/{account}/holds/{hold}/extend" "ACCOUNT.EXTEND";
+    Post 200 "/v1/accounts/{account}/freeze" "ACCOUNT.FREEZE";
+    Post 200 "/v1/accounts/{account}/unfreeze" "ACCOUNT.UNFREEZE";
+    Post 200 "/v1/accounts/{account}/close" "ACCOUNT.CLOSE";
+    Post 200 "/v1/accounts/{account}/overdraft" "ACCOUNT.OVERDRAFT";
+    Get 200 "/v1/worlds/{asset}" "ACCOUNT.WORLD";
 
-    Post "/v1/stock" "STOCK.CREATE";
-    Get "/v1/stock/{sku}" "STOCK.GET";
-    Post "/v1/stock/{sku}/restock" "STOCK.RESTOCK";
-    Post "/v1/stock/{sku}/adjust" "STOCK.ADJUST";
-    Post "/v1/stock/{sku}/take" "STOCK.TAKE";
-    Post "/v1/stock/{sku}/return" "STOCK.RETURN";
-    Post "/v1/stock/{sku}/close" "STOCK.CLOSE";
-    Post "/v1/stock/{sku}/audit" "STOCK.AUDIT";
-    Post "/v1/stock/{sku}/reservations" "STOCK.RESERVE";
-    Get "/v1/stock/{sku}/reservations/{reservation}" "STOCK.RESERVATION";
-    Post "/v1/stock/{sku}/reservations/{reservation}/confirm" "STOCK.CONFIRM";
-    Post "/v1/stock/{sku}/reservations/{reservation}/release" "STOCK.RELEASE";
-    Post "/v1/stock/{sku}/reservations/{reservation}/extend" "STOCK.EXTEND";
+    Post 201 "/v1/stock" "STOCK.CREATE";
+    Get 200 "/v1/stock/{sku}" "STOCK.GET";
+    Post 200 "/v1/stock/{sku}/restock" "STOCK.RESTOCK";
+    Post 200 "/v1/stock/{sku}/adjust" "STOCK.ADJUST";
+    Post 200 "/v1/stock/{sku}/take" "STOCK.TAKE";
+    Post 200 "/v1/stock/{sku}/return" "STOCK.RETURN";
+    Post 200 "/v1/stock/{sku}/close" "STOCK.CLOSE";
+    Post 200 "/v1/stock/{sku}/audit" "STOCK.AUDIT";
+    Post 201 "/v1/stock/{sku}/reservations" "STOCK.RESERVE";
+    Get 200 "/v1/stock/{sku}/reservations/{reservation}" "STOCK.RESERVATION";
+    Post 200 "/v1/stock/{sku}/reservations/{reservation}/confirm" "STOCK.CONFIRM";
+    Post 200 "/v1/stock/{sku}/reservations/{reservation}/release" "STOCK.RELEASE";
+    Post 200 "/v1/stock/{sku}/reservations/{reservation}/extend" "STOCK.EXTEND";
 
-    Post "/v1/packets" "PACKET.CREATE";
-    Get "/v1/packets/{campaign}" "PACKET.GET";
-    Post "/v1/packets/{campaign}/claims" "PACKET.CLAIM";
-    Get "/v1/packets/{campaign}/claims" "PACKET.CLAIMS";
-    Get "/v1/packets/{campaign}/claims/{user}" "PACKET.CLAIMED";
-    Post "/v1/packets/{campaign}/close" "PACKET.CLOSE";
+    Post 201 "/v1/packets" "PACKET.CREATE";
+    Get 200 "/v1/packets/{campaign}" "PACKET.GET";
+    Post 201 "/v1/packets/{campaign}/claims" "PACKET.CLAIM";
+    Get 200 "/v1/packets/{campaign}/claims" "PACKET.CLAIMS";
+    Get 200 "/v1/packets/{campaign}/claims/{user}" "PACKET.CLAIMED";
+    Post 200 "/v1/packets/{campaign}/close" "PACKET.CLOSE";
 
-    Post "/v1/coupons" "COUPON.CREATE";
-    Get "/v1/coupons/{coupon}" "COUPON.GET";
-    Patch "/v1/coupons/{coupon}" "COUPON.UPDATE";
-    Post "/v1/coupons/{coupon}/claims" "COUPON.CLAIM";
-    Post "/v1/coupons/{coupon}/check" "COUPON.CHECK";
-    Get "/v1/coupons/{coupon}/claims/{serial}" "COUPON.CLAIMED";
-    Post "/v1/coupons/{coupon}/claims/{serial}/redeem" "COUPON.REDEEM";
-    Post "/v1/coupons/{coupon}/claims/{serial}/revoke" "COUPON.REVOKE";
-    Post "/v1/coupons/{coupon}/pause" "COUPON.PAUSE";
-    Post "/v1/coupons/{coupon}/resume" "COUPON.RESUME";
+    Post 201 "/v1/coupons" "COUPON.CREATE";
+    Get 200 "/v1/coupons/{coupon}" "COUPON.GET";
+    Patch 200 "/v1/coupons/{coupon}" "COUPON.UPDATE";
+    Post 201 "/v1/coupons/{coupon}/claims" "COUPON.CLAIM";
+    Post 200 "/v1/coupons/{coupon}/check" "COUPON.CHECK";
+    Get 200 "/v1/coupons/{coupon}/claims/{serial}" "COUPON.CLAIMED";
+    Post 200 "/v1/coupons/{coupon}/claims/{serial}/redeem" "COUPON.REDEEM";
+    Post 200 "/v1/coupons/{coupon}/claims/{serial}/revoke" "COUPON.REVOKE";
+    Post 200 "/v1/coupons/{coupon}/pause" "COUPON.PAUSE";
+    Post 200 "/v1/coupons/{coupon}/resume" "COUPON.RESUME";
 
-    Post "/v1/markets" "MARKET.CREATE";
-    Get "/v1/markets/{market}" "MARKET.GET";
-    Get "/v1/markets/{market}/depth" "MARKET.DEPTH";
-    Get "/v1/markets/{market}/trades" "MARKET.TRADES";
-    Post "/v1/markets/{market}/halt" "MARKET.HALT";
-    Post "/v1/markets/{market}/resume" "MARKET.RESUME";
-    Post "/v1/markets/{market}/orders" "ORDER.PLACE";
-    Delete "/v1/markets/{market}/orders" "ORDER.CANCELALL";
-    Get "/v1/markets/{market}/orders/{order}" "ORDER.GET";
-    Delete "/v1/markets/{market}/orders/{order}" "ORDER.CANCEL";
-    Post "/v1/markets/{market}/orders/{order}/reduce" "ORDER.REDUCE";
-    Post "/v1/markets/{market}/orders/{order}/replace" "ORDER.REPLACE";
+    Post 201 "/v1/markets" "MARKET.CREATE";
+    Get 200 "/v1/markets/{market}" "MARKET.GET";
+    Get 200 "/v1/markets/{market}/depth" "MARKET.DEPTH";
+    Get 200 "/v1/markets/{market}/trades" "MARKET.TRADES";
+    Post 200 "/v1/markets/{market}/halt" "MARKET.HALT";
+    Post 200 "/v1/markets/{market}/resume" "MARKET.RESUME";
+    Post 201 "/v1/markets/{market}/orders" "ORDER.PLACE";
+    Delete 200 "/v1/markets/{market}/orders" "ORDER.CANCELALL";
+    Get 200 "/v1/markets/{market}/orders/{order}" "ORDER.GET";
+    Delete 200 "/v1/markets/{market}/orders/{order}" "ORDER.CANCEL";
+    Post 200 "/v1/markets/{market}/orders/{order}/reduce" "ORDER.REDUCE";
+    Post 200 "/v1/markets/{market}/orders/{order}/replace" "ORDER.REPLACE";
 
-    Get "/v1/operations/{operation}" "OPERATION.GET";
-    Post "/v1/operations/{operation}/resolve" "OPERATION.RESOLVE";
-    Get "/v1/digest" "DIGEST";
+    Get 200 "/v1/operations/{operation}" "OPERATION.GET";
+    Post 200 "/v1/operations/{operation}/resolve" "OPERATION.RESOLVE";
+    Get 200 "/v1/digest" "DIGEST";
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub mod operations;
 pub mod outcome;
 pub mod packets;
 pub mod placement;
+pub mod resource;
 pub mod state;
 pub mod stock;
 pub mod store;

@@ -102,14 +102,10 @@ pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> 
     Encoded { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
 }
 
-/// What gives back: it must be possible when memory is full, or it would never be anything else.
+/// Whether a request frees memory. It must be served when memory is full, or memory would stay full.
 fn is_shrinking(request: &Request) -> bool {
-    let gives_back = |command: &Command| {
-        use Command::{AccountVoid, OrderCancel, OrderCancelAll, StockRelease};
-        matches!(command, AccountVoid(_) | StockRelease(_) | OrderCancel(_) | OrderCancelAll(_))
-    };
     match request {
-        Request::Write(envelope) => envelope.commands().iter().all(gives_back),
+        Request::Write(envelope) => envelope.commands().iter().all(|command| command.spec().frees_memory()),
         Request::Expire(_) => true,
         Request::Read(..) | Request::DryRun(_) => false,
     }

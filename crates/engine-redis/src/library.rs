@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use scarce_core::command::{COMMANDS, Effect};
 use scarce_core::event::EVENTS;
-use scarce_core::machine::step::group_remembers_refusals;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use xxhash_rust::xxh3::xxh3_64;
@@ -132,7 +131,7 @@ fn write_commands(text: &mut String) {
         let effect = if spec.effect == Effect::Write { "write" } else { "read" };
         let arguments = quoted(spec.arguments.iter().map(|argument| argument.name));
         let (number, name, group) = (spec.number, spec.name, spec.group());
-        let remembers_refusals = group_remembers_refusals(group);
+        let remembers_refusals = spec.remembers_refusals();
         let _ = write!(
             text,
             "  [{number}] = {{ name = \"{name}\", group = \"{group}\", effect = \"{effect}\", \

@@ -2,7 +2,6 @@
 
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::language::Text;
-use scarce_core::machine::step::group_remembers_refusals;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 
@@ -77,7 +76,7 @@ impl Again {
         let mut writes = commands_of(code).filter(|spec| spec.effect == Effect::Write).peekable();
         if writes.peek().is_none() {
             Self::LaterRead
-        } else if writes.any(|spec| group_remembers_refusals(spec.group())) {
+        } else if writes.any(CommandSpec::remembers_refusals) {
             Self::LaterFreshId
         } else {
             Self::LaterAnyId

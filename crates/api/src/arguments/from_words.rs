@@ -4,6 +4,8 @@
 use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect, is_common_option};
 use serde_json::{Map, Value, json};
 
+use super::has_cut;
+
 /// What a command's words ask for, as JSON says it.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -159,7 +161,7 @@ fn cut(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
 
 /// The least and the most of a packet belong to the plan, where there is one.
 fn bounds_into_plan(spec: &CommandSpec, fields: &mut Map<String, Value>) {
-    if spec.name != "PACKET.CREATE" || !fields.contains_key("plan") {
+    if !has_cut(spec) || !fields.contains_key("plan") {
         return;
     }
     for name in ["min", "max"] {

@@ -164,9 +164,14 @@ pub fn names_of(spec: &CommandSpec, argument: &'static ArgumentSpec) -> &'static
         ArgumentKind::Pricing => &["type", "price"],
         ArgumentKind::Resource => &["on"],
         // Of a campaign they belong to the plan.
-        _ if spec.name == "PACKET.CREATE" && matches!(argument.name, "min" | "max") => &[],
+        _ if has_cut(spec) && matches!(argument.name, "min" | "max") => &[],
         _ => std::slice::from_ref(&argument.name),
     }
+}
+
+/// Whether a command cuts packets; the bounds of a packet are members of its plan then.
+pub(crate) fn has_cut(spec: &CommandSpec) -> bool {
+    spec.arguments.iter().any(|argument| argument.kind == ArgumentKind::Cut)
 }
 
 fn words(spec: &CommandSpec, fields: &Fields<'_>) -> Result<Vec<String>, Misshapen> {
@@ -181,7 +186,7 @@ fn words(spec: &CommandSpec, fields: &Fields<'_>) -> Result<Vec<String>, Misshap
             _ => one(argument, fields, &mut words)?,
         }
     }
-    if spec.name == "PACKET.CREATE" {
+    if has_cut(spec) {
         shapes::bounds(fields, &mut words)?;
     }
     Ok(words)

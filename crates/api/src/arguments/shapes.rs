@@ -1,6 +1,7 @@
 //! Arguments that are objects or lists in JSON.
 
-use scarce_core::command::{Command, is_common_option, table};
+use scarce_core::command::table::PacketCreate;
+use scarce_core::command::{Command, is_common_option};
 use scarce_core::packets::cut::Plan;
 use serde_json::{Map, Value};
 
@@ -46,13 +47,12 @@ pub(super) fn cut(fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(), Mi
 /// # Errors
 /// When a field of it is missing, superfluous or not of its shape.
 pub fn read_plan(plan: &Value) -> Result<Plan, Misshapen> {
-    let spec = table::find(b"PACKET.CREATE").ok_or_else(|| Misshapen::new("plan", "cannot be read"))?;
     let mut body = Map::new();
     body.insert("plan".to_owned(), plan.clone());
     body.extend(["campaign", "asset"].map(|name| (name.to_owned(), Value::from("preview"))));
     let mut fields = Fields::default();
     fields.add_object(&body);
-    match super::command(spec, &fields)? {
+    match super::command(PacketCreate::SPEC, &fields)? {
         Command::PacketCreate(create) => {
             Plan::of(&create).ok_or_else(|| Misshapen::new("plan", "cannot be read"))
         }

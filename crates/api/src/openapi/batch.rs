@@ -23,7 +23,7 @@ const PROBLEMS: &[(&str, &[&str])] = &[
 
 /// The commands that may be in a batch.
 pub fn lines() -> impl Iterator<Item = &'static CommandSpec> {
-    COMMANDS.iter().copied().filter(|spec| !["DIGEST", "OPERATION.RESOLVE"].contains(&spec.name))
+    COMMANDS.iter().copied().filter(|spec| spec.joins_batches())
 }
 
 /// The name of a command's schema as an operation.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use scarce_core::command::{ArgumentSpec, CommandSpec};
+use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec};
 use scarce_core::outcome::Code;
 use scarce_glossary::{Language, Text, command_summary, term_in};
 use serde_json::{Map, Value, json};
@@ -39,7 +39,7 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         && let Value::Object(operation) = &mut operation
     {
         let schema = reference(&format!("{}Request", type_name(spec.name)));
-        let has_fields = spec.arguments.len() > route.path_arguments().count() && spec.group() != "OPERATION";
+        let has_fields = spec.arguments.len() > route.path_arguments().count() && !spec.asks_about_operation();
         let is_required = has_fields && needs_body(route, spec);
         let body =
             json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
@@ -52,8 +52,8 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
 pub fn needs_body(route: &Route, spec: &CommandSpec) -> bool {
     let in_path: Vec<_> = route.path_arguments().collect();
     spec.arguments.iter().any(|argument| {
-        let is_given = matches!(argument.name, "limits");
-        (is_given || !argument.optional) && !in_path.contains(&argument.name) && spec.group() != "OPERATION"
+        let is_given = matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges);
+        (is_given || !argument.optional) && !in_path.contains(&argument.name) && !spec.asks_about_operation()
     })
 }
 
@@ -88,7 +88,7 @@ fn of_route(route: &Route, spec: &'static CommandSpec, language: Language) -> Va
     }
     if route.is_write() {
         shared.push("DryRun");
-        if spec.name != "OPERATION.RESOLVE" {
+        if !spec.common_options().is_empty() {
             shared.extend(["IdempotencyKey", "Deadline", "Durability"]);
         }
     }
@@ -206,7 +206,7 @@ fn responses(route: &Route, spec: &CommandSpec, language: Language) -> Value {
     }
     // A dry run creates nothing.
     responses.insert("200".to_owned(), success.clone());
-    responses.insert(route.success_status().to_string(), success);
+    responses.insert(route.success_status.to_string(), success);
     for (status, words) in problems(spec, route) {
         let mut problem = problem(&words, language);
         if route.is_write() && is_of_commands(&words) {
@@ -242,8 +242,7 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
     if route.is_write() {
         codes.extend(OF_EVERY_WRITE);
     }
-    let several = spec.arguments.iter().filter(|argument| matches!(argument.name, "from" | "to")).count();
-    if several > 0 || spec.group() == "OPERATION" {
+    if spec.route.len() > 1 || spec.asks_about_operation() {
         codes.push(Code::CrossPartition);
     }
     codes.extend(spec.refusals);

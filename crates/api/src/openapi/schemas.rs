@@ -64,7 +64,7 @@ fn request(route: &Route, spec: &'static CommandSpec, language: Language) -> Opt
         return None;
     }
     let in_path: Vec<_> = route.path_arguments().collect();
-    let in_query: &[&str] = if spec.group() == "OPERATION" { &["on"] } else { &[] };
+    let in_query: &[&str] = if spec.asks_about_operation() { &["on"] } else { &[] };
     Some(arguments(spec, &[in_path.as_slice(), in_query].concat(), language))
 }
 
@@ -89,8 +89,14 @@ fn arguments(spec: &'static CommandSpec, without: &[&str], language: Language) -
 
 /// What goes with what, where a schema can say it.
 fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
-    match spec.name {
-        "PACKET.CREATE" => {
+    for argument in spec.arguments {
+        restrict_by(argument.kind, schema);
+    }
+}
+
+fn restrict_by(kind: ArgumentKind, schema: &mut Map<String, Value>) {
+    match kind {
+        ArgumentKind::Cut => {
             let planned = json!({ "properties": { "plan": { "type": "object" } }, "required": ["plan"] });
             let without_amounts = json!({ "properties": { "amounts": { "type": "null" } } });
             let with_amounts =
@@ -99,7 +105,7 @@ fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
             schema.insert("then".to_owned(), without_amounts);
             schema.insert("else".to_owned(), with_amounts);
         }
-        "ORDER.PLACE" => {
+        ArgumentKind::Pricing => {
             let market = json!({ "properties": { "type": { "const": "MARKET" } }, "required": ["type"] });
             let without_price = json!({
                 "properties": { "price": { "type": "null" }, "tif": { "enum": ["IOC", "FOK", null] } }

@@ -3,6 +3,8 @@
 //! checklist are made from it.
 
 pub mod argument;
+mod parse;
+pub mod rules;
 pub mod shapes;
 mod spec;
 pub mod table;

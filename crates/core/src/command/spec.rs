@@ -1,7 +1,9 @@
 //! What the command table says of each command, and the macro that turns it into types.
 
 use super::argument::ArgumentKind;
+use super::rules::{Batch, Memory, Refusals, Rules, Steps};
 use crate::outcome::Code;
+use crate::resource::ResourceKind;
 
 /// Whether a command changes state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +40,8 @@ pub struct ArgumentSpec {
     pub optional: bool,
 }
 
-/// The options that every command which changes something takes at its end, but for `OPERATION.RESOLVE`: the
-/// word, and what stands behind it.
+/// The options that commands take at their end: the word, and what stands behind it. A command takes all of them or
+/// none; see [`CommandSpec::common_options`].
 pub const COMMON_OPTIONS: [(&str, &str); 3] =
     [("ID", "operation-id"), ("DEADLINE", "ms"), ("DURABILITY", "level")];
 
@@ -60,6 +62,10 @@ pub struct CommandSpec {
     pub(super) group: &'static str,
     /// Whether it changes state.
     pub effect: Effect,
+    /// What kind of resource it acts on; `None` where an id only names the partition.
+    pub resource: Option<ResourceKind>,
+    /// The arguments whose ids give its partition, by name.
+    pub route: &'static [&'static str],
     /// What it does, in a sentence.
     pub summary: &'static str,
     /// Its arguments in order, options last.
@@ -72,6 +78,8 @@ pub struct CommandSpec {
     pub refusals: &'static [Code],
     /// The events that it may make.
     pub events: &'static [&'static str],
+    /// What the machine and the engines must know of it.
+    pub(super) rules: Rules,
 }
 
 impl CommandSpec {
@@ -81,11 +89,46 @@ impl CommandSpec {
         self.group
     }
 
+    /// Whether a refusal is remembered under the operation id.
+    #[must_use]
+    pub const fn remembers_refusals(&self) -> bool {
+        matches!(self.rules.refusals, Refusals::Remembered)
+    }
+
+    /// Whether it frees more memory than it needs, so that it is served even when memory is full.
+    #[must_use]
+    pub const fn frees_memory(&self) -> bool {
+        matches!(self.rules.memory, Memory::Frees)
+    }
+
+    /// Whether it may take several steps, each an entry of the log.
+    #[must_use]
+    pub const fn takes_several_steps(&self) -> bool {
+        matches!(self.rules.steps, Steps::Several)
+    }
+
+    /// Whether it can be part of a batch.
+    #[must_use]
+    pub const fn joins_batches(&self) -> bool {
+        matches!(self.rules.batch, Batch::Joins)
+    }
+
+    /// Whether it can be part of an atomic batch: it changes state, and not on its own only.
+    #[must_use]
+    pub const fn joins_atomic_batches(&self) -> bool {
+        matches!(self.effect, Effect::Write) && self.joins_batches()
+    }
+
+    /// Whether it asks about an operation by its id.
+    #[must_use]
+    pub fn asks_about_operation(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.kind == ArgumentKind::OperationId)
+    }
+
     /// What it takes of [`COMMON_OPTIONS`]: all or nothing.
     #[must_use]
-    pub fn common_options(&self) -> &'static [(&'static str, &'static str)] {
-        let takes = self.effect == Effect::Write && self.name != "OPERATION.RESOLVE";
-        if takes { &COMMON_OPTIONS } else { &[] }
+    pub const fn common_options(&self) -> &'static [(&'static str, &'static str)] {
+        if self.joins_atomic_batches() { &COMMON_OPTIONS } else { &[] }
     }
 
     /// The command as a usage line.
@@ -131,13 +174,14 @@ pub(super) const fn group_of(name: &'static str) -> &'static str {
 /// Declares the commands: a struct each, the enum of all, their parser, encoding and table.
 macro_rules! commands {
     ($(
-        $effect:ident $number:literal $name:literal $variant:ident on [$($route:ident),*]
+        $effect:ident $number:literal $name:literal $variant:ident on $kind:ident [$($route:ident),*]
         $summary:literal
         ($($field:ident: $type:ty),*)
         {$($token:literal $option:ident: $otype:ty = $default:expr),*}
         $answer:ident [$($reply:literal),*]
         refuses [$($refusal:ident),*]
-        events [$($event:literal),*];
+        events [$($event:literal),*]
+        rules { $($attribute:ident: $value:ident),* };
     )*) => {
         $(
             #[doc = $summary]
@@ -148,6 +192,9 @@ macro_rules! commands {
             $crate::record_wire!($variant { $($field,)* $($option,)* });
 
             impl $variant {
+                /// The row of the command table.
+                pub const SPEC: &'static CommandSpec = &specs::$variant;
+
                 fn parse(words: &mut Words<'_>, common: &mut Common) -> Result<Self, Invalid> {
                     $(let $field = <$type as Argument>::take(words, stringify!($field))?;)*
                     $(let mut $option: Option<$otype> = None;)*
@@ -192,7 +239,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            fn parse_as(number: u16, words: &mut Words<'_>, common: &mut Common) -> Result<Self, Invalid> {
+            pub(super) fn parse_as(number: u16, words: &mut Words<'_>, common: &mut Common) -> Result<Self, Invalid> {
                 match number {
                     $($number => $variant::parse(words, common).map(Command::$variant),)*
                     _ => Err(Invalid::new("command", "is not in the table")),
@@ -230,6 +277,8 @@ macro_rules! commands {
                 name: $name,
                 group: group_of($name),
                 effect: Effect::$effect,
+                resource: resource_kind!($kind),
+                route: &[$(stringify!($route)),*],
                 summary: $summary,
                 arguments: &[
                     $(ArgumentSpec {
@@ -251,6 +300,7 @@ macro_rules! commands {
                 reply: &[$($reply),*],
                 refusals: &[$(Code::$refusal),*],
                 events: &[$($event),*],
+                rules: rules!($effect $($attribute: $value),*),
             };)*
         }
 

@@ -1,6 +1,6 @@
 //! Atomic batches: every line applies, later ones seeing the effects of earlier ones, or none does.
 
-use super::step::{Progress, Step, remembers_refusals};
+use super::step::{Progress, Step};
 use super::{Context, Machine, decide};
 use crate::codec::Wire;
 use crate::command::Command;
@@ -32,7 +32,7 @@ impl Machine {
                 self.state.rollback();
                 let Outcome { code, facts } = *refusal.0;
                 let facts = facts![index as u64, code.word(), facts.into_vec()];
-                let remembered = commands.iter().any(remembers_refusals);
+                let remembered = commands.iter().any(|command| command.spec().remembers_refusals());
                 self.refuse(Outcome { code: Code::BatchRefused, facts }, operation, remembered, log)
             }
         }

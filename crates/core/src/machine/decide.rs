@@ -9,10 +9,11 @@ use crate::event::Event;
 use crate::markets;
 use crate::outcome::Refusal;
 use crate::packets::{self, Prepared};
+use crate::resource::ResourceKind;
 use crate::state::State;
 use crate::stock;
 use crate::store::Slot;
-use crate::types::{Id, OperationId, TimeMs};
+use crate::types::{OperationId, TimeMs};
 
 /// What a decision may know beside state and command.
 #[derive(Clone, Copy, Debug)]
@@ -113,19 +114,18 @@ pub(super) fn go_on(state: &State, progress: &Progress, now: TimeMs, events: &mu
 
 /// Names the resources whose due deadlines end before the command is decided.
 pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(RecordKind, Slot)) {
-    match command.spec().group() {
-        "ACCOUNT" => command.route(&mut |id| touch_account(state, id, visit)),
-        "STOCK" => command.route(&mut |id| {
-            if let Some(slot) = state.stock.find_with_reservations(id) {
-                visit(RecordKind::Reservation, slot);
+    let ends = command.spec().resource.and_then(ResourceKind::ends_by_deadline);
+    match ends {
+        Some(kind @ RecordKind::Hold) => command.route(&mut |id| {
+            if let Some(slot) = state.accounts.find_with_holds(id) {
+                visit(kind, slot);
             }
         }),
-        _ => {}
-    }
-}
-
-fn touch_account(state: &State, id: &Id, visit: &mut dyn FnMut(RecordKind, Slot)) {
-    if let Some(slot) = state.accounts.find_with_holds(id) {
-        visit(RecordKind::Hold, slot);
+        Some(kind @ RecordKind::Reservation) => command.route(&mut |id| {
+            if let Some(slot) = state.stock.find_with_reservations(id) {
+                visit(kind, slot);
+            }
+        }),
+        Some(RecordKind::CouponClaim | RecordKind::Order) | None => {}
     }
 }

@@ -25,7 +25,7 @@ use crate::types::{Id, TimeMs};
 
 pub use decide::Context;
 pub use replay::{Asked, Replay};
-use step::{Progress, Step, Unfinished, remembers_refusals};
+use step::{Progress, Step, Unfinished};
 
 /// What an envelope is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,8 +232,12 @@ impl Machine {
         self.events.clear();
         let context = Context { now: self.now, operation: operation.as_ref().map(|mark| &mark.id), prepared };
         match decide::decide(&self.state, command, &context, &mut self.events) {
-            Ok(step) => self.carry_out(step, operation, log),
-            Err(refusal) => self.refuse(*refusal.0, operation, remembers_refusals(command), log),
+            Ok(step) => {
+                let is_finished = matches!(step, Step::Done(_));
+                debug_assert!(is_finished || command.spec().takes_several_steps(), "the table says one step");
+                self.carry_out(step, operation, log)
+            }
+            Err(refusal) => self.refuse(*refusal.0, operation, command.spec().remembers_refusals(), log),
         }
     }
 

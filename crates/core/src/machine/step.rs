@@ -1,7 +1,6 @@
 //! Bounded steps: what one step of a command came to, and what it takes to go on.
 
 use crate::codec::{Input, Malformed, Wire};
-use crate::command::Command;
 use crate::event::from_shown::list;
 use crate::event::{FromShown, OperationMark, Shown};
 use crate::facts;
@@ -134,16 +133,3 @@ pub struct Unfinished {
 }
 
 record_wire!(Unfinished { at, operation, sequence_first, progress });
-
-/// Whether a refusal of the command is remembered under its id: a late copy of a refused debit or
-/// order must never go through, while a flash crowd's refusals must cost no memory.
-#[must_use]
-pub fn remembers_refusals(command: &Command) -> bool {
-    group_remembers_refusals(command.spec().group())
-}
-
-/// The same of all commands of a group.
-#[must_use]
-pub fn group_remembers_refusals(group: &str) -> bool {
-    matches!(group, "ACCOUNT" | "ORDER")
-}

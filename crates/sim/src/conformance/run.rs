@@ -2,6 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use scarce_core::command::CommandSpec;
+use scarce_core::command::table::find;
+
 use super::parse::{Comparison, Row, Scenario, Step, StepKind};
 use super::{BatchHead, Failure, Place, Target};
 
@@ -233,13 +236,12 @@ fn foretells(foretold: &str, answer: &str) -> bool {
         && foretold.iter().zip(&answer).all(|(told, real)| told == "-" || told == real)
 }
 
-/// Refusals of account and order commands are remembered under their id.
+/// Whether a refusal may be remembered: some command of the row remembers its refusals, and there is an id.
 fn may_be_remembered(row: &Row) -> bool {
     let id = match &row.batch {
         Some(head) => head.id.is_some(),
         None => row.lines.iter().flatten().any(|word| word == "ID"),
     };
-    let groups = ["ACCOUNT.", "ORDER.", "MARKET."];
     let names = row.lines.iter().filter_map(|words| words.first());
-    id && names.into_iter().any(|name| groups.iter().any(|group| name.starts_with(group)))
+    id && names.filter_map(|name| find(name.as_bytes())).any(CommandSpec::remembers_refusals)
 }

@@ -1,6 +1,6 @@
 //! Operations as they go over the wire, and what is checked before they do.
 
-use scarce_core::command::{Command, CommandSpec, Common, Effect, table};
+use scarce_core::command::{Command, CommandSpec, Common, table};
 use scarce_core::outcome::Durability;
 use scarce_core::types::Natural;
 
@@ -107,7 +107,7 @@ impl Operation {
 pub(super) fn find(name: &str) -> Result<&'static CommandSpec, String> {
     let spec =
         table::find(name.as_bytes()).ok_or_else(|| format!("names an unknown command '{}'", shown(name)))?;
-    if spec.effect == Effect::Read || spec.name == "OPERATION.RESOLVE" {
+    if !spec.joins_atomic_batches() {
         return Err(format!("names {}, which changes nothing that could be imported", spec.name));
     }
     Ok(spec)

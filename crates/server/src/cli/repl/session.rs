@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redis::Value;
-use scarce_core::command::{Command, Effect};
+use scarce_core::command::Command;
 
 use super::super::Failed;
 use super::super::args::Target;
@@ -152,9 +152,7 @@ fn is_repeatable(words: &[String]) -> bool {
     };
     let arguments: Vec<_> = words.iter().skip(1).map(|word| word.as_bytes()).collect();
     let parsed = Command::parse(spec, &arguments);
-    spec.effect == Effect::Read
-        || spec.name == "OPERATION.RESOLVE"
-        || parsed.is_ok_and(|(_, common)| common.operation.is_some())
+    spec.common_options().is_empty() || parsed.is_ok_and(|(_, common)| common.operation.is_some())
 }
 
 #[cfg(test)]

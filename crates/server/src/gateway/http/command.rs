@@ -59,7 +59,7 @@ impl Asked {
         }
         let command = arguments::command(spec, &fields)?;
         let common = if route.is_write() { exchange.common()? } else { Common::default() };
-        if spec.name == "OPERATION.RESOLVE" && common != Common::default() {
+        if spec.common_options().is_empty() && common != Common::default() {
             let reason = "does not go with resolve, nor do Scarce-Deadline and Scarce-Durability; the path names the operation";
             return Err(Misshapen::new("Idempotency-Key", reason));
         }
@@ -111,7 +111,7 @@ impl Asked {
             let response = reply::refusal(&outcome, Some(&operation), exchange.speech);
             return reply::with_operation(response, &operation, replayed);
         }
-        let status = if dry_run { 200 } else { route.success_status() };
+        let status = if dry_run { 200 } else { route.success_status };
         let response = reply::json(status, &applied(spec, &outcome, receipt.as_ref(), &operation, dry_run));
         reply::with_operation(response, &operation, replayed)
     }

@@ -122,6 +122,6 @@ fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
     replies.array(2);
     replies.simple(if spec.effect == Effect::Write { "write" } else { "readonly" });
     replies.simple("fast");
-    let has_key = !matches!(spec.group(), "OPERATION" | "DIGEST");
+    let has_key = spec.resource.is_some();
     (0..3).for_each(|_| replies.integer(i64::from(has_key)));
 }

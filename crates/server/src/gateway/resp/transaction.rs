@@ -1,6 +1,6 @@
 //! `MULTI … EXEC`: an atomic batch, applied whole or not at all.
 
-use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Invalid};
+use scarce_core::command::{Body, Command, CommandSpec, Common, Invalid};
 use scarce_core::outcome::{Code, Durability, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
 
@@ -54,7 +54,7 @@ impl Session {
         common: &Common,
         turn: &mut Turn<'_>,
     ) {
-        if spec.effect == Effect::Read || spec.name == "OPERATION.RESOLVE" {
+        if !spec.joins_atomic_batches() {
             let text = format!("{} cannot be part of an atomic batch; ask before or after it", spec.name);
             return self.refuse_line(turn, &text);
         }

@@ -1,0 +1,31 @@
+//! The kinds of resources: what commands act on and events change.
+
+use crate::deadlines::RecordKind;
+
+/// What kind of resource an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ResourceKind {
+    /// An account, with its holds.
+    Account,
+    /// A stock item, with its reservations and receipts.
+    Stock,
+    /// A campaign of red packets.
+    Campaign,
+    /// A coupon, with its claims.
+    Coupon,
+    /// A market, with its orders.
+    Market,
+}
+
+impl ResourceKind {
+    /// The records of such a resource that a passed deadline ends by an event. They end before any command on the
+    /// resource is decided. A coupon's claims expire without an event.
+    #[must_use]
+    pub const fn ends_by_deadline(self) -> Option<RecordKind> {
+        match self {
+            Self::Account => Some(RecordKind::Hold),
+            Self::Stock => Some(RecordKind::Reservation),
+            Self::Campaign | Self::Coupon | Self::Market => None,
+        }
+    }
+}
