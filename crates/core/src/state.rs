@@ -106,7 +106,7 @@ impl Settings {
 
 /// How many ended records, and how many counters of ended windows, are dropped for each event of an
 /// entry: more than an event makes, so that memory follows the window however large batches are.
-const FORGOTTEN_PER_EVENT_MAX: usize = LIMITS_MAX + 4;
+pub const FORGOTTEN_PER_EVENT_MAX: usize = LIMITS_MAX + 4;
 
 /// When an event happened, and by whose operation.
 #[derive(Clone, Copy, Debug)]

@@ -132,10 +132,13 @@ impl Id {
         Ok(Self(CompactString::from_utf8_lossy(text)))
     }
 
+    /// What the names of world accounts begin with; no caller may give such a name.
+    pub const WORLD_PREFIX: &'static str = "$world:";
+
     /// The account from and to which money of `asset` enters and leaves a partition.
     #[must_use]
     pub fn world(asset: &Id) -> Self {
-        Self(compact_str::format_compact!("$world:{}", asset.0))
+        Self(compact_str::format_compact!("{}{}", Self::WORLD_PREFIX, asset.0))
     }
 
     /// Takes text that was checked when it first came in, such as what the log holds.

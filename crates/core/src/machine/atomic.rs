@@ -11,7 +11,7 @@ use crate::packets::Prepared;
 use crate::store::Reversible;
 
 /// What the events and answers of a batch may take: they stand in one entry, which has an end.
-const BATCH_BYTES_MAX: usize = ENTRY_BYTES_MAX / 2;
+pub const BATCH_BYTES_MAX: usize = ENTRY_BYTES_MAX / 2;
 
 impl Machine {
     pub(super) fn atomic(

@@ -23,6 +23,7 @@ use crate::state::{Origin, Settings, State};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
+pub use atomic::BATCH_BYTES_MAX;
 pub use decide::Context;
 pub use replay::{Asked, Replay};
 use step::{Progress, Step, Unfinished};
@@ -38,7 +39,7 @@ pub enum Answer {
 }
 
 /// How many ended deadlines one entry holds, more or less; further ones go into the next.
-const ENDED_PER_ENTRY: usize = 1_024;
+pub const ENDED_PER_ENTRY: usize = 1_024;
 
 /// Resources by what ends on them.
 type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;

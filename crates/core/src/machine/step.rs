@@ -19,6 +19,10 @@ pub enum Step {
     More(Progress),
 }
 
+const SWEEP: &str = "sweep";
+const CANCEL_ALL: &str = "cancel_all";
+const PACKETS: &str = "packets";
+
 /// How far an unfinished command has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -38,6 +42,11 @@ pub enum Progress {
         /// The campaign.
         campaign: Id,
     },
+}
+
+impl Progress {
+    /// The kinds, by the word that comes first where a progress is shown.
+    pub const KINDS: [&'static str; 3] = [SWEEP, CANCEL_ALL, PACKETS];
 }
 
 impl Wire for Progress {
@@ -78,9 +87,9 @@ impl Wire for Progress {
 impl Shown for Progress {
     fn shown(&self) -> Value {
         let values = match self {
-            Self::Sweep(Sweep { market, order, fills }) => facts!["sweep", market, order, fills.shown()],
-            Self::CancelAll { market, owner, cancelled } => facts!["cancel_all", market, owner, *cancelled],
-            Self::Packets { campaign } => facts!["packets", campaign],
+            Self::Sweep(Sweep { market, order, fills }) => facts![SWEEP, market, order, fills.shown()],
+            Self::CancelAll { market, owner, cancelled } => facts![CANCEL_ALL, market, owner, *cancelled],
+            Self::Packets { campaign } => facts![PACKETS, campaign],
         };
         Value::List(values.into_vec())
     }
@@ -89,17 +98,17 @@ impl Shown for Progress {
 impl FromShown for Progress {
     fn from_shown(value: &Value) -> Result<Self, Malformed> {
         match list(value)? {
-            [Value::Text(word), market, order, fills] if word == "sweep" => Ok(Self::Sweep(Sweep {
+            [Value::Text(word), market, order, fills] if word == SWEEP => Ok(Self::Sweep(Sweep {
                 market: Id::from_shown(market)?,
                 order: Id::from_shown(order)?,
                 fills: Vec::from_shown(fills)?,
             })),
-            [Value::Text(word), market, owner, cancelled] if word == "cancel_all" => Ok(Self::CancelAll {
+            [Value::Text(word), market, owner, cancelled] if word == CANCEL_ALL => Ok(Self::CancelAll {
                 market: Id::from_shown(market)?,
                 owner: Id::from_shown(owner)?,
                 cancelled: u64::from_shown(cancelled)?,
             }),
-            [Value::Text(word), campaign] if word == "packets" => {
+            [Value::Text(word), campaign] if word == PACKETS => {
                 Ok(Self::Packets { campaign: Id::from_shown(campaign)? })
             }
             _ => Err(Malformed),
