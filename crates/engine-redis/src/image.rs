@@ -1,16 +1,16 @@
 //! A partition's machine, put together from its keys: what its digest is taken of. Never made from the log,
 //! so that the two can be compared.
 
-use redis::Cmd;
 use scarce_core::facts;
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_core::state::{Settings, State};
 use scarce_core::types::Id;
-use scarce_engine::engine::Failure;
 
 use super::connection::Link;
 use super::keys::Keys;
+use super::records::{self, META_FIELDS};
+use scarce_engine::engine::Failure;
 
 mod accounts;
 mod book;
@@ -20,7 +20,7 @@ mod packets;
 mod record;
 mod stock;
 
-use record::{Damaged, Fields};
+use record::{Damaged, Record};
 
 /// How many rows one reading brings, more or less.
 const ROWS_PER_READING: usize = 1_000;
@@ -102,7 +102,7 @@ struct Meta {
 impl Meta {
     async fn read(link: &Link, keys: &Keys) -> Result<Self, Failure> {
         let mut command = redis::cmd("HMGET");
-        command.arg(keys.of("meta")).arg(&["epoch", "sequence", "at"]);
+        command.arg(keys.of("meta")).arg(&META_FIELDS[..3]);
         type Numbers = (Option<u64>, Option<u64>, Option<u64>);
         let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
         let run_id = node.state.run_id.clone();
@@ -110,37 +110,43 @@ impl Meta {
     }
 }
 
-/// Reads a hash piece by piece; a row may come twice.
+/// Reads a hash of records piece by piece; a row may come twice.
 async fn each_row(
     link: &Link,
-    key: &str,
-    mut take: impl FnMut(&str, Fields<'_>) -> Result<(), Damaged>,
+    keys: &Keys,
+    name: &str,
+    mut take: impl FnMut(&str, Record<'_>) -> Result<(), Damaged>,
 ) -> Result<(), Failure> {
-    let mut cursor = 0_u64;
-    loop {
-        let (next, words): (u64, Vec<String>) = link.send(&scan("HSCAN", key, cursor)).await?;
-        for pair in words.chunks_exact(2) {
-            take(&pair[0], Fields::new(&pair[1])).map_err(|Damaged| damaged(key, &pair[0], &pair[1]))?;
-        }
-        cursor = next;
-        if cursor == 0 {
-            return Ok(());
-        }
-    }
+    let Some(spec) = records::find(name) else { return Err(damaged(name, "", "")) };
+    let take = |id: &str, text: &str| Record::new(spec, text).and_then(|record| take(id, record));
+    each_pair(link, "HSCAN", &keys.of(name), take).await
 }
 
 /// Reads an ordered set piece by piece; a member may come twice.
 async fn each_member(
     link: &Link,
-    key: &str,
+    keys: &Keys,
+    name: &str,
     mut take: impl FnMut(&[&str]) -> Result<(), Damaged>,
+) -> Result<(), Failure> {
+    let take = |member: &str, _: &str| take(&member.split(' ').collect::<Vec<_>>());
+    each_pair(link, "ZSCAN", &keys.of(name), take).await
+}
+
+/// Scans a key piece by piece: ids and texts, or members and scores.
+async fn each_pair(
+    link: &Link,
+    scan: &str,
+    key: &str,
+    mut take: impl FnMut(&str, &str) -> Result<(), Damaged>,
 ) -> Result<(), Failure> {
     let mut cursor = 0_u64;
     loop {
-        let (next, words): (u64, Vec<String>) = link.send(&scan("ZSCAN", key, cursor)).await?;
+        let mut command = redis::cmd(scan);
+        command.arg(key).arg(cursor).arg("COUNT").arg(ROWS_PER_READING);
+        let (next, words): (u64, Vec<String>) = link.send(&command).await?;
         for pair in words.chunks_exact(2) {
-            let parts: Vec<&str> = pair[0].split(' ').collect();
-            take(&parts).map_err(|Damaged| damaged(key, &pair[0], ""))?;
+            take(&pair[0], &pair[1]).map_err(|Damaged| damaged(key, &pair[0], &pair[1]))?;
         }
         cursor = next;
         if cursor == 0 {
@@ -149,14 +155,8 @@ async fn each_member(
     }
 }
 
-fn scan(command: &str, key: &str, cursor: u64) -> Cmd {
-    let mut scan = redis::cmd(command);
-    scan.arg(key).arg(cursor).arg("COUNT").arg(ROWS_PER_READING);
-    scan
-}
-
 fn damaged(key: &str, id: &str, text: &str) -> Failure {
     let reason =
-        format!("{key} holds at '{id}' what Scarce does not write: '{text}'; restore it from a copy");
+        format!("{key} has '{text}' at '{id}', which Scarce does not write; restore the key from a copy");
     Failure::Unavailable { reason }
 }

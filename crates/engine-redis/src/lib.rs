@@ -32,6 +32,7 @@ mod partition;
 mod program;
 mod reader;
 mod receipt;
+pub mod records;
 pub mod routes;
 pub mod script;
 pub mod server;

@@ -1,13 +1,10 @@
 //! `docs/redis-keys.md` says what is in each key. Here it is held against the names and records of the code,
 //! so that no key, no field and no order of fields is missing there or made up.
 
-use std::collections::BTreeMap;
-
 use scarce_engine_redis::keys::NAMES;
+use scarce_engine_redis::records::{META_FIELDS, RECORDS};
 
 const PAGE: &str = include_str!("../../../docs/redis-keys.md");
-const RUNTIME: &str = include_str!("../src/scripts/runtime.lua");
-const MAIN: &str = include_str!("../src/scripts/main.lua");
 
 /// Keys that no call of the library declares.
 const BESIDE: &[&str] = &["deployment", "scripts", "waited", "consumers"];
@@ -16,22 +13,6 @@ const BESIDE: &[&str] = &["deployment", "scripts", "waited", "consumers"];
 fn between<'a>(text: &'a str, first: &str, last: &str) -> &'a str {
     let (_, rest) = text.split_once(first).unwrap_or_else(|| panic!("'{first}' is not there"));
     rest.split_once(last).map_or(rest, |(inner, _)| inner)
-}
-
-/// The texts in quotes.
-fn quoted(text: &str) -> Vec<String> {
-    text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-/// The fields of each record in order, by its hash, as `runtime.lua` declares them.
-fn records() -> BTreeMap<String, Vec<String>> {
-    let declared = between(RUNTIME, "S.record_fields = {\n", "\n}\n");
-    let records = declared.split('}').filter_map(|record| record.split_once('{'));
-    let name_of = |text: &str| text.trim_matches([' ', ',', '\n', '=']).to_owned();
-    let fields_of = |text: &str| {
-        quoted(text).iter().map(|field| field.split(':').next().unwrap_or_default().to_owned()).collect()
-    };
-    records.map(|(name, fields)| (name_of(name), fields_of(fields))).collect()
 }
 
 /// What the page says of a key.
@@ -68,12 +49,12 @@ fn every_key_has_its_place() {
 
 #[test]
 fn every_record_is_shown_as_it_is_written() {
-    let records = records();
-    assert!(records.len() > 20, "the records were not read: {records:?}");
-    for (name, fields) in &records {
-        assert!(NAMES.contains(&name.as_str()), "'{name}' is no key");
+    for record in RECORDS {
+        let name = record.name;
+        let fields: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+        assert!(NAMES.contains(&name), "'{name}' is no key");
         let section = section(name);
-        assert_eq!(&listed(section), fields, "the fields of '{name}'");
+        assert_eq!(listed(section), fields, "the fields of '{name}'");
         let rows = shown(section);
         assert_eq!(rows.first(), Some(&fields.join("|").as_str()), "the layout of '{name}'");
         assert!(rows.len() > 1, "'{name}' has no example");
@@ -85,7 +66,5 @@ fn every_record_is_shown_as_it_is_written() {
 
 #[test]
 fn what_stands_in_meta_is_named() {
-    let names = quoted(between(MAIN, "local META = {", "}"));
-    assert!(names.len() > 5, "the names were not read: {names:?}");
-    assert_eq!(listed(between(section("meta"), "", "`unfinished` is stamp")), names);
+    assert_eq!(listed(between(section("meta"), "", "`unfinished` is stamp")), META_FIELDS);
 }

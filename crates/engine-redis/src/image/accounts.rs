@@ -2,43 +2,41 @@
 
 use scarce_core::accounts::{AccountFigures, Hold, HoldStatus, Status};
 use scarce_core::state::State;
-use scarce_engine::engine::Failure;
 
-use super::record::{Damaged, Fields, id};
+use super::record::{Damaged, Record, id, words};
 use super::{Keys, Link, each_row};
+use scarce_engine::engine::Failure;
 
 pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let accounts = &mut state.accounts;
-    each_row(link, &keys.of("accounts"), |name, fields| {
-        accounts.restore(id(name)?, account(fields)?);
+    each_row(link, keys, "accounts", |name, record| {
+        accounts.restore(id(name)?, account(&record)?);
         Ok(())
     })
     .await?;
-    each_row(link, &keys.of("holds"), |name, fields| {
-        let (account, name) = name.split_once(' ').ok_or(Damaged)?;
-        accounts.restore_hold(&id(account)?, id(name)?, hold(fields)?);
+    each_row(link, keys, "holds", |name, record| {
+        let (account, name) = words(name)?;
+        accounts.restore_hold(&id(account)?, id(name)?, hold(&record)?);
         Ok(())
     })
     .await
 }
 
-fn account(mut fields: Fields<'_>) -> Result<AccountFigures, Damaged> {
-    let figures = AccountFigures {
-        asset: fields.id()?,
-        balance: fields.number()?,
-        held: fields.number()?,
-        overdraft: fields.number()?,
-        status: fields.word(Status::from_word)?,
-    };
-    fields.end().map(|()| figures)
+fn account(record: &Record<'_>) -> Result<AccountFigures, Damaged> {
+    Ok(AccountFigures {
+        asset: record.id("asset")?,
+        balance: record.number("balance")?,
+        held: record.number("held")?,
+        overdraft: record.number("overdraft")?,
+        status: record.word("status", Status::from_word)?,
+    })
 }
 
-fn hold(mut fields: Fields<'_>) -> Result<Hold, Damaged> {
-    let hold = Hold {
-        amount: fields.number()?,
-        status: fields.word(HoldStatus::from_word)?,
-        deadline: fields.optional()?,
-        ended_at: fields.number()?,
-    };
-    fields.end().map(|()| hold)
+fn hold(record: &Record<'_>) -> Result<Hold, Damaged> {
+    Ok(Hold {
+        amount: record.number("amount")?,
+        status: record.word("status", HoldStatus::from_word)?,
+        deadline: record.optional("deadline")?,
+        ended_at: record.number("ended_at")?,
+    })
 }

@@ -9,26 +9,26 @@ use scarce_core::markets::tape::Trade;
 use scarce_core::markets::{CancelReason, Market, Order, OrderStatus};
 use scarce_core::state::State;
 use scarce_core::types::Id;
-use scarce_engine::engine::Failure;
 
 use super::book::{Figures, KeptBooks};
-use super::record::{Damaged, Fields, id};
+use super::record::{Damaged, Record, id, words};
 use super::{Keys, Link, each_member, each_row};
+use scarce_engine::engine::Failure;
 
 pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let (mut kept, mut made) = (KeptBooks::default(), KeptBooks::default());
     let markets = &mut state.markets;
-    each_row(link, &keys.of("markets"), |name, fields| {
-        let (market, priority, figures) = market(fields)?;
+    each_row(link, keys, "markets", |name, record| {
+        let (market, priority, totals) = market(&record)?;
         markets.restore(id(name)?, market, priority);
-        kept.put_market(name, figures);
+        kept.put_market(name, totals);
         made.open(name);
         Ok(())
     })
     .await?;
     let mut orders = BTreeMap::new();
-    each_row(link, &keys.of("orders"), |name, fields| {
-        orders.insert(name.to_owned(), order(fields)?);
+    each_row(link, keys, "orders", |name, record| {
+        orders.insert(name.to_owned(), order(&record)?);
         Ok(())
     })
     .await?;
@@ -53,9 +53,9 @@ pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<
 
 async fn read_tapes(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let mut trades: BTreeMap<(Id, u64), Trade> = BTreeMap::new();
-    each_row(link, &keys.of("tape"), |name, fields| {
-        let (market, _) = name.split_once(' ').ok_or(Damaged)?;
-        let trade = trade(fields)?;
+    each_row(link, keys, "tape", |name, record| {
+        let (market, _) = words(name)?;
+        let trade = trade(&record)?;
         trades.insert((id(market)?, trade.trade), trade);
         Ok(())
     })
@@ -70,20 +70,20 @@ async fn read_tapes(link: &Link, keys: &Keys, state: &mut State) -> Result<(), F
 async fn read_books(link: &Link, keys: &Keys, kept: &mut KeptBooks) -> Result<(), Failure> {
     for name in ["book", "levels", "own"] {
         let members = kept.members(name);
-        each_member(link, &keys.of(name), |words| {
+        each_member(link, keys, name, |words| {
             members.insert(words.join(" "));
             Ok(())
         })
         .await?;
     }
-    each_row(link, &keys.of("level_totals"), |name, mut fields| {
-        kept.levels.insert(name.to_owned(), (fields.number()?, fields.number()?));
-        fields.end()
+    each_row(link, keys, "level_totals", |name, record| {
+        kept.levels.insert(name.to_owned(), (record.number("quantity")?, record.number("orders")?));
+        Ok(())
     })
     .await?;
-    each_row(link, &keys.of("own_levels"), |name, mut fields| {
-        kept.own_levels.insert(name.to_owned(), fields.number()?);
-        fields.end()
+    each_row(link, keys, "own_levels", |name, record| {
+        kept.own_levels.insert(name.to_owned(), record.number("quantity")?);
+        Ok(())
     })
     .await
 }
@@ -94,40 +94,39 @@ fn disagreement(keys: &Keys, name: &str, what: &str) -> Failure {
     Failure::Unavailable { reason }
 }
 
-/// A market, the last place in time that an order was given, and what its book comes to.
-fn market(mut fields: Fields<'_>) -> Result<(Market, u64, Figures), Damaged> {
-    let (tick, lot) = (fields.number()?, fields.number()?);
-    let mut market = Market::new(tick, lot, fields.number()?, fields.number()?);
-    market.halted = fields.number::<u8>()? == 1;
-    market.trades = fields.number()?;
-    let priority = fields.number()?;
-    let figures =
-        Figures { orders: fields.number()?, bids_total: fields.number()?, asks_total: fields.number()? };
-    fields.end().map(|()| (market, priority, figures))
+/// A market, the last place in time that an order was given, and the totals of its book.
+fn market(record: &Record<'_>) -> Result<(Market, u64, Figures), Damaged> {
+    let (tick, lot) = (record.number("tick")?, record.number("lot")?);
+    let mut market = Market::new(tick, lot, record.number("min_quantity")?, record.number("max_quantity")?);
+    market.halted = record.flag("halted")?;
+    market.trades = record.number("trades")?;
+    let totals = Figures {
+        orders: record.number("orders")?,
+        bids_total: record.number("bids_total")?,
+        asks_total: record.number("asks_total")?,
+    };
+    Ok((market, record.number("priority")?, totals))
 }
 
 /// An order, and its place in time where it rests.
-fn order(mut fields: Fields<'_>) -> Result<(Order, Option<u64>), Damaged> {
-    let owner = fields.id()?;
-    let side = fields.word(Side::from_word)?;
-    let (price, remaining, filled) = (fields.optional()?, fields.number()?, fields.number()?);
-    let (tif, stp) = (fields.word(Tif::from_word)?, fields.word(StpMode::from_word)?);
+fn order(record: &Record<'_>) -> Result<(Order, Option<u64>), Damaged> {
+    let (owner, side) = (record.id("owner")?, record.word("side", Side::from_word)?);
+    let (price, remaining) = (record.optional("price")?, record.number("remaining")?);
+    let (tif, stp) = (record.word("tif", Tif::from_word)?, record.word("stp", StpMode::from_word)?);
     let mut order = Order::new(owner, side, price, remaining, tif, stp);
-    order.filled = filled;
-    order.status = fields.word(OrderStatus::from_word)?;
-    order.reason = fields.optional_word(CancelReason::from_word)?;
-    order.ended_at = fields.number()?;
-    let priority = fields.optional()?;
-    fields.end().map(|()| (order, priority))
+    order.filled = record.number("filled")?;
+    order.status = record.word("status", OrderStatus::from_word)?;
+    order.reason = record.optional_word("reason", CancelReason::from_word)?;
+    order.ended_at = record.number("ended_at")?;
+    Ok((order, record.optional("priority")?))
 }
 
-fn trade(mut fields: Fields<'_>) -> Result<Trade, Damaged> {
-    let trade = Trade {
-        trade: fields.number()?,
-        price: fields.number()?,
-        quantity: fields.number()?,
-        taker_side: fields.word(Side::from_word)?,
-        at: fields.number()?,
-    };
-    fields.end().map(|()| trade)
+fn trade(record: &Record<'_>) -> Result<Trade, Damaged> {
+    Ok(Trade {
+        trade: record.number("trade")?,
+        price: record.number("price")?,
+        quantity: record.number("quantity")?,
+        taker_side: record.word("taker_side", Side::from_word)?,
+        at: record.number("at")?,
+    })
 }

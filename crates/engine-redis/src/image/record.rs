@@ -5,94 +5,102 @@ use scarce_core::event::FromShown;
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 
+use crate::records::RecordSpec;
 use crate::values::from_json;
 
 /// Text that is no record of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damaged;
 
-/// The fields of a record that have not been read yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a> {
-    rest: Option<&'a str>,
+/// A record, whose fields are read by their names.
+#[derive(Clone, Debug)]
+pub(super) struct Record<'a> {
+    spec: &'static RecordSpec,
+    fields: Vec<&'a str>,
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { rest: Some(text) }
+impl<'a> Record<'a> {
+    /// Splits a record's text. Its last field may have a `|` in it.
+    pub(super) fn new(spec: &'static RecordSpec, text: &'a str) -> Result<Self, Damaged> {
+        let fields: Vec<_> = text.splitn(spec.fields.len(), '|').collect();
+        if fields.len() == spec.fields.len() { Ok(Self { spec, fields }) } else { Err(Damaged) }
     }
 
-    /// The next field.
-    pub(super) fn text(&mut self) -> Result<&'a str, Damaged> {
-        let rest = self.rest.ok_or(Damaged)?;
-        let (field, rest) = rest.split_once('|').map_or((rest, None), |(field, rest)| (field, Some(rest)));
-        self.rest = rest;
-        Ok(field)
+    /// A field as it is.
+    pub(super) fn text(&self, field: &str) -> Result<&'a str, Damaged> {
+        self.spec.place(field).and_then(|place| self.fields.get(place)).copied().ok_or(Damaged)
     }
 
-    /// All that is left, which may have a `|` in it.
-    pub(super) fn last(&mut self) -> Result<&'a str, Damaged> {
-        self.rest.take().ok_or(Damaged)
+    /// A field's text, where there is one.
+    fn given(&self, field: &str) -> Result<Option<&'a str>, Damaged> {
+        self.text(field).map(|text| Some(text).filter(|text| !text.is_empty()))
     }
 
-    /// The next field as a number.
-    pub(super) fn number<T: std::str::FromStr>(&mut self) -> Result<T, Damaged> {
-        self.text()?.parse().map_err(|_| Damaged)
+    /// A field as a number.
+    pub(super) fn number<T: std::str::FromStr>(&self, field: &str) -> Result<T, Damaged> {
+        number(self.text(field)?)
     }
 
-    /// The next field as a number, where there is one.
-    pub(super) fn optional<T: std::str::FromStr>(&mut self) -> Result<Option<T>, Damaged> {
-        match self.text()? {
-            "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| Damaged),
-        }
+    /// A field as a number, where there is one.
+    pub(super) fn optional<T: std::str::FromStr>(&self, field: &str) -> Result<Option<T>, Damaged> {
+        self.given(field)?.map(number).transpose()
     }
 
-    /// The next field as an id.
-    pub(super) fn id(&mut self) -> Result<Id, Damaged> {
-        id(self.text()?)
+    /// A field as a truth value.
+    pub(super) fn flag(&self, field: &str) -> Result<bool, Damaged> {
+        self.number::<u8>(field).map(|number| number == 1)
     }
 
-    /// The next field by what its word stands for.
-    pub(super) fn word<T>(&mut self, from_word: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Damaged> {
-        from_word(self.text()?.as_bytes()).ok_or(Damaged)
+    /// A field as an id.
+    pub(super) fn id(&self, field: &str) -> Result<Id, Damaged> {
+        id(self.text(field)?)
     }
 
-    /// The next field by what its word stands for, where there is one.
+    /// A field by what its word stands for.
+    pub(super) fn word<T>(
+        &self,
+        field: &str,
+        from_word: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, Damaged> {
+        from_word(self.text(field)?.as_bytes()).ok_or(Damaged)
+    }
+
+    /// A field by what its word stands for, where there is one.
     pub(super) fn optional_word<T>(
-        &mut self,
+        &self,
+        field: &str,
         from_word: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<Option<T>, Damaged> {
-        match self.text()? {
-            "" => Ok(None),
-            word => from_word(word.as_bytes()).map(Some).ok_or(Damaged),
-        }
+        self.given(field)?.map(|word| from_word(word.as_bytes()).ok_or(Damaged)).transpose()
     }
 
-    /// The next field as 32 bytes in hexadecimal digits, where there are any.
-    pub(super) fn optional_bytes(&mut self) -> Result<Option<[u8; 32]>, Damaged> {
-        match self.text()? {
-            "" => Ok(None),
-            digits => <[u8; 32]>::from_shown(&Value::from(digits)).map(Some).map_err(|_| Damaged),
-        }
+    /// A field as 32 bytes in hexadecimal digits, where there are any.
+    pub(super) fn optional_bytes(&self, field: &str) -> Result<Option<[u8; 32]>, Damaged> {
+        let bytes = |digits| <[u8; 32]>::from_shown(&Value::from(digits)).map_err(|_| Damaged);
+        self.given(field)?.map(bytes).transpose()
     }
 
-    /// The next field as what a value shows, kept as JSON.
-    pub(super) fn shown<T: FromShown>(&mut self) -> Result<T, Damaged> {
-        let value = from_json(self.text()?).map_err(|_| Damaged)?;
+    /// A field as what a value shows, kept as JSON.
+    pub(super) fn shown<T: FromShown>(&self, field: &str) -> Result<T, Damaged> {
+        let value = from_json(self.text(field)?).map_err(|_| Damaged)?;
         T::from_shown(&value).map_err(|_| Damaged)
     }
+}
 
-    /// Checks that all fields were read.
-    pub(super) fn end(&self) -> Result<(), Damaged> {
-        if self.rest.is_none() { Ok(()) } else { Err(Damaged) }
-    }
+/// A number in digits.
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, Damaged> {
+    text.parse().map_err(|_| Damaged)
+}
+
+/// The two words of the name of a record that belongs to another one.
+pub(super) fn words(name: &str) -> Result<(&str, &str), Damaged> {
+    name.split_once(' ').ok_or(Damaged)
 }
 
 /// An id; those of world accounts too, which no caller may give.
 pub(super) fn id(text: &str) -> Result<Id, Damaged> {
     let parse = |text: &str| Id::parse(text.as_bytes(), "id").map_err(|_| Damaged);
-    match text.strip_prefix("$world:") {
+    match text.strip_prefix(Id::WORLD_PREFIX) {
         Some(asset) => parse(asset).map(|asset| Id::world(&asset)),
         None => parse(text),
     }

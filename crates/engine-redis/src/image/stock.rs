@@ -2,87 +2,87 @@
 
 use scarce_core::state::State;
 use scarce_core::stock::{Audit, Receipt, Reservation, ReservationStatus, StockItem};
-use scarce_engine::engine::Failure;
 
-use super::record::{Damaged, Fields, id, text};
+use super::record::{Damaged, Record, id, number, text, words};
 use super::{Keys, Link, each_member, each_row};
+use scarce_engine::engine::Failure;
 
 pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
     let stock = &mut state.stock;
-    each_row(link, &keys.of("stock"), |name, fields| {
-        stock.restore(id(name)?, item(fields)?);
+    each_row(link, keys, "stock", |name, record| {
+        stock.restore(id(name)?, item(&record)?);
         Ok(())
     })
     .await?;
-    each_row(link, &keys.of("reservations"), |name, fields| {
-        let (sku, name) = name.split_once(' ').ok_or(Damaged)?;
-        stock.restore_reservation(&id(sku)?, id(name)?, reservation(fields)?);
+    each_row(link, keys, "reservations", |name, record| {
+        let (sku, name) = words(name)?;
+        stock.restore_reservation(&id(sku)?, id(name)?, reservation(&record)?);
         Ok(())
     })
     .await?;
-    each_row(link, &keys.of("receipts_of"), |name, fields| {
-        let (sku, first) = name.split_once(' ').ok_or(Damaged)?;
-        stock.restore_receipt(&id(sku)?, first.parse().map_err(|_| Damaged)?, receipt(fields)?);
+    each_row(link, keys, "receipts_of", |name, record| {
+        let (sku, first) = words(name)?;
+        stock.restore_receipt(&id(sku)?, number(first)?, receipt(&record)?);
         Ok(())
     })
     .await?;
-    each_row(link, &keys.of("owners"), |name, mut fields| {
-        let (sku, owner) = name.split_once(' ').ok_or(Damaged)?;
-        stock.restore_owner(&id(sku)?, &id(owner)?, fields.number()?);
-        fields.end()
+    each_row(link, keys, "owners", |name, record| {
+        let (sku, owner) = words(name)?;
+        stock.restore_owner(&id(sku)?, &id(owner)?, record.number("used")?);
+        Ok(())
     })
     .await?;
-    each_member(link, &keys.of("returned"), |words| {
+    each_member(link, keys, "returned", |words| {
         let [sku, first, count] = words else { return Err(Damaged) };
-        let number = |word: &str| word.parse().map_err(|_| Damaged);
         stock.restore_returned(&id(sku)?, number(first)?, number(count)?);
         Ok(())
     })
     .await
 }
 
-fn item(mut fields: Fields<'_>) -> Result<StockItem, Damaged> {
-    let item = StockItem {
-        total: fields.number()?,
-        available: fields.number()?,
-        reserved: fields.number()?,
-        sold: fields.number()?,
-        returned: fields.number()?,
-        serial: fields.number()?,
-        per_owner_max: fields.optional()?,
-        starts_at: fields.optional()?,
-        ends_at: fields.optional()?,
-        closed: fields.number::<u8>()? == 1,
-        audit: audit(&mut fields)?,
-    };
-    fields.end().map(|()| item)
+fn item(record: &Record<'_>) -> Result<StockItem, Damaged> {
+    Ok(StockItem {
+        total: record.number("total")?,
+        available: record.number("available")?,
+        reserved: record.number("reserved")?,
+        sold: record.number("sold")?,
+        returned: record.number("returned")?,
+        serial: record.number("serial")?,
+        per_owner_max: record.optional("per_owner_max")?,
+        starts_at: record.optional("starts_at")?,
+        ends_at: record.optional("ends_at")?,
+        closed: record.flag("closed")?,
+        audit: audit(record)?,
+    })
 }
 
-fn audit(fields: &mut Fields<'_>) -> Result<Option<Audit>, Damaged> {
-    let horizon_serial = fields.optional()?;
-    let (through_serial, counted, expected) = (fields.optional()?, fields.optional()?, fields.optional()?);
-    Ok(horizon_serial.map(|horizon_serial| Audit {
+fn audit(record: &Record<'_>) -> Result<Option<Audit>, Damaged> {
+    let Some(horizon_serial) = record.optional("audit_horizon")? else { return Ok(None) };
+    Ok(Some(Audit {
         horizon_serial,
-        through_serial: through_serial.unwrap_or(0),
-        counted: counted.unwrap_or(0),
-        expected: expected.unwrap_or(0),
+        through_serial: record.number("audit_through")?,
+        counted: record.number("audit_counted")?,
+        expected: record.number("audit_expected")?,
     }))
 }
 
-fn reservation(mut fields: Fields<'_>) -> Result<Reservation, Damaged> {
-    let reservation = Reservation {
-        owner: fields.id()?,
-        quantity: fields.number()?,
-        status: fields.word(ReservationStatus::from_word)?,
-        deadline: fields.number()?,
-        first_serial: fields.number()?,
-        ended_at: fields.number()?,
-    };
-    fields.end().map(|()| reservation)
+fn reservation(record: &Record<'_>) -> Result<Reservation, Damaged> {
+    Ok(Reservation {
+        owner: record.id("owner")?,
+        quantity: record.number("quantity")?,
+        status: record.word("status", ReservationStatus::from_word)?,
+        deadline: record.number("deadline")?,
+        first_serial: record.number("first_serial")?,
+        ended_at: record.number("ended_at")?,
+    })
 }
 
-fn receipt(mut fields: Fields<'_>) -> Result<Receipt, Damaged> {
-    let (count, returned) = (fields.number()?, fields.number()?);
-    let (owner, at) = (fields.id()?, fields.number()?);
-    Ok(Receipt { count, returned, owner, at, operation: text(fields.last()?) })
+fn receipt(record: &Record<'_>) -> Result<Receipt, Damaged> {
+    Ok(Receipt {
+        count: record.number("count")?,
+        returned: record.number("returned")?,
+        owner: record.id("owner")?,
+        at: record.number("at")?,
+        operation: text(record.text("operation")?),
+    })
 }
