@@ -4,54 +4,27 @@ use std::fmt::Write;
 
 use compact_str::format_compact;
 use scarce_core::command::{Body, Command, Envelope};
-use scarce_core::outcome::{Receipt, Value};
+use scarce_core::outcome::Value;
 use scarce_core::packets::Prepared;
 use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
+
+use super::values::{Unreadable, Writer};
 use scarce_engine::engine::Request;
 use scarce_engine::random::hex;
 
-use super::receipt::Written;
-use super::values::{Unreadable, Writer};
+mod reply;
+mod settings;
+
+pub use reply::{Owed, Reply, read_reply};
+pub(super) use settings::SETTING_NAMES;
+use settings::write_settings;
 
 /// The version of messages and answers.
-const VERSION: u64 = 1;
-
-/// The settings that outcomes depend on, in the order of a message.
-pub const SETTING_NAMES: [&str; 11] = [
-    "window_ms",
-    "window_ms_min",
-    "operations_max",
-    "retention_ms",
-    "step_max",
-    "packets_per_step_max",
-    "due_per_command_max",
-    "receipts_per_audit_max",
-    "ulid_times",
-    "batch_step_max",
-    "batch_packets_max",
-];
+pub(super) const MESSAGE_VERSION: u64 = 1;
 
 /// How many due records one call ends at most.
 pub(super) const EXPIRE_MAX: usize = 64;
-
-fn write_settings(writer: &mut Writer, settings: &Settings) {
-    writer.list(SETTING_NAMES.len());
-    writer.quantity(settings.window_ms);
-    writer.quantity(settings.window_ms_min);
-    let counts = [
-        settings.step_max,
-        settings.packets_per_step_max,
-        settings.due_per_command_max,
-        settings.receipts_per_audit_max,
-    ];
-    writer.quantity(settings.operations_max as u64);
-    writer.quantity(settings.retention_ms);
-    counts.iter().for_each(|count| writer.quantity(*count as u64));
-    writer.quantity(u64::from(settings.ulid_times));
-    writer.quantity(settings.batch_step_max as u64);
-    writer.quantity(settings.batch_packets_max as u64);
-}
 
 /// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
 /// values one after the other.
@@ -65,13 +38,38 @@ pub struct Encoded {
 }
 
 /// How many values stand before those of a command.
-const HEAD_VALUES: usize = 7;
+pub(super) const HEAD_VALUES: usize = 7;
+
+/// What is asked of the library, by the word that a request begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestKind {
+    Write,
+    Read,
+    DryRun,
+    Expire,
+    Resume,
+}
+
+impl RequestKind {
+    pub(super) const ALL: [Self; 5] = [Self::Write, Self::Read, Self::DryRun, Self::Expire, Self::Resume];
+
+    /// The word in a message.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::DryRun => "dry_run",
+            Self::Expire => "expire",
+            Self::Resume => "resume",
+        }
+    }
+}
 
 /// A request to finish what another call began, which nothing may keep from its end.
 #[must_use]
 pub fn resume() -> Encoded {
     let mut writer = Writer::default();
-    writer.text("resume");
+    writer.text(RequestKind::Resume.word());
     Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
 }
 
@@ -80,10 +78,14 @@ pub fn resume() -> Encoded {
 pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
     let mut writer = Writer::default();
     let values = match request {
-        Request::Write(envelope) => write_envelope(&mut writer, "write", envelope, settings, scratch),
-        Request::DryRun(envelope) => write_envelope(&mut writer, "dry_run", envelope, settings, scratch),
+        Request::Write(envelope) => {
+            write_envelope(&mut writer, RequestKind::Write, envelope, settings, scratch)
+        }
+        Request::DryRun(envelope) => {
+            write_envelope(&mut writer, RequestKind::DryRun, envelope, settings, scratch)
+        }
         Request::Read(namespace, command) => {
-            writer.text("read");
+            writer.text(RequestKind::Read.word());
             writer.text(namespace);
             writer.nothing();
             writer.nothing();
@@ -93,7 +95,7 @@ pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> 
             HEAD_VALUES + write_command(&mut writer, command)
         }
         Request::Expire(limit) => {
-            writer.text("expire");
+            writer.text(RequestKind::Expire.word());
             writer.quantity((*limit).min(EXPIRE_MAX) as u64);
             2
         }
@@ -114,13 +116,13 @@ fn is_shrinking(request: &Request) -> bool {
 /// Writes an envelope. Gives how many values it is.
 fn write_envelope(
     writer: &mut Writer,
-    kind: &str,
+    kind: RequestKind,
     envelope: &Envelope,
     settings: &Settings,
     scratch: &mut Vec<u8>,
 ) -> usize {
     let operation = envelope.common.operation.as_ref();
-    writer.text(kind);
+    writer.text(kind.word());
     writer.text(&envelope.namespace);
     match operation {
         Some(id) => {
@@ -150,13 +152,13 @@ fn write_envelope(
         }
 }
 
-fn write_all_prepared(writer: &mut Writer, kind: &str, envelope: &Envelope, settings: &Settings) {
+fn write_all_prepared(writer: &mut Writer, kind: RequestKind, envelope: &Envelope, settings: &Settings) {
     if envelope.prepared().is_empty() {
         return writer.nothing();
     }
     writer.list(envelope.prepared().len());
     // A dry run stops after the first step, and a batch takes no command that has a second one.
-    let goes_on = kind == "write" && matches!(envelope.body, Body::Single(_));
+    let goes_on = kind == RequestKind::Write && matches!(envelope.body, Body::Single(_));
     let steps_max = if goes_on { usize::MAX } else { 1 };
     let step_max = match envelope.body {
         Body::Single(_) => settings.packets_per_step_max,
@@ -227,7 +229,7 @@ pub fn message(
 ) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.list(5);
-    writer.quantity(VERSION);
+    writer.quantity(MESSAGE_VERSION);
     write_settings(&mut writer, settings);
     match primary {
         Some(run) => writer.text(run),
@@ -237,70 +239,6 @@ pub fn message(
     writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
     writer.into_bytes()
-}
-
-/// What is owed when not all requests were answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owed {
-    /// Nothing.
-    Nothing,
-    /// The receipt of the first request that was not answered: it was begun, and has further steps.
-    NextReceipt,
-    /// Further steps of an operation from before, which come first.
-    EarlierOperation,
-    /// The receipts of requests that the call has left to the next one.
-    Rest,
-}
-
-/// What a call is answered.
-#[derive(Debug)]
-pub struct Reply {
-    /// The partition's leadership.
-    pub epoch: u64,
-    /// The sequence of the partition's last event.
-    pub sequence: u64,
-    /// What is owed.
-    pub owed: Owed,
-    /// The receipts of the first requests.
-    pub receipts: Vec<Receipt>,
-}
-
-/// Reads an answer: epoch, sequence, what is owed, and receipts.
-///
-/// # Errors
-/// When it is none.
-pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unreadable> {
-    use redis::Value::{Array, Int};
-    let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
-    let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
-        return Err(Unreadable("it has other fields"));
-    };
-    let owed = match owed {
-        0 => Owed::Nothing,
-        1 => Owed::NextReceipt,
-        2 => Owed::EarlierOperation,
-        3 => Owed::Rest,
-        _ => return Err(Unreadable("what it owes is unknown")),
-    };
-    let receipts =
-        receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
-    let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
-    Ok(Reply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
-}
-
-/// A receipt is a text; one from before stands in a list.
-fn read_receipt(answer: &redis::Value, partition: u32) -> Result<Receipt, Unreadable> {
-    use redis::Value::{Array, BulkString};
-    let (text, replayed) = match answer {
-        BulkString(text) => (text, false),
-        Array(texts) => match texts.as_slice() {
-            [BulkString(text)] => (text, true),
-            _ => return Err(Unreadable("a receipt from before is another list")),
-        },
-        _ => return Err(Unreadable("a receipt is no text")),
-    };
-    let text = std::str::from_utf8(text).map_err(|_| Unreadable("a text is no UTF-8"))?;
-    Ok(Written::read(text)?.into_receipt(partition, replayed))
 }
 
 pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::call::RequestKind;
 use super::connection::{Link, Refused};
 use super::keys::Keys;
 use super::library::Library;
@@ -37,9 +38,10 @@ impl Caller {
         message: impl Fn(&Node) -> Vec<u8>,
         rights: Rights,
     ) -> Result<(redis::Value, Arc<Node>), Refused> {
+        let kind = if rights == Rights::Read { RequestKind::Read } else { RequestKind::Write };
         let make = |node: &Node| {
             let mut command = self.program.command(self.kind, rights, keys.all());
-            command.arg(message(node)).arg(if rights == Rights::Read { "read" } else { "write" });
+            command.arg(message(node)).arg(kind.word());
             command
         };
         self.program.call(self.kind, link, make).await

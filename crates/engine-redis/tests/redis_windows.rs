@@ -15,8 +15,8 @@ use scarce_sim::random::Random;
 const QUESTION: &str = "
 local kind, found = tonumber(ARGV[1]) or ARGV[1], {}
 for at = 3, #ARGV do
-  local index, ends_at = S.window_at(kind, tonumber(ARGV[2]), tonumber(ARGV[at]))
-  found[#found + 1] = S.number(index) .. ' ' .. S.number(ends_at or -1)
+  local index, ends_at = windows.window_at(kind, tonumber(ARGV[2]), tonumber(ARGV[at]))
+  found[#found + 1] = encoding.number(index) .. ' ' .. encoding.number(ends_at or -1)
 end
 return found";
 
@@ -43,7 +43,8 @@ fn windows_are_those_of_core() {
     let server = servers::server();
     let mut connection = servers::connection(&server);
     let library = Library::new(ClockSource::Call).script();
-    let library = library.trim_end().strip_suffix("return S.main(KEYS, ARGV)").expect("the call at its end");
+    let library =
+        library.trim_end().strip_suffix("return main.serve(KEYS, ARGV)").expect("the call at its end");
     let script = format!("{library}{QUESTION}");
     let mut random = Random::new(1);
     let mut windows = vec![Window::None];

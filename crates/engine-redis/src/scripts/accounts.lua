@@ -1,14 +1,15 @@
 -- Accounts: money in double entry. As `core/src/accounts`.
 
-local BALANCE_MAX = 9007199254740991
+local refuse, emit = outcomes.refuse, log.emit
+local status_at = deadlines.status_at
 
-S.hash_of_argument.account, S.hash_of_argument.from, S.hash_of_argument.to = "accounts", "accounts", "accounts"
+local BALANCE_MAX = constants.BALANCE_MAX
 
 -- The world of the asset that was asked for last: most accounts of a call have the same.
 local last_asset, last_world
 
 local function world_of(asset)
-  if asset ~= last_asset then last_asset, last_world = asset, "$world:" .. asset end
+  if asset ~= last_asset then last_asset, last_world = asset, constants.WORLD_PREFIX .. asset end
   return last_world
 end
 
@@ -23,81 +24,81 @@ end
 
 -- The account, or the refusal that it does not exist.
 local function existing(id)
-  return S.get("accounts", id) or S.refuse("ACCOUNT_NOT_FOUND", id)
+  return records.get("accounts", id) or refuse(codes.ACCOUNT_NOT_FOUND, id)
 end
 
 -- The account, or the refusal that it does not exist or is closed.
 local function not_closed(id)
   local account = existing(id)
-  if account.status == "closed" then S.refuse("ACCOUNT_CLOSED", id) end
+  if account.status == "closed" then refuse(codes.ACCOUNT_CLOSED, id) end
   return account
 end
 
 -- The account, or the refusal that it does not exist or may not spend.
 local function spending(id)
   local account = not_closed(id)
-  if account.status == "frozen" then S.refuse("ACCOUNT_FROZEN", id) end
+  if account.status == "frozen" then refuse(codes.ACCOUNT_FROZEN, id) end
   return account
 end
 
 local function check_asset(source, destination)
-  if source.asset ~= destination.asset then S.refuse("ASSET_MISMATCH", source.asset, destination.asset) end
+  if source.asset ~= destination.asset then refuse(codes.ASSET_MISMATCH, source.asset, destination.asset) end
 end
 
 -- No sum here passes 2^53, so each is exact.
 local function check_covers(id, account, amount)
   if amount - account.overdraft > available_of(account) then
-    S.refuse("INSUFFICIENT_FUNDS", id, available_of(account), amount)
+    refuse(codes.INSUFFICIENT_FUNDS, id, available_of(account), amount)
   end
 end
 
 local function check_receives(account, amount)
-  if account.balance > BALANCE_MAX - amount then S.refuse("OVERFLOW", "balance") end
+  if account.balance > BALANCE_MAX - amount then refuse(codes.OVERFLOW, "balance") end
 end
 
 -- The world's balance is bounded like any other.
 local function check_world(account, change)
-  local balance = S.get("accounts", world_of(account.asset)).balance
+  local balance = records.get("accounts", world_of(account.asset)).balance
   if change > 0 and balance > BALANCE_MAX - change or change < 0 and balance < -BALANCE_MAX - change then
-    S.refuse("OVERFLOW", "world")
+    refuse(codes.OVERFLOW, "world")
   end
 end
 
 -- Movements ----------------------------------------------------------------------------------------------
 
-S.decide["ACCOUNT.OPEN"] = function(command)
-  if S.get("accounts", command.account) then S.refuse("ACCOUNT_EXISTS", command.account) end
-  S.emit("account.opened", {
+decide["ACCOUNT.OPEN"] = function(command)
+  if records.get("accounts", command.account) then refuse(codes.ACCOUNT_EXISTS, command.account) end
+  emit("account.opened", {
     account = command.account, asset = command.asset, overdraft = command.overdraft,
   })
   return { 0 }
 end
 
-S.decide["ACCOUNT.CREDIT"] = function(command)
+decide["ACCOUNT.CREDIT"] = function(command)
   local account, amount = not_closed(command.account), command.amount
   check_receives(account, amount)
   check_world(account, -amount)
   local balance, available = account.balance + amount, available_of(account) + amount
-  S.emit("account.credited", {
+  emit("account.credited", {
     account = command.account, amount = amount, balance = balance, available = available,
   })
   return { available, balance }
 end
 
-S.decide["ACCOUNT.DEBIT"] = function(command)
+decide["ACCOUNT.DEBIT"] = function(command)
   local account, amount = spending(command.account), command.amount
   check_covers(command.account, account, amount)
   check_world(account, amount)
   local balance, available = account.balance - amount, available_of(account) - amount
-  S.emit("account.debited", {
+  emit("account.debited", {
     account = command.account, amount = amount, balance = balance, available = available,
   })
   return { available, balance }
 end
 
-S.decide["ACCOUNT.TRANSFER"] = function(command)
+decide["ACCOUNT.TRANSFER"] = function(command)
   local from, to, amount = command.from, command.to, command.amount
-  if from == to then S.refuse("SAME_ACCOUNT", from) end
+  if from == to then refuse(codes.SAME_ACCOUNT, from) end
   existing(from)
   existing(to)
   local source, destination = not_closed(from), not_closed(to)
@@ -106,7 +107,7 @@ S.decide["ACCOUNT.TRANSFER"] = function(command)
   check_covers(from, source, amount)
   check_receives(destination, amount)
   local from_available, to_available = available_of(source) - amount, available_of(destination) + amount
-  S.emit("account.transferred", {
+  emit("account.transferred", {
     from = from, to = to, amount = amount,
     from_balance = source.balance - amount, from_available = from_available,
     to_balance = destination.balance + amount, to_available = to_available,
@@ -114,35 +115,35 @@ S.decide["ACCOUNT.TRANSFER"] = function(command)
   return { from_available, to_available }
 end
 
-S.decide["ACCOUNT.FREEZE"] = function(command)
+decide["ACCOUNT.FREEZE"] = function(command)
   if not_closed(command.account).status ~= "frozen" then
-    S.emit("account.frozen", { account = command.account })
+    emit("account.frozen", { account = command.account })
   end
   return { "frozen" }
 end
 
-S.decide["ACCOUNT.UNFREEZE"] = function(command)
+decide["ACCOUNT.UNFREEZE"] = function(command)
   if not_closed(command.account).status ~= "open" then
-    S.emit("account.unfrozen", { account = command.account })
+    emit("account.unfrozen", { account = command.account })
   end
   return { "open" }
 end
 
-S.decide["ACCOUNT.CLOSE"] = function(command)
+decide["ACCOUNT.CLOSE"] = function(command)
   local account = existing(command.account)
   if account.balance ~= 0 or account.held ~= 0 then
-    S.refuse("BALANCE_NOT_ZERO", account.balance, account.held)
+    refuse(codes.BALANCE_NOT_ZERO, account.balance, account.held)
   end
-  if account.status ~= "closed" then S.emit("account.closed", { account = command.account }) end
+  if account.status ~= "closed" then emit("account.closed", { account = command.account }) end
   return { "closed" }
 end
 
-S.decide["ACCOUNT.OVERDRAFT"] = function(command)
+decide["ACCOUNT.OVERDRAFT"] = function(command)
   local account, overdraft = not_closed(command.account), command.overdraft
   local available = available_of(account)
-  if available < -overdraft then S.refuse("OVERDRAFT_IN_USE", available, overdraft) end
+  if available < -overdraft then refuse(codes.OVERDRAFT_IN_USE, available, overdraft) end
   if overdraft ~= account.overdraft then
-    S.emit("account.overdraft_set", {
+    emit("account.overdraft_set", {
       account = command.account, overdraft = overdraft, available = available,
     })
   end
@@ -153,33 +154,27 @@ end
 
 -- The hold, unless it ended so long ago that its name is free again.
 local function visible(account, hold, now)
-  local found = S.get("holds", hold_key(account, hold))
-  if found and (found.status == "open" or S.is_retained(found.ended_at, now)) then return found end
-end
-
--- The status as it is at `now`: past its deadline a hold has ended, whether or not that was noted.
-local function status_at(hold, now)
-  local is_due = hold.deadline and now >= hold.deadline
-  return hold.status == "open" and is_due and "expired" or hold.status
+  local found = records.get("holds", hold_key(account, hold))
+  if found and deadlines.is_visible(found, now) then return found end
 end
 
 local function open_hold(account, hold, now)
-  local found = visible(account, hold, now) or S.refuse("HOLD_NOT_FOUND", hold)
+  local found = visible(account, hold, now) or refuse(codes.HOLD_NOT_FOUND, hold)
   local status = status_at(found, now)
-  if status == "captured" then S.refuse("HOLD_CAPTURED", hold) end
-  if status == "voided" then S.refuse("HOLD_VOIDED", hold) end
-  if status == "expired" then S.refuse("HOLD_EXPIRED", hold, found.deadline) end
+  if status == "captured" then refuse(codes.HOLD_CAPTURED, hold) end
+  if status == "voided" then refuse(codes.HOLD_VOIDED, hold) end
+  if status == "expired" then refuse(codes.HOLD_EXPIRED, hold, found.deadline) end
   return found
 end
 
-S.decide["ACCOUNT.HOLD"] = function(command, context)
+decide["ACCOUNT.HOLD"] = function(command, context)
   local account, amount, now = spending(command.account), command.amount, context.now
-  if visible(command.account, command.hold, now) then S.refuse("HOLD_EXISTS", command.hold) end
+  if visible(command.account, command.hold, now) then refuse(codes.HOLD_EXISTS, command.hold) end
   check_covers(command.account, account, amount)
-  if account.held > BALANCE_MAX - amount then S.refuse("OVERFLOW", "held") end
-  local deadline = command.ttl_ms and S.deadline_after(now, command.ttl_ms)
+  if account.held > BALANCE_MAX - amount then refuse(codes.OVERFLOW, "held") end
+  local deadline = command.ttl_ms and deadlines.after(now, command.ttl_ms)
   local available = available_of(account) - amount
-  S.emit("hold.placed", {
+  emit("hold.placed", {
     account = command.account, hold = command.hold, amount = amount, deadline = deadline,
     held = account.held + amount, available = available,
   })
@@ -199,18 +194,18 @@ local function check_destination(command, source, amount)
   return destination.balance + amount
 end
 
-S.decide["ACCOUNT.CAPTURE"] = function(command, context)
+decide["ACCOUNT.CAPTURE"] = function(command, context)
   local source = existing(command.account)
   local hold = open_hold(command.account, command.hold, context.now)
   local amount = command.amount or hold.amount
-  if amount > hold.amount then S.refuse("AMOUNT_EXCEEDS_HOLD", hold.amount, amount) end
+  if amount > hold.amount then refuse(codes.AMOUNT_EXCEEDS_HOLD, hold.amount, amount) end
   local to_balance = check_destination(command, source, amount)
   local rest = hold.amount - amount
   local is_open = command.keep_rest == 1 and rest > 0
   local held = source.held - (is_open and amount or hold.amount)
   local balance = source.balance - (command.to == command.account and 0 or amount)
   local remaining = is_open and rest or 0
-  S.emit("hold.captured", {
+  emit("hold.captured", {
     account = command.account, hold = command.hold, amount = amount, to = command.to,
     hold_remaining = remaining, open = is_open and 1 or 0, balance = balance, held = held,
     available = balance - held, to_balance = to_balance,
@@ -218,60 +213,58 @@ S.decide["ACCOUNT.CAPTURE"] = function(command, context)
   return { amount, remaining, balance - held }
 end
 
-S.decide["ACCOUNT.VOID"] = function(command, context)
+decide["ACCOUNT.VOID"] = function(command, context)
   local source = existing(command.account)
   local amount = open_hold(command.account, command.hold, context.now).amount
   local available = available_of(source) + amount
-  S.emit("hold.voided", {
+  emit("hold.voided", {
     account = command.account, hold = command.hold, amount = amount, held = source.held - amount,
     available = available,
   })
   return { amount, available }
 end
 
-S.decide["ACCOUNT.EXTEND"] = function(command, context)
+decide["ACCOUNT.EXTEND"] = function(command, context)
   existing(command.account)
   open_hold(command.account, command.hold, context.now)
-  local deadline = S.deadline_after(context.now, command.ttl_ms)
-  S.emit("hold.extended", { account = command.account, hold = command.hold, deadline = deadline })
+  local deadline = deadlines.after(context.now, command.ttl_ms)
+  emit("hold.extended", { account = command.account, hold = command.hold, deadline = deadline })
   return { deadline }
 end
 
-S.expire_record.hold = function(account, hold)
-  local source, found = S.get("accounts", account), S.get("holds", hold_key(account, hold))
-  S.emit("hold.expired", {
+local function expire(account, hold)
+  local source, found = records.get("accounts", account), records.get("holds", hold_key(account, hold))
+  emit("hold.expired", {
     account = account, hold = hold, amount = found.amount, held = source.held - found.amount,
     available = available_of(source) + found.amount,
   })
 end
 
-S.forget_record.hold = function(account, hold)
-  S.remove("holds", hold_key(account, hold))
-  S.lex_remove("holds_by", hold_key(account, hold))
+local function forget(account, hold)
+  records.remove("holds", hold_key(account, hold))
+  sets.remove("holds_by", hold_key(account, hold))
 end
 
-local function touch(id, visit)
-  local account = id and S.get("accounts", id)
-  if account and account.held > 0 then visit("hold", id) end
+-- Whether an account has holds that may be due.
+local function is_pending(id)
+  local account = records.get("accounts", id)
+  return account ~= nil and account.held > 0
 end
 
-S.touched.ACCOUNT = function(command, visit)
-  touch(command.account or command.from, visit)
-  touch(command.to, visit)
-end
+ends_of.hold = { expire = expire, forget = forget, is_pending = is_pending }
 
 -- Events -------------------------------------------------------------------------------------------------
 
 -- Moves money between an account and the world.
 local function move_money(id, change)
-  local account = S.change("accounts", id)
+  local account = records.change("accounts", id)
   account.balance = account.balance + change
-  local world = S.change("accounts", world_of(account.asset))
+  local world = records.change("accounts", world_of(account.asset))
   world.balance = world.balance - change
 end
 
 local function add_balance(id, change)
-  local account = S.change("accounts", id)
+  local account = records.change("accounts", id)
   account.balance = account.balance + change
 end
 
@@ -279,55 +272,55 @@ local function new(asset, overdraft)
   return { asset = asset, balance = 0, held = 0, overdraft = overdraft, status = "open" }
 end
 
-S.evolve["account.opened"] = function(event)
+evolve["account.opened"] = function(event)
   local world = world_of(event.asset)
-  if not S.get("accounts", world) then S.put("accounts", world, new(event.asset, 0)) end
-  S.put("accounts", event.account, new(event.asset, event.overdraft))
+  if not records.get("accounts", world) then records.put("accounts", world, new(event.asset, 0)) end
+  records.put("accounts", event.account, new(event.asset, event.overdraft))
 end
 
-S.evolve["account.credited"] = function(event) move_money(event.account, event.amount) end
-S.evolve["account.debited"] = function(event) move_money(event.account, -event.amount) end
+evolve["account.credited"] = function(event) move_money(event.account, event.amount) end
+evolve["account.debited"] = function(event) move_money(event.account, -event.amount) end
 
-S.evolve["account.transferred"] = function(event)
+evolve["account.transferred"] = function(event)
   add_balance(event.from, -event.amount)
   add_balance(event.to, event.amount)
 end
 
-S.evolve["account.frozen"] = function(event) S.change("accounts", event.account).status = "frozen" end
-S.evolve["account.unfrozen"] = function(event) S.change("accounts", event.account).status = "open" end
-S.evolve["account.closed"] = function(event) S.change("accounts", event.account).status = "closed" end
+evolve["account.frozen"] = function(event) records.change("accounts", event.account).status = "frozen" end
+evolve["account.unfrozen"] = function(event) records.change("accounts", event.account).status = "open" end
+evolve["account.closed"] = function(event) records.change("accounts", event.account).status = "closed" end
 
-S.evolve["account.overdraft_set"] = function(event)
-  S.change("accounts", event.account).overdraft = event.overdraft
+evolve["account.overdraft_set"] = function(event)
+  records.change("accounts", event.account).overdraft = event.overdraft
 end
 
-S.evolve["hold.placed"] = function(event)
+evolve["hold.placed"] = function(event)
   local key = hold_key(event.account, event.hold)
-  local before = S.get("holds", key)
+  local before = records.get("holds", key)
   if before then
-    S.remove_ended(before.ended_at, "hold", event.account, event.hold)
+    deadlines.remove_ended(before.ended_at, "hold", event.account, event.hold)
   else
-    S.lex_add("holds_by", key)
+    sets.add("holds_by", key)
   end
-  local account = S.change("accounts", event.account)
+  local account = records.change("accounts", event.account)
   account.held = account.held + event.amount
-  S.put("holds", key, { amount = event.amount, status = "open", deadline = event.deadline, ended_at = 0 })
-  if event.deadline then S.add_deadline(event.deadline, "hold", event.account, event.hold) end
+  records.put("holds", key, { amount = event.amount, status = "open", deadline = event.deadline, ended_at = 0 })
+  if event.deadline then deadlines.add(event.deadline, "hold", event.account, event.hold) end
 end
 
 -- Ends a hold; what it held is no longer set aside. An expired hold ended at its deadline, so that it is
--- forgotten at the same time whoever noticed.
+-- forgotten at the same time whichever call notices.
 local function free(event, status, at)
-  local hold = S.change("holds", hold_key(event.account, event.hold))
-  if hold.deadline then S.remove_deadline(hold.deadline, "hold", event.account, event.hold) end
+  local hold = records.change("holds", hold_key(event.account, event.hold))
+  if hold.deadline then deadlines.remove(hold.deadline, "hold", event.account, event.hold) end
   local ended_at = status == "expired" and hold.deadline or at
-  local account = S.change("accounts", event.account)
+  local account = records.change("accounts", event.account)
   account.held = account.held - hold.amount
   hold.amount, hold.status, hold.ended_at = 0, status, ended_at
-  S.add_ended(ended_at, "hold", event.account, event.hold)
+  deadlines.add_ended(ended_at, "hold", event.account, event.hold)
 end
 
-S.evolve["hold.captured"] = function(event, at)
+evolve["hold.captured"] = function(event, at)
   if event.to then
     add_balance(event.account, -event.amount)
     add_balance(event.to, event.amount)
@@ -335,25 +328,25 @@ S.evolve["hold.captured"] = function(event, at)
     move_money(event.account, -event.amount)
   end
   if event.open == 0 then return free(event, "captured", at) end
-  local account = S.change("accounts", event.account)
+  local account = records.change("accounts", event.account)
   account.held = account.held - event.amount
-  local hold = S.change("holds", hold_key(event.account, event.hold))
+  local hold = records.change("holds", hold_key(event.account, event.hold))
   hold.amount = hold.amount - event.amount
 end
 
-S.evolve["hold.voided"] = function(event, at) free(event, "voided", at) end
-S.evolve["hold.expired"] = function(event, at) free(event, "expired", at) end
+evolve["hold.voided"] = function(event, at) free(event, "voided", at) end
+evolve["hold.expired"] = function(event, at) free(event, "expired", at) end
 
-S.evolve["hold.extended"] = function(event)
-  local hold = S.change("holds", hold_key(event.account, event.hold))
-  if hold.deadline then S.remove_deadline(hold.deadline, "hold", event.account, event.hold) end
+evolve["hold.extended"] = function(event)
+  local hold = records.change("holds", hold_key(event.account, event.hold))
+  if hold.deadline then deadlines.remove(hold.deadline, "hold", event.account, event.hold) end
   hold.deadline = event.deadline
-  S.add_deadline(event.deadline, "hold", event.account, event.hold)
+  deadlines.add(event.deadline, "hold", event.account, event.hold)
 end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
-S.query["ACCOUNT.GET"] = function(command)
+query["ACCOUNT.GET"] = function(command)
   local account = existing(command.account)
   return {
     command.account, account.asset, account.balance, account.held, available_of(account), account.overdraft,
@@ -361,7 +354,7 @@ S.query["ACCOUNT.GET"] = function(command)
   }
 end
 
-S.query["ACCOUNT.WORLD"] = function(command)
+query["ACCOUNT.WORLD"] = function(command)
   local id = world_of(command.asset)
   return { id, command.asset, existing(id).balance }
 end
@@ -369,11 +362,11 @@ end
 -- How many names one reading brings.
 local PAGE = 100
 
-S.query["ACCOUNT.HOLDS"] = function(command, now)
+query["ACCOUNT.HOLDS"] = function(command, now)
   local account, rows, after = command.account, {}, command.after
   existing(account)
   while true do
-    local members = S.lex_of("holds_by", account, after, PAGE)
+    local members = sets.starting_with("holds_by", account, after, PAGE)
     for _, member in ipairs(members) do
       local name = string.match(member, " (.*)$")
       local hold = visible(account, name, now)

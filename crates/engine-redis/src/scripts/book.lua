@@ -8,28 +8,27 @@
 --
 -- A market's record has the totals of its sides. Queues are sets, so entries need no links.
 
-S.book = {}
-
-local INTEGER_MAX = 9007199254740991
+local INTEGER_MAX = constants.INTEGER_MAX
 
 -- How many orders the first reading of a side brings, and how many a later one does at most: most orders meet
 -- none or a few.
 local PAGE_FIRST, PAGE_MAX = 4, 128
 
-local digits = S.digits
+local digits = encoding.digits
 local match, sub = string.match, string.sub
 
 local function order_key(market, order)
   return market .. " " .. order
 end
 
-S.book.order_key = order_key
+book.order_key = order_key
 
-function S.book.opposite(side)
+-- The side that an order of a side trades against.
+function book.opposite(side)
   return side == "BUY" and "SELL" or "BUY"
 end
 
--- A price by how good it is for whoever trades against the side: the best has the least rank.
+-- The rank of a price: the best price for an order that trades against the side has the lowest rank.
 local function rank_of(side, price)
   return side == "BUY" and INTEGER_MAX - price or price
 end
@@ -78,7 +77,7 @@ local function total_field(side)
 end
 
 -- All units that rest on a side.
-function S.book.total(found, side)
+function book.total(found, side)
   return found[total_field(side)]
 end
 
@@ -95,7 +94,7 @@ local function walk(set, market, side, limit, page, read_page)
     at = at + 1
     if at > count and count == asked then
       if asked > 0 then page = math.min(page * 4, PAGE_MAX) end
-      local members = S.lex_range(set, first, last, page)
+      local members = sets.range(set, first, last, page)
       count, at, asked = #members, 1, page
       if count > 0 then first = "(" .. members[count] end
       read_page(members)
@@ -111,18 +110,18 @@ end
 -- Reads what the orders of a page are and, where they leave the book, what their owners have beside them.
 local function read_makers(market, keys, levels)
   local owned = {}
-  S.prefetch("orders", keys)
+  records.prefetch("orders", keys)
   for at = 1, #keys do
-    local record = S.get("orders", keys[at])
+    local record = records.get("orders", keys[at])
     record.level = levels[at]
     owned[at] = own_level_of(market, record)
   end
-  S.prefetch("own_levels", owned)
+  records.prefetch("own_levels", owned)
 end
 
 -- The orders of a side, in the order in which they trade: gives name, record and price. `wanted` is how many
 -- will surely be asked for, where that is known.
-function S.book.makers(market, side, limit, wanted)
+function book.makers(market, side, limit, wanted)
   local names, ranks, keys
   local next_place = walk("book", market, side, limit, wanted or PAGE_FIRST, function(members)
     local levels = {}
@@ -135,72 +134,72 @@ function S.book.makers(market, side, limit, wanted)
   end)
   return function()
     local at = next_place()
-    if at then return names[at], S.get("orders", keys[at]), price_of(side, tonumber(ranks[at])) end
+    if at then return names[at], records.get("orders", keys[at]), price_of(side, tonumber(ranks[at])) end
   end
 end
 
 -- The levels of a side, best first, down to a limit (nil: all): gives price, record and key.
-function S.book.crossing(market, side, limit)
+function book.crossing(market, side, limit)
   local keys
   local next_place = walk("levels", market, side, limit, PAGE_FIRST, function(members)
     keys = members
-    S.prefetch("level_totals", keys)
+    records.prefetch("level_totals", keys)
   end)
   return function()
     local at = next_place()
     if not at then return nil end
     local key = keys[at]
-    return price_of(side, tonumber(match(key, "%d+$"))), S.get("level_totals", key), key
+    return price_of(side, tonumber(match(key, "%d+$"))), records.get("level_totals", key), key
   end
 end
 
--- The best price of a side that whoever trades against it at `limit` (nil: at any price) would meet.
-function S.book.best(market, side, limit)
+-- The best price of a side that an order with the price `limit` (nil: any price) would trade at.
+function book.best(market, side, limit)
   local front = side_key(market, side)
   local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
-  local key = S.lex_range("levels", "(" .. front .. " ", last, 1)[1]
+  local key = sets.range("levels", "(" .. front .. " ", last, 1)[1]
   return key and price_of(side, tonumber(match(key, "%d+$")))
 end
 
 -- The orders of a level in the order of time: gives name and record.
-function S.book.queue(market, level)
+function book.queue(market, level)
   local names, at, after = {}, 0, nil
   return function()
     at = at + 1
     if at > #names and (at == 1 or #names == PAGE_MAX) then
-      names, at = S.lex_of("book", level, after, PAGE_MAX), 1
+      names, at = sets.starting_with("book", level, after, PAGE_MAX), 1
       local keys = {}
       for place, member in ipairs(names) do
         local _, _, order = words_of_maker(member)
         keys[place], names[place] = order_key(market, order), order
         after = match(member, " (%d+ [^ ]+)$")
       end
-      S.prefetch("orders", keys)
+      records.prefetch("orders", keys)
     end
     local order = names[at]
-    if order then return order, S.get("orders", order_key(market, order)) end
+    if order then return order, records.get("orders", order_key(market, order)) end
   end
 end
 
 -- Whether an owner has resting orders in a market.
-function S.book.has_orders(market, owner)
-  return #S.lex_of("own", market .. " " .. owner, nil, 1) > 0
+function book.has_orders(market, owner)
+  return #sets.starting_with("own", market .. " " .. owner, nil, 1) > 0
 end
 
 -- The units that an owner has at a price.
-function S.book.own_quantity(market, owner, side, price)
-  local found = S.get("own_levels", own_level_key(market, owner, side, price))
+function book.own_quantity(market, owner, side, price)
+  local found = records.get("own_levels", own_level_key(market, owner, side, price))
   return found and found.quantity or 0
 end
 
 -- The names of up to `limit` of an owner's resting orders, oldest first.
-function S.book.orders_of(market, owner, limit)
+function book.orders_of(market, owner, limit)
   local names, keys = {}, {}
-  for at, member in ipairs(S.lex_of("own", market .. " " .. owner, nil, limit)) do
+  for at, member in ipairs(sets.starting_with("own", market .. " " .. owner, nil, limit)) do
     names[at] = match(member, " ([^ ]+)$")
     keys[at] = order_key(market, names[at])
   end
-  S.prefetch("orders", keys)
+  records.prefetch("orders", keys)
   return names
 end
 
@@ -209,11 +208,11 @@ end
 -- Adds to what an owner has at a price; a row is there as long as it has something.
 local function add_own(market, record, change)
   local key = own_level_of(market, record)
-  local found = S.change("own_levels", key)
+  local found = records.change("own_levels", key)
   if not found then
-    S.put("own_levels", key, { quantity = change })
+    records.put("own_levels", key, { quantity = change })
   elseif found.quantity + change == 0 then
-    S.remove("own_levels", key)
+    records.remove("own_levels", key)
   else
     found.quantity = found.quantity + change
   end
@@ -222,43 +221,43 @@ end
 -- Adds to a level; it is there as long as it has orders.
 local function add_level(market, record, quantity, orders)
   local key = level_of(market, record)
-  local level = S.change("level_totals", key)
+  local level = records.change("level_totals", key)
   if not level then
-    S.put("level_totals", key, { quantity = quantity, orders = orders })
-    S.lex_add("levels", key)
+    records.put("level_totals", key, { quantity = quantity, orders = orders })
+    sets.add("levels", key)
     return
   end
   level.quantity, level.orders = level.quantity + quantity, level.orders + orders
   if level.orders == 0 then
-    S.remove("level_totals", key)
-    S.lex_remove("levels", key)
+    records.remove("level_totals", key)
+    sets.remove("levels", key)
   end
 end
 
 local function add(market, record, quantity, orders)
   add_level(market, record, quantity, orders)
   add_own(market, record, quantity)
-  local found, field = S.change("markets", market), total_field(record.side)
+  local found, field = records.change("markets", market), total_field(record.side)
   found[field] = found[field] + quantity
   found.orders = found.orders + orders
 end
 
 -- Puts an order on the book, behind all others of its price.
-function S.book.rest(market, order, record)
-  S.lex_add("book", book_member(market, order, record))
-  S.lex_add("own", own_member(market, order, record))
+function book.rest(market, order, record)
+  sets.add("book", book_member(market, order, record))
+  sets.add("own", own_member(market, order, record))
   add(market, record, record.remaining, 1)
 end
 
 -- Takes an order off the book.
-function S.book.take_off(market, order, record)
-  S.lex_remove("book", book_member(market, order, record))
-  S.lex_remove("own", own_member(market, order, record))
+function book.take_off(market, order, record)
+  sets.remove("book", book_member(market, order, record))
+  sets.remove("own", own_member(market, order, record))
   add(market, record, -record.remaining, -1)
   record.level = nil
 end
 
 -- Makes a resting order smaller; it stays where it is.
-function S.book.shrink(market, record, by)
+function book.shrink(market, record, by)
   add(market, record, -by, 0)
 end

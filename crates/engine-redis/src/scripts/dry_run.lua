@@ -1,68 +1,63 @@
 -- Dry runs: what a request would be answered now. All that they change is taken back. As
 -- `core/src/machine/dry_run.rs`.
 
-local clear_events, evolve_from = S.clear_events, S.evolve_from
+local clear_events, evolve_from = log.clear_events, log.evolve_from
 
--- Blanks what a packet holds and what a campaign's end would reveal.
-local function hide_figures(command, facts, offset)
-  local name = command.spec.name
-  if name == "PACKET.CLAIM" then
-    facts[offset + 2] = false
-  elseif name == "PACKET.CLOSE" then
-    facts[offset + 3], facts[offset + 4] = false, false
-  end
+-- Blanks values that nobody may know before a command is carried out. `offset` is what stands before them.
+local function hide_values(command, facts, offset)
+  for _, place in ipairs(command.spec.hidden) do facts[offset + place] = false end
 end
 
--- Applies a decided step and all that follow; gives the figures of the last.
+-- Applies a decided step and all that follow; gives the values of the last.
 local function foretell_steps(step)
   local so_far = nil
   while true do
     evolve_from(1, nil)
     clear_events()
-    if not step.progress then return step end
-    local foretell = S.foretell[step.progress[1]]
-    if foretell then return foretell(step.progress) end
-    local join = S.join[step.progress[1]]
-    local progress = join and join(step.progress, so_far) or step.progress
-    step = S.go_on[progress[1]](progress, S.now)
-    so_far = progress
+    local progress = step.progress
+    if not progress then return step end
+    local steps = steps_of[progress[1]]
+    if steps.foretell then return steps.foretell(progress) end
+    if steps.join then progress = steps.join(progress, so_far) end
+    step, so_far = steps.go_on(progress, call.now), progress
   end
 end
 
 local function single_foretold(request)
-  local step, refusal = S.decide_command(request.command, request.packets and request.packets[1])
+  local step, refusal = machine.decide_command(request.command, request.packets and request.packets[1])
   if refusal then return refusal end
   local facts = foretell_steps(step)
-  hide_figures(request.command, facts, 0)
-  return S.applied(facts)
+  hide_values(request.command, facts, 0)
+  return outcomes.applied(facts)
 end
 
 local function atomic_foretold(request)
-  local answers, line, refusal = S.lines_of(request)
+  local answers, line, refusal = machine.lines_of(request)
   if answers then
-    for at, command in ipairs(request.commands) do hide_figures(command, answers[at], 1) end
-    return S.applied(answers)
+    for at, command in ipairs(request.commands) do hide_values(command, answers[at], 1) end
+    return outcomes.applied(answers)
   end
-  if refusal.word == "ALREADY_CLAIMED" then
+  if refusal.code == codes.ALREADY_CLAIMED then
     -- The packet may be one that an earlier line of this batch drew.
     for at = 1, #refusal.facts do refusal.facts[at] = false end
   end
-  return S.outcome("BATCH_REFUSED", line, refusal.word, refusal.facts)
+  return outcomes.new(codes.BATCH_REFUSED, line, refusal.code.word, refusal.facts)
 end
 
-function S.dry_run(request)
+-- What a request would be answered.
+function dry_run.answer(request)
   local command = request.command
   if command and command.spec.name == "OPERATION.RESOLVE" then
-    return S.unlogged(S.resolution(request) or S.outcome("APPLIED", "ABSENT", false))
+    return log.unlogged(machine.resolution(request) or outcomes.new(codes.APPLIED, "ABSENT", false))
   end
-  local answer = S.known(request)
+  local answer = machine.known(request)
   if answer then return answer end
-  local refusal = S.admit(request)
-  if refusal then return S.unlogged(refusal) end
-  S.note_changes()
-  S.end_due_of(request, false)
+  local refusal = machine.admit(request)
+  if refusal then return log.unlogged(refusal) end
+  records.note_changes()
+  machine.end_due_of(request, false)
   local outcome = command and single_foretold(request) or atomic_foretold(request)
-  S.take_back()
+  records.take_back()
   clear_events()
-  return S.unlogged(outcome)
+  return log.unlogged(outcome)
 end

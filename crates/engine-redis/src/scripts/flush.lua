@@ -1,26 +1,26 @@
 -- Writing at the end of a call what it has changed. Everything was decided before the first write; should a
 -- write fail all the same, those before it are taken back by their inverses.
 
-local call = redis.call
+local redis_call = redis.call
 
-local TYPES = { meta = "hash", operations_by = "list", log = "stream" }
+-- The types of the keys that are neither tables of records nor ordered sets.
+local OTHER_TYPES = { meta = "hash", operations_by = "list", log = "stream" }
 
 -- How many rows or members one command writes; `unpack` takes less than 8 000 words.
 local ROWS_MAX = 2000
 
 local function type_of(name)
-  if TYPES[name] then return TYPES[name] end
-  return S.record_fields[name] and "hash" or "zset"
+  return OTHER_TYPES[name] or rawget(RECORD_FIELDS, name) and "hash" or "zset"
 end
 
 -- What the call has read is of its type, or it would not have come so far.
 local function check_type(name)
-  if S.is_typed(name) then return end
-  local key, found = S.key(name), call("TYPE", S.key(name)).ok
+  if records.is_typed(name) then return end
+  local key, found = records.key(name), redis_call("TYPE", records.key(name)).ok
   if found ~= "none" and found ~= type_of(name) then
     error("the key " .. key .. " is a " .. found .. " and must be a " .. type_of(name), 0)
   end
-  S.note_type(name)
+  records.note_type(name)
 end
 
 -- A command that writes to a key, and what gives those that take it back.
@@ -73,7 +73,7 @@ local function read_before(hash)
   for id in pairs(hash.dirty) do
     if before[id] == nil then unread[#unread + 1] = id end
   end
-  S.prefetch(hash.kind, unread)
+  records.prefetch(hash.kind, unread)
 end
 
 local function plan_hash(plan, hash)
@@ -106,7 +106,7 @@ local function with_scores(members)
 end
 
 local function plan_set(plan, name, changes)
-  local key, added, removed = S.key(name), {}, {}
+  local key, added, removed = records.key(name), {}, {}
   for member in pairs(changes.added) do added[#added + 1] = member end
   for member in pairs(changes.removed) do removed[#removed + 1] = member end
   each_piece(added, function(piece)
@@ -121,23 +121,23 @@ end
 
 local function plan_all()
   local plan = {}
-  S.each_hash(function(hash)
+  records.each_hash(function(hash)
     if next(hash.dirty) then plan_hash(plan, hash) end
   end)
-  for name, changes in pairs(S.sets) do plan_set(plan, name, changes) end
-  S.plan_operations(plan, add_step, each_piece)
-  S.plan_meta(plan, add_step)
+  for name, changes in pairs(call.set_changes) do plan_set(plan, name, changes) end
+  operations.plan(plan, add_step, each_piece)
+  main.plan_meta(plan, add_step)
   -- An id of a stream is never given again, not even after XDEL: nothing that could fail comes after it.
-  S.plan_log(plan, add_step)
+  log.plan(plan, add_step)
   return plan
 end
 
 local function take_back(plan, last, failure)
   for at = last, 1, -1 do
     for _, inverse in ipairs(plan[at].inverses()) do
-      local done, second = pcall(call, unpack(inverse))
+      local done, second = pcall(redis_call, unpack(inverse))
       if not done then
-        error("DAMAGED " .. S.reason(failure) .. "; it could not be taken back: " .. S.reason(second), 0)
+        error("DAMAGED " .. flush.reason_of(failure) .. "; it could not be taken back: " .. flush.reason_of(second), 0)
       end
     end
   end
@@ -145,7 +145,7 @@ end
 
 local function carry_out(plan)
   for at = 1, #plan do
-    local done, failure = pcall(call, unpack(plan[at].write))
+    local done, failure = pcall(redis_call, unpack(plan[at].write))
     if not done then
       take_back(plan, at - 1, failure)
       error(failure, 0)
@@ -154,12 +154,13 @@ local function carry_out(plan)
 end
 
 -- The text of a failure, which `redis.call` raises as a table.
-function S.reason(failure)
+function flush.reason_of(failure)
   return type(failure) == "table" and failure.err or tostring(failure)
 end
 
-function S.flush()
-  S.forget()
+-- Writes what the call has changed.
+function flush.write_all()
+  deadlines.forget()
   local plan = plan_all()
   for at = 1, #plan do check_type(plan[at].name) end
   carry_out(plan)

@@ -4,19 +4,18 @@
 -- An order's record has its priority while it rests: it is nil once it ended, and while it is on its way
 -- through the book.
 
-S.hash_of_argument.market = "markets"
+local refuse, emit = outcomes.refuse, log.emit
 
-local INTEGER_MAX = 9007199254740991
+local INTEGER_MAX = constants.INTEGER_MAX
 
 -- How many trades of a market are kept.
-local TRADES_KEPT = 100
+local TRADES_KEPT = constants.TRADES_KEPT
 
-local book, sweep = S.book, S.sweep
 local order_key, fmod = book.order_key, math.fmod
 
 -- The market, or the refusal that it does not exist.
 local function existing(market)
-  return S.get("markets", market) or S.refuse("MARKET_NOT_FOUND", market)
+  return records.get("markets", market) or refuse(codes.MARKET_NOT_FOUND, market)
 end
 
 local function is_live(order)
@@ -25,24 +24,24 @@ end
 
 -- The order, unless it ended so long ago that its name is free again.
 local function visible(market, order, now)
-  local found = S.get("orders", order_key(market, order))
-  if found and (is_live(found) or S.is_retained(found.ended_at, now)) then return found end
+  local found = records.get("orders", order_key(market, order))
+  if found and (is_live(found) or deadlines.is_retained(found.ended_at, now)) then return found end
 end
 
 -- The owner's live order, or the refusal that there is none.
 local function own_live(market, order, owner, now)
-  local found = visible(market, order, now) or S.refuse("ORDER_NOT_FOUND", order)
-  if found.owner ~= owner then S.refuse("NOT_OWNER") end
-  if not is_live(found) then S.refuse("ORDER_CLOSED", order, found.status) end
+  local found = visible(market, order, now) or refuse(codes.ORDER_NOT_FOUND, order)
+  if found.owner ~= owner then refuse(codes.NOT_OWNER) end
+  if not is_live(found) then refuse(codes.ORDER_CLOSED, order, found.status) end
   return found
 end
 
 local function check_price(rules, price)
-  if fmod(price, rules.tick) ~= 0 then S.refuse("PRICE_INVALID", price, rules.tick) end
+  if fmod(price, rules.tick) ~= 0 then refuse(codes.PRICE_INVALID, price, rules.tick) end
 end
 
 local function refuse_quantity(rules, quantity)
-  S.refuse("QUANTITY_INVALID", quantity, rules.lot, rules.min_quantity, rules.max_quantity)
+  refuse(codes.QUANTITY_INVALID, quantity, rules.lot, rules.min_quantity, rules.max_quantity)
 end
 
 -- Whether a quantity is a multiple of the lot and within the market's bounds.
@@ -52,27 +51,27 @@ local function check_quantity(rules, quantity)
 end
 
 local function check_trading(rules, market)
-  if rules.halted == 1 then S.refuse("MARKET_HALTED", market) end
+  if rules.halted == 1 then refuse(codes.MARKET_HALTED, market) end
 end
 
 -- Whether `quantity` more may rest beside a side's `total`. Asked before the first fill and for the whole
 -- order: what would be left is known only after the sweep, which must not be taken back.
 local function check_room(total, quantity)
-  if total > INTEGER_MAX - quantity then S.refuse("OVERFLOW", "quantity") end
+  if total > INTEGER_MAX - quantity then refuse(codes.OVERFLOW, "quantity") end
 end
 
 -- Whether a post-only order would rest as it is; it must not meet an own order either.
 local function check_post_only(taker)
   if taker.tif ~= "POST" then return end
   local best = book.best(taker.market, book.opposite(taker.side), taker.price)
-  if best then S.refuse("WOULD_TAKE", best) end
+  if best then refuse(codes.WOULD_TAKE, best) end
 end
 
 -- Markets ------------------------------------------------------------------------------------------------
 
-S.decide["MARKET.CREATE"] = function(command)
-  if S.get("markets", command.market) then S.refuse("MARKET_EXISTS", command.market) end
-  S.emit("market.created", {
+decide["MARKET.CREATE"] = function(command)
+  if records.get("markets", command.market) then refuse(codes.MARKET_EXISTS, command.market) end
+  emit("market.created", {
     market = command.market, tick = command.tick, lot = command.lot,
     min_quantity = command.min_quantity, max_quantity = command.max_quantity,
   })
@@ -80,24 +79,24 @@ S.decide["MARKET.CREATE"] = function(command)
 end
 
 -- Halting again changes nothing.
-S.decide["MARKET.HALT"] = function(command)
-  if existing(command.market).halted == 0 then S.emit("market.halted", { market = command.market }) end
+decide["MARKET.HALT"] = function(command)
+  if existing(command.market).halted == 0 then emit("market.halted", { market = command.market }) end
   return { "halted" }
 end
 
 -- Resuming again changes nothing.
-S.decide["MARKET.RESUME"] = function(command)
-  if existing(command.market).halted == 1 then S.emit("market.resumed", { market = command.market }) end
+decide["MARKET.RESUME"] = function(command)
+  if existing(command.market).halted == 1 then emit("market.resumed", { market = command.market }) end
   return { "open" }
 end
 
 -- Placing and replacing ----------------------------------------------------------------------------------
 
-S.decide["ORDER.PLACE"] = function(command, context)
+decide["ORDER.PLACE"] = function(command, context)
   local market, order, price, quantity = command.market, command.order, command.pricing, command.quantity
   local found = existing(market)
   check_trading(found, market)
-  if visible(market, order, context.now) then S.refuse("ORDER_EXISTS", order) end
+  if visible(market, order, context.now) then refuse(codes.ORDER_EXISTS, order) end
   if price then check_price(found, price) end
   check_quantity(found, quantity)
   local taker = {
@@ -107,7 +106,7 @@ S.decide["ORDER.PLACE"] = function(command, context)
   if sweep.may_rest(taker) then check_room(book.total(found, taker.side), quantity) end
   check_post_only(taker)
   if taker.tif == "FOK" then sweep.check_fillable(taker) end
-  S.emit("order.placed", {
+  emit("order.placed", {
     market = market, order = order, owner = taker.owner, side = taker.side, price = price,
     quantity = quantity, tif = taker.tif, stp = taker.stp,
   })
@@ -127,7 +126,7 @@ end
 
 -- At its price and with less than it has an order keeps its place; otherwise it leaves the book and comes as
 -- if it were new, with what it has filled.
-S.decide["ORDER.REPLACE"] = function(command, context)
+decide["ORDER.REPLACE"] = function(command, context)
   local market, order, price, quantity = command.market, command.order, command.price, command.quantity
   local rules = existing(market)
   local found = own_live(market, order, command.owner, context.now)
@@ -136,7 +135,7 @@ S.decide["ORDER.REPLACE"] = function(command, context)
   local moved = sweep.taker_of(market, order, found)
   moved.price, moved.remaining = price, quantity
   check_moved(rules, found, moved)
-  S.emit("order.replaced", {
+  emit("order.replaced", {
     market = market, order = order, owner = command.owner, price = price, quantity = quantity,
     keeps_priority = keeps_priority and 1 or 0,
   })
@@ -148,7 +147,7 @@ end
 
 -- Cancelling and reducing; they go on while a market is halted --------------------------------------------
 
-S.decide["ORDER.CANCEL"] = function(command, context)
+decide["ORDER.CANCEL"] = function(command, context)
   local market, order, owner = command.market, command.order, command.owner
   existing(market)
   local remaining = own_live(market, order, owner, context.now).remaining
@@ -158,7 +157,7 @@ end
 
 -- By what remains of it or more, the order is cancelled. Gives status and remaining, which of a cancelled
 -- order is what will never be filled.
-S.decide["ORDER.REDUCE"] = function(command, context)
+decide["ORDER.REDUCE"] = function(command, context)
   local market, order, owner, by = command.market, command.order, command.owner, command.by
   local rules = existing(market)
   local found = own_live(market, order, owner, context.now)
@@ -168,7 +167,7 @@ S.decide["ORDER.REDUCE"] = function(command, context)
   end
   if fmod(by, rules.lot) ~= 0 then refuse_quantity(rules, by) end
   local remaining = found.remaining - by
-  S.emit("order.reduced", {
+  emit("order.reduced", {
     market = market, order = order, owner = owner, by = by, remaining = remaining, by_self_trade = 0,
   })
   return { found.status, remaining }
@@ -176,47 +175,52 @@ end
 
 -- Cancels an owner's orders, oldest first, as many as one step may touch; `so_far` were cancelled before.
 local function cancel_some(market, owner, so_far)
-  local touched_max = math.max(S.settings.step_max, 1)
+  local touched_max = math.max(settings.step_max, 1)
   local names = book.orders_of(market, owner, touched_max + 1)
   local count = math.min(#names, touched_max)
   for at = 1, count do
-    local remaining = S.get("orders", order_key(market, names[at])).remaining
+    local remaining = records.get("orders", order_key(market, names[at])).remaining
     sweep.emit_cancelled(market, names[at], owner, remaining, "requested")
   end
-  if #names > touched_max then return S.more({ "cancel_all", market, owner, so_far + count }) end
+  if #names > touched_max then return outcomes.more({ "cancel_all", market, owner, so_far + count }) end
   return { so_far + count }
 end
 
-S.decide["ORDER.CANCELALL"] = function(command)
+decide["ORDER.CANCELALL"] = function(command)
   existing(command.market)
   return cancel_some(command.market, command.owner, 0)
 end
 
-S.go_on.cancel_all = function(progress)
+local function go_on(progress)
   return cancel_some(progress[2], progress[3], progress[4])
 end
 
-S.forget_record.order = function(market, order)
-  S.remove("orders", order_key(market, order))
+steps_of.cancel_all = { go_on = go_on, join = false, foretell = false }
+
+local function forget(market, order)
+  records.remove("orders", order_key(market, order))
 end
+
+-- An order has no deadline.
+ends_of.order = { expire = false, forget = forget, is_pending = false }
 
 -- Events -------------------------------------------------------------------------------------------------
 
-S.evolve["market.created"] = function(event)
-  S.put("markets", event.market, {
+evolve["market.created"] = function(event)
+  records.put("markets", event.market, {
     tick = event.tick, lot = event.lot, min_quantity = event.min_quantity, max_quantity = event.max_quantity,
     halted = 0, trades = 0, priority = 0, orders = 0, bids_total = 0, asks_total = 0,
   })
 end
 
-S.evolve["market.halted"] = function(event) S.change("markets", event.market).halted = 1 end
-S.evolve["market.resumed"] = function(event) S.change("markets", event.market).halted = 0 end
+evolve["market.halted"] = function(event) records.change("markets", event.market).halted = 1 end
+evolve["market.resumed"] = function(event) records.change("markets", event.market).halted = 0 end
 
-S.evolve["order.placed"] = function(event)
+evolve["order.placed"] = function(event)
   local key = order_key(event.market, event.order)
-  local before = S.get("orders", key)
-  if before then S.remove_ended(before.ended_at, "order", event.market, event.order) end
-  S.put("orders", key, {
+  local before = records.get("orders", key)
+  if before then deadlines.remove_ended(before.ended_at, "order", event.market, event.order) end
+  records.put("orders", key, {
     owner = event.owner, side = event.side, price = event.price, remaining = event.quantity, filled = 0,
     tif = event.tif, stp = event.stp, status = "open", ended_at = 0,
   })
@@ -224,14 +228,14 @@ end
 
 -- Sets what remains of a live order, also on the book where it rests.
 local function shrink(market, order, remaining)
-  local record = S.change("orders", order_key(market, order))
+  local record = records.change("orders", order_key(market, order))
   if record.priority then book.shrink(market, record, record.remaining - remaining) end
   record.remaining = remaining
 end
 
 -- Takes an order off the book, where it rests.
 local function take_off(market, order)
-  local record = S.change("orders", order_key(market, order))
+  local record = records.change("orders", order_key(market, order))
   if record.priority then
     book.take_off(market, order, record)
     record.priority = nil
@@ -240,13 +244,13 @@ end
 
 -- Marks an order as ended.
 local function close(market, order, status, reason, at)
-  local record = S.change("orders", order_key(market, order))
+  local record = records.change("orders", order_key(market, order))
   record.status, record.reason, record.ended_at = status, reason, at
-  S.add_ended(at, "order", market, order)
+  deadlines.add_ended(at, "order", market, order)
 end
 
 local function fill(market, order, quantity, remaining, at)
-  local record = S.change("orders", order_key(market, order))
+  local record = records.change("orders", order_key(market, order))
   record.filled = record.filled + quantity
   if remaining > 0 then
     if record.priority then book.shrink(market, record, record.remaining - remaining) end
@@ -256,48 +260,49 @@ local function fill(market, order, quantity, remaining, at)
   if record.priority then book.take_off(market, order, record) end
   record.priority, record.remaining = nil, 0
   record.status, record.reason, record.ended_at = "filled", nil, at
-  S.add_ended(at, "order", market, order)
+  deadlines.add_ended(at, "order", market, order)
 end
 
 -- Where a trade stands on the tape, whose places are used in turn.
 local function tape_key(market, trade)
-  return market .. " " .. S.number(fmod(trade, TRADES_KEPT))
+  return market .. " " .. encoding.number(fmod(trade, TRADES_KEPT))
 end
 
-S.evolve["order.traded"] = function(event, at)
+evolve["order.traded"] = function(event, at)
   local market, quantity = event.market, event.quantity
-  S.change("markets", market).trades = event.trade
-  S.put("tape", tape_key(market, event.trade), {
+  records.change("markets", market).trades = event.trade
+  records.put("tape", tape_key(market, event.trade), {
     trade = event.trade, price = event.price, quantity = quantity, taker_side = event.taker_side, at = at,
   })
   fill(market, event.maker_order, quantity, event.maker_remaining, at)
   fill(market, event.taker_order, quantity, event.taker_remaining, at)
 end
 
-S.evolve["order.cancelled"] = function(event, at)
+evolve["order.cancelled"] = function(event, at)
   take_off(event.market, event.order)
   close(event.market, event.order, "cancelled", event.reason, at)
 end
 
-S.evolve["order.reduced"] = function(event) shrink(event.market, event.order, event.remaining) end
+evolve["order.reduced"] = function(event) shrink(event.market, event.order, event.remaining) end
 
-S.evolve["order.rested"] = function(event)
-  local market, record = S.change("markets", event.market), S.change("orders", order_key(event.market, event.order))
+evolve["order.rested"] = function(event)
+  local market = records.change("markets", event.market)
+  local record = records.change("orders", order_key(event.market, event.order))
   market.priority = market.priority + 1
   record.priority = market.priority
   book.rest(event.market, event.order, record)
 end
 
-S.evolve["order.replaced"] = function(event)
+evolve["order.replaced"] = function(event)
   if event.keeps_priority == 1 then return shrink(event.market, event.order, event.quantity) end
   take_off(event.market, event.order)
-  local record = S.change("orders", order_key(event.market, event.order))
+  local record = records.change("orders", order_key(event.market, event.order))
   record.price, record.remaining = event.price, event.quantity
 end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
-S.query["MARKET.GET"] = function(command)
+query["MARKET.GET"] = function(command)
   local id = command.market
   local market = existing(id)
   return {
@@ -317,28 +322,28 @@ local function levels_of(market, side, count)
   return rows
 end
 
-S.query["MARKET.DEPTH"] = function(command)
+query["MARKET.DEPTH"] = function(command)
   existing(command.market)
   return { levels_of(command.market, "BUY", command.levels), levels_of(command.market, "SELL", command.levels) }
 end
 
 -- The last trades, the latest first: trade, price, quantity, side of the taker, at.
-S.query["MARKET.TRADES"] = function(command)
+query["MARKET.TRADES"] = function(command)
   local last, rows, keys = existing(command.market).trades, {}, {}
   local count = math.min(command.count, TRADES_KEPT, last)
   for at = 1, count do keys[at] = tape_key(command.market, last + 1 - at) end
-  S.prefetch("tape", keys)
+  records.prefetch("tape", keys)
   for at = 1, count do
-    local trade = S.get("tape", keys[at])
+    local trade = records.get("tape", keys[at])
     rows[at] = { trade.trade, trade.price, trade.quantity, trade.taker_side, trade.at }
   end
   return { rows }
 end
 
-S.query["ORDER.GET"] = function(command, now)
+query["ORDER.GET"] = function(command, now)
   existing(command.market)
   local id = command.order
-  local found = visible(command.market, id, now) or S.refuse("ORDER_NOT_FOUND", id)
+  local found = visible(command.market, id, now) or refuse(codes.ORDER_NOT_FOUND, id)
   return {
     id, found.owner, found.side, found.price or false, found.remaining, found.filled, found.tif, found.stp,
     found.status, found.reason or false,

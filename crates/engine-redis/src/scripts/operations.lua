@@ -8,111 +8,116 @@
 -- Where operations_max stays as it is, that is seen nowhere: what left the window is not found.
 local FORGOTTEN_MAX = 64
 
-local number = S.number
+local number = encoding.number
 
 local function key_of(namespace, id)
   return namespace == "" and id or namespace .. " " .. id
 end
 
-S.operation_key = key_of
+operations.key_of = key_of
 
-function S.clear_operations()
-  S.remembered, S.pushed_out, S.oldest_operations = {}, {}, {}
-  S.remembered_count, S.operations_before, S.operations_count, S.oldest = 0, nil, nil, nil
+-- Elements of the list: those that the call has added and taken off, and those that it has read of the oldest.
+local added, added_count, taken_off, read = {}, 0, {}, {}
+
+-- How many elements the list had before the call and has now, and the oldest of them; nil while not known.
+local count_before, count_now, oldest_now
+
+-- Forgets what a call before this one has read and changed.
+function operations.clear()
+  added, added_count, taken_off, read = {}, 0, {}, {}
+  count_before, count_now, oldest_now = nil, nil, nil
 end
 
 local function count()
-  if not S.operations_count then
-    S.operations_before = redis.call("LLEN", S.key("operations_by"))
-    S.note_type("operations_by")
-    S.operations_count = S.operations_before
+  if not count_now then
+    count_before = redis.call("LLEN", records.key("operations_by"))
+    records.note_type("operations_by")
+    count_now = count_before
   end
-  return S.operations_count
+  return count_now
 end
 
 -- The stamp, last sequence and id of the oldest that is remembered, or nil.
 local function oldest()
-  if S.oldest then return S.oldest end
-  local place, stored = #S.pushed_out + 1, S.oldest_operations
-  if place > #stored and #stored < S.operations_before then
+  if oldest_now then return oldest_now end
+  local place = #taken_off + 1
+  if place > #read and #read < count_before then
     local last = place == 1 and 0 or place + FORGOTTEN_MAX
-    stored = redis.call("LRANGE", S.key("operations_by"), "0", number(last))
-    S.oldest_operations = stored
+    read = redis.call("LRANGE", records.key("operations_by"), "0", number(last))
   end
   -- Behind those of before the call come those that it remembered itself.
-  local element = stored[place] or S.remembered[place - #stored]
+  local element = read[place] or added[place - #read]
   if not element then return nil end
   local at, sequence_last, key = string.match(element, "^(%d+) (%d+) (.*)$")
-  S.oldest = { at = tonumber(at), sequence_last = tonumber(sequence_last), key = key, element = element }
-  return S.oldest
+  oldest_now = { at = tonumber(at), sequence_last = tonumber(sequence_last), key = key, element = element }
+  return oldest_now
 end
 
 -- The stamp up to which ids may have been forgotten.
 local function horizon(now)
-  return math.max(now - S.settings.window_ms, 0, S.meta.forgotten_at)
+  return math.max(now - settings.window_ms, 0, call.meta.forgotten_at)
 end
 
 -- What is known of an id by its key, or nil.
-function S.find_operation(key, now)
-  local record = S.text_of("operations", key) and S.get("operations", key)
-  if record and record.at + S.settings.window_ms > now then return record end
+function operations.find(key, now)
+  local record = records.text_of("operations", key) and records.get("operations", key)
+  if record and record.at + settings.window_ms > now then return record end
 end
 
 -- Whether a new id would push one out that must not be forgotten yet.
-function S.is_full(now)
-  if count() < S.settings.operations_max then return false end
+function operations.is_full(now)
+  if count() < settings.operations_max then return false end
   local first = oldest()
-  return not first or first.at + S.settings.window_ms_min > now
+  return not first or first.at + settings.window_ms_min > now
 end
 
--- Keeps the receipt of an operation, whose last event is `sequence_last`, and forgets what left the window or
--- has no room.
-function S.remember(operation, at, sequence_last, receipt)
-  S.put_text("operations", operation.key, receipt)
-  local place = S.remembered_count + 1
-  S.remembered[place] = number(at) .. " " .. number(sequence_last) .. " " .. operation.key
-  S.remembered_count, S.operations_count = place, count() + 1
-  S.forget_operations(at)
-end
-
-function S.forget_operations(now)
-  local settings = S.settings
+-- Forgets the oldest that left the window or have no room.
+local function forget(now)
   for _ = 1, FORGOTTEN_MAX do
     local first = oldest()
     if not first then return end
     local over = first.at + settings.window_ms <= now
-    local crowded = S.operations_count > settings.operations_max and first.at + settings.window_ms_min <= now
+    local crowded = count_now > settings.operations_max and first.at + settings.window_ms_min <= now
     if not over and not crowded then return end
-    if not over then S.meta.forgotten_at = first.at end
-    S.pushed_out[#S.pushed_out + 1] = first.element
-    S.oldest = nil
-    S.operations_count = S.operations_count - 1
-    local record = S.get("operations", first.key)
+    if not over then call.meta.forgotten_at = first.at end
+    taken_off[#taken_off + 1] = first.element
+    oldest_now, count_now = nil, count_now - 1
+    local record = records.get("operations", first.key)
     -- The id may have been used again since.
-    if record and record.sequence_last == first.sequence_last then S.remove("operations", first.key) end
+    if record and record.sequence_last == first.sequence_last then records.remove("operations", first.key) end
   end
+end
+
+-- Keeps the receipt of an operation, whose last event is `sequence_last`, and forgets what left the window or
+-- has no room.
+function operations.remember(operation, at, sequence_last, receipt)
+  records.put_text("operations", operation.key, receipt)
+  added_count, count_now = added_count + 1, count() + 1
+  added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. operation.key
+  forget(at)
 end
 
 -- An id that carries a time from before the window may have been used and forgotten. One from too far ahead
 -- is refused at once, for it would be forgotten before its time had come. Gives the refusal, or nil.
-function S.check_age(id, made_at, now)
+function operations.check_age(id, made_at, now)
   if not made_at then return nil end
-  local first, lead = horizon(now), math.floor(S.settings.window_ms_min / 10)
+  local first, lead = horizon(now), settings.id_lead_ms_max
   if made_at > now + lead then
-    return S.outcome("INVALID", "ID", "carries a time ahead of the clock; set the clock that it was made by")
+    return outcomes.new(codes.INVALID, "ID", "carries a time ahead of the clock; set the clock that it was made by")
   end
-  if made_at <= first + lead then return S.outcome("ID_EXPIRED", id, now - first) end
+  if made_at <= first + lead then return outcomes.new(codes.ID_EXPIRED, id, now - first) end
 end
 
-function S.plan_operations(plan, add_step, each_piece)
-  local key, taken = S.key("operations_by"), math.min(#S.pushed_out, #S.oldest_operations)
-  local added, back = S.remembered, {}
-  if #S.pushed_out > taken then
-    added = {}
-    for at = #S.pushed_out - taken + 1, #S.remembered do added[#added + 1] = S.remembered[at] end
+-- Plans what the call changes of the list. What it has added and taken off again was never in it.
+function operations.plan(plan, add_step, each_piece)
+  local key, taken = records.key("operations_by"), math.min(#taken_off, #read)
+  local kept, back = added, {}
+  if #taken_off > taken then
+    kept = {}
+    for at = #taken_off - taken + 1, #added do kept[#kept + 1] = added[at] end
   end
-  for at = taken, 1, -1 do back[#back + 1] = S.pushed_out[at] end
-  each_piece(added, function(piece)
+  for at = taken, 1, -1 do back[#back + 1] = taken_off[at] end
+  each_piece(kept, function(piece)
     local function inverses() return { { "RPOP", key, number(#piece) } } end
     add_step(plan, "operations_by", { "RPUSH", key, unpack(piece) }, inverses)
   end)

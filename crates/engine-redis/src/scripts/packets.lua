@@ -1,11 +1,11 @@
 -- Red packets: a total cut into packets before anybody claims one. As `core/src/packets`, but that nothing
 -- is cut here: the amounts of a campaign come with the command that creates it, in pieces of a step each.
 
--- A packet by its number, the user of a packet, or the piece of amounts that begins with a packet.
-S.hash_of_argument.campaign = "campaigns"
+local refuse, emit = outcomes.refuse, log.emit
 
+-- A packet by its number, or the piece of amounts that begins with a packet.
 local function packet_key(campaign, packet)
-  return campaign .. " " .. S.number(packet)
+  return campaign .. " " .. encoding.number(packet)
 end
 
 local function claim_key(campaign, user)
@@ -14,18 +14,18 @@ end
 
 -- The campaign, or the refusal that it does not exist.
 local function existing(campaign)
-  return S.get("campaigns", campaign) or S.refuse("CAMPAIGN_NOT_FOUND", campaign)
+  return records.get("campaigns", campaign) or refuse(codes.CAMPAIGN_NOT_FOUND, campaign)
 end
 
 -- What a packet holds, or nil.
 local function amount_of(campaign, packet)
-  local found = S.get("packets", packet_key(campaign, packet))
+  local found = records.get("packets", packet_key(campaign, packet))
   return found and found.amount
 end
 
 -- The packet that a user has of a campaign, and its amount; or nil.
 local function claimed(campaign, user)
-  local claim = S.get("claims", claim_key(campaign, user))
+  local claim = records.get("claims", claim_key(campaign, user))
   if claim then return claim, amount_of(campaign, claim.packet) end
 end
 
@@ -40,7 +40,7 @@ end
 -- Lays the next packets ready. Whether all are.
 local function fill(campaign, count, laid, piece)
   local amounts = numbers_of(piece)
-  S.emit("packets.filled", {
+  emit("packets.filled", {
     campaign = campaign, first_packet = laid + 1, count = #amounts, amounts = amounts,
   })
   return laid + #amounts == count
@@ -51,78 +51,80 @@ end
 local function remember_cut(campaign, first, pieces)
   local next_packet = first
   for at = 2, #pieces do
-    S.add("listed", packet_key(campaign, next_packet), { amounts = pieces[at] })
+    records.add("listed", packet_key(campaign, next_packet), { amounts = pieces[at] })
     local _, commas = string.gsub(pieces[at], ",", "")
     next_packet = next_packet + commas + 1
   end
 end
 
-local function figures(campaign)
+local function answer_of(campaign)
   return { campaign.count, campaign.total, campaign.commitment or false }
 end
 
-S.decide["PACKET.CREATE"] = function(command, context)
+decide["PACKET.CREATE"] = function(command, context)
   local campaign = command.campaign
-  if S.get("campaigns", campaign) then S.refuse("CAMPAIGN_EXISTS", campaign) end
-  if not context.prepared then S.refuse("INVALID", "cut", "was not made") end
+  if records.get("campaigns", campaign) then refuse(codes.CAMPAIGN_EXISTS, campaign) end
+  if not context.prepared then refuse(codes.INVALID, "cut", "was not made") end
   local seed, commitment, count, total, pieces = unpack(context.prepared)
   local created = {
     campaign = campaign, asset = command.asset, count = count, total = total,
     starts_at = command.starts_at, ends_at = command.ends_at, commitment = commitment or nil,
     cut = command.cut, min = command.min or 1, max = command.max, seed = seed or nil,
   }
-  S.emit("packets.created", created)
-  if fill(campaign, count, 0, pieces[1]) then return figures(created) end
-  remember_cut(campaign, #S.last_event().amounts + 1, pieces)
-  return S.more({ "packets", campaign })
+  emit("packets.created", created)
+  if fill(campaign, count, 0, pieces[1]) then return answer_of(created) end
+  remember_cut(campaign, #log.last_event().amounts + 1, pieces)
+  return outcomes.more({ "packets", campaign })
 end
 
 -- Lays further packets of a campaign ready.
-S.go_on.packets = function(progress)
+local function go_on(progress)
   local campaign = progress[2]
-  local found = S.get("campaigns", campaign)
+  local found = records.get("campaigns", campaign)
   if not found then return {} end
-  local listed = S.get("listed", packet_key(campaign, found.laid_count + 1))
+  local listed = records.get("listed", packet_key(campaign, found.laid_count + 1))
   if listed and not fill(campaign, found.count, found.laid_count, listed.amounts) then
-    return S.more(progress)
+    return outcomes.more(progress)
   end
-  return figures(found)
+  return answer_of(found)
 end
 
 -- A dry run lays nothing ready: nobody would see it.
-S.foretell.packets = function(progress)
-  return figures(S.get("campaigns", progress[2]))
+local function foretell(progress)
+  return answer_of(records.get("campaigns", progress[2]))
 end
+
+steps_of.packets = { go_on = go_on, join = false, foretell = foretell }
 
 -- Claims and the end -------------------------------------------------------------------------------------
 
 -- Whether packets can be had now. A campaign that was closed ended then.
 local function check_open(campaign, now)
-  S.check_times(campaign.starts_at, campaign.closed_at or campaign.ends_at, now)
-  if campaign.laid_count < campaign.count then S.refuse("NOT_STARTED", campaign.starts_at or false, now) end
+  deadlines.check_times(campaign.starts_at, campaign.closed_at or campaign.ends_at, now)
+  if campaign.laid_count < campaign.count then refuse(codes.NOT_STARTED, campaign.starts_at or false, now) end
 end
 
-S.decide["PACKET.CLAIM"] = function(command, context)
+decide["PACKET.CLAIM"] = function(command, context)
   local campaign, user = command.campaign, command.user
   local found = existing(campaign)
   check_open(found, context.now)
   local claim, has = claimed(campaign, user)
-  if claim then S.refuse("ALREADY_CLAIMED", claim.packet, has) end
+  if claim then refuse(codes.ALREADY_CLAIMED, claim.packet, has) end
   local packet = found.claimed_count + 1
-  local amount = packet <= found.count and amount_of(campaign, packet) or S.refuse("EXHAUSTED", found.count)
+  local amount = packet <= found.count and amount_of(campaign, packet) or refuse(codes.EXHAUSTED, found.count)
   local left_count = found.count - packet
-  S.emit("packets.claimed", {
+  emit("packets.claimed", {
     campaign = campaign, user = user, packet = packet, amount = amount, left_count = left_count,
   })
-  if left_count == 0 then S.emit("packets.exhausted", { campaign = campaign }) end
+  if left_count == 0 then emit("packets.exhausted", { campaign = campaign }) end
   return { packet, amount }
 end
 
-S.decide["PACKET.CLOSE"] = function(command)
+decide["PACKET.CLOSE"] = function(command)
   local found = existing(command.campaign)
   local left_count, left_amount = found.count - found.claimed_count, found.total - found.claimed_amount
   if not found.closed_at then
-    S.emit("packets.closed", {
+    emit("packets.closed", {
       campaign = command.campaign, claimed_count = found.claimed_count, claimed_amount = found.claimed_amount,
       left_count = left_count, left_amount = left_amount, seed = found.seed, method = found.method,
       min = found.min, max = found.max,
@@ -133,8 +135,8 @@ end
 
 -- Events -------------------------------------------------------------------------------------------------
 
-S.evolve["packets.created"] = function(event)
-  S.put("campaigns", event.campaign, {
+evolve["packets.created"] = function(event)
+  records.put("campaigns", event.campaign, {
     asset = event.asset, count = event.count, total = event.total,
     method = event.cut[1] == "PLAN" and event.cut[4] or nil, min = event.min, max = event.max,
     starts_at = event.starts_at, ends_at = event.ends_at, seed = event.seed, commitment = event.commitment,
@@ -142,25 +144,28 @@ S.evolve["packets.created"] = function(event)
   })
 end
 
-S.evolve["packets.filled"] = function(event)
+evolve["packets.filled"] = function(event)
   local campaign, first = event.campaign, event.first_packet
   for at, amount in ipairs(event.amounts) do
-    S.add("packets", packet_key(campaign, first + at - 1), { amount = amount })
+    records.add("packets", packet_key(campaign, first + at - 1), { amount = amount })
   end
-  local found = S.change("campaigns", campaign)
+  local found = records.change("campaigns", campaign)
   found.laid_count = found.laid_count + event.count
   -- The first piece never waited.
-  if first > 1 then S.remove("listed", packet_key(campaign, first)) end
+  if first > 1 then records.remove("listed", packet_key(campaign, first)) end
 end
 
-S.evolve["packets.claimed"] = function(event, at)
-  local found = S.change("campaigns", event.campaign)
+evolve["packets.claimed"] = function(event, at)
+  local found = records.change("campaigns", event.campaign)
   found.claimed_count, found.claimed_amount = event.packet, found.claimed_amount + event.amount
-  S.put("claims", claim_key(event.campaign, event.user), { packet = event.packet, at = at })
-  S.add("claimants", packet_key(event.campaign, event.packet), { user = event.user })
+  records.put("claims", claim_key(event.campaign, event.user), { packet = event.packet, at = at })
+  records.add("claimants", packet_key(event.campaign, event.packet), { user = event.user })
 end
 
-S.evolve["packets.closed"] = function(event, at) S.change("campaigns", event.campaign).closed_at = at end
+-- It only tells of what another event changed.
+evolve["packets.exhausted"] = log.change_nothing
+
+evolve["packets.closed"] = function(event, at) records.change("campaigns", event.campaign).closed_at = at end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
@@ -173,7 +178,7 @@ local function status_of(campaign, now)
   return campaign.claimed_count == campaign.count and "exhausted" or "open"
 end
 
-S.query["PACKET.GET"] = function(command, now)
+query["PACKET.GET"] = function(command, now)
   local found = existing(command.campaign)
   return {
     command.campaign, found.asset, found.count, found.total, found.claimed_count, found.claimed_amount,
@@ -182,10 +187,10 @@ S.query["PACKET.GET"] = function(command, now)
   }
 end
 
-S.query["PACKET.CLAIMED"] = function(command)
+query["PACKET.CLAIMED"] = function(command)
   existing(command.campaign)
   local claim, amount = claimed(command.campaign, command.user)
-  if not claim then S.refuse("CLAIM_NOT_FOUND", command.user) end
+  if not claim then refuse(codes.CLAIM_NOT_FOUND, command.user) end
   return { command.user, claim.packet, amount, claim.at }
 end
 
@@ -193,17 +198,17 @@ end
 local function read_page(campaign, first, last)
   local packets, users, claims = {}, {}, {}
   for packet = first, last do packets[#packets + 1] = packet_key(campaign, packet) end
-  S.prefetch("packets", packets)
-  S.prefetch("claimants", packets)
+  records.prefetch("packets", packets)
+  records.prefetch("claimants", packets)
   for at, packet in ipairs(packets) do
-    users[at] = S.get("claimants", packet).user
+    users[at] = records.get("claimants", packet).user
     claims[at] = claim_key(campaign, users[at])
   end
-  S.prefetch("claims", claims)
+  records.prefetch("claims", claims)
   return users
 end
 
-S.query["PACKET.CLAIMS"] = function(command)
+query["PACKET.CLAIMS"] = function(command)
   local found, first = existing(command.campaign), (command.after or 0) + 1
   local users = read_page(command.campaign, first, math.min(found.claimed_count, first + command.count - 1))
   local rows = {}

@@ -2,24 +2,32 @@
 --
 -- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id, deadline,
 -- packets cut for it, and a command or a list of commands. A command is its number and its arguments.
-local COMMAND = 7
 
--- What is done for the commands of a spec, found once: `named` are the places of arguments that name a record,
--- and its kind, by turns.
+-- How many values stand before a request's command.
+local HEAD_VALUES = constants.HEAD_VALUES
+
+local function not_sequenced()
+  outcomes.refuse(codes.INVALID, "command", "is answered on its own, not sequenced in a batch")
+end
+
+local function not_read()
+  outcomes.refuse(codes.INVALID, "command", "changes state; it must be submitted")
+end
+
+-- Every command is decided or answered; one that is neither is the engine's own business.
+decide["OPERATION.RESOLVE"] = not_sequenced
+query["DIGEST"] = not_read
+
+-- Finds, once, what is done for the commands of a row.
 local function link(spec)
-  local named = {}
-  for place, argument in ipairs(spec.arguments) do
-    local kind = S.hash_of_argument[argument]
-    if kind then named[#named + 1], named[#named + 2] = place, kind end
-  end
-  spec.decision, spec.touch = S.decide[spec.name], S.touched[spec.group]
-  spec.named, spec.size = named, #spec.arguments + 1
+  spec.decision = spec.is_write and decide[spec.name] or not_sequenced
+  spec.answer = spec.is_write and not_read or query[spec.name]
   return spec
 end
 
 local function spec_of(number)
-  local spec = S.command_specs[number]
-  return spec.named and spec or link(spec)
+  local spec = commands[number]
+  return spec.decision and spec or link(spec)
 end
 
 -- The ids that a call surely asks for, by kind of record, each once.
@@ -36,7 +44,8 @@ local function want(kind, id)
   ids[#ids + 1] = id
 end
 
--- Notes what the command at a place of the values names; gives the place behind it.
+-- Notes what the command at a place of the values names: its row has the places of the ids, and the hashes that
+-- have their records, by turns; gives the place behind it.
 local function want_named(values, at)
   local spec = spec_of(values[at])
   local named = spec.named
@@ -48,29 +57,29 @@ local function want_named(values, at)
 end
 
 -- Reads what the requests from a place on name, all at once.
-function S.prefetch_named(values, at)
+function requests.prefetch(values, at)
   local keys, count = {}, 0
   wanted, known = {}, {}
   while values[at] do
     local kind, id = values[at], values[at + 2]
-    if kind == "expire" then
+    if kind == request_kinds.EXPIRE then
       at = at + 2
     else
       if id then
         count = count + 1
-        keys[count] = S.operation_key(values[at + 1], id)
+        keys[count] = operations.key_of(values[at + 1], id)
       end
-      local body = values[at + COMMAND]
+      local body = values[at + HEAD_VALUES]
       if type(body) == "table" then
         for _, line in ipairs(body) do want_named(line, 1) end
-        at = at + COMMAND + 1
+        at = at + HEAD_VALUES + 1
       else
-        at = want_named(values, at + COMMAND)
+        at = want_named(values, at + HEAD_VALUES)
       end
     end
   end
-  S.prefetch("operations", keys)
-  for kind, ids in pairs(wanted) do S.prefetch(kind, ids) end
+  records.prefetch("operations", keys)
+  for kind, ids in pairs(wanted) do records.prefetch(kind, ids) end
 end
 
 local function command_at(values, at)
@@ -88,21 +97,21 @@ end
 local request = {}
 
 -- The request at a place of the values, and the place behind it.
-function S.read_request(values, at)
+function requests.read(values, at)
   request.kind = values[at]
-  if request.kind == "expire" then
+  if request.kind == request_kinds.EXPIRE then
     request.limit = values[at + 1]
     return request, at + 2
   end
-  local namespace, id, body, size = values[at + 1], values[at + 2], values[at + COMMAND], 1
+  local namespace, id, body, size = values[at + 1], values[at + 2], values[at + HEAD_VALUES], 1
   request.namespace, request.id = namespace, id
-  request.key = id and S.operation_key(namespace, id)
+  request.key = id and operations.key_of(namespace, id)
   request.fingerprint, request.made_at, request.deadline = values[at + 3], values[at + 4], values[at + 5]
   request.packets, request.command, request.commands = values[at + 6], nil, nil
   if type(body) == "table" then
     request.commands = lines_at(body)
   else
-    request.command, size = command_at(values, at + COMMAND)
+    request.command, size = command_at(values, at + HEAD_VALUES)
   end
-  return request, at + COMMAND + size
+  return request, at + HEAD_VALUES + size
 end

@@ -17,7 +17,7 @@ local PAGE_MIN = 16
 local PLACED_MAX = 16
 
 -- Whether a comes before b, compared as bytes.
-function S.precedes(a, b)
+function sets.precedes(a, b)
   local at = 1
   while true do
     local a1, a2, a3, a4 = byte(a, at, at + 3)
@@ -31,7 +31,7 @@ function S.precedes(a, b)
   end
 end
 
-local precedes = S.precedes
+local precedes = sets.precedes
 
 -- Changes -----------------------------------------------------------------------------------------------
 
@@ -39,10 +39,10 @@ local precedes = S.precedes
 -- `ordered` of them in order; `known` are those in `order`; `runs` are what was read of Redis, by the bound that
 -- reading began at.
 local function changes_of(set)
-  local changes = S.sets[set]
+  local changes = call.set_changes[set]
   if not changes then
     changes = { added = {}, removed = {}, order = {}, ordered = 0, known = {}, runs = {} }
-    S.sets[set] = changes
+    call.set_changes[set] = changes
   end
   return changes
 end
@@ -59,17 +59,17 @@ local function mark(set, changes, member, list, is_there)
   elseif not is_there then
     changes.runs = {}
   end
-  local notes = S.notes
+  local notes = call.notes
   if notes then notes[#notes + 1] = { set = set, member = member, list = list, before = before } end
 end
 
 -- Puts a member in one of the lists `added` and `removed`, or takes it out.
-function S.mark_member(set, member, list, is_there)
+function sets.mark(set, member, list, is_there)
   mark(set, changes_of(set), member, list, is_there)
 end
 
 -- Adds a member that is not there.
-function S.lex_add(set, member)
+function sets.add(set, member)
   local changes = changes_of(set)
   if changes.removed[member] then
     mark(set, changes, member, "removed", nil)
@@ -79,7 +79,7 @@ function S.lex_add(set, member)
 end
 
 -- Takes a member out that is there.
-function S.lex_remove(set, member)
+function sets.remove(set, member)
   local changes = changes_of(set)
   if changes.added[member] then
     mark(set, changes, member, "added", nil)
@@ -118,8 +118,8 @@ end
 -- Reading -----------------------------------------------------------------------------------------------
 
 local function read(set, first, last, limit, backward)
-  local key, count = S.key(set), S.number(limit)
-  S.note_type(set)
+  local key, count = records.key(set), encoding.number(limit)
+  records.note_type(set)
   if backward then return redis.call("ZREVRANGEBYLEX", key, last, first, "LIMIT", "0", count) end
   return redis.call("ZRANGEBYLEX", key, first, last, "LIMIT", "0", count)
 end
@@ -211,8 +211,8 @@ local function added(changes, first, last, backward)
 end
 
 -- Up to `limit` members from `first` to `last`, bounds as of ZRANGEBYLEX; the last ones first where `backward`.
-function S.lex_range(set, first, last, limit, backward)
-  local changes = S.sets[set]
+function sets.range(set, first, last, limit, backward)
+  local changes = call.set_changes[set]
   if not changes then return read(set, first, last, limit, backward) end
   local next_stored = stored(set, changes, first, last, limit, backward)
   local next_added = added(changes, first, last, backward)
@@ -227,8 +227,8 @@ end
 
 -- Those of up to `limit` members that Redis has between the bounds that the call did not take out. What it added
 -- is not among them.
-function S.lex_stored(set, first, last, limit)
-  local members, changes = read(set, first, last, limit, false), S.sets[set]
+function sets.stored(set, first, last, limit)
+  local members, changes = read(set, first, last, limit, false), call.set_changes[set]
   if not changes then return members end
   local left = {}
   for _, member in ipairs(members) do
@@ -238,7 +238,7 @@ function S.lex_stored(set, first, last, limit)
 end
 
 -- Up to `limit` members that begin with the word and a blank, those after `after` only where given.
-function S.lex_of(set, word, after, limit)
+function sets.starting_with(set, word, after, limit)
   local first = after and "(" .. word .. " " .. after or "(" .. word .. " "
-  return S.lex_range(set, first, "(" .. word .. "!", limit)
+  return sets.range(set, first, "(" .. word .. "!", limit)
 end

@@ -2,88 +2,89 @@
 --
 -- An item's audit under way stands in its record: audit_horizon is nil where there is none.
 
-S.hash_of_argument.sku = "stock"
+local refuse, emit = outcomes.refuse, log.emit
+local status_at = deadlines.status_at
 
-local INTEGER_MAX = 9007199254740991
+local INTEGER_MAX = constants.INTEGER_MAX
 
 local function key_of(sku, name)
   return sku .. " " .. name
 end
 
 local function receipt_key(sku, first)
-  return sku .. " " .. S.number(first)
+  return sku .. " " .. encoding.number(first)
 end
 
 local function serial_member(sku, first)
-  return sku .. " " .. S.digits(first)
+  return sku .. " " .. encoding.digits(first)
 end
 
 -- The item, or the refusal that it does not exist.
 local function existing(sku)
-  return S.get("stock", sku) or S.refuse("STOCK_NOT_FOUND", sku)
+  return records.get("stock", sku) or refuse(codes.STOCK_NOT_FOUND, sku)
 end
 
 local function not_closed(sku)
   local item = existing(sku)
-  if item.closed == 1 then S.refuse("STOCK_CLOSED", sku) end
+  if item.closed == 1 then refuse(codes.STOCK_CLOSED, sku) end
   return item
 end
 
 -- The item, or the refusal that nothing of it is sold now.
 local function on_sale(sku, now)
   local item = not_closed(sku)
-  S.check_times(item.starts_at, item.ends_at, now)
+  deadlines.check_times(item.starts_at, item.ends_at, now)
   return item
 end
 
 -- Adds the event that goes with `available` reaching nought or leaving it.
 local function note_availability(sku, item, available)
   if item.available > 0 and available == 0 then
-    S.emit("stock.sold_out", { sku = sku })
+    emit("stock.sold_out", { sku = sku })
   elseif item.available == 0 and available > 0 and item.closed == 0 then
-    S.emit("stock.available_again", { sku = sku, available = available })
+    emit("stock.available_again", { sku = sku, available = available })
   end
 end
 
 -- Items --------------------------------------------------------------------------------------------------
 
-S.decide["STOCK.CREATE"] = function(command)
-  if S.get("stock", command.sku) then S.refuse("STOCK_EXISTS", command.sku) end
-  S.emit("stock.created", {
+decide["STOCK.CREATE"] = function(command)
+  if records.get("stock", command.sku) then refuse(codes.STOCK_EXISTS, command.sku) end
+  emit("stock.created", {
     sku = command.sku, quantity = command.quantity, per_owner_max = command.per_owner_max,
     starts_at = command.starts_at, ends_at = command.ends_at,
   })
   return { command.quantity }
 end
 
-S.decide["STOCK.RESTOCK"] = function(command)
+decide["STOCK.RESTOCK"] = function(command)
   local item, quantity = not_closed(command.sku), command.quantity
-  if item.total > INTEGER_MAX - quantity then S.refuse("OVERFLOW", "total") end
+  if item.total > INTEGER_MAX - quantity then refuse(codes.OVERFLOW, "total") end
   local available, total = item.available + quantity, item.total + quantity
-  S.emit("stock.restocked", {
+  emit("stock.restocked", {
     sku = command.sku, quantity = quantity, available = available, total = total,
   })
   note_availability(command.sku, item, available)
   return { available, total }
 end
 
-S.decide["STOCK.ADJUST"] = function(command)
+decide["STOCK.ADJUST"] = function(command)
   local item, delta = not_closed(command.sku), command.delta
   if delta < 0 and item.available < -delta then
-    S.refuse("INSUFFICIENT_STOCK", item.available, math.abs(delta))
+    refuse(codes.INSUFFICIENT_STOCK, item.available, math.abs(delta))
   end
-  if delta > 0 and item.total > INTEGER_MAX - delta then S.refuse("OVERFLOW", "total") end
+  if delta > 0 and item.total > INTEGER_MAX - delta then refuse(codes.OVERFLOW, "total") end
   local available, total = item.available + delta, item.total + delta
-  S.emit("stock.adjusted", {
+  emit("stock.adjusted", {
     sku = command.sku, delta = delta, reason = command.reason, available = available, total = total,
   })
   note_availability(command.sku, item, available)
   return { available, total }
 end
 
-S.decide["STOCK.CLOSE"] = function(command)
+decide["STOCK.CLOSE"] = function(command)
   local item = existing(command.sku)
-  if item.closed == 0 then S.emit("stock.closed", { sku = command.sku }) end
+  if item.closed == 0 then emit("stock.closed", { sku = command.sku }) end
   return { item.available, item.reserved, item.sold }
 end
 
@@ -92,23 +93,23 @@ end
 -- Whether the owner may have `quantity` more, as many are left, and serials enough.
 local function check_quantity(sku, item, quantity, owner)
   if item.per_owner_max then
-    local counter = S.get("owners", key_of(sku, owner))
+    local counter = records.get("owners", key_of(sku, owner))
     local used = counter and counter.used or 0
-    if used > item.per_owner_max - quantity then S.refuse("OWNER_LIMIT_REACHED", used, item.per_owner_max) end
+    if used > item.per_owner_max - quantity then refuse(codes.OWNER_LIMIT_REACHED, used, item.per_owner_max) end
   end
   if item.available < quantity then
-    S.refuse(item.available == 0 and "SOLD_OUT" or "INSUFFICIENT_STOCK", item.available, quantity)
+    refuse(item.available == 0 and codes.SOLD_OUT or codes.INSUFFICIENT_STOCK, item.available, quantity)
   end
   -- Reserved units will need serials too; a confirmation is never refused for want of them.
-  if item.serial > INTEGER_MAX - item.reserved - quantity then S.refuse("OVERFLOW", "serial") end
+  if item.serial > INTEGER_MAX - item.reserved - quantity then refuse(codes.OVERFLOW, "serial") end
 end
 
-S.decide["STOCK.TAKE"] = function(command, context)
+decide["STOCK.TAKE"] = function(command, context)
   local sku, quantity = command.sku, command.quantity
   local item = on_sale(sku, context.now)
   check_quantity(sku, item, quantity, command.owner)
   local first_serial, available = item.serial + 1, item.available - quantity
-  S.emit("stock.taken", {
+  emit("stock.taken", {
     sku = sku, owner = command.owner, quantity = quantity, first_serial = first_serial,
     available = available, sold = item.sold + quantity,
   })
@@ -119,7 +120,7 @@ end
 -- The first serial of the last receipt or returned range that begins at `serial` or before, and its count.
 local function last_up_to(set, sku, serial)
   local last = set == "receipts" and "[" .. serial_member(sku, serial) or "(" .. serial_member(sku, serial + 1)
-  local member = S.lex_range(set, "(" .. sku .. " ", last, 1, true)[1]
+  local member = sets.range(set, "(" .. sku .. " ", last, 1, true)[1]
   if not member then return nil end
   local first, count = string.match(member, "^[^ ]+ (%d+) ?(%d*)$")
   return tonumber(first), tonumber(count)
@@ -128,7 +129,7 @@ end
 -- The first serial and the receipt that holds the whole range, none of which came back yet; or nil.
 local function sold_range(sku, first, count)
   local receipt = last_up_to("receipts", sku, first)
-  local sale = receipt and S.get("receipts_of", receipt_key(sku, receipt))
+  local sale = receipt and records.get("receipts_of", receipt_key(sku, receipt))
   local last = first + count - 1
   if not sale or last > receipt + sale.count - 1 then return nil end
   local returned, length = last_up_to("returned", sku, last)
@@ -136,13 +137,13 @@ local function sold_range(sku, first, count)
   return receipt, sale
 end
 
-S.decide["STOCK.RETURN"] = function(command)
+decide["STOCK.RETURN"] = function(command)
   local sku, first, count = command.sku, command.first, command.count
   local item = existing(sku)
   local receipt, sale = sold_range(sku, first, count)
-  if not receipt then S.refuse("UNITS_NOT_SOLD", first, count) end
+  if not receipt then refuse(codes.UNITS_NOT_SOLD, first, count) end
   local available = item.available + count
-  S.emit("stock.returned", {
+  emit("stock.returned", {
     sku = sku, owner = sale.owner, receipt = receipt, first = first, count = count,
     available = available, sold = item.sold - count,
   })
@@ -154,31 +155,26 @@ end
 
 -- The reservation, unless it ended so long ago that its name is free again.
 local function visible(sku, name, now)
-  local found = S.get("stock", sku) and S.get("reservations", key_of(sku, name))
-  if found and (found.status == "open" or S.is_retained(found.ended_at, now)) then return found end
-end
-
--- The status as it is at `now`: past its deadline a reservation has ended, noted or not.
-local function status_at(reservation, now)
-  return reservation.status == "open" and now >= reservation.deadline and "expired" or reservation.status
+  local found = records.get("stock", sku) and records.get("reservations", key_of(sku, name))
+  if found and deadlines.is_visible(found, now) then return found end
 end
 
 local function open_reservation(sku, name, now)
-  local found = visible(sku, name, now) or S.refuse("RESERVATION_NOT_FOUND", name)
+  local found = visible(sku, name, now) or refuse(codes.RESERVATION_NOT_FOUND, name)
   local status = status_at(found, now)
-  if status == "confirmed" then S.refuse("RESERVATION_CONFIRMED", name) end
-  if status == "released" then S.refuse("RESERVATION_RELEASED", name) end
-  if status == "expired" then S.refuse("RESERVATION_EXPIRED", name, found.deadline) end
-  return found, S.get("stock", sku)
+  if status == "confirmed" then refuse(codes.RESERVATION_CONFIRMED, name) end
+  if status == "released" then refuse(codes.RESERVATION_RELEASED, name) end
+  if status == "expired" then refuse(codes.RESERVATION_EXPIRED, name, found.deadline) end
+  return found, records.get("stock", sku)
 end
 
-S.decide["STOCK.RESERVE"] = function(command, context)
+decide["STOCK.RESERVE"] = function(command, context)
   local sku, quantity, now = command.sku, command.quantity, context.now
   local item = on_sale(sku, now)
-  if visible(sku, command.reservation, now) then S.refuse("RESERVATION_EXISTS", command.reservation) end
+  if visible(sku, command.reservation, now) then refuse(codes.RESERVATION_EXISTS, command.reservation) end
   check_quantity(sku, item, quantity, command.owner)
-  local deadline, available = S.deadline_after(now, command.ttl_ms), item.available - quantity
-  S.emit("reservation.placed", {
+  local deadline, available = deadlines.after(now, command.ttl_ms), item.available - quantity
+  emit("reservation.placed", {
     sku = sku, reservation = command.reservation, owner = command.owner, quantity = quantity,
     deadline = deadline, available = available, reserved = item.reserved + quantity,
   })
@@ -186,10 +182,10 @@ S.decide["STOCK.RESERVE"] = function(command, context)
   return { deadline, available }
 end
 
-S.decide["STOCK.CONFIRM"] = function(command, context)
+decide["STOCK.CONFIRM"] = function(command, context)
   local found, item = open_reservation(command.sku, command.reservation, context.now)
   local first_serial = item.serial + 1
-  S.emit("reservation.confirmed", {
+  emit("reservation.confirmed", {
     sku = command.sku, reservation = command.reservation, owner = found.owner, quantity = found.quantity,
     first_serial = first_serial, reserved = item.reserved - found.quantity, sold = item.sold + found.quantity,
   })
@@ -199,7 +195,7 @@ end
 -- What ends a reservation without a sale.
 local function emit_given_up(event, sku, name, found, item)
   local available = item.available + found.quantity
-  S.emit(event, {
+  emit(event, {
     sku = sku, reservation = name, owner = found.owner, quantity = found.quantity, available = available,
     reserved = item.reserved - found.quantity,
   })
@@ -207,56 +203,59 @@ local function emit_given_up(event, sku, name, found, item)
   return available
 end
 
-S.decide["STOCK.RELEASE"] = function(command, context)
+decide["STOCK.RELEASE"] = function(command, context)
   local found, item = open_reservation(command.sku, command.reservation, context.now)
   local available = emit_given_up("reservation.released", command.sku, command.reservation, found, item)
   return { found.quantity, available }
 end
 
-S.decide["STOCK.EXTEND"] = function(command, context)
+decide["STOCK.EXTEND"] = function(command, context)
   open_reservation(command.sku, command.reservation, context.now)
-  local deadline = S.deadline_after(context.now, command.ttl_ms)
-  S.emit("reservation.extended", {
+  local deadline = deadlines.after(context.now, command.ttl_ms)
+  emit("reservation.extended", {
     sku = command.sku, reservation = command.reservation, deadline = deadline,
   })
   return { deadline }
 end
 
-S.expire_record.reservation = function(sku, name)
-  local found = S.get("reservations", key_of(sku, name))
-  emit_given_up("reservation.expired", sku, name, found, S.get("stock", sku))
+local function expire(sku, name)
+  local found = records.get("reservations", key_of(sku, name))
+  emit_given_up("reservation.expired", sku, name, found, records.get("stock", sku))
 end
 
-S.forget_record.reservation = function(sku, name)
-  S.remove("reservations", key_of(sku, name))
+local function forget(sku, name)
+  records.remove("reservations", key_of(sku, name))
 end
 
-S.touched.STOCK = function(command, visit)
-  local item = S.get("stock", command.sku)
-  if item and item.reserved > 0 then visit("reservation", command.sku) end
+-- Whether an item has reservations that may be due.
+local function is_pending(sku)
+  local item = records.get("stock", sku)
+  return item ~= nil and item.reserved > 0
 end
+
+ends_of.reservation = { expire = expire, forget = forget, is_pending = is_pending }
 
 -- Audit --------------------------------------------------------------------------------------------------
 
-local function inconsistent(figure, counted, recorded)
-  S.refuse("STOCK_INCONSISTENT", figure, counted, recorded)
+local function inconsistent(counter, counted, recorded)
+  refuse(codes.STOCK_INCONSISTENT, counter, counted, recorded)
 end
 
 -- The last serial of the piece, and the units still sold up to there. Receipts follow each other without
 -- gaps, so a serial that no receipt holds is found where it is missing.
 local function recount(sku, through, counted, horizon)
-  local limit = S.settings.receipts_per_audit_max
+  local limit = settings.receipts_per_audit_max
   local first = "[" .. serial_member(sku, through + 1)
   local last = "[" .. serial_member(sku, math.max(horizon, through + 1))
-  local members = S.lex_range("receipts", first, last, limit)
+  local members = sets.range("receipts", first, last, limit)
   local serials, keys = {}, {}
   for at, member in ipairs(members) do
     serials[at] = tonumber(string.match(member, " (%d+)$"))
     keys[at] = receipt_key(sku, serials[at])
   end
-  S.prefetch("receipts_of", keys)
+  records.prefetch("receipts_of", keys)
   for at, serial in ipairs(serials) do
-    local receipt = S.get("receipts_of", keys[at])
+    local receipt = records.get("receipts_of", keys[at])
     if serial ~= through + 1 then inconsistent("serial", serial, through + 1) end
     if receipt.returned > receipt.count then inconsistent("returned", receipt.returned, receipt.count) end
     through = through + receipt.count
@@ -266,7 +265,7 @@ local function recount(sku, through, counted, horizon)
   return through, counted
 end
 
-S.decide["STOCK.AUDIT"] = function(command)
+decide["STOCK.AUDIT"] = function(command)
   local sku, item = command.sku, existing(command.sku)
   local sum = item.available + item.reserved + item.sold
   if item.total ~= sum then inconsistent("total", sum, item.total) end
@@ -277,13 +276,13 @@ S.decide["STOCK.AUDIT"] = function(command)
   end
   through, counted = recount(sku, through, counted, horizon)
   if through < horizon then
-    S.emit("stock.audit_advanced", {
+    emit("stock.audit_advanced", {
       sku = sku, through_serial = through, horizon_serial = horizon, counted = counted, expected = expected,
     })
     return { "RUNNING", counted, through }
   end
   if counted ~= expected then inconsistent("sold", counted, expected) end
-  S.emit("stock.audited", {
+  emit("stock.audited", {
     sku = sku, horizon_serial = horizon, counted = counted, expected = expected, consistent = 1,
   })
   return { "CONSISTENT", counted, through }
@@ -291,33 +290,37 @@ end
 
 -- Events -------------------------------------------------------------------------------------------------
 
-S.evolve["stock.created"] = function(event)
-  S.put("stock", event.sku, {
+-- These only tell of what another event changed.
+evolve["stock.sold_out"] = log.change_nothing
+evolve["stock.available_again"] = log.change_nothing
+
+evolve["stock.created"] = function(event)
+  records.put("stock", event.sku, {
     total = event.quantity, available = event.quantity, reserved = 0, sold = 0, returned = 0, serial = 0,
     per_owner_max = event.per_owner_max, starts_at = event.starts_at, ends_at = event.ends_at, closed = 0,
   })
 end
 
-S.evolve["stock.restocked"] = function(event)
-  local item = S.change("stock", event.sku)
+evolve["stock.restocked"] = function(event)
+  local item = records.change("stock", event.sku)
   item.available, item.total = item.available + event.quantity, item.total + event.quantity
 end
 
-S.evolve["stock.adjusted"] = function(event)
-  local item = S.change("stock", event.sku)
+evolve["stock.adjusted"] = function(event)
+  local item = records.change("stock", event.sku)
   item.available, item.total = item.available + event.delta, item.total + event.delta
 end
 
-S.evolve["stock.closed"] = function(event) S.change("stock", event.sku).closed = 1 end
+evolve["stock.closed"] = function(event) records.change("stock", event.sku).closed = 1 end
 
-S.evolve["stock.audit_advanced"] = function(event)
-  local item = S.change("stock", event.sku)
+evolve["stock.audit_advanced"] = function(event)
+  local item = records.change("stock", event.sku)
   item.audit_horizon, item.audit_through = event.horizon_serial, event.through_serial
   item.audit_counted, item.audit_expected = event.counted, event.expected
 end
 
-S.evolve["stock.audited"] = function(event)
-  local item = S.change("stock", event.sku)
+evolve["stock.audited"] = function(event)
+  local item = records.change("stock", event.sku)
   item.audit_horizon, item.audit_through, item.audit_counted, item.audit_expected = nil, nil, nil, nil
 end
 
@@ -325,25 +328,25 @@ end
 local function count_owner(item, sku, owner, change)
   if not item.per_owner_max then return end
   local key = key_of(sku, owner)
-  local counter = S.get("owners", key)
+  local counter = records.get("owners", key)
   local used = math.max((counter and counter.used or 0) + change, 0)
   if used > 0 then
-    S.put("owners", key, { used = used })
+    records.put("owners", key, { used = used })
   elseif counter then
-    S.remove("owners", key)
+    records.remove("owners", key)
   end
 end
 
 local function add_receipt(event, at, operation)
   local key = receipt_key(event.sku, event.first_serial)
-  S.put("receipts_of", key, {
+  records.put("receipts_of", key, {
     count = event.quantity, returned = 0, owner = event.owner, at = at, operation = operation,
   })
-  S.lex_add("receipts", serial_member(event.sku, event.first_serial))
+  sets.add("receipts", serial_member(event.sku, event.first_serial))
 end
 
-S.evolve["stock.taken"] = function(event, at, operation)
-  local item, quantity = S.change("stock", event.sku), event.quantity
+evolve["stock.taken"] = function(event, at, operation)
+  local item, quantity = records.change("stock", event.sku), event.quantity
   item.available, item.sold = item.available - quantity, item.sold + quantity
   item.serial = item.serial + quantity
   count_owner(item, event.sku, event.owner, quantity)
@@ -358,66 +361,66 @@ local function give_back_to_audit(item, receipt, count)
 end
 
 local function returned_member(sku, first, count)
-  return serial_member(sku, first) .. " " .. S.number(count)
+  return serial_member(sku, first) .. " " .. encoding.number(count)
 end
 
 -- Notes a range that came back, joined with its neighbours within the receipt.
 local function add_returned(sku, receipt, first, count)
-  local sale = S.get("receipts_of", receipt_key(sku, receipt))
+  local sale = records.get("receipts_of", receipt_key(sku, receipt))
   local before, length = last_up_to("returned", sku, first - 1)
   if before and before >= receipt and before + length == first then
-    S.lex_remove("returned", returned_member(sku, before, length))
+    sets.remove("returned", returned_member(sku, before, length))
     first, count = before, length + count
   end
   if first + count < receipt + sale.count then
     local after, rest = last_up_to("returned", sku, first + count)
     if after == first + count then
-      S.lex_remove("returned", returned_member(sku, after, rest))
+      sets.remove("returned", returned_member(sku, after, rest))
       count = count + rest
     end
   end
-  S.lex_add("returned", returned_member(sku, first, count))
+  sets.add("returned", returned_member(sku, first, count))
 end
 
-S.evolve["stock.returned"] = function(event)
-  local item, count = S.change("stock", event.sku), event.count
+evolve["stock.returned"] = function(event)
+  local item, count = records.change("stock", event.sku), event.count
   item.available, item.sold = item.available + count, item.sold - count
   item.returned = item.returned + count
   give_back_to_audit(item, event.receipt, count)
-  local sale = S.change("receipts_of", receipt_key(event.sku, event.receipt))
+  local sale = records.change("receipts_of", receipt_key(event.sku, event.receipt))
   sale.returned = sale.returned + count
   count_owner(item, event.sku, event.owner, -count)
   add_returned(event.sku, event.receipt, event.first, count)
 end
 
-S.evolve["reservation.placed"] = function(event)
+evolve["reservation.placed"] = function(event)
   local sku, key = event.sku, key_of(event.sku, event.reservation)
-  local before = S.get("reservations", key)
-  if before then S.remove_ended(before.ended_at, "reservation", sku, event.reservation) end
-  local item = S.change("stock", sku)
+  local before = records.get("reservations", key)
+  if before then deadlines.remove_ended(before.ended_at, "reservation", sku, event.reservation) end
+  local item = records.change("stock", sku)
   item.available, item.reserved = item.available - event.quantity, item.reserved + event.quantity
   count_owner(item, sku, event.owner, event.quantity)
-  S.put("reservations", key, {
+  records.put("reservations", key, {
     owner = event.owner, quantity = event.quantity, status = "open", deadline = event.deadline,
     first_serial = 0, ended_at = 0,
   })
-  S.add_deadline(event.deadline, "reservation", sku, event.reservation)
+  deadlines.add(event.deadline, "reservation", sku, event.reservation)
 end
 
 -- Marks a reservation as ended. An expired one ended at its deadline, so that it is forgotten at the same
--- time whoever noticed.
+-- time whichever call notices.
 local function end_reservation(event, status, at)
-  local reservation = S.change("reservations", key_of(event.sku, event.reservation))
+  local reservation = records.change("reservations", key_of(event.sku, event.reservation))
   local ended_at = status == "expired" and reservation.deadline or at
   reservation.status, reservation.ended_at = status, ended_at
-  S.remove_deadline(reservation.deadline, "reservation", event.sku, event.reservation)
-  S.add_ended(ended_at, "reservation", event.sku, event.reservation)
+  deadlines.remove(reservation.deadline, "reservation", event.sku, event.reservation)
+  deadlines.add_ended(ended_at, "reservation", event.sku, event.reservation)
   return reservation
 end
 
-S.evolve["reservation.confirmed"] = function(event, at, operation)
+evolve["reservation.confirmed"] = function(event, at, operation)
   local reservation = end_reservation(event, "confirmed", at)
-  local item, quantity = S.change("stock", event.sku), event.quantity
+  local item, quantity = records.change("stock", event.sku), event.quantity
   item.reserved, item.sold = item.reserved - quantity, item.sold + quantity
   item.serial = item.serial + quantity
   reservation.first_serial = event.first_serial
@@ -427,35 +430,35 @@ end
 -- Ends a reservation without a sale; its units can be had again.
 local function give_up(event, status, at)
   local reservation = end_reservation(event, status, at)
-  local item = S.change("stock", event.sku)
+  local item = records.change("stock", event.sku)
   item.reserved, item.available = item.reserved - reservation.quantity, item.available + reservation.quantity
   count_owner(item, event.sku, reservation.owner, -reservation.quantity)
 end
 
-S.evolve["reservation.released"] = function(event, at) give_up(event, "released", at) end
-S.evolve["reservation.expired"] = function(event, at) give_up(event, "expired", at) end
+evolve["reservation.released"] = function(event, at) give_up(event, "released", at) end
+evolve["reservation.expired"] = function(event, at) give_up(event, "expired", at) end
 
-S.evolve["reservation.extended"] = function(event)
-  local reservation = S.change("reservations", key_of(event.sku, event.reservation))
-  S.remove_deadline(reservation.deadline, "reservation", event.sku, event.reservation)
+evolve["reservation.extended"] = function(event)
+  local reservation = records.change("reservations", key_of(event.sku, event.reservation))
+  deadlines.remove(reservation.deadline, "reservation", event.sku, event.reservation)
   reservation.deadline = event.deadline
-  S.add_deadline(event.deadline, "reservation", event.sku, event.reservation)
+  deadlines.add(event.deadline, "reservation", event.sku, event.reservation)
 end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
-S.query["STOCK.GET"] = function(command, now)
+query["STOCK.GET"] = function(command, now)
   local item = existing(command.sku)
-  local status = item.closed == 1 and "closed" or S.times_status(item.starts_at, item.ends_at, now)
+  local status = item.closed == 1 and "closed" or deadlines.times_status(item.starts_at, item.ends_at, now)
   return {
     command.sku, item.total, item.available, item.reserved, item.sold, item.returned,
     item.per_owner_max or false, item.starts_at or false, item.ends_at or false, status,
   }
 end
 
-S.query["STOCK.RESERVATION"] = function(command, now)
+query["STOCK.RESERVATION"] = function(command, now)
   local name = command.reservation
-  local found = visible(command.sku, name, now) or S.refuse("RESERVATION_NOT_FOUND", name)
+  local found = visible(command.sku, name, now) or refuse(codes.RESERVATION_NOT_FOUND, name)
   local serial = found.first_serial > 0 and found.first_serial or false
   return { name, found.owner, found.quantity, status_at(found, now), found.deadline, serial }
 end

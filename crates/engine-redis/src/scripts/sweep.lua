@@ -5,15 +5,13 @@
 -- applied. An order that goes on has left nothing of the makers behind it: the next one is the next in the
 -- queue.
 
-S.sweep = {}
+local refuse, emit = outcomes.refuse, log.emit
 
 -- How many trades an answer lists, the first ones. The events have all.
-local FILLS_MAX = 32768
-
-local book = S.book
+local FILLS_MAX = constants.FILLS_MAX
 
 -- An order on its way: market, order, owner, side, price (nil: any), tif, stp, filled, remaining.
-function S.sweep.taker_of(market, order, record)
+function sweep.taker_of(market, order, record)
   return {
     market = market, order = order, owner = record.owner, side = record.side, price = record.price,
     tif = record.tif, stp = record.stp, filled = record.filled, remaining = record.remaining,
@@ -21,13 +19,13 @@ function S.sweep.taker_of(market, order, record)
 end
 
 -- Whether a rest goes on the book.
-function S.sweep.may_rest(taker)
+function sweep.may_rest(taker)
   return taker.tif == "GTC" or taker.tif == "POST"
 end
 
 -- The event of an order that ends with a rest.
-function S.sweep.emit_cancelled(market, order, owner, remaining, reason)
-  S.emit("order.cancelled", {
+function sweep.emit_cancelled(market, order, owner, remaining, reason)
+  emit("order.cancelled", {
     market = market, order = order, owner = owner, remaining = remaining, reason = reason,
   })
 end
@@ -66,9 +64,9 @@ local function fillable_of(taker)
 end
 
 -- Refuses an order that could not be filled whole.
-function S.sweep.check_fillable(taker)
+function sweep.check_fillable(taker)
   local fillable = fillable_of(taker)
-  if fillable < taker.remaining then S.refuse("WOULD_NOT_FILL", fillable, taker.remaining) end
+  if fillable < taker.remaining then refuse(codes.WOULD_NOT_FILL, fillable, taker.remaining) end
 end
 
 -- Meeting makers -----------------------------------------------------------------------------------------
@@ -82,7 +80,7 @@ local function trade(walk, name, maker, price)
   walk.trade = walk.trade + 1
   walk.remaining = walk.remaining - quantity
   walk.filled = walk.filled + quantity
-  S.emit("order.traded", {
+  emit("order.traded", {
     market = walk.market, trade = walk.trade, price = price, quantity = quantity, taker_side = walk.side,
     maker_order = name, maker_owner = maker.owner, maker_remaining = maker_remaining,
     taker_order = walk.order, taker_owner = walk.owner, taker_remaining = walk.remaining,
@@ -92,16 +90,16 @@ end
 
 local function cancel_taker(walk, reason)
   walk.cancelled = true
-  S.sweep.emit_cancelled(walk.market, walk.order, walk.owner, walk.remaining, reason)
+  sweep.emit_cancelled(walk.market, walk.order, walk.owner, walk.remaining, reason)
 end
 
 local function cancel_maker(walk, name, maker)
-  S.sweep.emit_cancelled(walk.market, name, maker.owner, maker.remaining, "self_trade")
+  sweep.emit_cancelled(walk.market, name, maker.owner, maker.remaining, "self_trade")
 end
 
 -- Reduces an own order, whichever of the two it is.
 local function reduce(walk, name, by, remaining)
-  S.emit("order.reduced", {
+  emit("order.reduced", {
     market = walk.market, order = name, owner = walk.owner, by = by, remaining = remaining, by_self_trade = 1,
   })
 end
@@ -137,8 +135,8 @@ local meet_own = {
 local function rest(walk)
   if walk.cancelled then return "cancelled" end
   if walk.remaining == 0 then return "filled" end
-  if walk.price and S.sweep.may_rest(walk) then
-    S.emit("order.rested", {
+  if walk.price and sweep.may_rest(walk) then
+    emit("order.rested", {
       market = walk.market, order = walk.order, price = walk.price, remaining = walk.remaining,
     })
     return walk.filled == 0 and "open" or "partially_filled"
@@ -152,10 +150,10 @@ end
 
 -- The trades that an answer has room for, as JSON without the outer brackets.
 local function text_of(fills, count)
-  local parts, number = {}, S.number
+  local parts, number = {}, encoding.number
   for at = 1, math.min(#fills, FILLS_MAX - count) do
     local fill = fills[at]
-    parts[at] = "[" .. number(fill[1]) .. "," .. S.encode(fill[2]) .. "," .. number(fill[3]) .. ","
+    parts[at] = "[" .. number(fill[1]) .. "," .. encoding.json(fill[2]) .. "," .. number(fill[3]) .. ","
       .. number(fill[4]) .. "," .. number(fill[5]) .. "]"
   end
   return table.concat(parts, ",")
@@ -165,39 +163,39 @@ end
 local function all_fills(so_far, fills)
   if not so_far then return fills end
   local names, parts = {}, {}
-  for at = 1, so_far[4] do names[at] = S.number(at) end
-  S.prefetch("steps", names)
+  for at = 1, so_far[4] do names[at] = encoding.number(at) end
+  records.prefetch("steps", names)
   for at, name in ipairs(names) do
-    parts[at] = S.get("steps", name).fills
-    S.remove("steps", name)
+    parts[at] = records.get("steps", name).fills
+    records.remove("steps", name)
   end
   parts[#parts + 1] = text_of(fills, so_far[5])
   if parts[#parts] == "" then parts[#parts] = nil end
   return { parts = parts }
 end
 
-S.join.sweep = function(step, so_far)
+local function join(step, so_far)
   local fills, steps, count = step[4], so_far and so_far[4] or 0, so_far and so_far[5] or 0
   local text = text_of(fills, count)
   if text ~= "" then
     steps, count = steps + 1, math.min(count + #fills, FILLS_MAX)
-    S.add("steps", S.number(steps), { fills = text })
+    records.add("steps", encoding.number(steps), { fills = text })
   end
   return { "sweep", step[2], step[3], steps, count }
 end
 
 -- Lets an order meet as many makers as one step may touch, and ends it where it meets no more. `so_far` is the
 -- progress of its earlier steps. Gives status, filled, remaining, fills.
-function S.sweep.step(taker, so_far)
+function sweep.step(taker, so_far)
   local walk, touched = taker, 0
-  walk.trade, walk.fills, walk.cancelled = S.get("markets", taker.market).trades, {}, false
+  walk.trade, walk.fills, walk.cancelled = records.get("markets", taker.market).trades, {}, false
   -- A step that could touch nothing would never end.
-  local touched_max = math.max(S.settings.step_max, 1)
+  local touched_max = math.max(settings.step_max, 1)
   -- One more than it may touch tells whether it goes on.
   local wanted = so_far and touched_max + 1
   for name, maker, price in book.makers(taker.market, book.opposite(taker.side), taker.price, wanted) do
     if walk.cancelled or walk.remaining == 0 then break end
-    if touched >= touched_max then return S.more({ "sweep", walk.market, walk.order, walk.fills }) end
+    if touched >= touched_max then return outcomes.more({ "sweep", walk.market, walk.order, walk.fills }) end
     touched = touched + 1
     local meet = maker.owner == walk.owner and meet_own[walk.stp] or trade
     meet(walk, name, maker, price)
@@ -207,9 +205,11 @@ function S.sweep.step(taker, so_far)
 end
 
 -- Takes the next step of an order on its way.
-S.go_on.sweep = function(progress)
+local function go_on(progress)
   local market, order = progress[2], progress[3]
-  local record = S.get("orders", book.order_key(market, order))
+  local record = records.get("orders", book.order_key(market, order))
   if not record then return {} end
-  return S.sweep.step(S.sweep.taker_of(market, order, record), progress)
+  return sweep.step(sweep.taker_of(market, order, record), progress)
 end
+
+steps_of.sweep = { go_on = go_on, join = join, foretell = false }

@@ -1,7 +1,7 @@
 -- The windows in which limits count, and when each ends. As `core/src/windows.rs`, which says how they are
 -- numbered.
 
-local INTEGER_MAX = 9007199254740991
+local INTEGER_MAX = constants.INTEGER_MAX
 
 local MINUTE_MS = 60000
 local HOUR_MS = 60 * MINUTE_MS
@@ -65,7 +65,7 @@ local CALENDAR = {
 
 -- The index of the window that holds `at`, and when the next one begins: nil where there is no window, and
 -- kept within the range of integers. `window` is NONE, a unit of the calendar, or milliseconds.
-function S.window_at(window, offset_minutes, at)
+function windows.window_at(window, offset_minutes, at)
   if window == "NONE" then return 0, nil end
   local unit = CALENDAR[window]
   if not unit then

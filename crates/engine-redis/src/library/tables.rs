@@ -1,0 +1,191 @@
+//! What the library takes from Rust, written as Lua: core's tables of codes, commands and events, constants,
+//! settings, records and keys. Whatever has a number or a name in Rust is declared there alone.
+
+use std::fmt::Write;
+
+use scarce_core::command::table::PacketCreate;
+use scarce_core::command::{COMMANDS, CommandSpec, Effect};
+use scarce_core::deadlines::RecordKind;
+use scarce_core::event::{EVENTS, EventSpec};
+use scarce_core::machine::step::Progress;
+use scarce_core::outcome::Code;
+use scarce_core::outcome::codes::Kind;
+use scarce_core::resource::ResourceKind;
+use scarce_core::types::{BALANCE_MAX, INTEGER_MAX, Id};
+use scarce_core::{command, machine, markets, state};
+
+use crate::call::{HEAD_VALUES, MESSAGE_VERSION, Owed, RequestKind, SETTING_NAMES};
+use crate::keys::NAMES;
+use crate::records::{FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
+
+/// The numbers that core and the library share.
+const NUMBERS: [(&str, u64); 10] = [
+    ("MESSAGE_VERSION", MESSAGE_VERSION),
+    ("HEAD_VALUES", HEAD_VALUES as u64),
+    ("INTEGER_MAX", INTEGER_MAX),
+    ("BALANCE_MAX", BALANCE_MAX.unsigned_abs()),
+    ("BATCH_BYTES_MAX", machine::BATCH_BYTES_MAX as u64),
+    ("ENDED_PER_ENTRY", machine::ENDED_PER_ENTRY as u64),
+    ("FORGOTTEN_PER_EVENT_MAX", state::FORGOTTEN_PER_EVENT_MAX as u64),
+    ("FILLS_MAX", markets::sweep::FILLS_MAX as u64),
+    ("LIMITS_MAX", command::shapes::LIMITS_MAX as u64),
+    ("TRADES_KEPT", markets::tape::TRADES_KEPT as u64),
+];
+
+/// All tables, for the beginning of the library.
+pub(super) fn tables() -> String {
+    let mut text = String::new();
+    let numbers = NUMBERS.iter().map(|(name, number)| format!("{name} = {number}"));
+    let world = format!("WORLD_PREFIX = \"{}\"", Id::WORLD_PREFIX);
+    write_strict(&mut text, "constants", "constant", numbers.chain([world]));
+    let kinds =
+        RequestKind::ALL.iter().map(|kind| format!("{} = \"{}\"", kind.word().to_uppercase(), kind.word()));
+    write_strict(&mut text, "request_kinds", "kind of request", kinds);
+    let owed = Owed::ALL.iter().map(|owed| format!("{} = {}", owed.name(), owed.number()));
+    write_strict(&mut text, "owed", "debt", owed);
+    let names = SETTING_NAMES.iter().copied();
+    let _ = writeln!(text, "local SETTING_NAMES = {{ {} }}", quoted(names.clone()));
+    write_strict(&mut text, "settings", "setting", names.map(|name| format!("{name} = false")));
+    let places = NAMES.iter().enumerate().map(|(at, name)| format!("{name} = {}", at + 1));
+    write_strict(&mut text, "KEY_PLACES", "key", places);
+    let _ = writeln!(text, "local META_FIELDS = {{ {} }}", quoted(META_FIELDS));
+    let _ =
+        writeln!(text, "local META_NUMBERS = {{ {} }}", quoted(META_FIELDS.into_iter().take(META_NUMBERS)));
+    write_strict(&mut text, "RECORD_FIELDS", "record", RECORDS.iter().map(record));
+    write_set(&mut text, "RECORD_KINDS", RecordKind::ALL.iter().map(|kind| kind.word()));
+    write_set(&mut text, "PROGRESS_KINDS", Progress::KINDS);
+    write_codes(&mut text);
+    write_commands(&mut text);
+    write_strict(&mut text, "events", "event", EVENTS.iter().map(|spec| event(spec)));
+    text
+}
+
+/// A table that refuses names which it does not have.
+fn write_strict(text: &mut String, name: &str, what: &str, rows: impl Iterator<Item = String>) {
+    let _ = writeln!(text, "local {name} = strict(\"{what}\", {{");
+    rows.for_each(|row| text.push_str(&format!("  {row},\n")));
+    text.push_str("})\n");
+}
+
+/// A table of which only the names matter, which checks alone need.
+fn write_set<'a>(text: &mut String, name: &str, words: impl IntoIterator<Item = &'a str>) {
+    let _ = writeln!(text, "local {name} = IS_CHECKED and {{");
+    words.into_iter().for_each(|word| text.push_str(&format!("  [\"{word}\"] = true,\n")));
+    text.push_str("}\n");
+}
+
+/// A hash with the fields of its records, as `name`, `name:n` for a number, `name:v` for a list.
+fn record(record: &RecordSpec) -> String {
+    let fields = record.fields.iter().map(|field| match field.kind {
+        FieldKind::Text => field.name.to_owned(),
+        FieldKind::Number => format!("{}:n", field.name),
+        FieldKind::List => format!("{}:v", field.name),
+    });
+    let fields: Vec<String> = fields.collect();
+    format!("{} = {{ {} }}", record.name, quoted(fields.iter().map(String::as_str)))
+}
+
+/// The codes by word, and the same rows by number.
+fn write_codes(text: &mut String) {
+    let row = |code: &Code| {
+        let (word, number, is_refusal) = (code.word(), code.number(), code.kind() == Kind::Refusal);
+        format!("{word} = {{ word = \"{word}\", number = {number}, is_refusal = {is_refusal} }}")
+    };
+    write_strict(text, "codes", "code", Code::ALL.iter().map(row));
+    let by_number = Code::ALL.iter().map(|code| format!("[{}] = codes.{}", code.number(), code.word()));
+    write_strict(text, "code_of_number", "code of the number", by_number);
+}
+
+/// The commands by number, and the names of those that are decided and of those that are answered.
+fn write_commands(text: &mut String) {
+    let of = |effect| COMMANDS.iter().filter(move |spec| spec.effect == effect).map(|spec| spec.name);
+    write_set(text, "WRITES", of(Effect::Write));
+    write_set(text, "READS", of(Effect::Read));
+    text.push_str("local NOTHING = {}\nlocal function touch_nothing() end\n");
+    write_strict(text, "commands", "command of the number", COMMANDS.iter().map(|spec| command_row(spec)));
+}
+
+/// A command's row. Its functions know the names when they are compiled, where one for all would look them up.
+/// `read` gives the values of a message their names.
+fn command_row(spec: &CommandSpec) -> String {
+    let mut read = String::new();
+    for (place, argument) in spec.arguments.iter().enumerate() {
+        let _ = write!(read, ", {} = values[at + {}] or nil", argument.name, place + 1);
+    }
+    format!(
+        "[{}] = {{ name = \"{}\", is_write = {}, remembers_refusals = {}, is_prepared = {},\n    \
+         size = {}, named = {}, hidden = {},\n    \
+         read = function(spec, values, at) return {{ spec = spec{read} }} end,\n    \
+         touch = {} }}",
+        spec.number,
+        spec.name,
+        spec.effect == Effect::Write,
+        spec.remembers_refusals(),
+        spec.number == PacketCreate::SPEC.number,
+        spec.arguments.len() + 1,
+        list(&named(spec)),
+        list(hidden(spec)),
+        touch(spec),
+    )
+}
+
+/// A list; one for all that are empty, because the tables are made for each call by EVALSHA.
+fn list(values: &str) -> String {
+    if values.is_empty() { "NOTHING".to_owned() } else { format!("{{ {values} }}") }
+}
+
+/// The function that names the resources whose deadlines a command touches.
+fn touch(spec: &CommandSpec) -> String {
+    let Some(kind) = spec.resource.and_then(ResourceKind::ends_by_deadline) else {
+        return "touch_nothing".to_owned();
+    };
+    let notes = spec.route.iter().map(|name| format!("note(\"{}\", command.{name})", kind.word()));
+    format!("function(command, note) {} end", notes.collect::<Vec<_>>().join(" "))
+}
+
+/// The places of the arguments that name the resource's record, and its hash, by turns.
+fn named(spec: &CommandSpec) -> String {
+    let Some(hash) = spec.resource.map(hash_of) else { return String::new() };
+    let place = |name: &&str| spec.arguments.iter().position(|argument| argument.name == *name);
+    let places = spec.route.iter().filter_map(place);
+    places.map(|place| format!("{}, \"{hash}\"", place + 1)).collect::<Vec<_>>().join(", ")
+}
+
+/// The hash that has the records of a kind of resource.
+const fn hash_of(resource: ResourceKind) -> &'static str {
+    match resource {
+        ResourceKind::Account => "accounts",
+        ResourceKind::Stock => "stock",
+        ResourceKind::Campaign => "campaigns",
+        ResourceKind::Coupon => "coupons",
+        ResourceKind::Market => "markets",
+    }
+}
+
+/// The places of the values that a dry run leaves out.
+fn hidden(spec: &CommandSpec) -> &'static str {
+    match spec.name {
+        "PACKET.CLAIM" => "2",
+        "PACKET.CLOSE" => "3, 4",
+        _ => "",
+    }
+}
+
+/// An event's row, with the function that writes its number and its fields behind other values, and gives how
+/// many values there are then.
+fn event(spec: &EventSpec) -> String {
+    let (name, number) = (spec.name, spec.number);
+    let mut row = format!(
+        "[\"{name}\"] = {{ name = \"{name}\", write = function(values, at, event)\n    values[at + 1] = {number}\n"
+    );
+    for (place, field) in spec.fields.iter().enumerate() {
+        let field = field.trim_start_matches('#');
+        let _ = writeln!(row, "    values[at + {}] = event.{field} or false", place + 2);
+    }
+    let _ = write!(row, "    return at + {}\n  end }}", spec.fields.len() + 1);
+    row
+}
+
+fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,90 @@
+-- Numbers as text and values as JSON.
+--
+-- Numbers are doubles, exact up to 2^53 - 1; they become text by %d only, which takes integers of 64 bits.
+
+local format, byte, gsub, concat = string.format, string.byte, string.gsub, table.concat
+
+-- How many texts of numbers are kept: a call needs most of its numbers more than once.
+local NUMBERS_KEPT = 1024
+
+-- The function that gives an integer's text in one format. The number that each place has is kept with its text.
+local function memoized(number_format)
+  local numbers, texts = {}, {}
+  return function(number)
+    local place = number % NUMBERS_KEPT + 1
+    if numbers[place] == number then return texts[place] end
+    local text = format(number_format, number)
+    numbers[place], texts[place] = number, text
+    return text
+  end
+end
+
+-- An integer in digits.
+encoding.number = memoized("%d")
+
+-- A number as 16 digits, whose order as bytes is that of the numbers.
+encoding.digits = memoized("%016d")
+
+local number_text = encoding.number
+
+local function escaped(character)
+  return format("\\u%04x", byte(character))
+end
+
+-- Adds to the pieces of a text a value as JSON: nothing, a number, a text, a list of them, or what is JSON already:
+-- the `parts` of a list. Gives how many pieces there are then.
+local function encode_into(pieces, count, value)
+  local kind = type(value)
+  if kind == "number" then
+    pieces[count + 1] = number_text(value)
+    return count + 1
+  elseif kind == "string" then
+    pieces[count + 1] = '"' .. gsub(value, '[%c"\\]', escaped) .. '"'
+    return count + 1
+  elseif not value then
+    pieces[count + 1] = "null"
+    return count + 1
+  end
+  local parts = value.parts
+  pieces[count + 1] = "["
+  count = count + 1
+  for at = 1, #(parts or value) do
+    if at > 1 then
+      count = count + 1
+      pieces[count] = ","
+    end
+    if parts then
+      count = count + 1
+      pieces[count] = parts[at]
+    else
+      count = encode_into(pieces, count, value[at])
+    end
+  end
+  pieces[count + 1] = "]"
+  return count + 1
+end
+
+-- A value as JSON behind a text, joined in one go: Lua reads all bytes of each text that it makes.
+function encoding.json_behind(text, value)
+  local pieces = { text }
+  return concat(pieces, "", 1, encode_into(pieces, 1, value))
+end
+
+-- A value as JSON.
+function encoding.json(value)
+  local pieces = {}
+  return concat(pieces, "", 1, encode_into(pieces, 0, value))
+end
+
+local function without_null(value)
+  if value == cjson.null then return false end
+  if type(value) == "table" then
+    for at = 1, #value do value[at] = without_null(value[at]) end
+  end
+  return value
+end
+
+-- The value of a text in JSON.
+function encoding.from_json(text)
+  return without_null(cjson.decode(text))
+end
