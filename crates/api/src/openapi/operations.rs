@@ -39,7 +39,8 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         && let Value::Object(operation) = &mut operation
     {
         let schema = reference(&format!("{}Request", type_name(spec.name)));
-        let has_fields = spec.arguments.len() > route.path_arguments().count() && !spec.asks_about_operation();
+        let has_fields =
+            spec.arguments.len() > route.path_arguments().count() && !spec.asks_about_operation();
         let is_required = has_fields && needs_body(route, spec);
         let body =
             json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
