@@ -12,6 +12,7 @@ mod link;
 mod migrations;
 pub mod mysql;
 pub mod postgres;
+mod schema;
 pub mod sqlite;
 
 pub use address::{Address, AddressError};

@@ -1,0 +1,173 @@
+//! Tables described once, for all dialects.
+//!
+//! A description is SQL as SQLite and PostgreSQL read it, with words in braces for what each dialect says in its own
+//! way. It is text rather than Rust, because a version that was released must never change again, whatever becomes of
+//! the code around it. An index stands right behind its table, and a statement ends with `;` at the end of a line.
+
+use crate::{Dialect, put};
+
+/// What the words mean to SQLite, PostgreSQL and MySQL. `$` is what follows the word in its braces.
+const WORDS: [(&str, [&str; 3]); 15] = [
+    ("integer", ["INTEGER", "BIGINT", "BIGINT"]),
+    // The number of a row, counted by the database.
+    (
+        "number",
+        [
+            "INTEGER PRIMARY KEY AUTOINCREMENT",
+            "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+            "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+        ],
+    ),
+    // Texts of ASCII, compared as bytes: ids, words of our own, and others of up to so many bytes.
+    ("id", ["TEXT", C_TEXT, "VARCHAR(128)"]),
+    ("word", ["TEXT", C_TEXT, "VARCHAR(32)"]),
+    ("ascii", ["TEXT", C_TEXT, "VARCHAR($)"]),
+    // Texts of any characters: of up to so many, of up to 16,000, and of up to 4 million.
+    ("unicode", ["TEXT", C_TEXT, "VARCHAR($) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
+    ("text", ["TEXT", C_TEXT, "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
+    ("document", ["TEXT", C_TEXT, "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
+    // What ends a table: one whose rows lie in the order of their key, one of those whose rows change (PostgreSQL
+    // leaves room for a changed row beside the old one), and one whose rows lie in the order in which they came.
+    ("keyed", ["STRICT, WITHOUT ROWID", "", INNODB]),
+    ("changing", ["STRICT, WITHOUT ROWID", "WITH (fillfactor = 70)", INNODB]),
+    ("heap", ["STRICT", "", INNODB]),
+    // Unix milliseconds as a time that people read, in UTC.
+    (
+        "time",
+        [
+            "strftime('%Y-%m-%dT%H:%M:%fZ', $ / 1000.0, 'unixepoch')",
+            "TIMESTAMPTZ 'epoch' + $ * INTERVAL '1 millisecond'",
+            "TIMESTAMPADD(MICROSECOND, $ * 1000, '1970-01-01 00:00:00.000')",
+        ],
+    ),
+    // An integer whose products may need more than 64 bits.
+    ("wide", ["$", "$::NUMERIC", "CAST($ AS DECIMAL(20))"]),
+    // `{partial index}` and `{whole index}`: MySQL has no index of some of the rows, and gets another one instead.
+    (PARTIAL, ["INDEX", "INDEX", ""]),
+    (WHOLE, ["", "", "INDEX"]),
+];
+
+const PARTIAL: &str = "partial";
+const WHOLE: &str = "whole";
+const C_TEXT: &str = "TEXT COLLATE \"C\"";
+const INNODB: &str = "ENGINE = InnoDB CHARACTER SET ascii COLLATE ascii_bin";
+
+/// How MySQL begins statements, so that all can be run again: it takes back no table when it is interrupted.
+const REPEATABLE: [(&str, &str); 3] = [
+    ("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS "),
+    ("CREATE VIEW ", "CREATE OR REPLACE VIEW "),
+    ("INSERT INTO ", "INSERT IGNORE INTO "),
+];
+
+impl Dialect {
+    /// The statements that make the described tables. What is in braces and no word stays, for the database to refuse.
+    #[must_use]
+    pub fn schema(self, description: &str) -> String {
+        let left_out = format!("{{{} ", if self == Self::MySql { PARTIAL } else { WHOLE });
+        let mut schema = String::with_capacity(2 * description.len());
+        for statement in description.split_inclusive(";\n").filter(|its| !its.contains(&left_out)) {
+            let statement = self.in_words(statement);
+            match index(&statement) {
+                Some(index) if self == Self::MySql => put_index(&mut schema, index),
+                _ => schema.push_str(&statement),
+            }
+        }
+        schema
+    }
+
+    /// A statement with the dialect's own words.
+    fn in_words(self, statement: &str) -> String {
+        let mut parts = statement.split('{');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (word, rest) = part.split_once('}').unwrap_or((part, ""));
+            let (name, argument) = word.split_once(' ').unwrap_or((word, ""));
+            match WORDS.iter().find(|(its, _)| *its == name) {
+                Some((_, meanings)) => match self.of(*meanings) {
+                    "" => text.truncate(text.trim_end().len()),
+                    meaning => text.push_str(&meaning.replace('$', argument)),
+                },
+                None => put(&mut text, format_args!("{{{word}}}")),
+            }
+            text.push_str(rest);
+        }
+        if self == Self::MySql {
+            for (once, again) in REPEATABLE {
+                text = text.replace(once, again);
+            }
+        }
+        text
+    }
+
+    fn of<T>(self, [sqlite, postgres, mysql]: [T; 3]) -> T {
+        match self {
+            Self::Sqlite => sqlite,
+            Self::Postgres => postgres,
+            Self::MySql => mysql,
+        }
+    }
+}
+
+/// Name and columns of the index that a statement makes.
+fn index(statement: &str) -> Option<(&str, &str)> {
+    let (name, rest) = statement.trim().strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
+    let (_table, columns) = rest.strip_suffix(';')?.split_once(' ')?;
+    Some((name, columns))
+}
+
+/// Puts an index into the table before it, so that it is made with it or not at all.
+fn put_index(schema: &mut String, (name, columns): (&str, &str)) {
+    if let Some(end) = schema.rfind("\n) ") {
+        schema.insert_str(end, &format!(",\n    INDEX {name} {columns}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DESCRIPTION: &str = "\
+CREATE TABLE sales (
+    sale {number},
+    owner {ascii 64} NOT NULL,
+    PRIMARY KEY (sale)
+) {changing};
+CREATE INDEX sales_by_owner ON sales (owner, sale);
+CREATE {partial index} sales_open ON sales (sale) WHERE owner = 'nobody';
+CREATE {whole index} sales_all ON sales (owner);
+
+CREATE VIEW times AS SELECT {time at_ms} AS at FROM sales;
+";
+
+    #[test]
+    fn each_dialect_is_given_its_own_words() {
+        let [sqlite, postgres, mysql] =
+            [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql].map(|dialect| dialect.schema(DESCRIPTION));
+        assert!(sqlite.contains("    sale INTEGER PRIMARY KEY AUTOINCREMENT,\n    owner TEXT NOT NULL,\n"));
+        assert!(
+            sqlite.contains(
+                "\n) STRICT, WITHOUT ROWID;\nCREATE INDEX sales_by_owner ON sales (owner, sale);\n"
+            )
+        );
+        assert!(
+            sqlite.contains("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') AS at FROM")
+        );
+        assert!(postgres.contains("    owner TEXT COLLATE \"C\" NOT NULL,\n"));
+        assert!(postgres.contains(
+            ") WITH (fillfactor = 70);\nCREATE INDEX sales_by_owner ON sales (owner, sale);\n\
+             CREATE INDEX sales_open ON sales (sale) WHERE owner = 'nobody';\n\n"
+        ));
+        assert!(
+            mysql.starts_with("CREATE TABLE IF NOT EXISTS sales (\n    sale BIGINT NOT NULL AUTO_INCREMENT")
+        );
+        assert!(mysql.contains(
+            "    PRIMARY KEY (sale),\n    INDEX sales_by_owner (owner, sale),\n    INDEX sales_all (owner)\n) ENGINE"
+        ));
+        assert!(mysql.contains("CREATE OR REPLACE VIEW times") && !mysql.contains("sales_open"));
+    }
+
+    #[test]
+    fn what_is_no_word_stays_to_be_seen() {
+        assert_eq!(Dialect::Sqlite.schema("a {intger} NOT NULL,"), "a {intger} NOT NULL,");
+    }
+}
