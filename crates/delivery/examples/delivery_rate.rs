@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request as HttpRequest, Response};
 use hyper_util::rt::TokioIo;
-use scarce_delivery::{Counts, Delivery, DeliveryError, Options, Running, SettlementOptions};
+use scarce_delivery::{Counts, Delivery, DeliveryError, DeliveryOptions, SettlementOptions, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
@@ -147,7 +147,7 @@ async fn pace<F>(
     packets: u64,
     counts: impl Fn() -> F,
     write_down: impl FnOnce() -> Outflow,
-    work: impl FnOnce() -> Running,
+    work: impl FnOnce() -> Workers,
 ) -> Result<[f64; 2], Box<dyn Error>>
 where
     F: Future<Output = Result<Counts, DeliveryError>>,
@@ -173,7 +173,7 @@ async fn measure(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let recovered = embedded::open(folder.path(), &settings, &mut |_| {})?;
     let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default())))?;
     let engine: Arc<dyn Engine> = engine;
-    let delivery = Delivery::open(url, engine.deployment_id(), Options::default()).await?;
+    let delivery = Delivery::open(url, engine.deployment_id(), DeliveryOptions::default()).await?;
     delivery.add_endpoint(&receive().await?, &["packets.claimed"], None).await?;
     claim_all(&*engine, packets, users)?;
     let (runtime, settlement, webhooks) = (Handle::current(), plan("settlement")?, plan("webhooks")?);

@@ -1,8 +1,8 @@
-//! Who wants events by webhook.
+//! Endpoints: the receivers of events by webhook.
 
 use scarce_core::event::EVENTS;
 use scarce_engine::random::{bytes, hex};
-use scarce_sql::{Cell, Kind, Link};
+use scarce_sql::{Cell, ColumnKind, Link};
 use sqlx::Error;
 
 use crate::http::check_url;
@@ -71,8 +71,15 @@ pub struct AddedEndpoint {
 
 /// What is read of an endpoint.
 const COLUMNS: &str = "endpoint_id, url, events, state, reason, created_at_ms, updated_at_ms";
-const KINDS: [Kind; 7] =
-    [Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Integer, Kind::Integer];
+const KINDS: [ColumnKind; 7] = [
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Integer,
+    ColumnKind::Integer,
+];
 
 impl Endpoint {
     fn read(row: Vec<Cell>) -> Self {
@@ -126,7 +133,7 @@ impl Delivery {
         let events = events.join(" ");
         let values =
             [id.as_str().into(), url.into(), events.into(), secret.reveal().into(), now.into(), now.into()];
-        self.execute(sql, &values).await?;
+        self.store().execute(sql, &values).await?;
         Ok(AddedEndpoint { id, secret })
     }
 
@@ -136,7 +143,7 @@ impl Delivery {
     /// When the database does not answer.
     pub async fn endpoints(&self) -> Result<Vec<Endpoint>, DeliveryError> {
         let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints ORDER BY created_at_ms, endpoint_id");
-        Ok(self.fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
+        Ok(self.store().fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
     }
 
     /// An endpoint, if there is one of this id.
@@ -145,7 +152,7 @@ impl Delivery {
     /// When the database does not answer.
     pub async fn endpoint(&self, id: &str) -> Result<Option<Endpoint>, DeliveryError> {
         let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints WHERE endpoint_id = ?");
-        Ok(self.fetch(&sql, &[id.into()], &KINDS).await?.into_iter().map(Endpoint::read).next())
+        Ok(self.store().fetch(&sql, &[id.into()], &KINDS).await?.into_iter().map(Endpoint::read).next())
     }
 
     /// Removes an endpoint with all its deliveries. Whether there was one.
@@ -153,13 +160,14 @@ impl Delivery {
     /// # Errors
     /// When the database does not answer.
     pub async fn remove_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
-        self.in_time(async {
-            let mut link = self.lend_to_write().await?;
-            let removed = remove(&mut link, id).await.map_err(|error| self.failed(&error))?;
-            link.done();
-            Ok(removed)
-        })
-        .await
+        self.store()
+            .in_time(async {
+                let mut link = self.store().lend_to_write().await?;
+                let removed = remove(&mut link, id).await.map_err(|error| self.store().failed(&error))?;
+                link.done();
+                Ok::<_, DeliveryError>(removed)
+            })
+            .await
     }
 
     /// Has deliveries to an endpoint wait. Whether there is one of this id that was not disabled.
@@ -169,7 +177,7 @@ impl Delivery {
     pub async fn pause_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
         let sql = "UPDATE delivery_endpoints SET state = 'paused', updated_at_ms = ? \
                    WHERE endpoint_id = ? AND state <> 'disabled'";
-        Ok(self.execute(sql, &[now_ms().into(), id.into()]).await? > 0)
+        Ok(self.store().execute(sql, &[now_ms().into(), id.into()]).await? > 0)
     }
 
     /// Goes on with deliveries to an endpoint that was paused or disabled. Whether there is one of this id.
@@ -179,7 +187,7 @@ impl Delivery {
     pub async fn resume_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
         let sql = "UPDATE delivery_endpoints SET state = 'active', reason = NULL, updated_at_ms = ? \
                    WHERE endpoint_id = ?";
-        let is_there = self.execute(sql, &[now_ms().into(), id.into()]).await? > 0;
+        let is_there = self.store().execute(sql, &[now_ms().into(), id.into()]).await? > 0;
         self.webhooks_written().notify_one();
         Ok(is_there)
     }
@@ -202,14 +210,15 @@ impl Delivery {
         let now = now_ms();
         let until = now.saturating_add(millis(overlap));
         let values = [until.into(), secret.reveal().into(), now.into(), id.into()];
-        Ok((self.execute(sql, &values).await? > 0).then_some(secret))
+        Ok((self.store().execute(sql, &values).await? > 0).then_some(secret))
     }
 
-    /// Stops deliveries to an endpoint that wants none any more.
+    /// Stops deliveries to an endpoint that wants no more.
     pub(crate) async fn disable_endpoint(&self, id: &str, reason: &str) -> Result<(), DeliveryError> {
         let sql = "UPDATE delivery_endpoints SET state = 'disabled', reason = ?, updated_at_ms = ? \
                    WHERE endpoint_id = ? AND state <> 'disabled'";
-        self.execute(sql, &[reason.into(), now_ms().into(), id.into()]).await.map(drop)
+        self.store().execute(sql, &[reason.into(), now_ms().into(), id.into()]).await?;
+        Ok(())
     }
 }
 
@@ -221,8 +230,8 @@ async fn remove(link: &mut Link, id: &str) -> Result<bool, Error> {
     Ok(removed > 0)
 }
 
-/// The endpoints for which deliveries are written, within a transaction that writes them. Whoever removes one waits
-/// for its end, and then finds what it wrote.
+/// The endpoints for which deliveries are written, within a transaction that writes them. The removal of an endpoint
+/// waits for its end, and then finds what it wrote.
 pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM delivery_endpoints WHERE state <> 'disabled' ORDER BY endpoint_id {}",
@@ -244,8 +253,9 @@ impl Delivery {
     pub(crate) async fn targets(&self) -> Result<Vec<Target>, DeliveryError> {
         let sql = "SELECT endpoint_id, url, secret, secret_before, secret_before_until_ms \
                    FROM delivery_endpoints WHERE state = 'active' ORDER BY endpoint_id";
-        let kinds = [Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Integer];
-        let rows = self.fetch(sql, &[], &kinds).await?;
+        let kinds =
+            [ColumnKind::Text, ColumnKind::Text, ColumnKind::Text, ColumnKind::Text, ColumnKind::Integer];
+        let rows = self.store().fetch(sql, &[], &kinds).await?;
         rows.into_iter().map(|row| target(Taken::new(row))).collect()
     }
 }

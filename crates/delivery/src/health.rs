@@ -1,6 +1,6 @@
-//! How much waits, for metrics and for whoever looks.
+//! How much is waiting, for metrics and for people.
 
-use scarce_sql::Kind;
+use scarce_sql::ColumnKind;
 
 use crate::page::Taken;
 use crate::queue::{Queue, SETTLEMENTS, WEBHOOKS};
@@ -10,7 +10,7 @@ use crate::{Delivery, DeliveryError};
 /// What waits of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag {
-    /// What is not done, and is no dead letter.
+    /// Not done, and not dead letters.
     pub pending: u64,
     /// What of it could be tried now: nobody has claimed it, and it waits for no delay. Deliveries to paused and
     /// disabled endpoints count here, too.
@@ -73,13 +73,13 @@ impl Delivery {
              FROM {} WHERE state = 'pending'",
             queue.table
         );
-        let rows = self.fetch(&sql, &[now.into()], &[Kind::Integer; 3]).await?;
+        let rows = self.store().fetch(&sql, &[now.into()], &[ColumnKind::Integer; 3]).await?;
         let mut row = Taken::new(rows.into_iter().next().unwrap_or_default());
         let (pending, due) = (row.natural(), row.natural());
         let oldest_pending_ms =
             row.optional().map(|at| u64::try_from(now.saturating_sub(at)).unwrap_or_default());
         let sql = format!("SELECT COUNT(*) FROM {} WHERE state = 'dead'", queue.table);
-        let rows = self.fetch(&sql, &[], &[Kind::Integer]).await?;
+        let rows = self.store().fetch(&sql, &[], &[ColumnKind::Integer]).await?;
         let dead = Taken::new(rows.into_iter().next().unwrap_or_default()).natural();
         Ok(Lag { pending, due, dead, oldest_pending_ms })
     }
@@ -87,7 +87,7 @@ impl Delivery {
     async fn counts(&self, queue: Queue) -> Result<Counts, DeliveryError> {
         let sql = format!("SELECT state, COUNT(*) FROM {} GROUP BY state", queue.table);
         let mut counts = Counts::default();
-        for row in self.fetch(&sql, &[], &[Kind::Text, Kind::Integer]).await? {
+        for row in self.store().fetch(&sql, &[], &[ColumnKind::Text, ColumnKind::Integer]).await? {
             let mut row = Taken::new(row);
             match row.text().as_str() {
                 "pending" => counts.pending = row.natural(),

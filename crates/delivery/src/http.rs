@@ -17,7 +17,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::secret::signatures;
 use crate::store::now_ms;
-use crate::{DeliveryError, Options, Secret};
+use crate::{DeliveryError, DeliveryOptions, Secret};
 
 /// How much of an answer is read, and kept as the error's text.
 const ANSWER_BYTES_MAX: usize = 4 << 10;
@@ -25,7 +25,7 @@ const ANSWER_BYTES_MAX: usize = 4 << 10;
 /// How long an unused connection to a receiver is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How we call ourselves.
+/// The user agent.
 const AGENT: &str = concat!("scarce/", env!("CARGO_PKG_VERSION"));
 
 /// Sends requests. Redirects are not followed: an answer of 300 to 399 is a failure.
@@ -49,19 +49,19 @@ pub(crate) struct Message {
 
 /// What a receiver answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ReceiverAnswer {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<Duration>,
     /// The beginning of the body.
     pub(crate) text: String,
 }
 
-impl Answer {
+impl ReceiverAnswer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// What is told of a failure.
+    /// What is reported of a failure.
     pub(crate) fn reason(&self) -> String {
         let text = self.text.trim();
         if text.is_empty() {
@@ -73,7 +73,7 @@ impl Answer {
 }
 
 impl Sender {
-    pub(crate) fn new(options: &Options) -> Result<Self, DeliveryError> {
+    pub(crate) fn new(options: &DeliveryOptions) -> Result<Self, DeliveryError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -88,8 +88,8 @@ impl Sender {
         Ok(Self { client, timeout: options.request_timeout })
     }
 
-    /// Sends a message; gives the answer, or why there was none.
-    pub(crate) async fn send(&self, message: &Message) -> Result<Answer, String> {
+    /// Sends a message; gives the answer, or the reason why there is none.
+    pub(crate) async fn send(&self, message: &Message) -> Result<ReceiverAnswer, String> {
         let request = request(message)?;
         match tokio::time::timeout(self.timeout, self.client.request(request)).await {
             Ok(Ok(response)) => Ok(self.read(response).await),
@@ -99,14 +99,14 @@ impl Sender {
     }
 
     /// Reads an answer. Its status counts, however its body ends.
-    async fn read(&self, response: Response<Incoming>) -> Answer {
+    async fn read(&self, response: Response<Incoming>) -> ReceiverAnswer {
         let status = response.status().as_u16();
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         let mut bytes = Vec::new();
         // Late is as good as broken off.
         let _ = tokio::time::timeout(self.timeout, read_body(response.into_body(), &mut bytes)).await;
-        Answer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() }
+        ReceiverAnswer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
 }
 
@@ -151,9 +151,9 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The authorities that the system trusts, and those of the options. A system without any is no error: receivers may
-/// be reached without encryption, and the others say what is missing.
-fn roots(options: &Options) -> Result<RootCertStore, DeliveryError> {
+/// The authorities that the system trusts, and those of the options. A system without any is not an error:
+/// receivers may be reached without encryption, and the others report what is missing.
+fn roots(options: &DeliveryOptions) -> Result<RootCertStore, DeliveryError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(path) = &options.ca_file {
@@ -165,7 +165,7 @@ fn roots(options: &Options) -> Result<RootCertStore, DeliveryError> {
             roots.add(certificate).map_err(|error| unusable(&shown, &error))?;
         }
         if roots.len() == before {
-            return Err(unusable(&shown, &"there is none in it"));
+            return Err(unusable(&shown, &"the file has no certificate"));
         }
     }
     Ok(roots)
@@ -175,11 +175,11 @@ fn unusable(path: &str, error: &impl ToString) -> DeliveryError {
     DeliveryError::Certificates { path: path.to_owned(), what: error.to_string() }
 }
 
-/// Looks whether an address can be sent to. Whoever may add one decides where we connect to: addresses within the
-/// own network are not refused.
+/// Checks that an address can be sent to. Addresses within our own network are not refused: those who may add an
+/// endpoint decide where we connect to.
 pub(crate) fn check_url(url: &str) -> Result<(), DeliveryError> {
     let refused = |what| Err(DeliveryError::Url { url: url.to_owned(), what });
-    let Ok(uri) = url.parse::<Uri>() else { return refused("it is no address") };
+    let Ok(uri) = url.parse::<Uri>() else { return refused("it is not a URL") };
     let Some(authority) = uri.authority() else { return refused("it names no host") };
     match uri.scheme_str() {
         _ if url.len() > URL_BYTES_MAX => refused("it is longer than 2048 bytes"),

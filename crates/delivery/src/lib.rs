@@ -5,14 +5,17 @@
 //! log ─▶ settlement consumer ▶ delivery_settlements ─▶ worker ─▶ ACCOUNT.CREDIT, or POST
 //! ```
 //!
-//! A [`Delivery`] is a database. Its consumers write down what is to be done, in one transaction with how far they
-//! are; its workers do it, and note how each went. Between the two there is nothing but the database, so that
-//! whatever is killed goes on where it was. What cannot be done is tried again with growing delays, and in the end
-//! becomes a dead letter, which tells why and can be replayed.
+//! Begin with [`Delivery`], which is a database. Its consumers write down what is to be done, in one transaction with
+//! the position that they reached; its workers do it, and note how each attempt went (`queue.rs`). Between the two
+//! there is nothing but the database, so that a process that is killed continues where it was. What fails is retried
+//! with growing delays, and in the end becomes a dead letter, which says why and can be replayed.
 //!
-//! Every event is delivered at least once to every endpoint that wants it, under an id that never changes. No order
-//! is promised, neither between endpoints nor between the events of one resource: a later event may arrive while
-//! an earlier one waits for its next try. Every claimed packet is credited once.
+//! Every event is delivered at least once to every endpoint that wants it, under an id that never changes. No order is
+//! promised, neither between endpoints nor between the events of one resource: a later event may arrive while an
+//! earlier one waits for its retry. Every claimed packet is credited once.
+//!
+//! This crate must not know how a log is kept or served, nor what else is made of it: that a projection can tell
+//! whether a credit happened comes in from outside, as a [`SettledLookup`].
 
 mod consumer;
 mod endpoints;
@@ -33,9 +36,10 @@ pub use consumer::{SettlementConsumer, WebhooksConsumer};
 pub use endpoints::{AddedEndpoint, Endpoint, EndpointState};
 pub use error::DeliveryError;
 pub use health::{Counts, Health, Lag};
-pub use options::{Options, SettlementOptions};
+pub use options::{DeliveryOptions, SettlementOptions};
 pub use page::Page;
-pub use running::Running;
+pub use running::Workers;
+pub use scarce_sql::DatabaseError;
 pub use secret::Secret;
 pub use settlement::{
     AccountTemplate, LookedUp, Route, Settled, SettledLookup, Settlement, SettlementFilter, SettlementState,

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use crate::settlement::{AccountTemplate, SettledLookup};
 
-/// How deliveries are made and tried again.
+/// How deliveries are made and retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct DeliveryOptions {
     /// How long the database may take for anything before it counts as standing still.
     pub timeout: Duration,
     /// How many connections to the database there are at most.
     pub connections_max: usize,
     /// How long a receiver may take for its answer, and as long again for its body.
     pub request_timeout: Duration,
-    /// How often it is tried before it is a dead letter.
+    /// How many attempts it has before it is a dead letter.
     pub attempts_max: u32,
     /// How often a settlement is sent that is refused by an answer of 400 to 499 other than 408, 409, 425 and 429,
     /// before it is a dead letter.
     pub refused_attempts_max: u32,
-    /// How long after the first failure it is tried again. The delay doubles from failure to failure, and each is
-    /// cut by chance to between a half and the whole.
+    /// The delay of the first retry. It doubles from failure to failure, and each delay is cut at random to between half
+    /// and the whole.
     pub retry_first: Duration,
-    /// The longest delay, and the longest `Retry-After` that is heeded.
+    /// The longest delay, and the longest `Retry-After` that is honored.
     pub retry_max: Duration,
     /// After how long another worker takes over what a worker has claimed. More than twice
     /// `request_timeout`, so that nobody takes over what is still under way.
@@ -38,7 +38,7 @@ pub struct Options {
     pub ca_file: Option<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for DeliveryOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(30),
@@ -70,7 +70,7 @@ pub struct SettlementOptions {
     pub batch_max: usize,
     /// How many such batches are under way at a time.
     pub lanes: usize,
-    /// Who knows whether a credit happened that the engine no longer remembers.
+    /// Knows whether a credit happened that the engine no longer remembers.
     pub lookup: Option<Arc<dyn SettledLookup>>,
     /// Whether that is asked even about packets that were never tried, by what the tables say, and that were claimed
     /// longer ago than the engine remembers. For tables that were put back from a copy: they may have been credited

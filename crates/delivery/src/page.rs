@@ -1,6 +1,6 @@
 //! Rows as they are read, and pages of them.
 
-use scarce_sql::{Cell, Kind};
+use scarce_sql::{Cell, Column, ColumnKind};
 
 use crate::{Delivery, DeliveryError};
 
@@ -12,7 +12,7 @@ const LIMIT_MAX: usize = 1_000;
 pub struct Page<T> {
     /// These.
     pub items: Vec<T>,
-    /// What the next page is asked for with; nothing where there is none.
+    /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Delivery {
     /// A page of rows, whose first column is the number by which they are ordered.
     pub(crate) async fn page<T>(
         &self,
-        (table, id, columns): (&str, &str, &[(&str, Kind)]),
+        (table, id, columns): (&str, &str, &[Column]),
         mut conditions: Conditions,
         (after, limit): (Option<&str>, usize),
         read: impl Fn(Taken) -> T,
@@ -89,8 +89,8 @@ impl Delivery {
             conditions.and(&format!("{id} > ?"), number);
         }
         let limit = limit.clamp(1, LIMIT_MAX);
-        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let kinds: Vec<Kind> = columns.iter().map(|(_, kind)| *kind).collect();
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        let kinds: Vec<ColumnKind> = columns.iter().map(|column| column.kind).collect();
         let condition =
             if conditions.parts.is_empty() { "1 = 1".to_owned() } else { conditions.parts.join(" AND ") };
         let sql = format!(
@@ -98,7 +98,7 @@ impl Delivery {
             names.join(", "),
             limit + 1
         );
-        let mut rows = self.fetch(&sql, &conditions.values, &kinds).await?;
+        let mut rows = self.store().fetch(&sql, &conditions.values, &kinds).await?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let last = rows.last().and_then(|row| row.first()).and_then(Cell::integer);

@@ -1,13 +1,15 @@
-//! Rows that wait for something to be done: claiming some, and noting how it went. Both tables of such rows have the
-//! same columns for it.
+//! Work queues in the database: claiming rows, and noting how it went. Both tables of such rows have the same columns
+//! for it.
 //!
 //! A claim moves `next_at_ms` to where the lease ends, so that the rows of a worker that died become due by
 //! themselves, and only who claimed a row last can note something about it.
 
-use scarce_sql::{Cell, Link};
+use std::time::Duration;
+
+use scarce_sql::{Cell, Column, ColumnKind, Database, DatabaseError, Link};
 use sqlx::Error;
 
-use crate::store::now_ms;
+use crate::store::{millis, now_ms};
 
 /// How many bytes of an error are kept.
 const ERROR_BYTES_MAX: usize = 4 << 10;
@@ -32,11 +34,11 @@ pub(crate) const WEBHOOKS: Queue = Queue { table: "delivery_webhooks", id: "deli
 pub(crate) const SETTLEMENTS: Queue =
     Queue { table: "delivery_settlements", id: "settlement_id", done: "settled" };
 
-/// How a try ended that did not do it.
+/// How a failed attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub(crate) id: i64,
-    /// When it is tried again; a dead letter where never.
+    /// When it is retried; `None` makes it a dead letter.
     pub(crate) next_at_ms: Option<i64>,
     /// The status of an answer by HTTP.
     pub(crate) status: Option<u16>,
@@ -46,19 +48,19 @@ pub(crate) struct Failed {
     pub(crate) resolution: Resolution,
 }
 
-/// What is known, after a try, about whether the operation may have happened.
+/// What is known, after an attempt, about whether the operation may have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Resolution {
     /// No more than before.
     #[default]
     Open,
-    /// Neither this try nor an earlier one did anything, and the same id may be used anew.
+    /// Neither this attempt nor an earlier one did anything, and the same id may be used again.
     NotDone,
-    /// The id was refused and stays refused, so that a further try takes another one.
+    /// The id was refused and stays refused, so that the next attempt takes another one.
     Refused,
 }
 
-/// How tries ended.
+/// How attempts ended.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// Of those that did it, the number and the status of an answer by HTTP.
@@ -66,9 +68,69 @@ pub(crate) struct Ended {
     pub(crate) failed: Vec<Failed>,
 }
 
+/// Which rows that are due are claimed.
+pub(crate) struct Due<'d> {
+    /// Of which ones, with its values.
+    pub(crate) condition: (&'static str, &'d [Cell]),
+    /// How many at most.
+    pub(crate) limit: usize,
+    /// What is read of them; the row's number comes first.
+    pub(crate) columns: &'static [Column],
+    /// Which further columns are set, with their values.
+    pub(crate) more: (&'d str, &'d [Cell]),
+}
+
 impl Queue {
+    /// Claims rows that are due for a worker, which has `lease` for them; gives them as they were before.
+    pub(crate) async fn claim_due(
+        self,
+        store: &Database,
+        (owner, lease): (&str, Duration),
+        due: Due<'_>,
+    ) -> Result<Vec<Vec<Cell>>, DatabaseError> {
+        let Self { table, id, .. } = self;
+        let condition = format!("state = 'pending' AND next_at_ms <= ? AND {}", due.condition.0);
+        let mut values = vec![now_ms().into()];
+        values.extend_from_slice(due.condition.1);
+        // Usually there are none, and a look alone locks nobody out.
+        let sql = format!("SELECT {id} FROM {table} WHERE {condition} LIMIT 1");
+        if store.fetch(&sql, &values, &[ColumnKind::Integer]).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut lent = store.lend_to_write().await?;
+        let until = now_ms().saturating_add(millis(lease));
+        let rows = self.lock_and_claim(&mut lent, (&condition, &values), (owner, until), due).await;
+        let rows = rows.map_err(|error| store.failed(&error))?;
+        lent.done();
+        Ok(rows)
+    }
+
+    async fn lock_and_claim(
+        self,
+        link: &mut Link,
+        (condition, values): (&str, &[Cell]),
+        owner: (&str, i64),
+        due: Due<'_>,
+    ) -> Result<Vec<Vec<Cell>>, Error> {
+        let (names, kinds): (Vec<&str>, Vec<ColumnKind>) =
+            due.columns.iter().map(|column| (column.name, column.kind)).unzip();
+        link.begin().await?;
+        let sql = format!(
+            "SELECT {} FROM {} WHERE {condition} ORDER BY next_at_ms LIMIT {} {}",
+            names.join(", "),
+            self.table,
+            due.limit,
+            link.dialect().skip_locked()
+        );
+        let rows = link.fetch(&sql, values, &kinds).await?;
+        let ids: Vec<i64> = rows.iter().filter_map(|row| row.first()?.integer()).collect();
+        self.claim(link, &ids, owner, due.more).await?;
+        link.commit().await?;
+        Ok(rows)
+    }
+
     /// Claims rows, within a transaction that has locked them. `more` are further columns to set.
-    pub(crate) async fn claim(
+    async fn claim(
         self,
         link: &mut Link,
         ids: &[i64],
@@ -90,7 +152,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Notes how tries ended, in one transaction. Rows that somebody else has claimed meanwhile are left to him.
+    /// Notes how tries ended, in one transaction. Rows that another worker has claimed since are left to it.
     pub(crate) async fn note(self, link: &mut Link, owner: &str, ended: &Ended) -> Result<(), Error> {
         link.begin().await?;
         let mut rest = ended.done.as_slice();
@@ -150,7 +212,7 @@ impl Queue {
     }
 }
 
-/// How many rows a statement names that is to name so many: statements of few shapes are found prepared.
+/// How many rows a statement names: a power of two, so that statements come in few shapes and are found prepared.
 fn padded_len(count: usize) -> usize {
     count.next_power_of_two()
 }

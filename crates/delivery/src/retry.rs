@@ -1,13 +1,13 @@
-//! When it is tried again.
+//! The delays of retries.
 
 use std::time::Duration;
 
 use scarce_outflow::Backoff;
 
-use crate::Options;
+use crate::DeliveryOptions;
 
-/// The delay after so many failures, the one just now included. A receiver may ask for a longer one, up to a bound.
-pub(crate) fn delay(options: &Options, attempts: u64, asked: Option<Duration>) -> Duration {
+/// The delay after this many failures. A receiver may ask for a longer one, up to a bound.
+pub(crate) fn delay(options: &DeliveryOptions, attempts: u64, asked: Option<Duration>) -> Duration {
     let backoff = Backoff::new(options.retry_first, options.retry_max);
     let failures_before = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);
     let own = backoff.of_try(failures_before);
@@ -20,7 +20,7 @@ mod tests {
 
     #[test]
     fn a_receiver_may_ask_for_a_longer_delay_up_to_the_bound() {
-        let options = Options::default();
+        let options = DeliveryOptions::default();
         assert!(delay(&options, 1, None) <= Duration::from_secs(1));
         assert!(delay(&options, 1, None) >= Duration::from_millis(500));
         assert!(delay(&options, 19, None) >= Duration::from_secs(1_800));

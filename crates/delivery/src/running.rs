@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use scarce_engine::random::{bytes, hex};
 use scarce_outflow::Backoff;
+use scarce_sql::DatabaseError;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::Delivery;
 use crate::queue::{Ended, Queue};
-use crate::{Delivery, DeliveryError};
 
-/// How long after trouble with the database it is tried again: first, and at most.
+/// The first and the longest delay of a retry after trouble with the database.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
 /// What is wrong with a worker just now.
@@ -19,13 +20,13 @@ type TroubleNow = Arc<Mutex<Option<String>>>;
 
 /// Workers that run until they are stopped. Dropping this stops them, too, without waiting for their end.
 #[derive(Debug)]
-pub struct Running {
+pub struct Workers {
     tasks: Vec<JoinHandle<()>>,
     stop: watch::Sender<bool>,
     troubles: Vec<TroubleNow>,
 }
 
-impl Running {
+impl Workers {
     pub(crate) fn new(
         stop: watch::Sender<bool>,
         tasks: Vec<JoinHandle<()>>,
@@ -42,7 +43,7 @@ impl Running {
 
     /// Lets what is under way end, and ends.
     pub async fn stop(mut self) {
-        // Whoever has ended already hears nothing.
+        // A worker that has ended already hears nothing.
         let _ = self.stop.send(true);
         for task in std::mem::take(&mut self.tasks) {
             // A worker that panicked has nothing more to finish.
@@ -105,14 +106,14 @@ impl Work {
         Arc::clone(&self.trouble)
     }
 
-    /// Tells that all is well again.
+    /// Reports that all is well again.
     pub(crate) fn is_well(&mut self) {
         self.backoff.reset();
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Tells of trouble, and waits a while.
-    pub(crate) async fn is_troubled(&mut self, error: &DeliveryError) {
+    /// Reports trouble, and waits for the retry.
+    pub(crate) async fn is_troubled(&mut self, error: &impl ToString) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         let delay = self.backoff.next_delay();
         if self.stopping.is_asked() {
@@ -140,8 +141,8 @@ impl Work {
         }
     }
 
-    /// Notes how tries ended. While the database does not take it, nothing else can be done, so that it is tried until
-    /// the leases are over: then others try again what was noted by nobody.
+    /// Notes how attempts ended. Nothing else can be done before the database takes that, so it is retried until the
+    /// leases end; then other workers take over.
     pub(crate) async fn note(&mut self, ended: &Ended) {
         if ended.done.is_empty() && ended.failed.is_empty() {
             return;
@@ -156,13 +157,13 @@ impl Work {
         self.is_well();
     }
 
-    async fn try_to_note(&self, ended: &Ended) -> Result<(), DeliveryError> {
-        let delivery = &self.delivery;
-        delivery
+    async fn try_to_note(&self, ended: &Ended) -> Result<(), DatabaseError> {
+        let store = self.delivery.store();
+        store
             .in_time(async {
-                let mut lent = delivery.lend_to_write().await?;
+                let mut lent = store.lend_to_write().await?;
                 let noted = self.queue.note(&mut lent, &self.owner, ended).await;
-                noted.map_err(|error| delivery.failed(&error))?;
+                noted.map_err(|error| store.failed(&error))?;
                 lent.done();
                 Ok(())
             })

@@ -14,12 +14,12 @@ pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
 pub use queries::{Settlement, SettlementFilter, SettlementState};
 pub use template::AccountTemplate;
 
-/// By which way packets are settled. A packet keeps the way by which it was tried first.
+/// The route by which packets are settled. A packet keeps the route of its first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// As a credit to an account of the engine.
     Engine,
-    /// By a call to somebody else.
+    /// By a call to an outside system.
     Outside,
 }
 
@@ -39,7 +39,7 @@ impl Route {
 }
 
 /// The operation id under which a packet is settled: `settle:{campaign}:{packet}`. Where that id was refused for good,
-/// and the packet is tried anew, the round is added.
+/// and the packet is retried, the round is added.
 #[must_use]
 pub fn operation_id(campaign: &str, packet: u64, round: u64) -> String {
     match round {

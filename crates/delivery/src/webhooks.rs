@@ -2,7 +2,7 @@
 
 mod worker;
 
-use scarce_sql::{Cell, Kind};
+use scarce_sql::{Cell, Column, ColumnKind};
 
 use crate::page::{Conditions, Page, Taken};
 use crate::queue::marks;
@@ -19,7 +19,7 @@ pub enum DeliveryState {
     Pending,
     /// The receiver answered 200 to 299.
     Delivered,
-    /// It is not tried any more unless it is replayed.
+    /// It is not retried unless it is replayed.
     Dead,
 }
 
@@ -88,21 +88,21 @@ pub fn message_id(deployment_id: &str, partition: u32, epoch: u64, sequence: u64
     format!("evt_{deployment_id}_{partition}_{epoch}_{sequence}")
 }
 
-const COLUMNS: [(&str, Kind); 14] = [
-    ("delivery_id", Kind::Integer),
-    ("endpoint_id", Kind::Text),
-    ("partition_id", Kind::Integer),
-    ("epoch", Kind::Integer),
-    ("sequence", Kind::Integer),
-    ("event", Kind::Text),
-    ("body", Kind::Text),
-    ("state", Kind::Text),
-    ("attempts", Kind::Integer),
-    ("next_at_ms", Kind::Integer),
-    ("last_status", Kind::Integer),
-    ("last_error", Kind::Text),
-    ("created_at_ms", Kind::Integer),
-    ("done_at_ms", Kind::Integer),
+const COLUMNS: [Column; 14] = [
+    Column::integer("delivery_id"),
+    Column::text("endpoint_id"),
+    Column::integer("partition_id"),
+    Column::integer("epoch"),
+    Column::integer("sequence"),
+    Column::text("event"),
+    Column::text("body"),
+    Column::text("state"),
+    Column::integer("attempts"),
+    Column::integer("next_at_ms"),
+    Column::integer("last_status"),
+    Column::text("last_error"),
+    Column::integer("created_at_ms"),
+    Column::integer("done_at_ms"),
 ];
 
 impl WebhookDelivery {
@@ -142,7 +142,7 @@ impl Delivery {
         conditions.and_if("endpoint_id = ?", filter.endpoint_id);
         conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
         let source = ("delivery_webhooks", "delivery_id", &COLUMNS[..]);
-        let read = |row| WebhookDelivery::read(row, self.deployment_id());
+        let read = |row| WebhookDelivery::read(row, self.store().deployment_id());
         self.page(source, conditions, (after, limit), read).await
     }
 
@@ -154,7 +154,7 @@ impl Delivery {
         Ok(self.replay("delivery_id = ? AND state <> 'pending'", id.into()).await? > 0)
     }
 
-    /// Has all dead letters of an endpoint tried again; gives how many.
+    /// Retries all dead letters of an endpoint; gives how many.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -167,7 +167,7 @@ impl Delivery {
             "UPDATE delivery_webhooks SET state = 'pending', attempts = 0, next_at_ms = ?, done_at_ms = NULL, \
              lease_owner = NULL WHERE {condition}"
         );
-        let count = self.execute(&sql, &[now_ms().into(), value]).await?;
+        let count = self.store().execute(&sql, &[now_ms().into(), value]).await?;
         self.webhooks_written().notify_one();
         Ok(count)
     }
@@ -184,7 +184,7 @@ impl Delivery {
         );
         let mut removed = 0;
         loop {
-            let rows = self.fetch(&find, &[before.into()], &[Kind::Integer]).await?;
+            let rows = self.store().fetch(&find, &[before.into()], &[ColumnKind::Integer]).await?;
             let ids: Vec<Cell> = rows.into_iter().flatten().collect();
             if ids.is_empty() {
                 return Ok(removed);
@@ -193,7 +193,7 @@ impl Delivery {
                 "DELETE FROM delivery_webhooks WHERE delivery_id IN ({}) AND state = 'delivered'",
                 marks(ids.len())
             );
-            removed += self.execute(&sql, &ids).await?;
+            removed += self.store().execute(&sql, &ids).await?;
         }
     }
 }

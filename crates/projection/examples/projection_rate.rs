@@ -12,7 +12,7 @@ use scarce_core::machine::Machine;
 use scarce_core::state::Settings;
 use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use scarce_outflow::{Batch, Consumer};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use scarce_sim::compare::envelope;
 use scarce_sim::random::Random;
 
@@ -176,7 +176,8 @@ fn cpu_seconds() -> f64 {
 async fn measure(database: &str, url: &str, mix: &Mix) {
     let partitions = u32::try_from(number("SCARCE_PARTITIONS", 1)).expect("a number of partitions");
     let events_wanted = number("SCARCE_EVENTS", 400_000) / u64::from(partitions);
-    let projection = Projection::open(url, DEPLOYMENT, Options::default()).await.expect("the database");
+    let projection =
+        Projection::open(url, DEPLOYMENT, ProjectionOptions::default()).await.expect("the database");
     let (mut events, mut tasks) = (0, Vec::new());
     for partition in 0..partitions {
         let Log { before, measured } = log(mix, partition, events_wanted);

@@ -1,16 +1,20 @@
-//! The log as tables in SQLite, PostgreSQL, MySQL or MariaDB: balances with every movement, units with who
-//! got which, packets, coupons, orders, trades, operations. For accountants, support desks and whoever asks
-//! for what an engine no longer keeps; never a source of truth for an engine.
+//! The log as tables in SQLite, PostgreSQL, MySQL or MariaDB: balances with every movement, units and who got them,
+//! packets, coupons, orders, trades, operations. For accountants and support desks, and for questions about what an
+//! engine no longer keeps; never a source of truth for an engine.
 //!
-//! A [`Projection`] is a database; [`Projection::consumer`] takes the log of a partition and writes it there,
-//! batch after batch, each in one transaction with the place that was reached, so that every event is in
-//! the tables once whatever is killed when. [`Projection::history`] reads them.
+//! Begin with [`Projection`], which is a database. [`Projection::consumer`] consumes the log of a partition: `fold`
+//! turns events into rows, and each batch is written in one transaction with the position that it reached, so that
+//! every event is in the tables once, whatever is killed and when. [`Projection::history`] reads them. The tables are
+//! described in `migrations`.
+//!
+//! This crate must not know how a log is kept or served (it sees batches only), nor how a database is reached
+//! (`scarce-sql` does). `fold` in turn must not know of databases.
 
 mod consumer;
+mod description;
 mod error;
 mod fold;
 pub mod history;
-mod migrations;
 mod projection;
 mod rows;
 mod shelf;
@@ -19,4 +23,5 @@ mod table;
 
 pub use consumer::SqlConsumer;
 pub use error::ProjectionError;
-pub use projection::{Options, Progress, Projection};
+pub use projection::{ProjectedPosition, Projection, ProjectionOptions};
+pub use scarce_sql::DatabaseError;

@@ -1,27 +1,28 @@
 //! A database that logs are projected into.
 
 mod emptying;
-mod readers;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::event::Position;
-use scarce_sql::Doing;
+use scarce_sql::{Database, DatabaseOptions};
 use tokio::sync::Mutex;
 
 use crate::ProjectionError;
 use crate::consumer::SqlConsumer;
+use crate::description::TABLES;
 use crate::history::History;
-use crate::migrations::{deployment, failure, prepare};
 use crate::store::{Address, Link};
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, ColumnKind};
 pub(crate) use emptying::MARK;
-use readers::Readers;
+
+/// How many connections read at a time at most; further readers wait.
+const READERS_MAX: usize = 4;
 
 /// How a projection works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ProjectionOptions {
     /// How many rows of each table a consumer keeps in memory between batches, more or less. What is not
     /// there is read from the database, once for a batch.
     pub rows_max: usize,
@@ -32,15 +33,15 @@ pub struct Options {
     pub timeout: Duration,
 }
 
-impl Default for Options {
+impl Default for ProjectionOptions {
     fn default() -> Self {
         Self { rows_max: 50_000, ids_kept_ms_min: 600_000, timeout: Duration::from_secs(120) }
     }
 }
 
-/// How far the log of a partition is in the tables.
+/// How far the log of a partition is projected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct ProjectedPosition {
     /// Whose log.
     pub partition: u32,
     /// The place behind its last event in the tables.
@@ -51,11 +52,8 @@ pub struct Progress {
     pub updated_at_ms: u64,
 }
 
-/// What PostgreSQL shows to who looks at its connections.
-const APPLICATION: &str = "scarce-projection";
-
-/// A connection that is made when it is needed.
-pub(crate) type Slot = Arc<Mutex<Option<Link>>>;
+/// A consumer's own connection, which is made when it is needed.
+pub(crate) type OwnLink = Arc<Mutex<Option<Link>>>;
 
 /// A database into which the logs of one deployment are projected. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -65,17 +63,11 @@ pub struct Projection {
 
 #[derive(Debug)]
 struct Inner {
-    address: Address,
-    deployment_id: String,
-    options: Options,
-    /// Whether the tables are there, and hold the log of this deployment.
-    is_ready: Mutex<bool>,
-    /// Whether tables are left as they are, whatever they are.
-    is_read_only: bool,
+    store: Database,
+    options: ProjectionOptions,
     /// The one connection by which all consumers write into SQLite: it lets in one writer at a time, and
     /// what one connection knows of the file is stale when another one has written.
-    writer: Slot,
-    readers: Readers,
+    writer: OwnLink,
 }
 
 impl Projection {
@@ -87,65 +79,51 @@ impl Projection {
     /// # Errors
     /// When the address cannot be read, the database does not answer, or its tables hold another deployment's
     /// log or are newer than this release.
-    pub async fn open(url: &str, deployment_id: &str, options: Options) -> Result<Self, ProjectionError> {
+    pub async fn open(
+        url: &str,
+        deployment_id: &str,
+        options: ProjectionOptions,
+    ) -> Result<Self, ProjectionError> {
         let projection = Self::new(url, deployment_id, options)?;
-        let link = projection.connect_in_time().await?;
-        projection.inner.readers.put_back(link);
+        projection.store().check().await?;
         Ok(projection)
     }
 
-    /// The same, but connects only when it is used: consumers and readers tell what is wrong until it is
-    /// mended.
+    /// The same, but connects only when it is used: consumers and readers report what is wrong until it is
+    /// repaired.
     ///
     /// # Errors
     /// When the address or the deployment's id cannot be read.
-    pub fn new(url: &str, deployment_id: &str, options: Options) -> Result<Self, ProjectionError> {
-        let is_id = deployment_id.len() == 32 && deployment_id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_id {
-            return Err(ProjectionError::Deployment { id: deployment_id.to_owned() });
-        }
-        let deployment_id = deployment_id.to_ascii_lowercase();
-        Ok(Self::of(Address::parse(url, APPLICATION)?, deployment_id, options, false))
+    pub fn new(url: &str, deployment_id: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
+        let store = Database::new(url, deployment_id, &TABLES, options.of_database())?;
+        Ok(Self::of(store, options))
     }
 
     /// Opens a projection that somebody else fills, to read it: makes and changes nothing.
     ///
     /// # Errors
     /// When the address cannot be read, the database does not answer, or holds no projection.
-    pub async fn open_read_only(url: &str, options: Options) -> Result<Self, ProjectionError> {
-        let address = Address::parse(url, APPLICATION)?.of_existing();
-        let nothing = || ProjectionError::Nothing { database: address.to_string() };
-        let reading = async {
-            let mut link = Link::open(&address).await.map_err(|error| failure(&address, &error))?;
-            let found = deployment(&mut link).await;
-            Ok::<_, ProjectionError>((link, found.ok().flatten().ok_or_else(nothing)?))
-        };
-        let read = tokio::time::timeout(options.timeout, reading).await;
-        let (link, deployment_id) = read.map_err(|_| late(&address, options.timeout))??;
-        let projection = Self::of(address, deployment_id, options, true);
-        projection.inner.readers.put_back(link);
-        Ok(projection)
+    pub async fn open_read_only(url: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
+        let store = Database::open_read_only(url, &TABLES, options.of_database()).await?;
+        Ok(Self::of(store, options))
     }
 
-    fn of(address: Address, deployment_id: String, options: Options, is_read_only: bool) -> Self {
-        let is_ready = Mutex::new(false);
-        let (writer, readers) = (Slot::default(), Readers::default());
-        let inner = Inner { address, deployment_id, options, is_ready, is_read_only, writer, readers };
-        Self { inner: Arc::new(inner) }
+    fn of(store: Database, options: ProjectionOptions) -> Self {
+        Self { inner: Arc::new(Inner { store, options, writer: OwnLink::default() }) }
     }
 
-    /// Who takes the log of a partition. Two of them for one partition do no harm: one of them writes, and
+    /// Takes the log of a partition. Two consumers of one partition do no harm: one of them writes, and
     /// the other one finds itself overtaken.
     #[must_use]
     pub fn consumer(&self, partition: u32) -> SqlConsumer {
-        let slot = match self.inner.address {
+        let own_link = match self.store().address() {
             Address::Sqlite(_) => Arc::clone(&self.inner.writer),
-            _ => Slot::default(),
+            _ => OwnLink::default(),
         };
-        SqlConsumer::new(self.clone(), partition, slot)
+        SqlConsumer::new(self.clone(), partition, own_link)
     }
 
-    /// What is in the tables, for whoever asks.
+    /// Reads what is in the tables.
     #[must_use]
     pub fn history(&self) -> History {
         History::new(self.clone())
@@ -155,11 +133,12 @@ impl Projection {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn positions(&self) -> Result<Vec<Progress>, ProjectionError> {
+    pub async fn positions(&self) -> Result<Vec<ProjectedPosition>, ProjectionError> {
         let sql = "SELECT partition_id, epoch, sequence, at_ms, updated_at_ms FROM cursors \
                    WHERE deployment_id = ? ORDER BY partition_id";
-        let rows = self.read(sql, &[Cell::from(self.deployment_id())], &[Kind::Integer; 5]).await?;
-        Ok(rows.iter().map(|row| progress(row)).collect())
+        let deployment_id = [Cell::from(self.store().deployment_id())];
+        let rows = self.store().fetch(sql, &deployment_id, &[ColumnKind::Integer; 5]).await?;
+        Ok(rows.iter().map(|row| projected_position(row)).collect())
     }
 
     /// Empties the tables and sets every cursor to the beginning, all or nothing; consumers then write the
@@ -168,91 +147,40 @@ impl Projection {
     /// # Errors
     /// When the database does not answer, or refuses.
     pub async fn rebuild(&self) -> Result<(), ProjectionError> {
-        let mut link = self.connect_in_time().await?;
+        let mut link = self.store().in_time(self.store().connect()).await?;
         let emptied = emptying::empty(&mut link).await;
         link.close().await;
-        emptied.map_err(|error| failure(&self.inner.address, &error))
+        Ok(emptied.map_err(|error| self.store().failed(&error))?)
     }
 
     /// The database as people know it, without its password.
     #[must_use]
     pub fn database(&self) -> String {
-        self.inner.address.to_string()
+        self.store().address().to_string()
     }
 
-    pub(crate) fn address(&self) -> &Address {
-        &self.inner.address
+    pub(crate) fn store(&self) -> &Database {
+        &self.inner.store
     }
 
-    pub(crate) fn deployment_id(&self) -> &str {
-        &self.inner.deployment_id
-    }
-
-    pub(crate) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> ProjectionOptions {
         self.inner.options
     }
+}
 
-    /// A new connection to tables that are as they should be.
-    pub(crate) fn connect(&self) -> Doing<'_, Link, ProjectionError> {
-        Box::pin(self.connect_anew())
-    }
-
-    async fn connect_anew(&self) -> Result<Link, ProjectionError> {
-        let Inner { address, deployment_id, is_ready, is_read_only, .. } = &*self.inner;
-        let mut link = Link::open(address).await.map_err(|error| failure(address, &error))?;
-        if *is_read_only {
-            return Ok(link);
-        }
-        let mut is_ready = is_ready.lock().await;
-        if !*is_ready {
-            prepare(&mut link, address, deployment_id).await?;
-            *is_ready = true;
-        }
-        Ok(link)
-    }
-
-    /// Has the next one who connects look at the tables again: something was wrong.
-    pub(crate) async fn doubt(&self) {
-        *self.inner.is_ready.lock().await = false;
-    }
-
-    pub(crate) fn late(&self) -> ProjectionError {
-        late(self.address(), self.options().timeout)
-    }
-
-    async fn connect_in_time(&self) -> Result<Link, ProjectionError> {
-        let connected = tokio::time::timeout(self.options().timeout, self.connect()).await;
-        connected.unwrap_or_else(|_| Err(self.late()))
-    }
-
-    /// Reads rows on a connection for readers.
-    pub(crate) fn read<'l>(
-        &'l self,
-        sql: &'l str,
-        values: &'l [Cell],
-        kinds: &'l [Kind],
-    ) -> Doing<'l, Vec<Vec<Cell>>, ProjectionError> {
-        let reading = self.inner.readers.read(self, sql, values, kinds);
-        Box::pin(async {
-            match tokio::time::timeout(self.options().timeout, reading).await {
-                Ok(read) => read,
-                Err(_) => Err(self.late()),
-            }
-        })
+impl ProjectionOptions {
+    fn of_database(self) -> DatabaseOptions {
+        DatabaseOptions { timeout: self.timeout, connections_max: READERS_MAX }
     }
 }
 
-fn late(address: &Address, timeout: Duration) -> ProjectionError {
-    ProjectionError::Late { database: address.to_string(), timeout_ms: timeout.as_millis() }
-}
-
-fn progress(row: &[Cell]) -> Progress {
+fn projected_position(row: &[Cell]) -> ProjectedPosition {
     let number = |at: usize| match row.get(at) {
         Some(Cell::Integer(value)) => u64::try_from(*value).ok(),
         _ => None,
     };
     let figure = |at| number(at).unwrap_or(0);
-    Progress {
+    ProjectedPosition {
         partition: u32::try_from(figure(0)).unwrap_or(u32::MAX),
         position: Position { epoch: figure(1), sequence: figure(2) },
         at_ms: number(3),

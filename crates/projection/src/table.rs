@@ -1,7 +1,7 @@
-//! Tables as the code knows them: their columns, rows that go into them and come out, and what is to be
-//! written at a time.
+//! Tables as the code knows them: their columns, the rows that go in and out, and what is written at a time.
 
-pub(crate) use scarce_sql::{Cell, Column, Kind, Text};
+use scarce_sql::Dialect;
+pub(crate) use scarce_sql::{Cell, Column, ColumnKind, Text};
 
 /// A table. Its columns begin with those of its key.
 #[derive(Debug)]
@@ -24,21 +24,21 @@ impl Table {
         &self.columns[..self.key_columns]
     }
 
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = ColumnKind> {
         self.columns.iter().map(|column| column.kind)
     }
 }
 
 /// What a field of a row is in its column.
 pub(crate) trait Field: Sized {
-    const KIND: Kind;
+    const KIND: ColumnKind;
     fn cell(self) -> Cell;
-    /// The field again; nothing where the column holds what no such field has.
+    /// Reads the field; `None` if the column holds a value that such a field cannot have.
     fn read(cell: Cell) -> Option<Self>;
 }
 
 impl Field for i64 {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ColumnKind = ColumnKind::Integer;
 
     fn cell(self) -> Cell {
         Cell::Integer(self)
@@ -50,7 +50,7 @@ impl Field for i64 {
 }
 
 impl Field for Text {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn cell(self) -> Cell {
         Cell::Text(self)
@@ -65,7 +65,7 @@ impl Field for Text {
 }
 
 impl Field for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn cell(self) -> Cell {
         Cell::Text(self.into())
@@ -77,7 +77,7 @@ impl Field for String {
 }
 
 impl Field for serde_json::Value {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn cell(self) -> Cell {
         Cell::Text(self.to_string().into())
@@ -89,7 +89,7 @@ impl Field for serde_json::Value {
 }
 
 impl<T: Field> Field for Option<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: ColumnKind = T::KIND;
 
     fn cell(self) -> Cell {
         self.map_or(Cell::Null, Field::cell)
@@ -107,7 +107,7 @@ impl<T: Field> Field for Option<T> {
 macro_rules! word_fields {
     ($($name:ty),* $(,)?) => {$(
         impl $crate::table::Field for $name {
-            const KIND: $crate::table::Kind = $crate::table::Kind::Text;
+            const KIND: $crate::table::ColumnKind = $crate::table::ColumnKind::Text;
 
             fn cell(self) -> $crate::table::Cell {
                 $crate::table::Cell::Word(self.word())
@@ -125,7 +125,7 @@ pub(crate) trait Row: Sized {
     const TABLE: &'static Table;
     /// Adds the values in the order of the columns.
     fn put(self, cells: &mut Vec<Cell>);
-    /// Reads what [`Row::put`] gave; nothing where a value is not one that such a row has.
+    /// Reads what [`Row::put`] gave; `None` if a value is not one that such a row can have.
     fn read(cells: Vec<Cell>) -> Option<Self>;
 }
 
@@ -201,6 +201,11 @@ impl Sheet {
 
     pub(crate) fn rows(&self) -> usize {
         self.cells.len() / self.table.columns.len()
+    }
+
+    /// How many rows from one on go into one statement.
+    pub(crate) fn rows_at_once(&self, dialect: Dialect, from: usize) -> usize {
+        dialect.rows_at_once(self.table.columns.len(), self.cells(from..self.rows()))
     }
 
     /// The values of some rows.

@@ -8,7 +8,9 @@ use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 
-/// How long SQLite waits for whoever else writes into the file.
+use crate::Dialect;
+
+/// How long SQLite waits for other writers of the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much of the file SQLite keeps in memory, in KiB.
@@ -36,18 +38,18 @@ pub enum Address {
     MySql(MySqlConnectOptions),
 }
 
-/// Why an address is none.
+/// Why an address cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     /// It begins with something that names no database we know.
-    #[error("'{scheme}:' is no database that is known here; write sqlite:, postgres: or mysql:")]
+    #[error("'{scheme}:' is not a database that is supported here; write sqlite:, postgres: or mysql:")]
     Scheme {
         /// What stands before the colon.
         scheme: String,
     },
     /// It cannot be read.
     #[error(
-        "the database's address cannot be read; write it as sqlite:///path/file.db or scheme://user:password@host:port/database"
+        "cannot read the database's address; write it as sqlite:///path/file.db or scheme://user:password@host:port/database"
     )]
     Unreadable {
         /// What is wrong with it.
@@ -58,7 +60,7 @@ pub enum AddressError {
 
 impl Address {
     /// Reads an address: `sqlite:///path/file.db`, `postgres://user:password@host:port/database`, or the same
-    /// with `mysql:`. PostgreSQL shows `application_name` to who looks at its connections.
+    /// with `mysql:`. PostgreSQL lists its connections under `application_name`.
     ///
     /// # Errors
     /// When it is none of these.
@@ -89,6 +91,16 @@ impl Address {
         match self {
             Self::Sqlite(options) => Self::Sqlite(options.create_if_missing(false)),
             other => other,
+        }
+    }
+
+    /// The dialect of the database.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+            Self::MySql(_) => Dialect::MySql,
         }
     }
 

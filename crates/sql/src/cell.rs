@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-/// What a column holds. Nothing else is needed: figures and times are integers, all else is text.
+/// What a column holds. Nothing else is needed: amounts, counts and times are integers, all else is text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A whole number of 64 bits with a sign.
     Integer,
     /// A text.
@@ -17,7 +17,21 @@ pub struct Column {
     /// Its name.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnKind,
+}
+
+impl Column {
+    /// A column of numbers.
+    #[must_use]
+    pub const fn integer(name: &'static str) -> Self {
+        Self { name, kind: ColumnKind::Integer }
+    }
+
+    /// A column of texts.
+    #[must_use]
+    pub const fn text(name: &'static str) -> Self {
+        Self { name, kind: ColumnKind::Text }
+    }
 }
 
 /// A text in a row. The same one stands in several rows, and in the statements that write them, without being
@@ -27,7 +41,7 @@ pub type Text = Arc<str>;
 /// A value in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// None.
+    /// No value.
     Null,
     /// A number.
     Integer(i64),

@@ -1,10 +1,10 @@
-//! In what the databases differ.
+//! The differences between the databases.
 
 use std::fmt::Write;
 
-use crate::{Column, Kind};
+use crate::{Column, ColumnKind};
 
-/// How a database wants to be spoken to.
+/// A dialect of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// SQLite.
@@ -35,13 +35,13 @@ impl Dialect {
     #[must_use]
     pub fn begin(self) -> &'static str {
         match self {
-            // Whoever waits does so now, and not in the middle, where waiting may be of no use.
+            // A writer that must wait does so now: in the middle of a transaction SQLite may refuse to wait.
             Self::Sqlite => "BEGIN IMMEDIATE",
             Self::Postgres | Self::MySql => "BEGIN",
         }
     }
 
-    /// Adds a row unless there is one of its key; the first of the columns is one of the key.
+    /// Adds a row unless one with its key exists; the first of the columns is one of the key.
     #[must_use]
     pub fn insert_if_missing(self, table: &str, columns: &[&str]) -> String {
         let marks = vec!["?"; columns.len()].join(", ");
@@ -49,7 +49,7 @@ impl Dialect {
         format!("INSERT INTO {table} ({}) VALUES ({marks}) {otherwise}", columns.join(", "))
     }
 
-    /// Adds so many rows, each unless there is one of its key; the first of the columns is one of the key.
+    /// Adds a number of rows, each unless a row with its key exists; the first of the columns is one of the key.
     /// PostgreSQL takes the values as one array for each column.
     #[must_use]
     pub fn insert_all_missing(self, table: &str, columns: &[Column], rows: usize) -> String {
@@ -69,7 +69,7 @@ impl Dialect {
         sql
     }
 
-    /// What leaves a row alone that is there already; `key` is a column of its key.
+    /// Leaves a row alone that exists already; `key` is a column of its key.
     fn unless_there(self, key: &str) -> String {
         match self {
             Self::Sqlite | Self::Postgres => "ON CONFLICT DO NOTHING".to_owned(),
@@ -77,7 +77,7 @@ impl Dialect {
         }
     }
 
-    /// What ends a `SELECT` of rows that nobody may remove before the transaction has ended.
+    /// Ends a `SELECT` whose rows may not be removed before the transaction has ended.
     #[must_use]
     pub fn keep_rows(self) -> &'static str {
         match self {
@@ -88,8 +88,8 @@ impl Dialect {
         }
     }
 
-    /// What ends a `SELECT` that claims rows, so that two who claim at a time get different ones. Only within a
-    /// transaction. SQLite lets in one writer at a time anyway.
+    /// Ends a `SELECT` that claims rows, so that concurrent claims get different ones. Only within a transaction. SQLite
+    /// lets in one writer at a time anyway.
     #[must_use]
     pub fn skip_locked(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ pub fn put(sql: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = sql.write_fmt(text);
 }
 
-/// Adds the marks of values of so many columns and rows: `(?, ?), (?, ?)`.
+/// Adds the placeholders of columns and rows: `(?, ?), (?, ?)`.
 pub fn put_marks(sql: &mut String, columns: usize, rows: usize) {
     let row = format!("({})", vec!["?"; columns].join(", "));
     for at in 0..rows {
@@ -120,8 +120,8 @@ pub fn put_arrays(sql: &mut String, columns: &[Column]) {
     for (number, column) in (1..).zip(columns) {
         let comma = if number > 1 { ", " } else { "" };
         let kind = match column.kind {
-            Kind::Integer => "bigint",
-            Kind::Text => "text",
+            ColumnKind::Integer => "bigint",
+            ColumnKind::Text => "text",
         };
         put(sql, format_args!("{comma}${number}::{kind}[]"));
     }
@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn rows_that_are_there_are_left_alone_in_each_dialect() {
-        let columns = [Column { name: "a", kind: Kind::Integer }, Column { name: "b", kind: Kind::Text }];
+        let columns =
+            [Column { name: "a", kind: ColumnKind::Integer }, Column { name: "b", kind: ColumnKind::Text }];
         let sql = |dialect: Dialect| dialect.insert_all_missing("t", &columns, 2);
         assert_eq!(sql(Dialect::Sqlite), "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING");
         assert_eq!(

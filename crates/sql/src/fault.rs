@@ -1,15 +1,15 @@
-//! What databases answer when something is wrong, and what is to be done about it.
+//! The errors of databases: what they mean, and what to do about them.
 
 use sqlx::Error;
 use sqlx::error::{DatabaseError, ErrorKind};
 
-/// Whether a new row is there already.
+/// Whether a new row exists already.
 #[must_use]
 pub fn is_duplicate(error: &Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
 }
 
-/// Whether somebody else's transaction was in the way, so that trying again at once makes sense.
+/// Whether another transaction was in the way, so that an immediate retry makes sense.
 #[must_use]
 pub fn is_conflict(error: &Error) -> bool {
     // PostgreSQL: serialization failure, deadlock; MySQL: deadlock, lock wait timeout.
@@ -17,7 +17,7 @@ pub fn is_conflict(error: &Error) -> bool {
     error.as_database_error().is_some_and(|error| code(error).is_some_and(|code| CODES.contains(&&*code)))
 }
 
-/// Whether the connection is of no more use; a new one may be.
+/// Whether the connection is lost; a new one may work.
 #[must_use]
 pub fn is_lost(error: &Error) -> bool {
     // PostgreSQL: shut down by an administrator, crashed, starting; MySQL: gone, shut down.
@@ -37,7 +37,7 @@ fn code(error: &dyn DatabaseError) -> Option<String> {
     }
 }
 
-/// What those who look after the tables are to do where that depends on whose tables they are.
+/// What to do when something is wrong with a set of tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Remedies {
     /// When a table or a column is missing.
@@ -48,6 +48,12 @@ pub struct Remedies {
     pub contradiction: &'static str,
     /// When SQLite's file is damaged.
     pub damaged: &'static str,
+    /// When the tables were made by a newer release.
+    pub newer: &'static str,
+    /// When the tables are not as a release made them.
+    pub changed: &'static str,
+    /// When there are no such tables, and none are to be made.
+    pub none: &'static str,
 }
 
 /// What is wrong, and what to do about it.
@@ -66,16 +72,18 @@ pub fn describe(error: &Error, remedies: &Remedies) -> String {
             format!("no encrypted connection can be made ({error}); look at the certificates")
         }
         Error::ColumnDecode { index, source } => format!(
-            "column {index} holds what no such column of ours does ({source}); {}",
+            "column {index} holds a value that this column cannot have ({source}); {}",
             remedies.unreadable
         ),
         Error::ColumnIndexOutOfBounds { .. } | Error::ColumnNotFound(_) => {
             format!(
-                "it answers with other columns than asked for ({error}); look whether it is what it should be"
+                "it answered with other columns than asked for ({error}); check that the address names the right database"
             )
         }
         Error::WorkerCrashed | Error::Protocol(_) => {
-            format!("the connection broke in the middle of an answer ({error}); it is made anew")
+            format!(
+                "the connection broke in the middle of an answer ({error}); the next attempt makes a new one"
+            )
         }
         error => format!("it failed ({error})"),
     }
@@ -88,13 +96,13 @@ fn advice(code: &str, message: &str, kind: &ErrorKind, remedies: &Remedies) -> &
         "3D000" | "1049" => "create that database, or correct the address",
         "42501" | "1142" | "1044" => "give the user of the address the right to read and write these tables",
         "42P01" | "42703" | "1146" | "1054" => remedies.missing,
-        "53100" | "1021" | "1114" | "1041" | "13" => "make room on the database's disk",
+        "53100" | "1021" | "1114" | "1041" | "13" => "free space on the database's disk",
         "25006" | "1290" | "1836" | "1792" | "8" | "776" | "1032" | "520" | "264" | "1544" => {
             "let the database be written to"
         }
         "53300" | "1040" | "1203" => "allow more connections, or close some",
         "14" => "create the folder, and let this user write there",
-        "5" | "261" | "517" => "end whoever else holds the database for so long",
+        "5" | "261" | "517" => "another process holds the database too long; stop it",
         "11" | "26" => remedies.damaged,
         "1" if message.contains("no such") || message.contains("has no column") => remedies.missing,
         "57P01" | "57P02" | "57P03" | "1053" => "wait until it runs again",

@@ -3,15 +3,15 @@
 use std::pin::Pin;
 
 use sqlx::mysql::MySqlConnection;
-use sqlx::postgres::PgConnection;
+use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{ConnectOptions, Connection, Error};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Error, MySql, Postgres, Sqlite};
 
-use crate::sqlite::floor_power_of_two;
-use crate::{Address, Cell, Column, Dialect, Kind, mysql, postgres, sqlite};
+use crate::values::{add_column, arguments, cells};
+use crate::{Address, Cell, Column, ColumnKind, Dialect, mysql};
 
-/// Something that a database is asked to do. It is boxed so that the drivers' code is compiled here, once, and not
-/// again in each crate and test that waits for it.
+/// The future of a request to a database. It is boxed so that the drivers' code is compiled once, here, and not again
+/// in each crate and test that awaits it.
 pub type Doing<'l, T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'l>>;
 
 /// A connection.
@@ -23,6 +23,26 @@ pub enum Link {
     Postgres(Box<PgConnection>),
     /// To MySQL or MariaDB.
     MySql(Box<MySqlConnection>),
+}
+
+/// Does the same with whichever connection it is; each driver has its own types for it.
+macro_rules! with_driver {
+    ($link:expr, $connection:ident, $driver:ident => $does:expr) => {
+        match $link {
+            Link::Sqlite($connection) => {
+                type $driver = Sqlite;
+                $does
+            }
+            Link::Postgres($connection) => {
+                type $driver = Postgres;
+                $does
+            }
+            Link::MySql($connection) => {
+                type $driver = MySql;
+                $does
+            }
+        }
+    };
 }
 
 impl Link {
@@ -44,7 +64,7 @@ impl Link {
         })
     }
 
-    /// How it wants to be spoken to.
+    /// Its dialect.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         match self {
@@ -62,7 +82,7 @@ impl Link {
         self.run(self.dialect().begin())
     }
 
-    /// Keeps what the transaction did. After an error nobody knows whether it was kept.
+    /// Commits the transaction. After an error it is unknown whether it was committed.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
@@ -70,7 +90,7 @@ impl Link {
         self.run("COMMIT")
     }
 
-    /// Takes back what the transaction did.
+    /// Rolls the transaction back.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
@@ -98,13 +118,12 @@ impl Link {
     /// # Errors
     /// When the database does not answer, or refuses.
     pub fn execute<'l>(&'l mut self, sql: &str, values: &'l [Cell]) -> Doing<'l, u64> {
-        let sql = self.dialect().marked(sql);
+        let sql = AssertSqlSafe(self.dialect().marked(sql));
         Box::pin(async move {
-            match self {
-                Self::Sqlite(connection) => sqlite::execute(connection, sql, values).await,
-                Self::Postgres(connection) => postgres::execute(connection, sql, values).await,
-                Self::MySql(connection) => mysql::execute(connection, sql, values).await,
-            }
+            with_driver!(self, connection, Driver => {
+                let query = sqlx::query_with::<Driver, _>(sql, arguments::<Driver>(values)?);
+                Ok(query.execute(&mut **connection).await?.rows_affected())
+            })
         })
     }
 
@@ -116,19 +135,18 @@ impl Link {
         &'l mut self,
         sql: &str,
         values: &'l [Cell],
-        kinds: &'l [Kind],
+        kinds: &'l [ColumnKind],
     ) -> Doing<'l, Vec<Vec<Cell>>> {
-        let sql = self.dialect().marked(sql);
+        let sql = AssertSqlSafe(self.dialect().marked(sql));
         Box::pin(async move {
-            match self {
-                Self::Sqlite(connection) => sqlite::fetch(connection, sql, values, kinds).await,
-                Self::Postgres(connection) => postgres::fetch(connection, sql, values, kinds).await,
-                Self::MySql(connection) => mysql::fetch(connection, sql, values, kinds).await,
-            }
+            with_driver!(self, connection, Driver => {
+                let query = sqlx::query_with::<Driver, _>(sql, arguments::<Driver>(values)?);
+                query.fetch_all(&mut **connection).await?.iter().map(|row| cells(row, kinds)).collect()
+            })
         })
     }
 
-    /// Adds rows, each unless there is one of its key; `cells` are the values row after row. The first of the
+    /// Adds rows, each unless a row with its key exists; `cells` are the values row after row. The first of the
     /// columns is one of the key. Gives how many rows it added.
     ///
     /// # Errors
@@ -139,38 +157,26 @@ impl Link {
         columns: &'l [Column],
         cells: &'l [Cell],
     ) -> Doing<'l, u64> {
-        Box::pin(self.insert_all_missing(table, columns, cells))
+        Box::pin(async move {
+            let (mut added, mut rest, dialect) = (0, cells, self.dialect());
+            while !rest.is_empty() {
+                let rows = dialect.rows_at_once(columns.len(), rest);
+                let (now, later) = rest.split_at(rows * columns.len());
+                let sql = dialect.insert_all_missing(table, columns, rows);
+                added += match self {
+                    Self::Postgres(connection) => execute_columns(connection, sql, columns, now).await?,
+                    _ => self.execute(&sql, now).await?,
+                };
+                rest = later;
+            }
+            Ok(added)
+        })
     }
 
-    async fn insert_all_missing(
-        &mut self,
-        table: &str,
-        columns: &[Column],
-        cells: &[Cell],
-    ) -> Result<u64, Error> {
-        let mut added = 0;
-        let dialect = self.dialect();
-        let mut rest = cells;
-        while !rest.is_empty() {
-            let rows = rows_at_once(dialect, columns.len(), rest);
-            let (now, later) = rest.split_at(rows * columns.len());
-            let sql = dialect.insert_all_missing(table, columns, rows);
-            added += match self {
-                Self::Sqlite(connection) => sqlite::execute(connection, sql, now).await?,
-                Self::Postgres(connection) => {
-                    postgres::execute_columns(connection, sql, columns, now).await?
-                }
-                Self::MySql(connection) => mysql::execute(connection, sql, now).await?,
-            };
-            rest = later;
-        }
-        Ok(added)
-    }
-
-    /// Ends the connection in order.
+    /// Closes the connection.
     pub fn close(self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            // It ends either way.
+            // It is closed either way.
             let _ = match self {
                 Self::Sqlite(connection) => connection.close().await,
                 Self::Postgres(connection) => connection.close().await,
@@ -180,20 +186,17 @@ impl Link {
     }
 }
 
-/// How many of the rows, whose values are given, go into one statement.
-fn rows_at_once(dialect: Dialect, columns: usize, cells: &[Cell]) -> usize {
-    let rows_max = match dialect {
-        Dialect::Sqlite => sqlite::ROWS_MAX.min(sqlite::VALUES_MAX / columns),
-        Dialect::MySql => mysql::ROWS_MAX,
-        Dialect::Postgres => ROWS_MAX,
-    };
-    let mut rows = floor_power_of_two((cells.len() / columns).min(rows_max));
-    let bytes = |rows| cells[..rows * columns].iter().filter_map(Cell::text).map(str::len).sum::<usize>();
-    while rows > 1 && bytes(rows) > mysql::BYTES_MAX {
-        rows /= 2;
+/// Runs a statement of PostgreSQL whose values are the columns of rows, each as an array.
+async fn execute_columns(
+    connection: &mut PgConnection,
+    sql: String,
+    columns: &[Column],
+    cells: &[Cell],
+) -> Result<u64, Error> {
+    let mut arguments = PgArguments::default();
+    for (at, column) in columns.iter().enumerate() {
+        add_column(&mut arguments, column.kind, cells.iter().skip(at).step_by(columns.len()))?;
     }
-    rows
+    let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
+    Ok(query.execute(connection).await?.rows_affected())
 }
-
-/// How many rows PostgreSQL is given at once, as arrays.
-const ROWS_MAX: usize = 4_096;

@@ -4,23 +4,19 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::mysql::MySqlConnection;
 use sqlx::{AssertSqlSafe, Connection, Error, SqlSafeStr};
 
-use crate::{Doing, Link};
+use crate::{Dialect, Doing, Link};
 
-/// The files that make somebody's tables, for each dialect the same versions. Those for MySQL are written so
-/// that they can be begun anew after any of their statements.
+/// The versions of a set of tables in a dialect.
 #[derive(Debug)]
-pub struct Migrations {
-    sqlite: Migrator,
-    postgres: Migrator,
-    mysql: Migrator,
+pub(crate) struct Migrations {
+    migrator: Migrator,
     table: &'static str,
 }
 
 /// Why the tables could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum MigrationFault {
+#[derive(Debug)]
+pub(crate) enum MigrationFault {
     /// They were made by a newer release.
-    #[error("the tables are of version {found}, and this release knows them up to version {known}")]
     Newer {
         /// The version of the tables.
         found: i64,
@@ -28,30 +24,32 @@ pub enum MigrationFault {
         known: i64,
     },
     /// They are not as this release made them.
-    #[error("the tables are not as this release made them: {what}")]
     Tables {
-        /// What is not so.
+        /// The difference.
         what: String,
     },
     /// The database did not answer, or refused.
-    #[error(transparent)]
-    Database(#[from] Error),
+    Database(Error),
 }
 
 impl Migrations {
-    /// Migrations that are noted in a table of this name, so that several can share a database. The texts are those
-    /// of version 1 and up, for SQLite, PostgreSQL and MySQL.
-    #[must_use]
-    pub fn new(table: &'static str, [sqlite, postgres, mysql]: [&[&'static str]; 3]) -> Self {
-        let [sqlite, postgres, mysql] = [sqlite, postgres, mysql].map(|texts| migrator(table, texts));
-        Self { sqlite, postgres, mysql, table }
+    /// The tables of these descriptions (see [`Dialect::schema`]): version 1, and what each further version changes.
+    /// What was applied is noted in a table of this name, so that several sets can share a database.
+    pub(crate) fn new(dialect: Dialect, table: &'static str, versions: &[&str]) -> Self {
+        // Built at run time: the macro of sqlx that reads files would have the drivers compiled once more, for the
+        // compiler.
+        let migration = |(version, description): (i64, &&str)| {
+            let sql = AssertSqlSafe(dialect.schema(description)).into_sql_str();
+            Migration::new(version, format!("version {version}").into(), MigrationType::Simple, sql, false)
+        };
+        let mut migrator = Migrator::with_migrations((1..).zip(versions).map(migration).collect());
+        // The name is fixed by the caller from its first release on, which is what the method warns of.
+        migrator.dangerous_set_table_name(table);
+        Self { migrator, table }
     }
 
-    /// Makes what is missing.
-    ///
-    /// # Errors
-    /// When the tables are another release's, or the database does not let them be made.
-    pub fn run<'l>(&'l self, link: &'l mut Link) -> Doing<'l, (), MigrationFault> {
+    /// Makes what is missing, or tells why that is refused.
+    pub(crate) fn run<'l>(&'l self, link: &'l mut Link) -> Doing<'l, (), MigrationFault> {
         Box::pin(async { self.migrate(link).await.map_err(|error| self.fault(error)) })
     }
 
@@ -60,22 +58,22 @@ impl Migrations {
             Link::Sqlite(connection) => {
                 // Two processes that begin at the same time must not both make the tables.
                 let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-                self.sqlite.run_direct(None, &mut *transaction, false).await?;
+                self.migrator.run_direct(None, &mut *transaction, false).await?;
                 Ok(transaction.commit().await?)
             }
-            Link::Postgres(connection) => self.postgres.run_direct(None, &mut **connection, false).await,
+            Link::Postgres(connection) => self.migrator.run_direct(None, &mut **connection, false).await,
             Link::MySql(connection) => self.migrate_mysql(connection).await,
         }
     }
 
-    /// MySQL takes back no table when a transaction is broken off. Its files say what is to be there in the end, so
-    /// one that was interrupted is begun anew.
+    /// MySQL takes back no table when a transaction is rolled back. Its statements can be repeated, so a version that
+    /// was interrupted is applied again.
     async fn migrate_mysql(&self, connection: &mut MySqlConnection) -> Result<(), MigrateError> {
-        match self.mysql.run_direct(None, &mut *connection, false).await {
+        match self.migrator.run_direct(None, &mut *connection, false).await {
             Err(MigrateError::Dirty(version)) => {
                 let forget = format!("DELETE FROM {} WHERE version = ? AND success = FALSE", self.table);
                 sqlx::query(AssertSqlSafe(forget)).bind(version).execute(&mut *connection).await?;
-                self.mysql.run_direct(None, &mut *connection, false).await
+                self.migrator.run_direct(None, &mut *connection, false).await
             }
             ended => ended,
         }
@@ -84,10 +82,12 @@ impl Migrations {
     fn fault(&self, error: MigrateError) -> MigrationFault {
         match error {
             MigrateError::VersionMissing(found) => {
-                let known = self.sqlite.iter().map(|migration| migration.version).max().unwrap_or(0);
+                let known = self.migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
                 MigrationFault::Newer { found, known }
             }
-            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => source.into(),
+            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
+                MigrationFault::Database(source)
+            }
             MigrateError::Dirty(version) => {
                 MigrationFault::Tables { what: format!("making version {version} was interrupted") }
             }
@@ -97,16 +97,4 @@ impl Migrations {
             error => MigrationFault::Tables { what: error.to_string() },
         }
     }
-}
-
-/// Built at run time: the macro of sqlx that reads the files would compile the drivers once more for the compiler.
-fn migrator(table: &'static str, texts: &[&'static str]) -> Migrator {
-    let migration = |(version, text): (i64, &&'static str)| {
-        let description = format!("version {version}").into();
-        Migration::new(version, description, MigrationType::Simple, text.into_sql_str(), false)
-    };
-    let mut migrator = Migrator::with_migrations((1..).zip(texts).map(migration).collect());
-    // The name is fixed by the caller from its first release on, which is what the method warns of.
-    migrator.dangerous_set_table_name(table);
-    migrator
 }

@@ -2,7 +2,7 @@
 
 use scarce_core::event::Position;
 use scarce_core::types::signed;
-use scarce_sql::{Cell, Kind, Link};
+use scarce_sql::{Cell, ColumnKind, Database, DatabaseError, Link};
 use sqlx::Error;
 
 use crate::page::Taken;
@@ -21,19 +21,21 @@ impl Key {
     }
 }
 
+const FIND: &str = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
+
 /// The cursor, if there is one.
-pub(super) async fn find(link: &mut Link, key: Key) -> Result<Option<Position>, Error> {
-    let sql = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
-    let rows = link.fetch(sql, &key.cells(), &[Kind::Integer; 2]).await?;
-    Ok(rows.into_iter().next().map(|row| {
-        let mut row = Taken::new(row);
-        Position { epoch: row.natural(), sequence: row.natural() }
-    }))
+pub(super) async fn look(store: &Database, key: Key) -> Result<Option<Position>, DatabaseError> {
+    Ok(position(store.fetch(FIND, &key.cells(), &[ColumnKind::Integer; 2]).await?))
 }
 
-/// The cursor within a transaction that will move it; where there is none, one behind `first` is made.
+fn position(rows: Vec<Vec<Cell>>) -> Option<Position> {
+    let mut row = Taken::new(rows.into_iter().next()?);
+    Some(Position { epoch: row.natural(), sequence: row.natural() })
+}
+
+/// The cursor within a transaction that will move it; if there is none, one at `first` is made.
 pub(super) async fn read(link: &mut Link, key: Key, first: Position) -> Result<Position, Error> {
-    if let Some(found) = find(link, key).await? {
+    if let Some(found) = position(link.fetch(FIND, &key.cells(), &[ColumnKind::Integer; 2]).await?) {
         return Ok(found);
     }
     let columns = ["consumer", "partition_id", "epoch", "sequence", "updated_at_ms"];

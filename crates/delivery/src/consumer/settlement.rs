@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use scarce_core::event::{Event, PacketsClaimed, Position};
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
-use scarce_sql::{Cell, Column, Doing, Kind, Text};
+use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
 use sqlx::Error;
 
 use super::cursor::Key;
 use super::{Rows, position, take};
 use crate::Delivery;
 use crate::queue::marks;
-use crate::store::{Lent, now_ms};
+use crate::store::now_ms;
 
 /// How many campaigns' assets are held.
 const ASSETS_MAX: usize = 10_000;
@@ -29,7 +29,7 @@ pub struct SettlementConsumer {
 }
 
 impl Delivery {
-    /// Who writes the settlements of the packets that are claimed in the log of a partition.
+    /// The consumer that writes the settlements of the packets that are claimed in the log of a partition.
     #[must_use]
     pub fn settlement_consumer(&self, partition: u32) -> SettlementConsumer {
         let key = Key { consumer: "settlement", partition };
@@ -51,25 +51,21 @@ impl Consumer for SettlementConsumer {
     }
 }
 
-const fn column(name: &'static str, kind: Kind) -> Column {
-    Column { name, kind }
-}
-
 const COLUMNS: [Column; 14] = [
-    column("campaign", Kind::Text),
-    column("packet", Kind::Integer),
-    column("user_id", Kind::Text),
-    column("amount", Kind::Integer),
-    column("asset", Kind::Text),
-    column("partition_id", Kind::Integer),
-    column("epoch", Kind::Integer),
-    column("sequence", Kind::Integer),
-    column("claimed_at_ms", Kind::Integer),
-    column("operation_round", Kind::Integer),
-    column("state", Kind::Text),
-    column("attempts", Kind::Integer),
-    column("next_at_ms", Kind::Integer),
-    column("created_at_ms", Kind::Integer),
+    Column::text("campaign"),
+    Column::integer("packet"),
+    Column::text("user_id"),
+    Column::integer("amount"),
+    Column::text("asset"),
+    Column::integer("partition_id"),
+    Column::integer("epoch"),
+    Column::integer("sequence"),
+    Column::integer("claimed_at_ms"),
+    Column::integer("operation_round"),
+    Column::text("state"),
+    Column::integer("attempts"),
+    Column::integer("next_at_ms"),
+    Column::integer("created_at_ms"),
 ];
 
 /// Settlements to write, and the assets of the campaigns that were seen.
@@ -101,7 +97,7 @@ impl Rows for Settlements {
                 _ => {}
             }
         }
-        let campaigns = [column("campaign", Kind::Text), column("asset", Kind::Text)];
+        let campaigns = [Column::text("campaign"), Column::text("asset")];
         lent.insert_missing("delivery_campaigns", &campaigns, &created).await?;
         self.look_up(lent, &claims).await?;
         let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
@@ -121,7 +117,7 @@ impl Settlements {
     }
 
     /// Reads the assets of campaigns that are not held. One that was created before the consumer began is not there;
-    /// whoever settles asks the engine then.
+    /// the worker asks the engine then.
     async fn look_up(&mut self, lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), Error> {
         let campaigns: BTreeSet<&str> = claims.iter().map(|claim| claim.event.campaign.as_str()).collect();
         let missing: Vec<Cell> = campaigns
@@ -134,7 +130,7 @@ impl Settlements {
                 "SELECT campaign, asset FROM delivery_campaigns WHERE campaign IN ({})",
                 marks(campaigns.len())
             );
-            for row in lent.fetch(&sql, campaigns, &[Kind::Text; 2]).await? {
+            for row in lent.fetch(&sql, campaigns, &[ColumnKind::Text; 2]).await? {
                 if let [Cell::Text(campaign), Cell::Text(asset)] = row.as_slice() {
                     self.hold(campaign, asset.clone());
                 }

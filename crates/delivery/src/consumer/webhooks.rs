@@ -4,7 +4,7 @@ use scarce_api::event::{Public, public};
 use scarce_core::event::Position;
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
-use scarce_sql::{Cell, Column, Doing, Kind, Text};
+use scarce_sql::{Cell, Column, Doing, Lent, Text};
 use serde::Serialize;
 use sqlx::Error;
 
@@ -12,7 +12,7 @@ use super::cursor::Key;
 use super::{Rows, position, take};
 use crate::Delivery;
 use crate::endpoints::wanting;
-use crate::store::{Lent, now_ms};
+use crate::store::now_ms;
 
 /// Takes the log of one partition for the endpoints.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub struct WebhooksConsumer {
 }
 
 impl Delivery {
-    /// Who writes the deliveries to endpoints for the log of a partition. An endpoint is sent what is taken after it
-    /// was added.
+    /// The consumer that writes the deliveries to endpoints for the log of a partition. An endpoint is sent what is
+    /// consumed after it was added.
     #[must_use]
     pub fn webhooks_consumer(&self, partition: u32) -> WebhooksConsumer {
         WebhooksConsumer { delivery: self.clone(), key: Key { consumer: "webhooks", partition } }
@@ -45,21 +45,17 @@ impl Consumer for WebhooksConsumer {
     }
 }
 
-const fn column(name: &'static str, kind: Kind) -> Column {
-    Column { name, kind }
-}
-
 const COLUMNS: [Column; 10] = [
-    column("endpoint_id", Kind::Text),
-    column("partition_id", Kind::Integer),
-    column("epoch", Kind::Integer),
-    column("sequence", Kind::Integer),
-    column("event", Kind::Text),
-    column("body", Kind::Text),
-    column("state", Kind::Text),
-    column("attempts", Kind::Integer),
-    column("next_at_ms", Kind::Integer),
-    column("created_at_ms", Kind::Integer),
+    Column::text("endpoint_id"),
+    Column::integer("partition_id"),
+    Column::integer("epoch"),
+    Column::integer("sequence"),
+    Column::text("event"),
+    Column::text("body"),
+    Column::text("state"),
+    Column::integer("attempts"),
+    Column::integer("next_at_ms"),
+    Column::integer("created_at_ms"),
 ];
 
 struct Deliveries;
@@ -105,7 +101,7 @@ struct Body<'a> {
 /// The body of a delivery. It holds what streams show of the event, and nothing that is not public.
 fn body_of(event: Public<'_>) -> String {
     let body = Body { r#type: event.event.spec().name, timestamp: iso_8601(event.head.at), data: event };
-    // Names are texts and figures integers, so that this cannot fail.
+    // Names are texts and amounts integers, so this cannot fail.
     serde_json::to_string(&body).unwrap_or_default()
 }
 

@@ -1,17 +1,16 @@
 //! Claiming settlements that are due.
 
-use scarce_sql::{Cell, Kind};
-use sqlx::Error;
+use scarce_sql::{Cell, Column, DatabaseError};
 
 use super::{Route, operation_id};
+use crate::Delivery;
 use crate::page::Taken;
-use crate::queue::SETTLEMENTS;
-use crate::store::{Lent, millis, now_ms};
-use crate::{Delivery, DeliveryError};
+use crate::queue::{Due, SETTLEMENTS};
+use crate::store::now_ms;
 
 /// A settlement that was claimed.
 #[derive(Clone, Debug)]
-pub(super) struct Claimed {
+pub(super) struct ClaimedSettlement {
     pub(super) id: i64,
     pub(super) campaign: String,
     pub(super) packet: u64,
@@ -21,7 +20,7 @@ pub(super) struct Claimed {
     /// The template of the first try, by which the account is made as long as it is not settled.
     pub(super) template: String,
     pub(super) operation_id: String,
-    /// When the try began whose outcome is not known; now, where there is none.
+    /// When the attempt began whose outcome is unknown; now, if there is none.
     pub(super) first_tried_at_ms: i64,
     /// Whether no earlier try is open.
     pub(super) is_first: bool,
@@ -31,79 +30,53 @@ pub(super) struct Claimed {
     pub(super) attempts: u64,
 }
 
-const KINDS: [Kind; 11] = [
-    Kind::Integer,
-    Kind::Text,
-    Kind::Integer,
-    Kind::Text,
-    Kind::Integer,
-    Kind::Text,
-    Kind::Text,
-    Kind::Integer,
-    Kind::Integer,
-    Kind::Integer,
-    Kind::Integer,
+const COLUMNS: [Column; 11] = [
+    Column::integer("settlement_id"),
+    Column::text("campaign"),
+    Column::integer("packet"),
+    Column::text("user_id"),
+    Column::integer("amount"),
+    Column::text("asset"),
+    Column::text("account_template"),
+    Column::integer("operation_round"),
+    Column::integer("first_tried_at_ms"),
+    Column::integer("claimed_at_ms"),
+    Column::integer("attempts"),
 ];
 
-/// Claims settlements that are due, and notes that they are being tried, by which way and with which template.
+/// Claims settlements that are due, and notes that they are being tried, by which route and with which template.
 pub(super) async fn claim(
     delivery: &Delivery,
     owner: &str,
     (route, template): (Route, Option<&str>),
     limit: usize,
-) -> Result<Vec<Claimed>, DeliveryError> {
-    let mut lent = delivery.lend().await?;
-    let sql = "SELECT settlement_id FROM delivery_settlements \
-               WHERE state = 'pending' AND next_at_ms <= ? AND (route IS NULL OR route = ?) LIMIT 1";
-    let values = [now_ms().into(), Cell::Word(route.word())];
-    let due = lent.fetch(sql, &values, &KINDS[..1]).await.map_err(|error| delivery.failed(&error))?;
-    lent.done();
-    if due.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut lent = delivery.lend_to_write().await?;
+) -> Result<Vec<ClaimedSettlement>, DatabaseError> {
     let now = now_ms();
-    let until = now.saturating_add(millis(delivery.options().lease));
-    let rows = lock(&mut lent, (owner, until), (route, template), (now, limit)).await;
-    let rows = rows.map_err(|error| delivery.failed(&error))?;
-    lent.done();
-    Ok(rows.into_iter().map(|row| claimed(Taken::new(row), now, template)).collect())
-}
-
-async fn lock(
-    lent: &mut Lent,
-    owner: (&str, i64),
-    (route, template): (Route, Option<&str>),
-    (now, limit): (i64, usize),
-) -> Result<Vec<Vec<Cell>>, Error> {
-    lent.begin().await?;
-    let sql = format!(
-        "SELECT settlement_id, campaign, packet, user_id, amount, asset, account_template, operation_round, \
-         first_tried_at_ms, claimed_at_ms, attempts FROM delivery_settlements \
-         WHERE state = 'pending' AND next_at_ms <= ? AND (route IS NULL OR route = ?) \
-         ORDER BY next_at_ms LIMIT {limit} {}",
-        lent.dialect().skip_locked()
-    );
-    let rows = lent.fetch(&sql, &[now.into(), Cell::Word(route.word())], &KINDS).await?;
-    let ids: Vec<i64> = rows.iter().filter_map(|row| row.first()?.integer()).collect();
+    let route = Cell::Word(route.word());
     let mut more = ", route = ?, first_tried_at_ms = COALESCE(first_tried_at_ms, ?)".to_owned();
-    let mut values = vec![Cell::Word(route.word()), now.into()];
+    let mut values = vec![route.clone(), now.into()];
     if let Some(template) = template {
         more += ", account_template = COALESCE(account_template, ?)";
         values.push(template.into());
     }
-    SETTLEMENTS.claim(lent, &ids, owner, (&more, &values)).await?;
-    lent.commit().await?;
-    Ok(rows)
+    let due = Due {
+        condition: ("(route IS NULL OR route = ?)", &[route]),
+        limit,
+        columns: &COLUMNS,
+        more: (&more, &values),
+    };
+    let owner = (owner, delivery.options().lease);
+    let rows = SETTLEMENTS.claim_due(delivery.store(), owner, due).await?;
+    Ok(rows.into_iter().map(|row| claimed(Taken::new(row), now, template)).collect())
 }
 
-fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> Claimed {
+fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> ClaimedSettlement {
     let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
     let (amount, asset) = (row.natural(), row.optional_text());
     let template = row.optional_text().or(template.map(str::to_owned)).unwrap_or_default();
     let operation_id = operation_id(&campaign, packet, row.natural());
     let first_tried_at_ms = row.optional();
-    Claimed {
+    ClaimedSettlement {
         id,
         campaign,
         packet,

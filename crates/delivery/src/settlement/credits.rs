@@ -9,7 +9,7 @@ use scarce_core::outcome::{Code, Receipt};
 use scarce_core::types::{Id, Natural, OperationId, Positive};
 use scarce_engine::{Failure, Request};
 
-use super::claims::Claimed;
+use super::claims::ClaimedSettlement;
 use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
 use crate::queue::{Ended, Failed, Resolution};
@@ -29,7 +29,7 @@ enum Standing {
 
 impl Settler {
     /// Asks for the assets of campaigns that were created before the consumer began.
-    pub(super) async fn learn_assets(&mut self, claimed: &[Claimed]) {
+    pub(super) async fn learn_assets(&mut self, claimed: &[ClaimedSettlement]) {
         let unknown: BTreeSet<&str> = claimed
             .iter()
             .filter(|its| its.asset.is_none() && !self.assets.contains_key(&its.campaign))
@@ -53,7 +53,7 @@ impl Settler {
     async fn hold_asset(&mut self, campaign: &str, asset: String) {
         let sql = "UPDATE delivery_settlements SET asset = ? WHERE campaign = ? AND asset IS NULL";
         // It is asked for again where that is not noted.
-        let _ = self.delivery.execute(sql, &[asset.as_str().into(), campaign.into()]).await;
+        let _ = self.delivery.store().execute(sql, &[asset.as_str().into(), campaign.into()]).await;
         if self.assets.len() >= HELD_MAX {
             self.assets.clear();
         }
@@ -144,7 +144,7 @@ impl Settler {
                     sent.push(its);
                 }
                 None => {
-                    let reason = "its amount is no amount".to_owned();
+                    let reason = "its amount is not a valid amount".to_owned();
                     ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
                 }
             }
@@ -172,7 +172,7 @@ impl Settler {
         Some((partition_of(&*self.engine, account), Request::Write(envelope)))
     }
 
-    /// What an answer to a credit means; nothing where it was made.
+    /// What an answer to a credit means; `None` if the credit was made.
     fn judge(&mut self, its: &Addressed, answer: &Answered) -> Option<Failed> {
         let claimed = &its.claimed;
         let receipt = match answer {

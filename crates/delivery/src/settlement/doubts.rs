@@ -5,7 +5,7 @@ use scarce_core::command::table::OperationGet;
 use scarce_core::outcome::{Code, Value};
 use scarce_core::types::OperationId;
 
-use super::claims::Claimed;
+use super::claims::ClaimedSettlement;
 use super::inside::{Addressed, Settler, at_once, never};
 use super::lookup::{Settled, Tried};
 use super::questions::{Answered, Question, ask, partition_of, read};
@@ -64,7 +64,7 @@ impl Settler {
     }
 
     /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
-    fn is_old(&self, claimed: &Claimed, begins: i64) -> bool {
+    fn is_old(&self, claimed: &ClaimedSettlement, begins: i64) -> bool {
         if claimed.is_first {
             self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
         } else {
@@ -83,7 +83,7 @@ impl Settler {
             questions.extend(self.get(its, &id_of_time(from_ms)));
         }
         if questions.len() != 2 * old.len() {
-            // Somebody wrote into the tables what is no id.
+            // Somebody wrote an invalid id into the tables.
             let unclear = || Memory::Unclear("its campaign makes no operation id".to_owned());
             return old.into_iter().map(|its| (its, unclear())).collect();
         }
@@ -99,9 +99,9 @@ impl Settler {
     }
 
     /// From when and until when a packet may have been credited, in Unix milliseconds.
-    fn times(&self, claimed: &Claimed) -> (u64, u64) {
+    fn times(&self, claimed: &ClaimedSettlement) -> (u64, u64) {
         let time = |at: i64| u64::try_from(at).unwrap_or_default();
-        let Claimed { first_tried_at_ms: tried, claimed_at_ms, .. } = claimed;
+        let ClaimedSettlement { first_tried_at_ms: tried, claimed_at_ms, .. } = claimed;
         if claimed.is_first {
             (time(*claimed_at_ms), time(now_ms()))
         } else {
@@ -109,7 +109,7 @@ impl Settler {
         }
     }
 
-    /// Asks who knows operations for longer than the engine does.
+    /// Asks a source that knows operations for longer than the engine does.
     async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
         let (from_ms, until_ms) = self.times(&its.claimed);
         let tried = Tried {

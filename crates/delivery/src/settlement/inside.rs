@@ -8,15 +8,15 @@ use scarce_core::types::Id;
 use scarce_engine::Engine;
 use tokio::runtime::Handle;
 
-use super::claims::{Claimed, claim};
+use super::claims::{ClaimedSettlement, claim};
 use super::{AccountTemplate, Route};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
-use crate::running::{Running, Stopping, Work};
+use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, SettlementOptions};
 
-/// The longest delay after the engine itself failed, which is no fault of the packet and never makes a dead letter.
+/// The longest delay after the engine itself failed, which is not the fault of the packet and never makes a dead letter.
 const ENGINE_RETRY_MAX: Duration = Duration::from_secs(30);
 
 impl Delivery {
@@ -29,7 +29,7 @@ impl Delivery {
         runtime: &Handle,
         engine: Arc<dyn Engine>,
         options: SettlementOptions,
-    ) -> Running {
+    ) -> Workers {
         let (stop, stopping) = Stopping::new();
         let (mut tasks, mut troubles) = (Vec::new(), Vec::new());
         let options = Arc::new(options);
@@ -45,7 +45,7 @@ impl Delivery {
             };
             tasks.push(runtime.spawn(run(work, settler)));
         }
-        Running::new(stop, tasks, troubles)
+        Workers::new(stop, tasks, troubles)
     }
 }
 
@@ -54,8 +54,8 @@ async fn run(mut work: Work, mut settler: Settler) {
     let batch_max = settler.options.batch_max.max(1);
     let template = settler.options.account_template.text().to_owned();
     while !work.stopping.is_asked() {
-        let way = (Route::Engine, Some(template.as_str()));
-        match delivery.in_time(claim(&delivery, &work.owner, way, batch_max)).await {
+        let route = (Route::Engine, Some(template.as_str()));
+        match delivery.store().in_time(claim(&delivery, &work.owner, route, batch_max)).await {
             Ok(claimed) if claimed.is_empty() => {
                 work.is_well();
                 work.wait_for(delivery.settlements_written().notified()).await;
@@ -91,14 +91,14 @@ pub(super) struct Settler {
 
 /// A packet that is on its way to an account.
 pub(super) struct Addressed {
-    pub(super) claimed: Claimed,
+    pub(super) claimed: ClaimedSettlement,
     pub(super) account: Id,
     pub(super) asset: Id,
 }
 
 impl Settler {
     /// Settles a batch; tells how it went with each.
-    async fn settle(&mut self, claimed: Vec<Claimed>) -> Ended {
+    async fn settle(&mut self, claimed: Vec<ClaimedSettlement>) -> Ended {
         let mut ended = Ended::default();
         self.learn_assets(&claimed).await;
         let addressed = self.address(claimed, &mut ended);
@@ -109,7 +109,7 @@ impl Settler {
     }
 
     /// Finds the account and the asset of each packet.
-    fn address(&self, claimed: Vec<Claimed>, ended: &mut Ended) -> Vec<Addressed> {
+    fn address(&self, claimed: Vec<ClaimedSettlement>, ended: &mut Ended) -> Vec<Addressed> {
         let mut addressed = Vec::with_capacity(claimed.len());
         for claimed in claimed {
             let asset = claimed.asset.as_ref().or_else(|| self.assets.get(&claimed.campaign));
@@ -137,7 +137,12 @@ impl Settler {
     }
 
     /// A try that failed, and that makes a dead letter when there were as many as there may be.
-    pub(super) fn later(&self, claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+    pub(super) fn later(
+        &self,
+        claimed: &ClaimedSettlement,
+        reason: String,
+        resolution: Resolution,
+    ) -> Failed {
         let options = self.delivery.options();
         if claimed.attempts >= u64::from(options.attempts_max) {
             return never(claimed, reason, resolution);
@@ -147,13 +152,18 @@ impl Settler {
     }
 
     /// A try that failed by the engine's fault.
-    pub(super) fn engine_failed(&self, claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+    pub(super) fn engine_failed(
+        &self,
+        claimed: &ClaimedSettlement,
+        reason: String,
+        resolution: Resolution,
+    ) -> Failed {
         let delay = delay(self.delivery.options(), claimed.attempts, None).min(ENGINE_RETRY_MAX);
         failed(claimed, Some(now_ms().saturating_add(millis(delay))), reason, resolution)
     }
 }
 
-impl Claimed {
+impl ClaimedSettlement {
     /// What a try shows that came to nothing before anything was sent.
     pub(super) fn untouched(&self) -> Resolution {
         if self.is_first { Resolution::NotDone } else { Resolution::Open }
@@ -161,28 +171,33 @@ impl Claimed {
 }
 
 /// Of an account, where the template makes one.
-fn addresses(claimed: &Claimed, asset: &str) -> Result<(Id, Id), String> {
+fn addresses(claimed: &ClaimedSettlement, asset: &str) -> Result<(Id, Id), String> {
     let template = AccountTemplate::parse(&claimed.template).map_err(|error| error.to_string())?;
     let account = template.account(&claimed.user, asset, &claimed.campaign);
     let id = |text: &str| Id::parse(text.as_bytes(), "account");
     match (id(&account), id(asset)) {
         (Ok(account), Ok(asset)) => Ok((account, asset)),
         (Err(invalid), _) | (_, Err(invalid)) => {
-            Err(format!("the template makes '{account}', which is no account: {invalid}"))
+            Err(format!("the template makes '{account}', which is not an account: {invalid}"))
         }
     }
 }
 
-/// A try after which there is none.
-pub(super) fn never(claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+/// An attempt after which there is no further one.
+pub(super) fn never(claimed: &ClaimedSettlement, reason: String, resolution: Resolution) -> Failed {
     failed(claimed, None, reason, resolution)
 }
 
-/// A try after which the next one is made at once.
-pub(super) fn at_once(claimed: &Claimed, reason: String, resolution: Resolution) -> Failed {
+/// An attempt that is retried at once.
+pub(super) fn at_once(claimed: &ClaimedSettlement, reason: String, resolution: Resolution) -> Failed {
     failed(claimed, Some(now_ms()), reason, resolution)
 }
 
-fn failed(claimed: &Claimed, next_at_ms: Option<i64>, reason: String, resolution: Resolution) -> Failed {
+fn failed(
+    claimed: &ClaimedSettlement,
+    next_at_ms: Option<i64>,
+    reason: String,
+    resolution: Resolution,
+) -> Failed {
     Failed { id: claimed.id, next_at_ms, status: None, reason, resolution }
 }

@@ -1,15 +1,15 @@
-//! Settling packets by calls to somebody else.
+//! Settling packets by calls to an outside system.
 
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::Route;
-use super::claims::{Claimed, claim};
-use crate::http::{Answer, Message, check_url};
+use super::claims::{ClaimedSettlement, claim};
+use crate::http::{Message, ReceiverAnswer, check_url};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
-use crate::running::{Running, Stopping, Work};
+use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, DeliveryError, Secret};
 
@@ -45,23 +45,23 @@ impl Delivery {
         runtime: &Handle,
         url: &str,
         secret: Secret,
-    ) -> Result<Running, DeliveryError> {
+    ) -> Result<Workers, DeliveryError> {
         check_url(url)?;
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), SETTLEMENTS, stopping);
         let trouble = work.trouble();
         let caller = Caller { work, url: url.to_owned(), secret, flying: JoinSet::new() };
-        Ok(Running::new(stop, vec![runtime.spawn(caller.run())], vec![trouble]))
+        Ok(Workers::new(stop, vec![runtime.spawn(caller.run())], vec![trouble]))
     }
 }
 
-type Tried = (i64, u64, Result<Answer, String>);
+type Call = (i64, u64, Result<ReceiverAnswer, String>);
 
 struct Caller {
     work: Work,
     url: String,
     secret: Secret,
-    flying: JoinSet<Tried>,
+    flying: JoinSet<Call>,
 }
 
 impl Caller {
@@ -70,8 +70,8 @@ impl Caller {
         while !self.work.stopping.is_asked() {
             let room = delivery.options().endpoint_requests_max.saturating_sub(self.flying.len());
             if room > 0 {
-                let way = (Route::Outside, None);
-                match delivery.in_time(claim(&delivery, &self.work.owner, way, room)).await {
+                let route = (Route::Outside, None);
+                match delivery.store().in_time(claim(&delivery, &self.work.owner, route, room)).await {
                     Ok(claimed) => {
                         self.work.is_well();
                         claimed.iter().for_each(|claimed| self.send(claimed));
@@ -90,7 +90,7 @@ impl Caller {
         }
     }
 
-    fn send(&mut self, claimed: &Claimed) {
+    fn send(&mut self, claimed: &ClaimedSettlement) {
         let message = Message {
             url: self.url.clone(),
             secrets: vec![self.secret.clone()],
@@ -116,7 +116,7 @@ impl Caller {
         self.work.note(&ended).await;
     }
 
-    fn judge(&self, id: i64, attempts: u64, answer: Result<Answer, String>) -> Failed {
+    fn judge(&self, id: i64, attempts: u64, answer: Result<ReceiverAnswer, String>) -> Failed {
         let options = self.work.delivery.options();
         let (status, reason, asked) = match answer {
             Ok(answer) => (Some(answer.status), answer.reason(), answer.retry_after),
@@ -131,7 +131,7 @@ impl Caller {
     }
 }
 
-fn body_of(claimed: &Claimed) -> String {
+fn body_of(claimed: &ClaimedSettlement) -> String {
     let data = Data {
         campaign: &claimed.campaign,
         packet: claimed.packet,
@@ -140,6 +140,6 @@ fn body_of(claimed: &Claimed) -> String {
         asset: claimed.asset.as_deref(),
         operation_id: &claimed.operation_id,
     };
-    // Names are texts and figures integers, so that this cannot fail.
+    // Names are texts and amounts integers, so this cannot fail.
     serde_json::to_string(&Body { r#type: "packet.claimed", data }).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! What became of settlements, and having them tried again.
+//! What became of settlements, and retrying them by hand.
 
 use scarce_core::types::signed;
-use scarce_sql::Kind;
+use scarce_sql::Column;
 
 use super::{AccountTemplate, Route, operation_id};
 use crate::page::{Conditions, Page, Taken};
@@ -15,7 +15,7 @@ pub enum SettlementState {
     Pending,
     /// It is settled.
     Settled,
-    /// It is not tried any more unless it is replayed or resolved.
+    /// It is not retried unless it is replayed or resolved.
     Dead,
 }
 
@@ -68,7 +68,7 @@ pub struct Settlement {
     pub attempts: u64,
     /// While it is pending: when it is tried next, in Unix milliseconds.
     pub next_at_ms: u64,
-    /// Since when its outcome is not known, in Unix milliseconds; nothing where no try is open.
+    /// Since when its outcome is unknown, in Unix milliseconds; `None` if no attempt is open.
     pub first_tried_at_ms: Option<u64>,
     /// The status of the last answer, where it is settled outside.
     pub last_status: Option<u16>,
@@ -89,24 +89,24 @@ pub struct SettlementFilter<'a> {
     pub state: Option<SettlementState>,
 }
 
-const COLUMNS: [(&str, Kind); 17] = [
-    ("settlement_id", Kind::Integer),
-    ("campaign", Kind::Text),
-    ("packet", Kind::Integer),
-    ("user_id", Kind::Text),
-    ("amount", Kind::Integer),
-    ("asset", Kind::Text),
-    ("claimed_at_ms", Kind::Integer),
-    ("route", Kind::Text),
-    ("account_template", Kind::Text),
-    ("operation_round", Kind::Integer),
-    ("state", Kind::Text),
-    ("attempts", Kind::Integer),
-    ("next_at_ms", Kind::Integer),
-    ("first_tried_at_ms", Kind::Integer),
-    ("last_status", Kind::Integer),
-    ("last_error", Kind::Text),
-    ("done_at_ms", Kind::Integer),
+const COLUMNS: [Column; 17] = [
+    Column::integer("settlement_id"),
+    Column::text("campaign"),
+    Column::integer("packet"),
+    Column::text("user_id"),
+    Column::integer("amount"),
+    Column::text("asset"),
+    Column::integer("claimed_at_ms"),
+    Column::text("route"),
+    Column::text("account_template"),
+    Column::integer("operation_round"),
+    Column::text("state"),
+    Column::integer("attempts"),
+    Column::integer("next_at_ms"),
+    Column::integer("first_tried_at_ms"),
+    Column::integer("last_status"),
+    Column::text("last_error"),
+    Column::integer("done_at_ms"),
 ];
 
 impl Settlement {
@@ -139,7 +139,7 @@ impl Settlement {
     }
 }
 
-/// Has dead letters tried again. What is known of earlier tries stays, so that one whose outcome is not known is
+/// Retries dead letters. What is known of earlier attempts stays, so that one whose outcome is unknown is
 /// looked up first again.
 const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, \
                       lease_owner = NULL WHERE state = 'dead' AND campaign = ?";
@@ -177,29 +177,29 @@ impl Delivery {
         Ok(page.items.into_iter().next())
     }
 
-    /// Has a dead letter tried again. Whether there was one. One whose outcome is not known is not sent blindly: it is
+    /// Retries a dead letter. Whether there was one. One whose outcome is unknown is not sent blindly: it is
     /// looked up again, and becomes a dead letter again where nobody can tell.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn replay_settlement(&self, campaign: &str, packet: u64) -> Result<bool, DeliveryError> {
         let values = [now_ms().into(), campaign.into(), signed(packet).into()];
-        let count = self.execute(&format!("{REPLAY} AND packet = ?"), &values).await?;
+        let count = self.store().execute(&format!("{REPLAY} AND packet = ?"), &values).await?;
         self.settlements_written().notify_one();
         Ok(count > 0)
     }
 
-    /// Has all dead letters of a campaign tried again, as [`Delivery::replay_settlement`] does; gives how many.
+    /// Retries all dead letters of a campaign, as [`Delivery::replay_settlement`] does; gives how many.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn replay_campaign(&self, campaign: &str) -> Result<u64, DeliveryError> {
-        let count = self.execute(REPLAY, &[now_ms().into(), campaign.into()]).await?;
+        let count = self.store().execute(REPLAY, &[now_ms().into(), campaign.into()]).await?;
         self.settlements_written().notify_one();
         Ok(count)
     }
 
-    /// Says of a dead letter whether it was settled, by who has found out. Where it was not, it is tried anew under
+    /// Records whether a dead letter was settled, as somebody has found out. If it was not, it is retried under
     /// an id of its own. Whether there was such a dead letter.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Delivery {
              WHERE state = 'dead' AND campaign = ? AND packet = ?"
         );
         let values = [now_ms().into(), campaign.into(), signed(packet).into()];
-        let count = self.execute(&sql, &values).await?;
+        let count = self.store().execute(&sql, &values).await?;
         self.settlements_written().notify_one();
         Ok(count > 0)
     }

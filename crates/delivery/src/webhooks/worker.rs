@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use scarce_sql::Kind;
-use sqlx::Error;
+use scarce_sql::{Column, DatabaseError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::message_id;
 use crate::endpoints::Target;
-use crate::http::{Answer, Message};
+use crate::http::{Message, ReceiverAnswer};
 use crate::page::Taken;
-use crate::queue::{Ended, Failed, Resolution, WEBHOOKS};
+use crate::queue::{Due, Ended, Failed, Resolution, WEBHOOKS};
 use crate::retry::delay;
-use crate::running::{Running, Stopping, Work};
-use crate::store::{Lent, millis, now_ms};
+use crate::running::{Stopping, Work, Workers};
+use crate::store::{millis, now_ms};
 use crate::{Delivery, DeliveryError};
 
 /// The answer by which a receiver says that it wants nothing any more.
@@ -24,33 +23,33 @@ impl Delivery {
     /// Makes the deliveries to endpoints that are due, on a runtime, until it is stopped. Several processes may do so
     /// on one database.
     #[must_use]
-    pub fn run_webhooks(&self, runtime: &Handle) -> Running {
+    pub fn run_webhooks(&self, runtime: &Handle) -> Workers {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
         let trouble = work.trouble();
         let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new() };
-        Running::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
+        Workers::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
     }
 }
 
 /// A delivery that was claimed.
-struct Claimed {
+struct ClaimedDelivery {
     id: i64,
     attempts: u64,
     message: Message,
 }
 
 /// A delivery that was tried.
-struct Tried {
+struct Attempt {
     id: i64,
     attempts: u64,
     endpoint_id: String,
-    answer: Result<Answer, String>,
+    answer: Result<ReceiverAnswer, String>,
 }
 
 struct Worker {
     work: Work,
-    flying: JoinSet<Tried>,
+    flying: JoinSet<Attempt>,
     /// How many requests are under way to each endpoint.
     busy: BTreeMap<String, usize>,
 }
@@ -80,20 +79,21 @@ impl Worker {
             if room == 0 {
                 continue;
             }
-            for claimed in delivery.in_time(claim(&delivery, &self.work.owner, &target, room)).await? {
+            let claiming = claim(&delivery, &self.work.owner, &target, room);
+            for claimed in delivery.store().in_time(claiming).await? {
                 self.send(&target, claimed);
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, target: &Target, claimed: Claimed) {
+    fn send(&mut self, target: &Target, claimed: ClaimedDelivery) {
         *self.busy.entry(target.id.clone()).or_default() += 1;
         let (sender, endpoint_id) = (self.work.delivery.sender().clone(), target.id.clone());
         self.flying.spawn(async move {
-            let Claimed { id, attempts, message } = claimed;
+            let ClaimedDelivery { id, attempts, message } = claimed;
             let answer = sender.send(&message).await;
-            Tried { id, attempts, endpoint_id, answer }
+            Attempt { id, attempts, endpoint_id, answer }
         });
     }
 
@@ -123,7 +123,7 @@ impl Worker {
     }
 
     /// Notes how a try ended, and all others that have ended by now.
-    async fn note(&mut self, first: Option<Tried>) {
+    async fn note(&mut self, first: Option<Attempt>) {
         let mut ended = Ended::default();
         let mut next = first;
         while let Some(tried) = next {
@@ -136,7 +136,7 @@ impl Worker {
         self.work.note(&ended).await;
     }
 
-    async fn judge(&mut self, tried: Tried, ended: &mut Ended) {
+    async fn judge(&mut self, tried: Attempt, ended: &mut Ended) {
         let delivery = self.work.delivery.clone();
         let options = delivery.options();
         let (id, attempts) = (tried.id, tried.attempts);
@@ -162,8 +162,14 @@ impl Worker {
     }
 }
 
-const KINDS: [Kind; 6] =
-    [Kind::Integer, Kind::Integer, Kind::Integer, Kind::Integer, Kind::Text, Kind::Integer];
+const COLUMNS: [Column; 6] = [
+    Column::integer("delivery_id"),
+    Column::integer("partition_id"),
+    Column::integer("epoch"),
+    Column::integer("sequence"),
+    Column::text("body"),
+    Column::integer("attempts"),
+];
 
 /// Claims deliveries to an endpoint that are due.
 async fn claim(
@@ -171,48 +177,17 @@ async fn claim(
     owner: &str,
     target: &Target,
     limit: usize,
-) -> Result<Vec<Claimed>, DeliveryError> {
-    let mut lent = delivery.lend().await?;
-    let sql = "SELECT delivery_id FROM delivery_webhooks \
-               WHERE endpoint_id = ? AND state = 'pending' AND next_at_ms <= ? LIMIT 1";
-    let values = [target.id.as_str().into(), now_ms().into()];
-    let due = lent.fetch(sql, &values, &KINDS[..1]).await.map_err(|error| delivery.failed(&error))?;
-    lent.done();
-    if due.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut lent = delivery.lend_to_write().await?;
-    let rows = lock(&mut lent, owner, delivery, target, limit).await;
-    let rows = rows.map_err(|error| delivery.failed(&error))?;
-    lent.done();
+) -> Result<Vec<ClaimedDelivery>, DatabaseError> {
+    let endpoint = target.id.as_str().into();
+    let due = Due { condition: ("endpoint_id = ?", &[endpoint]), limit, columns: &COLUMNS, more: ("", &[]) };
+    let owner = (owner, delivery.options().lease);
+    let rows = WEBHOOKS.claim_due(delivery.store(), owner, due).await?;
     Ok(rows.into_iter().map(|row| claimed(delivery, target, Taken::new(row))).collect())
 }
 
-async fn lock(
-    lent: &mut Lent,
-    owner: &str,
-    delivery: &Delivery,
-    target: &Target,
-    limit: usize,
-) -> Result<Vec<Vec<scarce_sql::Cell>>, Error> {
-    lent.begin().await?;
-    let now = now_ms();
-    let sql = format!(
-        "SELECT delivery_id, partition_id, epoch, sequence, body, attempts FROM delivery_webhooks \
-         WHERE endpoint_id = ? AND state = 'pending' AND next_at_ms <= ? ORDER BY next_at_ms LIMIT {limit} {}",
-        lent.dialect().skip_locked()
-    );
-    let rows = lent.fetch(&sql, &[target.id.as_str().into(), now.into()], &KINDS).await?;
-    let ids: Vec<i64> = rows.iter().filter_map(|row| row.first()?.integer()).collect();
-    let until = now.saturating_add(millis(delivery.options().lease));
-    WEBHOOKS.claim(lent, &ids, (owner, until), ("", &[])).await?;
-    lent.commit().await?;
-    Ok(rows)
-}
-
-fn claimed(delivery: &Delivery, target: &Target, mut row: Taken) -> Claimed {
+fn claimed(delivery: &Delivery, target: &Target, mut row: Taken) -> ClaimedDelivery {
     let (id, partition) = (row.integer(), u32::try_from(row.integer()).unwrap_or(u32::MAX));
-    let message_id = message_id(delivery.deployment_id(), partition, row.natural(), row.natural());
+    let message_id = message_id(delivery.store().deployment_id(), partition, row.natural(), row.natural());
     let message = Message {
         url: target.url.clone(),
         secrets: target.secrets.clone(),
@@ -220,5 +195,5 @@ fn claimed(delivery: &Delivery, target: &Target, mut row: Taken) -> Claimed {
         body: row.text(),
         has_key: false,
     };
-    Claimed { id, attempts: row.natural() + 1, message }
+    ClaimedDelivery { id, attempts: row.natural() + 1, message }
 }

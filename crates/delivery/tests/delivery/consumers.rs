@@ -1,10 +1,10 @@
 //! Cursors and rows are one: nothing is written twice, nothing is left out.
 
 use scarce_core::event::Position;
-use scarce_delivery::{Delivery, DeliveryError, DeliveryFilter, Options};
+use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryFilter, DeliveryOptions};
 use scarce_outflow::{Batch, Consumer};
 
-use crate::kit::{Bench, Database, Kind, open, options};
+use crate::kit::{Bench, Database, DatabaseKind, open, options};
 use crate::settlement::counts;
 
 const OTHER: &str = "ffffffffffffffffffffffffffffffff";
@@ -45,7 +45,7 @@ async fn written(delivery: &Delivery) -> (usize, u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_comes_again_changes_nothing_and_what_is_missing_is_asked_for() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let database = Database::new(kind);
         let (bench, delivery) = begun(&database).await;
         let partition = busiest(&bench);
@@ -76,7 +76,7 @@ async fn what_comes_again_changes_nothing_and_what_is_missing_is_asked_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_processes_that_take_one_partition_each_event_is_written_by_one() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let database = Database::new(kind);
         let (bench, delivery) = begun(&database).await;
         let partition = busiest(&bench);
@@ -103,11 +103,11 @@ async fn of_two_processes_that_take_one_partition_each_event_is_written_by_one()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_deployments_tables_are_refused() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         drop(open(&database, &bench, options()).await);
         let refused = Delivery::open(database.url(), OTHER, options()).await.expect_err("another's");
-        let is_right = matches!(&refused, DeliveryError::OtherDeployment { found, wanted, .. }
+        let is_right = matches!(&refused, DeliveryError::Database(DatabaseError::OtherDeployment { found, wanted, .. })
             if found == bench.deployment_id() && wanted == OTHER);
         assert!(is_right, "{refused}");
         let other = Delivery::new(database.url(), OTHER, options()).expect("an address");
@@ -115,16 +115,16 @@ async fn another_deployments_tables_are_refused() {
         assert!(trouble.contains("give each deployment a database of its own"), "{trouble}");
         assert!(other.health().await.is_err());
     }
-    let refused = Delivery::new("sqlite:///x", "no-id", Options::default());
-    assert!(matches!(refused, Err(DeliveryError::Deployment { .. })));
-    assert!(Delivery::new("oracle://h", OTHER, Options::default()).is_err());
+    let refused = Delivery::new("sqlite:///x", "no-id", DeliveryOptions::default());
+    assert!(matches!(refused, Err(DeliveryError::Database(DatabaseError::Deployment { .. }))));
+    assert!(Delivery::new("oracle://h", OTHER, DeliveryOptions::default()).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_tables_share_a_database_with_the_projection_and_newer_ones_are_refused() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let usual = scarce_projection::Options::default();
+        let usual = scarce_projection::ProjectionOptions::default();
         let id = bench.deployment_id();
         let projection = scarce_projection::Projection::open(database.url(), id, usual).await;
         drop(open(&database, &bench, options()).await);
@@ -133,14 +133,17 @@ async fn the_tables_share_a_database_with_the_projection_and_newer_ones_are_refu
         drop(again.expect("the database"));
         database.run("UPDATE delivery_migrations SET version = 99 WHERE version = 1").await;
         let refused = Delivery::open(database.url(), id, options()).await.expect_err("newer");
-        assert!(matches!(refused, DeliveryError::Newer { found: 99, known: 1, .. }), "{refused}");
+        assert!(
+            matches!(refused, DeliveryError::Database(DatabaseError::Newer { found: 99, known: 1, .. })),
+            "{refused}"
+        );
     }
 }
 
 /// A server that was killed while it made the tables leaves some of them, and a note of what it had begun.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn making_the_tables_in_mariadb_goes_on_where_it_was_interrupted() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::MariaDb));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::MariaDb));
     drop(open(&database, &bench, options()).await);
     database.run("DROP TABLE delivery_settlements").await;
     database.run("DROP TABLE delivery_webhooks").await;

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
-use scarce_delivery::{Delivery, DeliveryError, Options, Secret};
+use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions, Secret};
 use tokio::runtime::Handle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use crate::kit::{Bench, Database, Kind, Receiver, open, options, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, Receiver, open, options, wait_until};
 use crate::webhooks::is_signed;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_sent_to_or_names_no_event_is_refused() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     for url in ["", "ftp://h/", "http://user:password@h/", "h"] {
         let refused = delivery.add_endpoint(url, &["*"], None).await.expect_err(url);
@@ -35,7 +35,7 @@ async fn what_cannot_be_sent_to_or_names_no_event_is_refused() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rotated_secret_signs_beside_the_one_before_for_a_while() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let delivery = open(&database, &bench, options()).await;
         let receiver = Receiver::start().await;
@@ -80,7 +80,7 @@ fn certificate() -> (String, TlsAcceptor) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_encrypted_receiver_is_sent_to_where_its_authority_is_known() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let (pem, tls) = certificate();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("authority.pem");
@@ -98,13 +98,13 @@ async fn an_encrypted_receiver_is_sent_to_where_its_authority_is_known() {
     wait_until("it was not refused", || async { error().await.contains("certificate") }).await;
     running.stop().await;
     assert!(receiver.heard().is_empty());
-    let friend = open(&database, &bench, Options { ca_file: Some(file.clone()), ..options() }).await;
+    let friend = open(&database, &bench, DeliveryOptions { ca_file: Some(file.clone()), ..options() }).await;
     let running = friend.run_webhooks(&Handle::current());
     wait_until("it was not sent", || async { receiver.heard().len() == 1 }).await;
     running.stop().await;
     flow.stop().await;
     std::fs::write(&file, "nothing").expect("to write it");
-    let options = Options { ca_file: Some(file), ..Options::default() };
+    let options = DeliveryOptions { ca_file: Some(file), ..DeliveryOptions::default() };
     let refused = Delivery::new(database.url(), bench.deployment_id(), options).expect_err("no certificate");
     assert!(matches!(refused, DeliveryError::Certificates { .. }), "{refused}");
 }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use scarce_delivery::{Options, Route, Secret, SettlementOptions, SettlementState};
+use scarce_delivery::{DeliveryOptions, Route, Secret, SettlementOptions, SettlementState};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
 use crate::kit::{
-    Bench, Database, Heard, Kind, Receiver, Reply, hasty, number, open, options, some_time, wait_until,
+    Bench, Database, DatabaseKind, Heard, Receiver, Reply, hasty, number, open, options, some_time,
+    wait_until,
 };
 use crate::settlement::{all_in, counts, wait_for};
 use crate::webhooks::is_signed;
@@ -34,7 +35,7 @@ fn booked(heard: &[Heard]) -> BTreeMap<String, u64> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_are_signed_and_carry_a_fixed_id() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let delivery = open(&database, &bench, options()).await;
         let receiver = Receiver::with(|before, _| Reply::Status([503, 409, 201][before.min(2)])).await;
@@ -64,7 +65,7 @@ async fn calls_are_signed_and_carry_a_fixed_id() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_is_a_dead_letter_after_few_tries_and_can_be_replayed() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     let receiver = Receiver::with(|_, _| Reply::Full(422, "x:y", "unknown user".to_owned())).await;
     let flow = bench.flow_to_settlement(&delivery);
@@ -96,10 +97,10 @@ async fn what_is_refused_is_a_dead_letter_after_few_tries_and_can_be_replayed() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_packet_is_booked_once_whoever_is_killed_when() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let seed = number("SCARCE_SEED", 3);
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let options = Options { lease: Duration::from_millis(400), ..hasty() };
+        let options = DeliveryOptions { lease: Duration::from_millis(400), ..hasty() };
         let delivery = open(&database, &bench, options).await;
         let random = Mutex::new(Random::new(seed));
         let mut receiver = Receiver::with(move |_, _| match random.lock().expect("no panic").below(12) {

@@ -6,11 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use scarce_core::outcome::Value;
-use scarce_delivery::{Delivery, Options, SettlementOptions};
+use scarce_delivery::{Delivery, DeliveryOptions, SettlementOptions};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Kind, Receiver, hasty, number, open, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, Receiver, hasty, number, open, wait_until};
 use crate::settlement::check_credited_once;
 
 /// How often a process is killed.
@@ -23,8 +23,8 @@ const CLAIMS: u64 = 300;
 const CHILD_FOLDER: &str = "SCARCE_TEST_DELIVER_FROM";
 const CHILD_URL: &str = "SCARCE_TEST_DELIVER_BY";
 
-fn brief() -> Options {
-    Options { lease: Duration::from_millis(700), ..hasty() }
+fn brief() -> DeliveryOptions {
+    DeliveryOptions { lease: Duration::from_millis(700), ..hasty() }
 }
 
 async fn is_done(delivery: &Delivery) -> bool {
@@ -82,7 +82,7 @@ async fn claims(bench: &Bench) -> BTreeMap<String, i64> {
     claims
 }
 
-async fn processes_are_killed(kind: Kind) {
+async fn processes_are_killed(kind: DatabaseKind) {
     let mut random = Random::new(number("SCARCE_SEED", 9));
     let (folder, database) = (tempfile::tempdir().expect("a folder"), Database::new(kind));
     let receiver = Receiver::start().await;
@@ -112,15 +112,15 @@ async fn processes_are_killed(kind: Kind) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_over_sqlite_are_killed() {
-    processes_are_killed(Kind::Sqlite).await;
+    processes_are_killed(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_over_postgres_are_killed() {
-    processes_are_killed(Kind::Postgres).await;
+    processes_are_killed(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_over_mariadb_are_killed() {
-    processes_are_killed(Kind::MariaDb).await;
+    processes_are_killed(DatabaseKind::MariaDb).await;
 }

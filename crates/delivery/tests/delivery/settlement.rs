@@ -8,7 +8,7 @@ use scarce_delivery::{
 };
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Kind, open, options, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, open, options, wait_until};
 
 pub async fn counts(delivery: &Delivery) -> (u64, u64, u64) {
     let counts = delivery.settlement_counts().await.expect("the database");
@@ -35,7 +35,7 @@ pub async fn check_credited_once(bench: &Bench, claims: &BTreeMap<String, i64>) 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_claim_is_credited_to_an_account_that_is_opened_for_it() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let delivery = open(&database, &bench, options()).await;
         let flow = bench.flow_to_settlement(&delivery);
@@ -82,7 +82,7 @@ async fn check_pages(delivery: &Delivery) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_campaign_from_before_the_consumer_began_is_asked_for_its_asset() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     bench.campaign("spring", 3).await;
     let flow = bench.flow_to_settlement(&delivery);
@@ -132,7 +132,7 @@ async fn what_no_account_can_take_is_a_dead_letter_and_nothing_is_credited() {
         ("ACCOUNT.OPEN other EUR", template(&long), "which is no account"),
     ];
     for (before, settlement, reason) in cases {
-        let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+        let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
         let delivery = open(&database, &bench, options()).await;
         bench.run(before).await;
         let user = if reason.contains("keeps") { "u" } else { "somebody" };
@@ -146,7 +146,7 @@ async fn what_no_account_can_take_is_a_dead_letter_and_nothing_is_credited() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_account_makes_a_dead_letter_that_can_be_replayed_but_not_credited_twice() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let delivery = open(&database, &bench, options()).await;
         bench.run("ACCOUNT.OPEN u EUR").await;
@@ -172,7 +172,7 @@ async fn a_closed_account_makes_a_dead_letter_that_can_be_replayed_but_not_credi
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_missing_account_is_waited_for_where_none_is_to_be_opened() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     bench.campaign("c", 1).await;
     let (packet, amount) = bench.claim("c", "u").await;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use scarce_delivery::{Delivery, Options, SettlementOptions};
+use scarce_delivery::{Delivery, DeliveryOptions, SettlementOptions};
 use scarce_engine::{Engine, Request};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Fault, Faulty, Kind, Server, hasty, number, open, some_time, wait_until};
+use crate::kit::{
+    Bench, Database, DatabaseKind, DatabaseServer, Fault, Faulty, hasty, number, open, some_time, wait_until,
+};
 use crate::settlement::{check_credited_once, counts};
 
 /// How many packets are claimed.
@@ -74,11 +76,11 @@ async fn settle_with_kills(deliveries: [&Delivery; 2], engine: &Arc<dyn Engine>,
     }
 }
 
-async fn workers_are_killed(kind: Kind) {
+async fn workers_are_killed(kind: DatabaseKind) {
     let seed = number("SCARCE_SEED", 5);
     let mut random = Random::new(seed);
     let (bench, database) = (Bench::new(), Database::new(kind));
-    let options = Options { lease: Duration::from_millis(300), ..hasty() };
+    let options = DeliveryOptions { lease: Duration::from_millis(300), ..hasty() };
     let (one, other) =
         (open(&database, &bench, options.clone()).await, open(&database, &bench, options).await);
     let flow = bench.flow_to_settlement(&one);
@@ -91,25 +93,25 @@ async fn workers_are_killed(kind: Kind) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_on_sqlite_are_killed_and_the_engine_loses_answers() {
-    workers_are_killed(Kind::Sqlite).await;
+    workers_are_killed(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_on_postgres_are_killed_and_the_engine_loses_answers() {
-    workers_are_killed(Kind::Postgres).await;
+    workers_are_killed(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_on_mariadb_are_killed_and_the_engine_loses_answers() {
-    workers_are_killed(Kind::MariaDb).await;
+    workers_are_killed(DatabaseKind::MariaDb).await;
 }
 
 /// The engine has credited, and the worker dies before it has noted that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_that_dies_between_the_credit_and_its_note_credits_nothing_twice() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let options = Options { lease: Duration::from_millis(300), ..hasty() };
+        let options = DeliveryOptions { lease: Duration::from_millis(300), ..hasty() };
         let delivery = open(&database, &bench, options).await;
         bench.campaign("c", 5).await;
         let mut claims = BTreeMap::new();
@@ -145,10 +147,10 @@ async fn a_worker_that_dies_between_the_credit_and_its_note_credits_nothing_twic
     }
 }
 
-async fn the_database_is_killed(kind: Kind) {
+async fn the_database_is_killed(kind: DatabaseKind) {
     let mut random = Random::new(number("SCARCE_SEED", 5));
     let bench = Bench::new();
-    let mut server = Server::start(kind);
+    let mut server = DatabaseServer::start(kind);
     let database = server.database();
     let delivery = open(&database, &bench, hasty()).await;
     let flow = bench.flow_to_settlement(&delivery);
@@ -180,10 +182,10 @@ async fn the_database_is_killed(kind: Kind) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_is_killed_while_packets_are_settled() {
-    the_database_is_killed(Kind::Postgres).await;
+    the_database_is_killed(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mariadb_is_killed_while_packets_are_settled() {
-    the_database_is_killed(Kind::MariaDb).await;
+    the_database_is_killed(DatabaseKind::MariaDb).await;
 }

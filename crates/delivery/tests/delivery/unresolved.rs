@@ -10,7 +10,7 @@ use scarce_delivery::{
 use scarce_engine::{Engine, Request};
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Fault, Faulty, Kind, hasty, open, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, Fault, Faulty, hasty, open, wait_until};
 use crate::settlement::counts;
 
 /// How long the engine remembers ids.
@@ -74,7 +74,7 @@ async fn settle(bench: &Bench, delivery: &Delivery, oracle: Option<Arc<Oracle>>)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::forgetting_after(1_500), Database::new(kind));
         let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
         let letter = settle(&bench, &delivery, None).await;
@@ -93,7 +93,7 @@ async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_knows_that_it_happened_is_believed() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
     let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let oracle = Arc::new(Oracle { says: Ok(Settled::Applied), asked: AtomicUsize::new(0) });
     let settled = settle(&bench, &delivery, Some(Arc::clone(&oracle))).await;
@@ -103,7 +103,7 @@ async fn who_knows_that_it_happened_is_believed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_knows_that_it_did_not_happen_has_it_sent_again() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
     let (delivery, amount) = sent_long_ago(&bench, &database, Fault::RequestLost).await;
     assert_eq!(bench.count("account.credited"), 0);
     let oracle = Arc::new(Oracle { says: Ok(Settled::Absent), asked: AtomicUsize::new(0) });
@@ -114,7 +114,7 @@ async fn who_knows_that_it_did_not_happen_has_it_sent_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_cannot_be_asked_just_now_is_asked_again() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
     let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let oracle = Arc::new(Oracle { says: Err("the table is away".to_owned()), asked: AtomicUsize::new(0) });
     let lookup = settlement(Some(Arc::clone(&oracle)));
@@ -131,7 +131,7 @@ async fn who_cannot_be_asked_just_now_is_asked_again() {
 async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
     // It keeps ids for a day, and promises less: what it does not know did not happen.
     for fault in [Fault::AnswersLost, Fault::RequestLost] {
-        let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+        let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
         let (delivery, amount) = sent_long_ago(&bench, &database, fault).await;
         assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
         assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
@@ -140,7 +140,7 @@ async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
     let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let attempts = only(&delivery).await.attempts;
     let away: Arc<dyn Engine> = Faulty::new(&bench.engine, |_: &[Request]| Fault::Overloaded);
@@ -154,7 +154,7 @@ async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
     for (says, count) in [(Settled::Applied, 1), (Settled::Absent, 2)] {
-        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(Kind::Sqlite));
+        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
         let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
         database
             .run("UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL")

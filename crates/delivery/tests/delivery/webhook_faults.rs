@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use scarce_delivery::{Delivery, Options};
+use scarce_delivery::{Delivery, DeliveryOptions};
 use scarce_sim::random::Random;
 use tokio::runtime::Handle;
 
 use crate::kit::{
-    Bench, Database, Kind, Receiver, Reply, Server, hasty, number, open, some_time, wait_until,
+    Bench, Database, DatabaseKind, DatabaseServer, Receiver, Reply, hasty, number, open, some_time,
+    wait_until,
 };
 
 /// How many events there are.
@@ -51,11 +52,11 @@ async fn is_done(delivery: &Delivery) -> bool {
         .is_ok_and(|counts| (counts.pending, counts.done, counts.dead) == (0, EVENTS as u64, 0))
 }
 
-async fn all_is_killed(kind: Kind) {
+async fn all_is_killed(kind: DatabaseKind) {
     let seed = number("SCARCE_SEED", 7);
     let mut random = Random::new(seed);
     let (bench, database) = (Bench::new(), Database::new(kind));
-    let options = Options { lease: Duration::from_millis(500), ..hasty() };
+    let options = DeliveryOptions { lease: Duration::from_millis(500), ..hasty() };
     let delivery = open(&database, &bench, options.clone()).await;
     let mut receiver = unreliable(seed).await;
     delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
@@ -92,23 +93,23 @@ async fn all_is_killed(kind: Kind) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_and_receivers_are_killed_over_sqlite() {
-    all_is_killed(Kind::Sqlite).await;
+    all_is_killed(DatabaseKind::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_and_receivers_are_killed_over_postgres() {
-    all_is_killed(Kind::Postgres).await;
+    all_is_killed(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_and_receivers_are_killed_over_mariadb() {
-    all_is_killed(Kind::MariaDb).await;
+    all_is_killed(DatabaseKind::MariaDb).await;
 }
 
-async fn the_database_is_killed(kind: Kind) {
+async fn the_database_is_killed(kind: DatabaseKind) {
     let mut random = Random::new(number("SCARCE_SEED", 7));
     let bench = Bench::new();
-    let mut server = Server::start(kind);
+    let mut server = DatabaseServer::start(kind);
     let database = server.database();
     let delivery = open(&database, &bench, hasty()).await;
     let receiver = Receiver::start().await;
@@ -129,10 +130,10 @@ async fn the_database_is_killed(kind: Kind) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_is_killed_while_events_are_delivered() {
-    the_database_is_killed(Kind::Postgres).await;
+    the_database_is_killed(DatabaseKind::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mariadb_is_killed_while_events_are_delivered() {
-    the_database_is_killed(Kind::MariaDb).await;
+    the_database_is_killed(DatabaseKind::MariaDb).await;
 }

@@ -7,12 +7,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use scarce_delivery::{
-    Delivery, DeliveryFilter, DeliveryState, EndpointState, Options, Secret, WebhookDelivery,
+    Delivery, DeliveryFilter, DeliveryOptions, DeliveryState, EndpointState, Secret, WebhookDelivery,
 };
 use sha2::Sha256;
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, Heard, Kind, Receiver, Reply, open, options, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, Heard, Receiver, Reply, open, options, wait_until};
 
 /// Whether a signature is right, computed as a receiver does.
 pub fn is_signed(heard: &Heard, secret: &str) -> bool {
@@ -38,7 +38,7 @@ async fn pending(delivery: &Delivery) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_endpoint_gets_what_it_wants_signed_and_with_a_fixed_id() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let delivery = open(&database, &bench, options()).await;
         let (all, stock) = (Receiver::start().await, Receiver::start().await);
@@ -103,9 +103,9 @@ fn check_form(heard: &Heard, deployment_id: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_never_succeeds_is_a_dead_letter_with_its_reason_and_can_be_replayed() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
-        let delivery = open(&database, &bench, Options { attempts_max: 3, ..options() }).await;
+        let delivery = open(&database, &bench, DeliveryOptions { attempts_max: 3, ..options() }).await;
         let receiver = Receiver::with(|_, _| Reply::Full(500, "x-a:b", "é".repeat(5_000))).await;
         let endpoint = delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
         let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
@@ -142,7 +142,7 @@ async fn what_never_succeeds_is_a_dead_letter_with_its_reason_and_can_be_replaye
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_endpoint_that_is_gone_is_disabled_until_it_is_resumed() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     let receiver = Receiver::with(|_, _| Reply::Status(410)).await;
     let endpoint = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
@@ -168,7 +168,7 @@ async fn an_endpoint_that_is_gone_is_disabled_until_it_is_resumed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_paused_endpoint_gets_all_when_it_is_resumed_and_a_removed_one_nothing() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let delivery = open(&database, &bench, options()).await;
     let receiver = Receiver::start().await;
     let endpoint = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
@@ -190,9 +190,9 @@ async fn a_paused_endpoint_gets_all_when_it_is_resumed_and_a_removed_one_nothing
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redirects_are_not_followed_and_retry_after_is_heeded_up_to_the_bound() {
-    let (bench, database) = (Bench::new(), Database::new(Kind::Sqlite));
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let retry_max = Duration::from_millis(250);
-    let delivery = open(&database, &bench, Options { retry_max, ..options() }).await;
+    let delivery = open(&database, &bench, DeliveryOptions { retry_max, ..options() }).await;
     let elsewhere = Receiver::start().await;
     let location = Box::leak(format!("location:{}", elsewhere.url()).into_boxed_str()) as &'static str;
     let receiver = Receiver::with(move |before, _| match before {
@@ -216,7 +216,7 @@ async fn redirects_are_not_followed_and_retry_after_is_heeded_up_to_the_bound() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_share_the_work_and_send_nothing_twice_while_all_is_well() {
-    for kind in Kind::ALL {
+    for kind in DatabaseKind::ALL {
         let (bench, database) = (Bench::new(), Database::new(kind));
         let one = open(&database, &bench, options()).await;
         let other = open(&database, &bench, options()).await;

@@ -3,22 +3,30 @@
 use scarce_core::event::Position;
 use scarce_core::types::signed;
 
-use super::Stop;
+use super::BatchFailure;
 use crate::ProjectionError;
-use crate::fold::Cursor;
+use crate::fold::LogCursor;
 use crate::projection::{MARK, Projection};
 use crate::store::Link;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, ColumnKind};
 
-/// Reads the cursor; where there is none, the log begins.
-pub(super) async fn look(link: &mut Link, projection: &Projection, partition: u32) -> Result<Cursor, Stop> {
+/// Reads the cursor; without one the log begins.
+pub(super) async fn look(
+    link: &mut Link,
+    projection: &Projection,
+    partition: u32,
+) -> Result<LogCursor, BatchFailure> {
     let cursor = find(link, projection, partition).await?;
     check(link, projection).await?;
     Ok(cursor.unwrap_or_default())
 }
 
 /// Reads the cursor within a transaction that will move it, and makes one where there is none.
-pub(super) async fn read(link: &mut Link, projection: &Projection, partition: u32) -> Result<Cursor, Stop> {
+pub(super) async fn read(
+    link: &mut Link,
+    projection: &Projection,
+    partition: u32,
+) -> Result<LogCursor, BatchFailure> {
     let cursor = match find(link, projection, partition).await? {
         Some(cursor) => cursor,
         None => {
@@ -27,31 +35,35 @@ pub(super) async fn read(link: &mut Link, projection: &Projection, partition: u3
             let [deployment_id, partition_id] = key(projection, partition);
             let values = [deployment_id, partition_id, 0.into(), 0.into(), super::now_ms().into()];
             link.execute(&sql, &values).await?;
-            Cursor::default()
+            LogCursor::default()
         }
     };
-    // Afterwards: whoever empties the tables waits from now on for this transaction, or has set his mark.
+    // Only now: a rebuild that empties the tables waits from here on for this transaction, or has set its mark.
     check(link, projection).await?;
     Ok(cursor)
 }
 
-async fn find(link: &mut Link, projection: &Projection, partition: u32) -> Result<Option<Cursor>, Stop> {
+async fn find(
+    link: &mut Link,
+    projection: &Projection,
+    partition: u32,
+) -> Result<Option<LogCursor>, BatchFailure> {
     let sql = "SELECT epoch, sequence, step_sequence, at_ms FROM cursors \
                WHERE deployment_id = ? AND partition_id = ?";
-    let rows = link.fetch(sql, &key(projection, partition), &[Kind::Integer; 4]).await?;
+    let rows = link.fetch(sql, &key(projection, partition), &[ColumnKind::Integer; 4]).await?;
     Ok(rows.first().map(|row| cursor(row)))
 }
 
 fn key(projection: &Projection, partition: u32) -> [Cell; 2] {
-    [Cell::from(projection.deployment_id()), Cell::from(i64::from(partition))]
+    [Cell::from(projection.store().deployment_id()), Cell::from(i64::from(partition))]
 }
 
 /// Whether these are tables of this deployment, and not being emptied.
-async fn check(link: &mut Link, projection: &Projection) -> Result<(), Stop> {
+async fn check(link: &mut Link, projection: &Projection) -> Result<(), BatchFailure> {
     let sql = "SELECT name, value FROM meta WHERE name IN ('deployment_id', ?)";
-    let database = || projection.address().to_string();
+    let database = || projection.store().address().to_string();
     let mut found = "-".to_owned();
-    for row in link.fetch(sql, &[Cell::from(MARK)], &[Kind::Text; 2]).await? {
+    for row in link.fetch(sql, &[Cell::from(MARK)], &[ColumnKind::Text; 2]).await? {
         match row.as_slice() {
             [name, _] if name.text() == Some(MARK) => {
                 return Err(ProjectionError::Rebuilding { database: database() }.into());
@@ -60,20 +72,19 @@ async fn check(link: &mut Link, projection: &Projection) -> Result<(), Stop> {
             _ => {}
         }
     }
-    let wanted = projection.deployment_id().to_owned();
-    if found == wanted {
+    if found == projection.store().deployment_id() {
         return Ok(());
     }
-    Err(ProjectionError::OtherDeployment { database: database(), found, wanted }.into())
+    Err(projection.store().others(found).into())
 }
 
-fn cursor(row: &[Cell]) -> Cursor {
+fn cursor(row: &[Cell]) -> LogCursor {
     let number = |at: usize| match row.get(at) {
         Some(Cell::Integer(value)) => u64::try_from(*value).ok(),
         _ => None,
     };
     let position = Position { epoch: number(0).unwrap_or(0), sequence: number(1).unwrap_or(0) };
-    Cursor { position, step_sequence: number(2), at_ms: number(3) }
+    LogCursor { position, step_sequence: number(2), at_ms: number(3) }
 }
 
 /// Moves the cursor, if it is where it was left.
@@ -81,9 +92,9 @@ pub(super) async fn advance(
     link: &mut Link,
     projection: &Projection,
     partition: u32,
-    (from, to): (Cursor, Cursor),
+    (from, to): (LogCursor, LogCursor),
     now_ms: i64,
-) -> Result<(), Stop> {
+) -> Result<(), BatchFailure> {
     let sql = "UPDATE cursors SET epoch = ?, sequence = ?, step_sequence = ?, at_ms = ?, updated_at_ms = ? \
                WHERE deployment_id = ? AND partition_id = ? AND epoch = ? AND sequence = ?";
     let place =
@@ -91,7 +102,7 @@ pub(super) async fn advance(
     let optional = |number: Option<u64>| number.map_or(Cell::Null, |number| Cell::from(signed(number)));
     let mut values = Vec::from(place(to.position));
     values.extend([optional(to.step_sequence), optional(to.at_ms), now_ms.into()]);
-    values.extend([Cell::from(projection.deployment_id()), Cell::from(i64::from(partition))]);
+    values.extend([Cell::from(projection.store().deployment_id()), Cell::from(i64::from(partition))]);
     values.extend(place(from.position));
-    if link.execute(sql, &values).await? == 1 { Ok(()) } else { Err(Stop::Overtaken) }
+    if link.execute(sql, &values).await? == 1 { Ok(()) } else { Err(BatchFailure::Overtaken) }
 }

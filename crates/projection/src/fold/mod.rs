@@ -66,7 +66,7 @@ pub(crate) enum Misfit {
 
 /// The place behind the last event that is in the tables, and what else a fold goes on from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct LogCursor {
     pub(crate) position: Position,
     /// The first event of an operation whose further steps follow.
     pub(crate) step_sequence: Option<u64>,
@@ -78,7 +78,7 @@ pub(crate) struct Cursor {
 #[derive(Debug)]
 pub(crate) struct Fold {
     partition: u32,
-    pub(crate) cursor: Cursor,
+    pub(crate) cursor: LogCursor,
     pub(crate) tables: Tables,
     /// How long an engine remembers operation ids at least.
     ids_kept_ms_min: i64,
@@ -103,7 +103,7 @@ impl Misfit {
 }
 
 impl Fold {
-    pub(crate) fn new(partition: u32, cursor: Cursor, rows_max: usize, ids_kept_ms_min: i64) -> Self {
+    pub(crate) fn new(partition: u32, cursor: LogCursor, rows_max: usize, ids_kept_ms_min: i64) -> Self {
         Self { partition, cursor, tables: Tables::new(rows_max), ids_kept_ms_min }
     }
 
@@ -146,7 +146,7 @@ impl Fold {
     }
 
     /// The cursor behind the batch.
-    pub(crate) fn reaches(&self, batch: &Batch) -> Cursor {
+    pub(crate) fn reaches(&self, batch: &Batch) -> LogCursor {
         batch.entries.iter().fold(self.cursor, |cursor, entry| {
             if is_known(entry, self.cursor.position) { cursor } else { cursor.behind(entry) }
         })
@@ -165,12 +165,12 @@ impl Fold {
     }
 
     /// The batch is in the database.
-    pub(crate) fn settle(&mut self, reached: Cursor) {
+    pub(crate) fn settle(&mut self, reached: LogCursor) {
         self.tables.settle();
         self.cursor = reached;
     }
 
-    fn apply_entry(&mut self, entry: &Entry, cursor: Cursor) -> Result<(), Mistake> {
+    fn apply_entry(&mut self, entry: &Entry, cursor: LogCursor) -> Result<(), Mistake> {
         let head = &entry.head;
         let operation = head.operation.as_ref().map(|operation| Text::from(operation.id.as_str()));
         let mut origin = Origin {
@@ -193,7 +193,7 @@ impl Fold {
     }
 }
 
-impl Cursor {
+impl LogCursor {
     /// The cursor behind an entry that follows.
     fn behind(self, entry: &Entry) -> Self {
         Self {

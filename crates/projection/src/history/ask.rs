@@ -4,19 +4,19 @@ use scarce_api::history::{Asked, HistoryId};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{History, Order, Page, Paging, Span};
+use super::{History, Page, PageOrder, Paging, Span};
 use crate::ProjectionError;
 
 impl History {
     /// A page of a history, its rows as JSON objects with the members that its table says.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn ask(&self, asked: &Asked) -> Result<Page<Value>, ProjectionError> {
         let paging = Paging {
             limit: asked.limit,
             after: asked.after.clone(),
-            order: if asked.is_oldest_first { Order::OldestFirst } else { Order::NewestFirst },
+            order: if asked.is_oldest_first { PageOrder::OldestFirst } else { PageOrder::NewestFirst },
         };
         let page = self.page(asked, &paging).await?;
         Ok(Page { cursor: page.cursor.map(|place| asked.sealed(&place)), ..page })

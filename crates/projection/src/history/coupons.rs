@@ -4,7 +4,7 @@ use super::History;
 use super::page::{List, Page, Paging};
 use super::record::record;
 use crate::ProjectionError;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column};
 
 record! {
     /// What somebody was given of a coupon.
@@ -36,14 +36,14 @@ record! {
     }
 }
 
-const CLAIMS: &[(&str, Kind)] =
-    &[("claimed_at_ms", Kind::Integer), ("coupon_id", Kind::Text), ("serial", Kind::Integer)];
+const CLAIMS: &[Column] =
+    &[Column::integer("claimed_at_ms"), Column::text("coupon_id"), Column::integer("serial")];
 
 impl History {
     /// What a user claimed, of one coupon or of all.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn user_coupon_claims(
         &self,
         user_id: &str,
@@ -60,13 +60,13 @@ impl History {
     /// What was claimed of a coupon.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn coupon_claims(
         &self,
         coupon_id: &str,
         paging: &Paging,
     ) -> Result<Page<CouponClaim>, ProjectionError> {
-        List::new("serials", &[("serial", Kind::Integer)])
+        List::new("serials", const { &[Column::integer("serial")] })
             .only("coupon_id = ?", [Cell::from(coupon_id)])
             .read(&self.projection, paging)
             .await

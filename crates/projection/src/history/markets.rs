@@ -4,16 +4,16 @@ use super::History;
 use super::page::{LIMIT_MAX, List, Page, Paging, find};
 use super::record::record;
 use crate::ProjectionError;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column};
 
 record! {
     /// An order and what became of it.
-    Order of "orders" {
+    MarketOrder of "orders" {
         /// In which market.
         market_id: String,
         /// Its name there.
         order_id: String,
-        /// The how manieth order of this name.
+        /// Which order of this name it is, counted from 1.
         use_number: i64,
         /// Whose.
         owner_id: String,
@@ -84,21 +84,21 @@ record! {
     }
 }
 
-const ORDERS: &[(&str, Kind)] =
-    &[("placed_at_ms", Kind::Integer), ("order_id", Kind::Text), ("use_number", Kind::Integer)];
-const TRADES: &[(&str, Kind)] = &[("trade", Kind::Integer)];
+const ORDERS: &[Column] =
+    &[Column::integer("placed_at_ms"), Column::text("order_id"), Column::integer("use_number")];
+const TRADES: &[Column] = &[Column::integer("trade")];
 
 impl History {
     /// An owner's orders in a market, whatever became of them.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn owner_orders(
         &self,
         market_id: &str,
         owner_id: &str,
         paging: &Paging,
-    ) -> Result<Page<Order>, ProjectionError> {
+    ) -> Result<Page<MarketOrder>, ProjectionError> {
         List::new("orders", ORDERS)
             .only("owner_id = ? AND market_id = ?", [Cell::from(owner_id), Cell::from(market_id)])
             .read(&self.projection, paging)
@@ -109,7 +109,7 @@ impl History {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn orders(&self, market_id: &str, order_id: &str) -> Result<Vec<Order>, ProjectionError> {
+    pub async fn orders(&self, market_id: &str, order_id: &str) -> Result<Vec<MarketOrder>, ProjectionError> {
         let condition = "market_id = ? AND order_id = ? ORDER BY use_number";
         find(&self.projection, condition, &[Cell::from(market_id), Cell::from(order_id)], LIMIT_MAX).await
     }
@@ -117,7 +117,7 @@ impl History {
     /// The trades of a market.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn trades(&self, market_id: &str, paging: &Paging) -> Result<Page<Trade>, ProjectionError> {
         List::new("trades", TRADES)
             .only("market_id = ?", [Cell::from(market_id)])
@@ -128,9 +128,13 @@ impl History {
     /// The trades of an order.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
-    pub async fn order_trades(&self, order: &Order, paging: &Paging) -> Result<Page<Trade>, ProjectionError> {
-        let Order { market_id, order_id, first_trade, last_trade, .. } = order;
+    /// When the database does not answer, or the cursor is not one of this list.
+    pub async fn order_trades(
+        &self,
+        order: &MarketOrder,
+        paging: &Paging,
+    ) -> Result<Page<Trade>, ProjectionError> {
+        let MarketOrder { market_id, order_id, first_trade, last_trade, .. } = order;
         // An order that never traded has none between these.
         let (first, last) = (first_trade.unwrap_or(1), last_trade.unwrap_or(0));
         List::new("fills", TRADES)

@@ -12,12 +12,12 @@ mod record;
 mod stock;
 
 pub use coupons::CouponClaim;
-pub use markets::{Order as MarketOrder, Trade};
-pub use money::{Entry, Hold};
+pub use markets::{MarketOrder, Trade};
+pub use money::{AccountEntry, Hold};
 pub use operations::Operation;
 pub use packets::PacketClaim;
-pub use page::{LIMIT_MAX, Order, Page, Paging, Span};
-pub use stock::{Receipt, Reservation, StockMovement, StockReturn, Unit};
+pub use page::{LIMIT_MAX, Page, PageOrder, Paging, Span};
+pub use stock::{Reservation, SaleReceipt, StockMovement, StockReturn, Unit};
 
 use crate::Projection;
 

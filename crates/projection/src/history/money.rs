@@ -1,14 +1,14 @@
 //! Accounts and holds.
 
+use super::History;
 use super::page::{List, Page, Paging, Span};
 use super::record::record;
-use super::{History, Operation};
 use crate::ProjectionError;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column};
 
 record! {
     /// A movement of money from one account's side.
-    Entry of "entries" {
+    AccountEntry of "entries" {
         /// Where it happened.
         partition_id: i64,
         /// The event's number there.
@@ -41,7 +41,7 @@ record! {
         account_id: String,
         /// Its name there.
         hold_id: String,
-        /// The how manieth hold of this name.
+        /// Which hold of this name it is, counted from 1.
         use_number: i64,
         /// What it still holds.
         amount: i64,
@@ -62,20 +62,20 @@ record! {
     }
 }
 
-/// An account's stamps never go back, so its entries are in order by time as well.
-const BY_TIME: &[(&str, Kind)] = &[("at_ms", Kind::Integer), ("sequence", Kind::Integer)];
+/// An account's timestamps never go back, so its entries are in order by time as well.
+const BY_TIME: &[Column] = &[Column::integer("at_ms"), Column::integer("sequence")];
 
 impl History {
     /// An account's movements with the balance after each, within a stretch of time.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn account_statement(
         &self,
         account_id: &str,
         span: Span,
         paging: &Paging,
-    ) -> Result<Page<Entry>, ProjectionError> {
+    ) -> Result<Page<AccountEntry>, ProjectionError> {
         List::new("statement", BY_TIME)
             .only("account_id = ?", [Cell::from(account_id)])
             .only_if("at_ms >= ?", span.from_ms)
@@ -87,31 +87,14 @@ impl History {
     /// An account's holds by name, those that ended long ago included.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn account_holds(
         &self,
         account_id: &str,
         paging: &Paging,
     ) -> Result<Page<Hold>, ProjectionError> {
-        List::new("holds", &[("hold_id", Kind::Text), ("use_number", Kind::Integer)])
+        List::new("holds", const { &[Column::text("hold_id"), Column::integer("use_number")] })
             .only("account_id = ?", [Cell::from(account_id)])
-            .read(&self.projection, paging)
-            .await
-    }
-
-    /// What an operation moved, in order.
-    ///
-    /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
-    pub async fn operation_entries(
-        &self,
-        operation: &Operation,
-        paging: &Paging,
-    ) -> Result<Page<Entry>, ProjectionError> {
-        let Operation { partition_id, first_sequence, last_sequence, .. } = *operation;
-        List::new("moved", &[("sequence", Kind::Integer), ("account_id", Kind::Text)])
-            .only("partition_id = ?", [partition_id.into()])
-            .only("sequence >= ? AND sequence <= ?", [first_sequence.into(), last_sequence.into()])
             .read(&self.projection, paging)
             .await
     }

@@ -15,7 +15,7 @@ record! {
         namespace: String,
         /// Where it was decided.
         partition_id: i64,
-        /// The how manieth operation of this id there: an engine forgets ids after a while.
+        /// Which operation of this id it is, counted from 1 there: an engine forgets ids after a while.
         use_number: i64,
         /// The partition's leadership.
         epoch: i64,
@@ -25,7 +25,7 @@ record! {
         last_sequence: i64,
         /// `APPLIED`, or the code of the refusal.
         outcome: String,
-        /// The figures of the answer in order, or the facts of the refusal by name.
+        /// The values of the answer in order, or the facts of the refusal by name.
         facts: serde_json::Value,
         /// When.
         at_ms: i64,

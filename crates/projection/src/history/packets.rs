@@ -4,7 +4,7 @@ use super::History;
 use super::page::{List, Page, Paging};
 use super::record::record;
 use crate::ProjectionError;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column};
 
 record! {
     /// A packet that became somebody's.
@@ -32,13 +32,13 @@ impl History {
     /// Who got the packets of a campaign.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn campaign_claims(
         &self,
         campaign_id: &str,
         paging: &Paging,
     ) -> Result<Page<PacketClaim>, ProjectionError> {
-        List::new("packets", &[("packet", Kind::Integer)])
+        List::new("packets", const { &[Column::integer("packet")] })
             .only("campaign_id = ?", [Cell::from(campaign_id)])
             .read(&self.projection, paging)
             .await
@@ -47,13 +47,13 @@ impl History {
     /// What packets a user got, by campaign.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn user_packets(
         &self,
         user_id: &str,
         paging: &Paging,
     ) -> Result<Page<PacketClaim>, ProjectionError> {
-        List::new("campaigns", &[("campaign_id", Kind::Text)])
+        List::new("campaigns", const { &[Column::text("campaign_id")] })
             .only("user_id = ?", [Cell::from(user_id)])
             .read(&self.projection, paging)
             .await

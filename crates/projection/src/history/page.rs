@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::record::Record;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column, ColumnKind};
 use crate::{Projection, ProjectionError};
 
 /// The most rows of one page.
@@ -11,7 +11,7 @@ pub const LIMIT_MAX: u32 = 1_000;
 
 /// Which end of a list comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum PageOrder {
     /// What happened last.
     #[default]
     NewestFirst,
@@ -27,12 +27,12 @@ pub struct Paging {
     /// Where the page begins: the cursor of the page before, or nothing for the first.
     pub after: Option<String>,
     /// Which end comes first; the same for all pages of a list.
-    pub order: Order,
+    pub order: PageOrder,
 }
 
 impl Default for Paging {
     fn default() -> Self {
-        Self { limit: 100, after: None, order: Order::default() }
+        Self { limit: 100, after: None, order: PageOrder::default() }
     }
 }
 
@@ -63,11 +63,11 @@ pub(super) struct List {
     conditions: Vec<String>,
     values: Vec<Cell>,
     /// The columns by which rows are ordered, together different for every row.
-    keys: &'static [(&'static str, Kind)],
+    keys: &'static [Column],
 }
 
 impl List {
-    pub(super) fn new(name: &'static str, keys: &'static [(&'static str, Kind)]) -> Self {
+    pub(super) fn new(name: &'static str, keys: &'static [Column]) -> Self {
         Self { name, conditions: Vec::new(), values: Vec::new(), keys }
     }
 
@@ -99,19 +99,19 @@ impl List {
             self.begin_after(&values, paging.order);
         }
         let sql = self.sql::<T>(paging.order, limit);
-        let mut rows = projection.read(&sql, &self.values, &T::kinds()).await?;
+        let mut rows = projection.store().fetch(&sql, &self.values, &T::kinds()).await?;
         let has_more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
         let cursor = rows.last().filter(|_| has_more).map(|row| self.seal::<T>(row));
         Ok(Page { rows: records(projection, rows)?, has_more, cursor })
     }
 
-    fn sql<T: Record>(&self, order: Order, limit: u32) -> String {
+    fn sql<T: Record>(&self, order: PageOrder, limit: u32) -> String {
         let direction = match order {
-            Order::NewestFirst => "DESC",
-            Order::OldestFirst => "ASC",
+            PageOrder::NewestFirst => "DESC",
+            PageOrder::OldestFirst => "ASC",
         };
-        let order: Vec<String> = self.keys.iter().map(|(key, _)| format!("{key} {direction}")).collect();
+        let order: Vec<String> = self.keys.iter().map(|key| format!("{} {direction}", key.name)).collect();
         let conditions = self.conditions.join(" AND ");
         let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {conditions}") };
         // One more than asked for tells whether there are more.
@@ -119,17 +119,17 @@ impl List {
     }
 
     /// Only rows behind the one with these values.
-    fn begin_after(&mut self, values: &[Cell], order: Order) {
+    fn begin_after(&mut self, values: &[Cell], order: PageOrder) {
         let beyond = match order {
-            Order::NewestFirst => "<",
-            Order::OldestFirst => ">",
+            PageOrder::NewestFirst => "<",
+            PageOrder::OldestFirst => ">",
         };
-        let Some(((first, _), rest)) = self.keys.split_first() else { return };
+        let Some((Column { name: first, .. }, rest)) = self.keys.split_first() else { return };
         // Said twice of the first column, so that every database begins in its index there.
         let mut condition = format!("{first} {beyond}= ? AND ({first} {beyond} ?");
         self.values.extend([values[0].clone(), values[0].clone()]);
         let mut equal = first;
-        for (at, (key, _)) in (1..).zip(rest) {
+        for (at, Column { name: key, .. }) in (1..).zip(rest) {
             condition.push_str(&format!(" OR ({equal} = ? AND ({key} {beyond} ?"));
             self.values.extend([values[at - 1].clone(), values[at].clone()]);
             equal = key;
@@ -139,10 +139,10 @@ impl List {
         self.conditions.push(condition);
     }
 
-    /// The cursor behind a row: the name of the list and the values of its keys, none of which has a comma.
+    /// The cursor behind a row: the name of the list and the values of its keys, which have no commas.
     fn seal<T: Record>(&self, row: &[Cell]) -> String {
-        let value = |(key, _): &(&str, Kind)| {
-            let at = T::COLUMNS.iter().position(|(name, _)| name == key);
+        let value = |key: &Column| {
+            let at = T::COLUMNS.iter().position(|column| column.name == key.name);
             at.map_or_else(String::new, |at| row[at].to_string())
         };
         let values: Vec<String> = self.keys.iter().map(value).collect();
@@ -155,9 +155,9 @@ impl List {
         if parts.len() != self.keys.len() {
             return None;
         }
-        let value = |(part, (_, kind)): (&&str, &(&str, Kind))| match kind {
-            Kind::Integer => part.parse().ok().map(Cell::Integer),
-            Kind::Text => Some(Cell::from(*part)),
+        let value = |(part, key): (&&str, &Column)| match key.kind {
+            ColumnKind::Integer => part.parse().ok().map(Cell::Integer),
+            ColumnKind::Text => Some(Cell::from(*part)),
         };
         parts.iter().zip(self.keys).map(value).collect()
     }
@@ -171,18 +171,15 @@ pub(super) async fn find<T: Record>(
     limit: u32,
 ) -> Result<Vec<T>, ProjectionError> {
     let sql = format!("{} WHERE {condition} LIMIT {limit}", select::<T>());
-    records(projection, projection.read(&sql, values, &T::kinds()).await?)
+    records(projection, projection.store().fetch(&sql, values, &T::kinds()).await?)
 }
 
 fn select<T: Record>() -> String {
-    let names: Vec<&str> = T::COLUMNS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
     format!("SELECT {} FROM {}", names.join(", "), T::TABLE)
 }
 
 fn records<T: Record>(projection: &Projection, rows: Vec<Vec<Cell>>) -> Result<Vec<T>, ProjectionError> {
-    let misread = || ProjectionError::Tables {
-        database: projection.address().to_string(),
-        what: format!("a row of {} has another shape", T::TABLE),
-    };
-    rows.into_iter().map(|cells| T::read(cells).ok_or_else(misread)).collect()
+    let misread = || projection.store().misread(format!("a row of {} has another shape", T::TABLE));
+    rows.into_iter().map(|cells| Ok(T::read(cells).ok_or_else(misread)?)).collect()
 }

@@ -1,14 +1,14 @@
 //! What is read out of a table.
 
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column, ColumnKind};
 
 /// A row as it is shown.
 pub(crate) trait Record: Sized {
     const TABLE: &'static str;
-    const COLUMNS: &'static [(&'static str, Kind)];
+    const COLUMNS: &'static [Column];
 
-    fn kinds() -> Vec<Kind> {
-        Self::COLUMNS.iter().map(|(_, kind)| *kind).collect()
+    fn kinds() -> Vec<ColumnKind> {
+        Self::COLUMNS.iter().map(|column| column.kind).collect()
     }
 
     fn read(cells: Vec<Cell>) -> Option<Self>;
@@ -23,8 +23,11 @@ macro_rules! record {
 
         impl $crate::history::record::Record for $name {
             const TABLE: &'static str = $table;
-            const COLUMNS: &'static [(&'static str, $crate::table::Kind)] =
-                &[$((stringify!($field), <$type as $crate::table::Field>::KIND)),*];
+            const COLUMNS: &'static [$crate::table::Column] =
+                &[$($crate::table::Column {
+                    name: stringify!($field),
+                    kind: <$type as $crate::table::Field>::KIND,
+                }),*];
 
             fn read(cells: Vec<$crate::table::Cell>) -> Option<Self> {
                 let mut cells = cells.into_iter();

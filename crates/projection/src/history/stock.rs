@@ -6,11 +6,11 @@ use super::History;
 use super::page::{LIMIT_MAX, List, Page, Paging, find};
 use super::record::record;
 use crate::ProjectionError;
-use crate::table::{Cell, Kind};
+use crate::table::{Cell, Column};
 
 record! {
     /// A sale: units `first_serial` to `first_serial + quantity − 1`.
-    Receipt of "receipts" {
+    SaleReceipt of "receipts" {
         /// Of what.
         sku: String,
         /// The serial of its first unit.
@@ -63,7 +63,7 @@ record! {
         sku: String,
         /// Its name there.
         reservation_id: String,
-        /// The how manieth reservation of this name.
+        /// Which reservation of this name it is, counted from 1.
         use_number: i64,
         /// For whom.
         owner_id: String,
@@ -116,32 +116,31 @@ pub struct Unit {
     /// Which one.
     pub serial: i64,
     /// The sale that it was part of.
-    pub receipt: Receipt,
+    pub receipt: SaleReceipt,
     /// When it came back; nothing while it is its owner's.
     pub returned_at_ms: Option<i64>,
     /// What came back of that sale, in order, up to a thousand times.
     pub returns: Vec<StockReturn>,
 }
 
-const SALES: &[(&str, Kind)] =
-    &[("at_ms", Kind::Integer), ("sku", Kind::Text), ("first_serial", Kind::Integer)];
-const RESERVED: &[(&str, Kind)] = &[
-    ("placed_at_ms", Kind::Integer),
-    ("sku", Kind::Text),
-    ("reservation_id", Kind::Text),
-    ("use_number", Kind::Integer),
+const SALES: &[Column] = &[Column::integer("at_ms"), Column::text("sku"), Column::integer("first_serial")];
+const RESERVED: &[Column] = &[
+    Column::integer("placed_at_ms"),
+    Column::text("sku"),
+    Column::text("reservation_id"),
+    Column::integer("use_number"),
 ];
 
 impl History {
-    /// Who got a unit, and whether it came back; nothing where it was never sold.
+    /// Who got a unit, and whether it came back; `None` if it was never sold.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn unit(&self, sku: &str, serial: i64) -> Result<Option<Unit>, ProjectionError> {
         let condition = "sku = ? AND first_serial <= ? ORDER BY first_serial DESC";
-        let found: Vec<Receipt> =
+        let found: Vec<SaleReceipt> =
             find(&self.projection, condition, &[Cell::from(sku), serial.into()], 1).await?;
-        let holds_it = |sale: &Receipt| (0..sale.quantity).contains(&(serial - sale.first_serial));
+        let holds_it = |sale: &SaleReceipt| (0..sale.quantity).contains(&(serial - sale.first_serial));
         let Some(receipt) = found.into_iter().find(holds_it) else { return Ok(None) };
         let condition = "sku = ? AND first_serial >= ? AND first_serial < ? ORDER BY at_ms, sequence";
         let end = receipt.first_serial.saturating_add(receipt.quantity);
@@ -155,13 +154,13 @@ impl History {
     /// What an owner bought, of one item or of all.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn owner_receipts(
         &self,
         owner_id: &str,
         sku: Option<&str>,
         paging: &Paging,
-    ) -> Result<Page<Receipt>, ProjectionError> {
+    ) -> Result<Page<SaleReceipt>, ProjectionError> {
         List::new("receipts", SALES)
             .only("owner_id = ?", [Cell::from(owner_id)])
             .only_if("sku = ?", sku)
@@ -172,7 +171,7 @@ impl History {
     /// What was set aside for an owner, of one item or of all, whatever became of it.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn owner_reservations(
         &self,
         owner_id: &str,
@@ -189,13 +188,13 @@ impl History {
     /// Why there are as many units of an item as there are.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is none of this list.
+    /// When the database does not answer, or the cursor is not one of this list.
     pub async fn stock_movements(
         &self,
         sku: &str,
         paging: &Paging,
     ) -> Result<Page<StockMovement>, ProjectionError> {
-        List::new("movements", &[("sequence", Kind::Integer)])
+        List::new("movements", const { &[Column::integer("sequence")] })
             .only("sku = ?", [Cell::from(sku)])
             .read(&self.projection, paging)
             .await

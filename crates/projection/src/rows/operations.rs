@@ -2,10 +2,10 @@
 
 use scarce_core::outcome::Code;
 
-use crate::table::{Cell, Field, Kind, Text, row};
+use crate::table::{Cell, ColumnKind, Field, Text, row};
 
 impl Field for Code {
-    const KIND: Kind = Kind::Text;
+    const KIND: ColumnKind = ColumnKind::Text;
 
     fn cell(self) -> Cell {
         Cell::Word(self.word())

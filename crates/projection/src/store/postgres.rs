@@ -1,12 +1,12 @@
 //! Rows into PostgreSQL, and out of it by their keys.
 
-use scarce_sql::postgres::{add_column, cells};
+use scarce_sql::values::{add_column, cells};
 use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::{AssertSqlSafe, Error};
 
 use super::Dialect;
 use super::sql::Statements;
-use crate::table::{Cell, Kind, Manner, Sheet};
+use crate::table::{Cell, ColumnKind, Manner, Sheet};
 
 /// From how many new rows on they are copied in rather than inserted: a copy is cheaper for each row, and
 /// needs one exchange more.
@@ -17,13 +17,13 @@ pub(super) async fn read(
     connection: &mut PgConnection,
     sql: String,
     keys: &[Vec<Cell>],
-    kinds: &[Kind],
+    kinds: &[ColumnKind],
 ) -> Result<Vec<Vec<Cell>>, Error> {
     let mut arguments = PgArguments::default();
     for at in 0..keys.first().map_or(0, Vec::len) {
         let column = || keys.iter().filter_map(|key| key.get(at));
         let is_number = |cell: &Cell| matches!(cell, Cell::Integer(_));
-        let kind = if column().any(is_number) { Kind::Integer } else { Kind::Text };
+        let kind = if column().any(is_number) { ColumnKind::Integer } else { ColumnKind::Text };
         add_column(&mut arguments, kind, column())?;
     }
     let query = sqlx::query_with(AssertSqlSafe(sql), arguments);

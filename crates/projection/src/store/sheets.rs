@@ -5,7 +5,7 @@ use sqlx::Error;
 
 use super::sql::Statements;
 use super::{Dialect, Link, mysql, postgres, sqlite};
-use crate::table::{Cell, Kind, Sheet, Table};
+use crate::table::{Cell, ColumnKind, Sheet, Table};
 
 /// How many keys are asked for at once: so few that MySQL looks each up by the index.
 const KEYS_MAX: usize = 256;
@@ -26,14 +26,14 @@ pub(crate) trait Sheets {
 impl Sheets for Link {
     fn read<'l>(&'l mut self, table: &'static Table, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>> {
         Box::pin(async move {
-            let kinds: Vec<Kind> = table.kinds().collect();
+            let kinds: Vec<ColumnKind> = table.kinds().collect();
             let sql = |dialect: Dialect, keys| dialect.read(table, keys);
             read_by_keys(self, sql, keys, &kinds).await
         })
     }
 
     fn read_returned<'l>(&'l mut self, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>> {
-        const KINDS: [Kind; 3] = [Kind::Text, Kind::Integer, Kind::Integer];
+        const KINDS: [ColumnKind; 3] = [ColumnKind::Text, ColumnKind::Integer, ColumnKind::Integer];
         Box::pin(read_by_keys(self, <Dialect as Statements>::read_returned, keys, &KINDS))
     }
 
@@ -52,7 +52,7 @@ async fn read_by_keys(
     link: &mut Link,
     sql: impl Fn(Dialect, usize) -> String,
     keys: &[Vec<Cell>],
-    kinds: &[Kind],
+    kinds: &[ColumnKind],
 ) -> Result<Vec<Vec<Cell>>, Error> {
     if keys.is_empty() {
         return Ok(Vec::new());

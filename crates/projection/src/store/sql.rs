@@ -7,9 +7,9 @@ use crate::table::{Column, Manner, Table};
 
 /// The statements about tables.
 pub(crate) trait Statements: Sized {
-    /// Writes so many rows.
+    /// Writes a number of rows.
     fn write(self, table: &Table, manner: Manner, rows: usize) -> String;
-    /// Reads the rows of so many keys, of each its last use.
+    /// Reads the rows of a number of keys, the last use of each.
     fn read(self, table: &Table, keys: usize) -> String;
     /// Reads, for each item and serial, the last range before it that came back.
     fn read_returned(self, keys: usize) -> String;

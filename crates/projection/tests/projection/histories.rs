@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use scarce_api::Fields;
 use scarce_api::history::{Asked, HISTORIES, find};
 use scarce_core::state::Settings;
-use scarce_projection::{Projection, ProjectionError};
+use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
 use serde_json::{Value, json};
 
-use crate::kit::{DEPLOYMENT, Database, Kind, Log, open, take};
+use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, open, take};
 
 /// Something for every history, and something beside that must not be in it.
 const LINES: &[&str] = &[
@@ -102,7 +102,7 @@ async fn read(projection: &Projection, mut asked: Asked) -> Vec<Value> {
     }
 }
 
-async fn filled(kind: Kind) -> (Database, Projection) {
+async fn filled(kind: DatabaseKind) -> (Database, Projection) {
     let database = Database::new(kind);
     let projection = open(&database, 5).await;
     let mut log = Log::new(Settings::default(), 0);
@@ -113,7 +113,7 @@ async fn filled(kind: Kind) -> (Database, Projection) {
 
 #[tokio::test]
 async fn every_history_tells_what_happened_in_every_database() {
-    for kind in [Kind::Sqlite, Kind::Postgres, Kind::MariaDb] {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb] {
         let (_database, projection) = filled(kind).await;
         for (name, said, telling_values) in expected() {
             let said: Vec<_> = said.into_iter().chain([("sort", "oldest_first")]).collect();
@@ -126,7 +126,7 @@ async fn every_history_tells_what_happened_in_every_database() {
 
 #[tokio::test]
 async fn rows_have_the_members_that_the_table_says() {
-    let (_database, projection) = filled(Kind::Sqlite).await;
+    let (_database, projection) = filled(DatabaseKind::Sqlite).await;
     let cases = expected();
     assert_eq!(cases.len(), HISTORIES.len());
     for (name, said, _) in cases {
@@ -141,7 +141,7 @@ async fn rows_have_the_members_that_the_table_says() {
 
 #[tokio::test]
 async fn pages_of_one_row_are_the_whole_list_from_either_end() {
-    let (_database, projection) = filled(Kind::Sqlite).await;
+    let (_database, projection) = filled(DatabaseKind::Sqlite).await;
     let whole = [("account", "u1"), ("sort", "oldest_first")];
     let whole = read(&projection, asked("account-entries", &whole)).await;
     assert_eq!(whole.len(), 3);
@@ -159,7 +159,7 @@ async fn pages_of_one_row_are_the_whole_list_from_either_end() {
 
 #[tokio::test]
 async fn a_unit_is_its_owners_until_it_comes_back() {
-    let (_database, projection) = filled(Kind::Sqlite).await;
+    let (_database, projection) = filled(DatabaseKind::Sqlite).await;
     let unit = |serial| asked("unit", &[("sku", "sku-1"), ("serial", serial)]);
     let [kept] = &read(&projection, unit("1")).await[..] else { panic!("one row") };
     assert_eq!((&kept["receipt"]["owner_id"], &kept["returned_at_ms"]), (&json!("u1"), &Value::Null));
@@ -170,15 +170,15 @@ async fn a_unit_is_its_owners_until_it_comes_back() {
 
 #[tokio::test]
 async fn whoever_only_reads_makes_no_tables_and_needs_no_deployment() {
-    for kind in [Kind::Sqlite, Kind::Postgres, Kind::MariaDb] {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb] {
         let empty = Database::new(kind);
-        let refused = Projection::open_read_only(empty.url(), scarce_projection::Options::default()).await;
+        let refused = Projection::open_read_only(empty.url(), ProjectionOptions::default()).await;
         let refused = refused.expect_err("nothing to read");
-        let is_told = matches!(refused, ProjectionError::Nothing { .. })
+        let is_told = matches!(refused, ProjectionError::Database(DatabaseError::NoTables { .. }))
             || refused.to_string().contains("unable to open");
         assert!(is_told, "{refused}");
         let (database, _projection) = filled(kind).await;
-        let reader = Projection::open_read_only(database.url(), scarce_projection::Options::default());
+        let reader = Projection::open_read_only(database.url(), ProjectionOptions::default());
         let reader = reader.await.expect("a projection");
         assert_eq!(read(&reader, asked("trades", &[("market", "m1")])).await.len(), 2);
         assert_eq!(database.figure("value", "FROM meta WHERE name = 'deployment_id'").await, DEPLOYMENT);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use scarce_outflow::{Batch, Consumer};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use scarce_sim::random::Random;
 
 use crate::agreement;
-use crate::kit::{DEPLOYMENT, Database, Kind, Log, number, open, take};
+use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, dump, number, open, take};
 
 /// How often each is killed.
 const KILLS: u64 = 10;
@@ -46,7 +46,7 @@ impl Server for Postgres {
     }
 
     fn database(&self) -> Database {
-        Database::at(Kind::Postgres, self.create_database("killed").expect("a database"), None)
+        Database::at(DatabaseKind::Postgres, self.create_database("killed").expect("a database"))
     }
 }
 
@@ -57,7 +57,7 @@ impl Server for MariaDb {
     }
 
     fn database(&self) -> Database {
-        Database::at(Kind::MariaDb, self.create_database("killed").expect("a database"), None)
+        Database::at(DatabaseKind::MariaDb, self.create_database("killed").expect("a database"))
     }
 }
 
@@ -83,11 +83,11 @@ async fn project_through(projection: Projection, batches: Vec<Batch>, done: Arc<
     troubles
 }
 
-async fn killed_again_and_again(mut server: impl Server, kind: Kind) {
+async fn killed_again_and_again(mut server: impl Server, kind: DatabaseKind) {
     let seed = number("SCARCE_SEED", 11);
     let (log, mut random) = (log(seed), Random::new(seed));
     let database = server.database();
-    let options = Options { ids_kept_ms_min: 5, rows_max: 50, timeout: Duration::from_secs(20) };
+    let options = ProjectionOptions { ids_kept_ms_min: 5, rows_max: 50, timeout: Duration::from_secs(20) };
     let projection = Projection::open(database.url(), DEPLOYMENT, options).await.expect("the database");
     let done = Arc::new(AtomicUsize::new(0));
     let batches = log.pieces(ENTRIES);
@@ -116,22 +116,26 @@ async fn killed_again_and_again(mut server: impl Server, kind: Kind) {
 }
 
 /// The rows are those of an undisturbed projection, and what the machine says.
-async fn check(database: &Database, log: &Log, kind: Kind) {
+async fn check(database: &Database, log: &Log, kind: DatabaseKind) {
     let alone = Database::new(kind);
     take(&mut open(&alone, 5).await.consumer(0), &log.all()).await;
-    assert_eq!(database.dump().await, alone.dump().await);
+    assert_eq!(dump(database).await, dump(&alone).await);
     agreement::check(database, log).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_is_killed_in_the_middle_of_batches() {
-    killed_again_and_again(Postgres::start(&PostgresOptions::new()).expect("PostgreSQL"), Kind::Postgres)
-        .await;
+    killed_again_and_again(
+        Postgres::start(&PostgresOptions::new()).expect("PostgreSQL"),
+        DatabaseKind::Postgres,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mariadb_is_killed_in_the_middle_of_batches() {
-    killed_again_and_again(MariaDb::start(&MariaDbOptions::new()).expect("MariaDB"), Kind::MariaDb).await;
+    killed_again_and_again(MariaDb::start(&MariaDbOptions::new()).expect("MariaDB"), DatabaseKind::MariaDb)
+        .await;
 }
 
 /// Tells a child where to project to.
@@ -146,7 +150,7 @@ const BATCH_IS_IN: &str = "a batch is in";
 async fn child_that_projects() {
     let Ok(url) = std::env::var(CHILD_URL) else { return };
     let log = log(number("SCARCE_SEED", 11));
-    let options = Options { ids_kept_ms_min: 5, ..Options::default() };
+    let options = ProjectionOptions { ids_kept_ms_min: 5, ..ProjectionOptions::default() };
     let projection = Projection::open(&url, DEPLOYMENT, options).await.expect("the database");
     let mut consumer = projection.consumer(0);
     let reached = consumer.position().await.expect("the database").expect("a cursor");
@@ -174,7 +178,7 @@ fn wait_for(child: &mut Child, batches: usize) -> usize {
 
 #[tokio::test]
 async fn a_process_that_projects_into_sqlite_is_killed_in_the_middle_of_batches() {
-    let database = Database::new(Kind::Sqlite);
+    let database = Database::new(DatabaseKind::Sqlite);
     let log = log(number("SCARCE_SEED", 11));
     let batches = log.pieces(ENTRIES).len();
     let each = batches / (usize::try_from(KILLS).expect("few") + 3);
@@ -187,5 +191,5 @@ async fn a_process_that_projects_into_sqlite_is_killed_in_the_middle_of_batches(
     let mut child = spawn_child(database.url());
     assert!(wait_for(&mut child, usize::MAX) > 0, "no kill was in the middle");
     assert!(child.wait().expect("its end").success());
-    check(&database, &log, Kind::Sqlite).await;
+    check(&database, &log, DatabaseKind::Sqlite).await;
 }

@@ -6,7 +6,7 @@ use scarce_projection::Projection;
 use scarce_sim::random::Random;
 
 use crate::agreement;
-use crate::kit::{Database, Kind, Log, batch, number, open, position, split, take};
+use crate::kit::{Database, DatabaseKind, Log, batch, dump, number, open, position, split, take};
 
 /// How long the random sequences of commands are.
 const STEPS: usize = 200;
@@ -61,7 +61,7 @@ async fn project(projection: &Projection, entries: &[Entry], random: &mut Random
     }
 }
 
-async fn random_logs(kind: Kind, sequences: u64) {
+async fn random_logs(kind: DatabaseKind, sequences: u64) {
     let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", sequences));
     let (whole, pieces) = (Database::new(kind), Database::new(kind));
     let (at_once, bit_by_bit) = (open(&whole, IDS_KEPT_MS_MIN).await, open(&pieces, IDS_KEPT_MS_MIN).await);
@@ -71,22 +71,22 @@ async fn random_logs(kind: Kind, sequences: u64) {
         bit_by_bit.rebuild().await.expect("the database");
         take(&mut at_once.consumer(0), &log.all()).await;
         project(&bit_by_bit, &log.entries, &mut Random::new(seed)).await;
-        assert_eq!(whole.dump().await, pieces.dump().await, "seed {seed}");
+        assert_eq!(dump(&whole).await, dump(&pieces).await, "seed {seed}");
         agreement::check(&whole, &log).await;
     }
 }
 
 #[tokio::test]
 async fn random_logs_come_out_as_the_machine_has_them_in_sqlite() {
-    random_logs(Kind::Sqlite, 150).await;
+    random_logs(DatabaseKind::Sqlite, 150).await;
 }
 
 #[tokio::test]
 async fn random_logs_come_out_as_the_machine_has_them_in_postgres() {
-    random_logs(Kind::Postgres, 30).await;
+    random_logs(DatabaseKind::Postgres, 30).await;
 }
 
 #[tokio::test]
 async fn random_logs_come_out_as_the_machine_has_them_in_mariadb() {
-    random_logs(Kind::MariaDb, 30).await;
+    random_logs(DatabaseKind::MariaDb, 30).await;
 }

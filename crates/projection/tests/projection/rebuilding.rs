@@ -4,9 +4,9 @@ use scarce_core::event::Position;
 use scarce_outflow::Consumer;
 
 use crate::agreement;
-use crate::kit::{Database, Kind, Log, open, position, take};
+use crate::kit::{Database, DatabaseKind, Log, dump, open, position, take};
 
-const KINDS: [Kind; 3] = [Kind::Sqlite, Kind::Postgres, Kind::MariaDb];
+const KINDS: [DatabaseKind; 3] = [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb];
 
 #[tokio::test]
 async fn what_is_rebuilt_is_what_was_there() {
@@ -15,14 +15,14 @@ async fn what_is_rebuilt_is_what_was_there() {
         let projection = open(&database, 5).await;
         let mut consumer = projection.consumer(0);
         take(&mut consumer, &log.all()).await;
-        let before = database.dump().await;
+        let before = dump(&database).await;
         projection.rebuild().await.expect("the database");
-        let empty = database.dump().await;
+        let empty = dump(&database).await;
         assert!(empty.values().all(Vec::is_empty), "{empty:?}");
         // Who was there before finds out, and begins again.
         assert_eq!(position(&mut consumer).await, Position::default());
         take(&mut consumer, &log.all()).await;
-        assert_eq!(database.dump().await, before);
+        assert_eq!(dump(&database).await, before);
         agreement::check(&database, &log).await;
     }
 }
@@ -38,7 +38,7 @@ async fn who_writes_while_the_tables_are_emptied_writes_all_or_finds_out() {
             let (taken, emptied) = tokio::join!(consumer.consume(piece), projection.rebuild());
             emptied.expect("the database");
             drop(taken);
-            let rows = database.dump().await;
+            let rows = dump(&database).await;
             let is_empty = rows.iter().all(|(table, rows)| table == "cursors" || rows.is_empty());
             let is_first = piece.after == Position::default();
             assert!(is_empty || is_first, "{kind:?}: rows without those before them");
@@ -53,7 +53,7 @@ async fn who_writes_while_the_tables_are_emptied_writes_all_or_finds_out() {
 
 #[tokio::test]
 async fn an_emptying_that_was_interrupted_is_told_of_and_can_be_finished() {
-    let (database, log) = (Database::new(Kind::MariaDb), Log::random(5, 300));
+    let (database, log) = (Database::new(DatabaseKind::MariaDb), Log::random(5, 300));
     let projection = open(&database, 5).await;
     let mut consumer = projection.consumer(0);
     take(&mut consumer, &log.all()).await;

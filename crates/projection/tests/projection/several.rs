@@ -1,12 +1,12 @@
 //! Several consumers at a time: of one partition, where one must win, and of several, where none may lose.
 
 use scarce_outflow::{Batch, Consumer};
-use scarce_projection::{Options, Projection, SqlConsumer};
+use scarce_projection::{Projection, ProjectionOptions, SqlConsumer};
 
 use crate::agreement;
-use crate::kit::{DEPLOYMENT, Database, Kind, Log, open, position, take};
+use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, dump, open, position, take};
 
-const KINDS: [Kind; 3] = [Kind::Sqlite, Kind::Postgres, Kind::MariaDb];
+const KINDS: [DatabaseKind; 3] = [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb];
 
 /// Takes a batch; gives whether somebody else was faster.
 async fn is_overtaken(consumer: &mut SqlConsumer, batch: &Batch) -> bool {
@@ -39,7 +39,7 @@ async fn of_two_processes_that_project_one_partition_each_event_comes_from_one()
         }
         assert!(overtaken.iter().sum::<u32>() > 10, "they hardly met in {kind:?}: {overtaken:?}");
         take(&mut open(&alone, 5).await.consumer(0), &log.all()).await;
-        assert_eq!(database.dump().await, alone.dump().await, "{kind:?}");
+        assert_eq!(dump(&database).await, dump(&alone).await, "{kind:?}");
         agreement::check(&database, &log).await;
     }
 }
@@ -86,7 +86,7 @@ async fn partitions_are_projected_side_by_side() {
     for kind in KINDS {
         let database = Database::new(kind);
         let projection =
-            Projection::open(database.url(), DEPLOYMENT, Options::default()).await.expect("open");
+            Projection::open(database.url(), DEPLOYMENT, ProjectionOptions::default()).await.expect("open");
         let tasks: Vec<_> = (0..4)
             .map(|partition| {
                 let mut consumer = projection.consumer(partition);

@@ -5,9 +5,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use scarce_outflow::Consumer;
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 
-use crate::kit::{DEPLOYMENT, Database, Kind, Log, open, take};
+use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, open, take};
 
 /// Tells a child which folder to mount its file system on.
 const CHILD_FOLDER: &str = "SCARCE_TEST_SMALL_DISK";
@@ -61,7 +61,7 @@ async fn child_on_a_small_disk() {
     let Ok(folder) = std::env::var(CHILD_FOLDER) else { return };
     mount("size=3m", &folder);
     let url = format!("sqlite://{folder}/projection.db");
-    let database = Database::at(Kind::Sqlite, url, None);
+    let database = Database::at(DatabaseKind::Sqlite, url);
     let projection = open(&database, 5).await;
     let (log, mut consumer) = (log(), projection.consumer(0));
     let batches = log.pieces(500);
@@ -79,7 +79,8 @@ async fn child_on_a_small_disk() {
     take(&mut consumer, &batches[next]).await;
     drop((consumer, projection));
     remount_read_only(&folder).await;
-    let projection = Projection::new(database.url(), DEPLOYMENT, Options::default()).expect("an address");
+    let projection =
+        Projection::new(database.url(), DEPLOYMENT, ProjectionOptions::default()).expect("an address");
     let mut consumer = projection.consumer(0);
     let trouble = consumer.consume(&batches[next + 1]).await.expect_err("nobody may write");
     assert!(trouble.reason.contains("let this user write there"), "{trouble}");

@@ -6,11 +6,11 @@ use std::time::Duration;
 use scarce_core::event::Position;
 use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use scarce_outflow::Consumer;
-use scarce_projection::{Options, Projection, ProjectionError, SqlConsumer};
+use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions, SqlConsumer};
 
-use crate::kit::{DEPLOYMENT, Database, Kind, Log, batch, open, position, take};
+use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, batch, dump, open, position, take};
 
-const KINDS: [Kind; 3] = [Kind::Sqlite, Kind::Postgres, Kind::MariaDb];
+const KINDS: [DatabaseKind; 3] = [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb];
 
 fn money() -> Log {
     let mut log = Log::new(Default::default(), 0);
@@ -53,7 +53,7 @@ async fn a_broken_schema_is_told_of_until_it_is_mended() {
             ),
             ("ALTER TABLE cursors RENAME TO cursors_away", "ALTER TABLE cursors_away RENAME TO cursors"),
         ] {
-            if kind != Kind::Postgres {
+            if kind != DatabaseKind::Postgres {
                 // What is renamed is named by views, which these databases would look for.
                 database.run("DROP VIEW IF EXISTS account_statement").await;
                 for view in ["balance_sheet", "account_flows", "operation_movements"] {
@@ -72,7 +72,7 @@ async fn a_broken_schema_is_told_of_until_it_is_mended() {
 
 #[tokio::test]
 async fn a_row_that_was_removed_by_hand_is_told_of_until_it_is_back() {
-    let (database, log) = (Database::new(Kind::Postgres), money());
+    let (database, log) = (Database::new(DatabaseKind::Postgres), money());
     let mut consumer = begun(&open(&database, 5).await, &log).await;
     database.run("CREATE TABLE away AS SELECT * FROM accounts").await;
     database.run("DELETE FROM accounts").await;
@@ -89,9 +89,12 @@ async fn another_deployments_tables_are_refused() {
         let projection = open(&database, 5).await;
         take(&mut projection.consumer(0), &log.all()).await;
         let other = "ffffffffffffffffffffffffffffffff";
-        let refusal =
-            Projection::open(database.url(), other, Options::default()).await.expect_err("another one");
-        assert!(matches!(&refusal, ProjectionError::OtherDeployment { found, .. } if found == DEPLOYMENT));
+        let refusal = Projection::open(database.url(), other, ProjectionOptions::default())
+            .await
+            .expect_err("another one");
+        assert!(
+            matches!(&refusal, ProjectionError::Database(DatabaseError::OtherDeployment { found, .. }) if found == DEPLOYMENT)
+        );
         // The tables of another deployment come in the place of ours, as from a backup.
         let mut consumer = projection.consumer(0);
         for table in ["meta SET value", "cursors SET deployment_id"] {
@@ -101,8 +104,8 @@ async fn another_deployments_tables_are_refused() {
         let trouble = consumer.position().await.expect_err("another deployment's tables");
         assert!(trouble.reason.contains("give each deployment a database of its own"), "{trouble}");
     }
-    let refused = Projection::new("sqlite:///tmp/x", "not-an-id", Options::default());
-    assert!(matches!(refused, Err(ProjectionError::Deployment { .. })));
+    let refused = Projection::new("sqlite:///tmp/x", "not-an-id", ProjectionOptions::default());
+    assert!(matches!(refused, Err(ProjectionError::Database(DatabaseError::Deployment { .. }))));
 }
 
 #[tokio::test]
@@ -111,9 +114,13 @@ async fn tables_of_a_newer_release_are_refused() {
         let database = Database::new(kind);
         drop(open(&database, 5).await);
         database.run("UPDATE _sqlx_migrations SET version = 99 WHERE version = 2").await;
-        let refusal =
-            Projection::open(database.url(), DEPLOYMENT, Options::default()).await.expect_err("newer");
-        assert!(matches!(refusal, ProjectionError::Newer { found: 99, known: 2, .. }), "{refusal}");
+        let refusal = Projection::open(database.url(), DEPLOYMENT, ProjectionOptions::default())
+            .await
+            .expect_err("newer");
+        assert!(
+            matches!(refusal, ProjectionError::Database(DatabaseError::Newer { found: 99, known: 2, .. })),
+            "{refusal}"
+        );
         assert!(refusal.to_string().contains("start the newer release"), "{refusal}");
     }
 }
@@ -138,13 +145,13 @@ async fn a_cursor_from_an_older_backup_is_gone_on_from() {
             take(&mut behind, piece).await;
         }
         take(&mut consumer, &log.all()).await;
-        assert_eq!(database.dump().await, older.dump().await);
+        assert_eq!(dump(&database).await, dump(&older).await);
     }
 }
 
 #[tokio::test]
 async fn a_log_that_lost_events_and_numbers_them_anew_is_refused() {
-    let (database, log) = (Database::new(Kind::Sqlite), money());
+    let (database, log) = (Database::new(DatabaseKind::Sqlite), money());
     let mut consumer = open(&database, 5).await.consumer(0);
     take(&mut consumer, &log.all()).await;
     // A failover lost the last event; another took its number in a higher epoch.
@@ -170,7 +177,7 @@ async fn cut_off(server: &Postgres, database: &str) {
 async fn postgres_that_does_not_let_one_in_or_write_is_told_of() {
     let options = PostgresOptions::new().with_password("secret");
     let mut server = Postgres::start(&options).expect("PostgreSQL");
-    let database = Database::at(Kind::Postgres, server.create_database("d").expect("a database"), None);
+    let database = Database::at(DatabaseKind::Postgres, server.create_database("d").expect("a database"));
     let log = money();
     let mut consumer = begun(&open(&database, 5).await, &log).await;
 
@@ -182,11 +189,13 @@ async fn postgres_that_does_not_let_one_in_or_write_is_told_of() {
     server.query("postgres", "ALTER ROLE scarce PASSWORD 'other'").expect("the server");
     cut_off_by_restart(&mut server);
     refused(&mut consumer, &log, &["correct user and password in the address"]).await;
-    let wrong = Projection::open(database.url(), DEPLOYMENT, Options::default()).await.expect_err("wrong");
+    let wrong =
+        Projection::open(database.url(), DEPLOYMENT, ProjectionOptions::default()).await.expect_err("wrong");
     assert!(wrong.to_string().contains("correct user and password") && !wrong.to_string().contains("secret"));
     let unknown = server.url_of("nothing").replace("secret", "other");
-    let unknown =
-        Projection::open(&unknown, DEPLOYMENT, Options::default()).await.expect_err("no such database");
+    let unknown = Projection::open(&unknown, DEPLOYMENT, ProjectionOptions::default())
+        .await
+        .expect_err("no such database");
     assert!(unknown.to_string().contains("create that database"), "{unknown}");
 
     server.stop().expect("to stop it");
@@ -194,7 +203,7 @@ async fn postgres_that_does_not_let_one_in_or_write_is_told_of() {
     server.start_again().expect("to start it");
     let known = database.url().replace("secret", "other");
     let mut consumer =
-        Projection::open(&known, DEPLOYMENT, Options::default()).await.expect("open").consumer(0);
+        Projection::open(&known, DEPLOYMENT, ProjectionOptions::default()).await.expect("open").consumer(0);
     take(&mut consumer, &log.all()).await;
 }
 
@@ -211,7 +220,7 @@ async fn mariadb_that_does_not_let_one_in_or_write_is_told_of() {
         server.query("mysql", sql).expect("the server");
     }
     let url = server.url_of("d").replace("root@", "p:secret@");
-    let (database, log) = (Database::at(Kind::MariaDb, url, None), money());
+    let (database, log) = (Database::at(DatabaseKind::MariaDb, url), money());
     let mut consumer = begun(&open(&database, 5).await, &log).await;
 
     server.query("mysql", "SET GLOBAL read_only = 1").expect("the server");
@@ -226,7 +235,7 @@ async fn mariadb_that_does_not_let_one_in_or_write_is_told_of() {
     refused(&mut consumer, &log, &["it cannot be reached"]).await;
     server.start_again().expect("to start it");
     let wrong = database.url().replace("secret", "wrong");
-    let wrong = Projection::open(&wrong, DEPLOYMENT, Options::default()).await.expect_err("wrong");
+    let wrong = Projection::open(&wrong, DEPLOYMENT, ProjectionOptions::default()).await.expect_err("wrong");
     assert!(wrong.to_string().contains("correct user and password"), "{wrong}");
     take(&mut consumer, &log.all()).await;
 }
@@ -234,7 +243,7 @@ async fn mariadb_that_does_not_let_one_in_or_write_is_told_of() {
 #[tokio::test]
 async fn a_server_that_was_restarted_between_batches_is_not_noticed() {
     let mut server = Postgres::start(&PostgresOptions::new()).expect("PostgreSQL");
-    let database = Database::at(Kind::Postgres, server.create_database("d").expect("a database"), None);
+    let database = Database::at(DatabaseKind::Postgres, server.create_database("d").expect("a database"));
     let (log, projection) = (money(), open(&database, 5).await);
     let mut consumer = begun(&projection, &log).await;
     cut_off_by_restart(&mut server);
@@ -248,9 +257,9 @@ async fn a_server_that_was_restarted_between_batches_is_not_noticed() {
 #[tokio::test]
 async fn a_server_that_stands_still_is_told_of_and_nothing_is_twice_when_it_goes_on() {
     let server = Postgres::start(&PostgresOptions::new()).expect("PostgreSQL");
-    let database = Database::at(Kind::Postgres, server.create_database("d").expect("a database"), None);
+    let database = Database::at(DatabaseKind::Postgres, server.create_database("d").expect("a database"));
     let log = money();
-    let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
+    let options = ProjectionOptions { timeout: Duration::from_secs(2), ..ProjectionOptions::default() };
     let projection = Projection::open(database.url(), DEPLOYMENT, options).await.expect("the database");
     let mut consumer = begun(&projection, &log).await;
     server.pause().expect("to pause it");

@@ -8,7 +8,7 @@ use scarce_core::outcome::Value;
 use scarce_outflow::Consumer;
 use scarce_sim::random::Random;
 
-use crate::kit::{Database, Kind, Log, batch, open};
+use crate::kit::{Database, DatabaseKind, Log, batch, open};
 
 /// Figures that nothing in the log can be held against.
 const UNKNOWABLE: &[&str] = &[
@@ -87,7 +87,7 @@ fn with(entries: &[Entry], at: (usize, usize), event: Event) -> Vec<Entry> {
 
 #[tokio::test]
 async fn whatever_the_rows_can_tell_of_is_refused_and_changes_nothing() {
-    let database = Database::new(Kind::Sqlite);
+    let database = Database::new(DatabaseKind::Sqlite);
     let projection = open(&database, 5).await;
     let mut random = Random::new(3);
     let mut met: BTreeMap<String, u32> = BTreeMap::new();
@@ -133,7 +133,7 @@ async fn whatever_the_rows_can_tell_of_is_refused_and_changes_nothing() {
 }
 
 /// Projects a log up to its last entry, alters a row, and offers the last entry.
-async fn tampered(kind: Kind, lines: &[&str], tamper: &str, mend: &str) -> String {
+async fn tampered(kind: DatabaseKind, lines: &[&str], tamper: &str, mend: &str) -> String {
     let database = Database::new(kind);
     let projection = open(&database, 600_000).await;
     let mut log = Log::new(Default::default(), 0);
@@ -156,7 +156,7 @@ async fn tampered(kind: Kind, lines: &[&str], tamper: &str, mend: &str) -> Strin
 
 #[tokio::test]
 async fn a_row_changed_by_hand_stops_the_projection_until_it_is_mended() {
-    for kind in [Kind::Sqlite, Kind::Postgres, Kind::MariaDb] {
+    for kind in [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb] {
         let lines = ["ACCOUNT.OPEN a EUR", "ACCOUNT.CREDIT a 100", "ACCOUNT.DEBIT a 30"];
         let set = |amount: i64| format!("UPDATE accounts SET balance = {amount}, available = {amount}");
         let reason = tampered(kind, &lines, &set(90), &set(100)).await;

@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use scarce_api::Fields;
 use scarce_api::history::{self, Asked, HISTORIES};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use tokio::runtime::Runtime;
 
 use super::config::{load, sql_url};
@@ -75,7 +75,7 @@ fn list() -> Ended {
 
 async fn show(options: &History, mut asked: Asked) -> Ended {
     let url = sql_url(&load(&options.database.0)?.settings)?;
-    let projection = Projection::open_read_only(&url, Options::default()).await?;
+    let projection = Projection::open_read_only(&url, ProjectionOptions::default()).await?;
     let columns: Vec<&str> = asked.history.columns.iter().map(|column| column.name).collect();
     let mut rows = Vec::new();
     let left = loop {

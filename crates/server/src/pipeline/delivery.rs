@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use scarce_core::state;
-use scarce_delivery::{Delivery, Health, Options, Running, Secret, SettlementOptions};
+use scarce_delivery::{Delivery, DeliveryOptions, Health, Secret, SettlementOptions, Workers};
 use scarce_engine::Engine;
 use scarce_outflow::{Outflow, Start};
 use scarce_projection::Projection;
@@ -53,7 +53,7 @@ pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<De
         return Ok(None);
     }
     let Some(url) = settings.sql_url() else { return Err(PipelineError::NoDatabase) };
-    let options = Options { ca_file: settings.receivers_ca.clone(), ..Options::default() };
+    let options = DeliveryOptions { ca_file: settings.receivers_ca.clone(), ..DeliveryOptions::default() };
     Ok(Some(Delivery::new(&url, engine.deployment_id(), options)?))
 }
 
@@ -64,7 +64,7 @@ pub(super) fn start(
     engine: &Arc<dyn Engine>,
     projection: Option<&Projection>,
     settings: &Settings,
-) -> Result<(Vec<Outflow>, Vec<Running>), PipelineError> {
+) -> Result<(Vec<Outflow>, Vec<Workers>), PipelineError> {
     let runtime = serve.runtime.handle();
     let (mut outflows, mut workers) = (Vec::new(), Vec::new());
     if settings.webhooks {
@@ -89,7 +89,7 @@ fn settle(
     engine: &Arc<dyn Engine>,
     projection: Option<&Projection>,
     settings: &Settings,
-) -> Result<Running, PipelineError> {
+) -> Result<Workers, PipelineError> {
     if let SettlementChoice::Outside(url) = &settings.settlement {
         let secret = settings.settlement_secret.as_ref().map(Password::reveal);
         let secret = Secret::parse(secret.ok_or(PipelineError::NoSecret)?)?;

@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub use delivery::HealthSeen;
 pub use flows::Flows;
 
-use scarce_delivery::{DeliveryError, Running as Deliverer};
+use scarce_delivery::{DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
 use scarce_outflow::{Outflow, Plan, Start};
-use scarce_projection::{Options, Projection, ProjectionError};
+use scarce_projection::{Projection, ProjectionError, ProjectionOptions};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -77,7 +77,7 @@ pub struct Pipeline {
 struct Running {
     runtime: Runtime,
     outflows: Vec<Outflow>,
-    workers: Vec<Deliverer>,
+    workers: Vec<Workers>,
     tasks: Vec<JoinHandle<()>>,
     ending: watch::Sender<bool>,
 }
@@ -175,7 +175,7 @@ impl Serve<'_> {
 
 fn projection(engine: &dyn Engine, settings: &Settings) -> Result<Option<Projection>, ProjectionError> {
     let Some(url) = settings.sql_url() else { return Ok(None) };
-    Projection::new(&url, engine.deployment_id(), Options::default()).map(Some)
+    Projection::new(&url, engine.deployment_id(), ProjectionOptions::default()).map(Some)
 }
 
 /// What tells this process from others that work under the same names.

@@ -1,28 +1,22 @@
 //! What the tests have in common: real databases, real logs, and ways to look at both.
 
-mod database;
 mod log;
 mod schema;
 
-pub use database::{Database, Kind};
 pub use log::{Log, batch, split};
-pub use schema::columns;
+pub use scarce_testkit::{Database, DatabaseKind, number};
+pub use schema::{columns, dump, views};
 
 use scarce_core::event::Position;
 use scarce_outflow::{Batch, Consumer};
-use scarce_projection::{Options, Projection, SqlConsumer};
+use scarce_projection::{Projection, ProjectionOptions, SqlConsumer};
 
 /// The deployment of all tests.
 pub const DEPLOYMENT: &str = "00112233445566778899aabbccddeeff";
 
-/// A number from the environment.
-pub fn number(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
-
 /// Opens the projection of a database; ids may be used again after `ids_kept_ms_min`.
 pub async fn open(database: &Database, ids_kept_ms_min: u64) -> Projection {
-    let options = Options { ids_kept_ms_min, rows_max: 20, ..Options::default() };
+    let options = ProjectionOptions { ids_kept_ms_min, rows_max: 20, ..ProjectionOptions::default() };
     Projection::open(database.url(), DEPLOYMENT, options).await.expect("the database")
 }
 

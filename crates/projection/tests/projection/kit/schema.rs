@@ -1,24 +1,22 @@
-//! The tables as the migrations have them.
+//! The tables as they are described.
 
 use std::collections::BTreeMap;
+
+use scarce_testkit::Database;
 
 /// The columns of each table, in order.
 pub type Columns = BTreeMap<String, Vec<String>>;
 
-/// The tables of a dialect: `sqlite`, `postgres` or `mysql`.
-pub fn columns(dialect: &str) -> Columns {
-    let path = format!("{}/migrations/{dialect}/0001_tables.sql", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the migration");
+/// The tables with their columns.
+pub fn columns() -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
-    for line in text.lines() {
-        // MySQL's begin anew where they were interrupted, and have their indexes within.
-        let line = line.replace("IF NOT EXISTS ", "");
+    for line in description("0001_tables").lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["CREATE", "TABLE", name, "("] => table = Some((*name).to_owned()),
             [first, ..] if first.starts_with(')') => table = None,
-            ["PRIMARY" | "INDEX" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
+            ["PRIMARY" | "CONSTRAINT" | "CHECK" | "AND" | "ELSE", ..] | [] => {}
             [column, ..] => {
                 if let Some(table) = &table {
                     tables.entry(table.clone()).or_default().push((*column).to_owned());
@@ -27,4 +25,33 @@ pub fn columns(dialect: &str) -> Columns {
         }
     }
     tables
+}
+
+/// The names of the views.
+pub fn views() -> Vec<String> {
+    let description = description("0002_views");
+    let name = |line: &str| line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS").map(str::to_owned);
+    description.lines().filter_map(name).collect()
+}
+
+fn description(version: &str) -> String {
+    let path = format!("{}/migrations/{version}.sql", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("the description")
+}
+
+/// Every row of every table that events are written to, in an order of their own.
+pub async fn dump(database: &Database) -> BTreeMap<String, Vec<String>> {
+    let mut dump = BTreeMap::new();
+    for (table, columns) in columns() {
+        if table == "meta" {
+            continue;
+        }
+        let is_of_the_log = |column: &&String| *column != "updated_at_ms" || table != "cursors";
+        let selected: Vec<&str> = columns.iter().filter(is_of_the_log).map(String::as_str).collect();
+        let rows = database.ask(&selected, &format!("FROM {table}")).await;
+        let mut rows: Vec<String> = rows.into_iter().map(|row| row.join(" | ")).collect();
+        rows.sort();
+        dump.insert(table, rows);
+    }
+    dump
 }

@@ -10,7 +10,7 @@ pub use webhooks::Webhooks;
 use std::io::Write;
 
 use clap::Args;
-use scarce_delivery::{Delivery, DeliveryError, Options};
+use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -55,7 +55,7 @@ impl Place {
         let url = sql_url(&load(&self.database.0)?.settings)?;
         let deployment_id = Info::ask(&mut self.target.connect()?)?.deployment_id;
         Runtime::new()?.block_on(async {
-            let delivery = Delivery::open(&url, &deployment_id, Options::default()).await?;
+            let delivery = Delivery::open(&url, &deployment_id, DeliveryOptions::default()).await?;
             Ok(work(&delivery).await?)
         })
     }

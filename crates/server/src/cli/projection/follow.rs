@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::random::hex;
 use scarce_kafka::KafkaSettings;
 use scarce_kafka::events::{self, Following};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
@@ -57,7 +57,7 @@ fn source_of(mut kafka: KafkaSettings) -> Result<KafkaSettings, Failed> {
 
 async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {
     let deployment_id = kafka.source.rsplit('/').next().unwrap_or_default();
-    let projection = Projection::open(url, deployment_id, Options::default()).await?;
+    let projection = Projection::open(url, deployment_id, ProjectionOptions::default()).await?;
     let kafka = &KafkaSettings { group: group(kafka, &projection), ..kafka.clone() };
     let goal =
         if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 pub use follow::Follow;
 use indicatif::{ProgressBar, ProgressStyle};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -71,7 +71,7 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
 
 async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> {
     let url = sql_url(&load(&database.0)?.settings)?;
-    Ok(Projection::open(&url, &server.deployment_id, Options::default()).await?)
+    Ok(Projection::open(&url, &server.deployment_id, ProjectionOptions::default()).await?)
 }
 
 fn status(options: &Status) -> Ended {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use scarce_api::Fields;
 use scarce_api::history::{Asked, find};
 use scarce_delivery::{Counts, Delivery};
-use scarce_projection::{Options, Projection};
+use scarce_projection::{Projection, ProjectionOptions};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -44,8 +44,11 @@ impl Bank {
     pub(super) fn wait(&self, client: &mut Client) -> Result<Counts, Failed> {
         let deployment_id = Info::ask(client)?.deployment_id;
         let runtime = Runtime::new()?;
-        let delivery =
-            runtime.block_on(Delivery::open(&self.url, &deployment_id, scarce_delivery::Options::default()));
+        let delivery = runtime.block_on(Delivery::open(
+            &self.url,
+            &deployment_id,
+            scarce_delivery::DeliveryOptions::default(),
+        ));
         let delivery = delivery.map_err(|error| Failed::new(Exit::Failed, &error))?;
         let begun = Instant::now();
         loop {
@@ -64,7 +67,7 @@ impl Bank {
     /// The statement of every account that has anything.
     pub(super) fn statements(&self, balances: &BTreeMap<String, u64>) -> Result<Statements, Failed> {
         Runtime::new()?.block_on(async {
-            let projection = Projection::open_read_only(&self.url, Options::default()).await?;
+            let projection = Projection::open_read_only(&self.url, ProjectionOptions::default()).await?;
             let mut statements = BTreeMap::new();
             for account in balances.keys() {
                 statements.insert(account.clone(), Statement::read(&projection, account).await?);

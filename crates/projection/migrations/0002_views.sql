@@ -2,7 +2,7 @@
 
 -- An account's movements with the balance after each.
 CREATE VIEW account_statement AS
-SELECT e.account_id, TIMESTAMPTZ 'epoch' + e.at_ms * INTERVAL '1 millisecond' AS happened_at,
+SELECT e.account_id, {time e.at_ms} AS happened_at,
     e.kind, e.amount, e.balance, a.asset, e.counterparty_id, e.hold_id, e.operation_id,
     e.at_ms, e.partition_id, e.sequence
 FROM entries AS e JOIN accounts AS a ON a.account_id = e.account_id;
@@ -25,7 +25,7 @@ GROUP BY e.account_id, e.counterparty_id, a.asset;
 -- What an operation moved.
 CREATE VIEW operation_movements AS
 SELECT o.operation_id, o.namespace, o.outcome,
-    TIMESTAMPTZ 'epoch' + o.at_ms * INTERVAL '1 millisecond' AS happened_at,
+    {time o.at_ms} AS happened_at,
     e.account_id, e.kind, e.amount, e.balance, e.counterparty_id, e.hold_id, o.partition_id, e.sequence
 FROM operations AS o JOIN entries AS e ON e.partition_id = o.partition_id
     AND e.sequence >= o.first_sequence AND e.sequence <= o.last_sequence;
@@ -34,7 +34,7 @@ FROM operations AS o JOIN entries AS e ON e.partition_id = o.partition_id
 CREATE VIEW sold_units AS
 SELECT sku, owner_id, first_serial, first_serial + quantity - 1 AS last_serial, quantity, returned,
     quantity - returned AS kept, reservation_id, operation_id,
-    TIMESTAMPTZ 'epoch' + at_ms * INTERVAL '1 millisecond' AS sold_at
+    {time at_ms} AS sold_at
 FROM receipts;
 
 -- How many units of an item each customer has.
@@ -47,7 +47,7 @@ FROM receipts GROUP BY sku, owner_id;
 CREATE VIEW order_fills AS
 SELECT o.market_id, o.order_id, o.use_number, o.owner_id, o.side, t.trade, t.price, t.quantity,
     CASE WHEN t.taker_order_id = o.order_id THEN 'taker' ELSE 'maker' END AS part,
-    TIMESTAMPTZ 'epoch' + t.at_ms * INTERVAL '1 millisecond' AS traded_at
+    {time t.at_ms} AS traded_at
 FROM orders AS o JOIN trades AS t ON t.market_id = o.market_id
     AND t.trade >= o.first_trade AND t.trade <= o.last_trade
     AND (t.maker_order_id = o.order_id OR t.taker_order_id = o.order_id);
@@ -56,9 +56,9 @@ FROM orders AS o JOIN trades AS t ON t.market_id = o.market_id
 CREATE VIEW market_turnover AS
 SELECT market_id, owner_id, COUNT(*) AS trades,
     SUM(CASE WHEN side = 'BUY' THEN quantity ELSE 0 END) AS bought,
-    SUM(CASE WHEN side = 'BUY' THEN price::NUMERIC * quantity ELSE 0 END) AS bought_value,
+    SUM(CASE WHEN side = 'BUY' THEN {wide price} * quantity ELSE 0 END) AS bought_value,
     SUM(CASE WHEN side = 'SELL' THEN quantity ELSE 0 END) AS sold,
-    SUM(CASE WHEN side = 'SELL' THEN price::NUMERIC * quantity ELSE 0 END) AS sold_value
+    SUM(CASE WHEN side = 'SELL' THEN {wide price} * quantity ELSE 0 END) AS sold_value
 FROM (
     SELECT market_id, taker_owner_id AS owner_id, taker_side AS side, price, quantity FROM trades
     UNION ALL

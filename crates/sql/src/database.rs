@@ -1,0 +1,293 @@
+//! A database with the tables of one deployment.
+
+use std::sync::{Arc, Mutex as SyncMutex};
+use std::time::Duration;
+
+use sqlx::Error;
+use tokio::sync::{Mutex, Semaphore};
+
+use crate::pool::Idle;
+use crate::{
+    Address, Cell, ColumnKind, DatabaseError, Doing, Link, MigrationFault, Migrations, Remedies, describe,
+    is_lost,
+};
+
+/// A set of tables of which a database has one, for one deployment.
+#[derive(Debug)]
+pub struct TableSet {
+    /// What PostgreSQL shows of our connections.
+    pub application: &'static str,
+    /// The table with the columns `name` and `value` that says whose tables these are.
+    pub meta: &'static str,
+    /// The table that notes which versions were applied.
+    pub migrations: &'static str,
+    /// The description of version 1, and of what each further version changes.
+    pub versions: &'static [&'static str],
+    /// What to do when something is wrong.
+    pub remedies: Remedies,
+}
+
+/// How a database is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseOptions {
+    /// How long anything may take.
+    pub timeout: Duration,
+    /// How many connections are lent at a time at most; further callers wait.
+    pub connections_max: usize,
+}
+
+/// A database with the tables of one deployment. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Database {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) address: Address,
+    deployment_id: String,
+    tables: &'static TableSet,
+    migrations: Migrations,
+    options: DatabaseOptions,
+    /// Whether the tables were made, and are this deployment's.
+    is_ready: Mutex<bool>,
+    /// Whether tables are left as they are.
+    is_read_only: bool,
+    pub(crate) idle: SyncMutex<Vec<Idle>>,
+    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) writers: Arc<Semaphore>,
+}
+
+impl Database {
+    /// A database to which we connect when it is first needed. Tables that are missing are made then, and older ones
+    /// are brought up to date.
+    ///
+    /// # Errors
+    /// When the address or the deployment's id cannot be read.
+    pub fn new(
+        url: &str,
+        deployment_id: &str,
+        tables: &'static TableSet,
+        options: DatabaseOptions,
+    ) -> Result<Self, DatabaseError> {
+        if deployment_id.len() != 32 || !deployment_id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(DatabaseError::Deployment { id: deployment_id.to_owned() });
+        }
+        let address = Address::parse(url, tables.application)?;
+        Ok(Self::of(address, deployment_id.to_ascii_lowercase(), tables, options, false))
+    }
+
+    /// Opens a database whose tables somebody else fills, to read them: makes and changes nothing.
+    ///
+    /// # Errors
+    /// When the address cannot be read, the database does not answer, or has no such tables.
+    pub async fn open_read_only(
+        url: &str,
+        tables: &'static TableSet,
+        options: DatabaseOptions,
+    ) -> Result<Self, DatabaseError> {
+        let address = Address::parse(url, tables.application)?.of_existing();
+        let unread = Self::of(address.clone(), String::new(), tables, options, true);
+        let (link, found) = unread
+            .in_time(async {
+                let mut link = unread.connect().await?;
+                let found = deployment(&mut link, tables).await;
+                Ok::<_, DatabaseError>((link, found.ok().flatten()))
+            })
+            .await?;
+        let Some(deployment_id) = found else {
+            let (database, remedy) = (address.to_string(), tables.remedies.none);
+            return Err(DatabaseError::NoTables { database, remedy });
+        };
+        let database = Self::of(address, deployment_id, tables, options, true);
+        database.put_back(link);
+        Ok(database)
+    }
+
+    fn of(
+        address: Address,
+        deployment_id: String,
+        tables: &'static TableSet,
+        options: DatabaseOptions,
+        is_read_only: bool,
+    ) -> Self {
+        let migrations = Migrations::new(address.dialect(), tables.migrations, tables.versions);
+        let inner = Inner {
+            address,
+            deployment_id,
+            tables,
+            migrations,
+            options,
+            is_ready: Mutex::new(false),
+            is_read_only,
+            idle: SyncMutex::default(),
+            permits: Arc::new(Semaphore::new(options.connections_max.max(1))),
+            writers: Arc::new(Semaphore::new(1)),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.inner.address
+    }
+
+    /// Whose tables it has.
+    #[must_use]
+    pub fn deployment_id(&self) -> &str {
+        &self.inner.deployment_id
+    }
+
+    /// How long anything may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.inner.options.timeout
+    }
+
+    /// Connects once, so that what is wrong is known early.
+    ///
+    /// # Errors
+    /// When the database does not answer, or its tables are another deployment's or a newer release's.
+    pub async fn check(&self) -> Result<(), DatabaseError> {
+        self.in_time(async {
+            self.lend().await?.done();
+            Ok(())
+        })
+        .await
+    }
+
+    /// A connection of the caller's own to tables that are as they should be.
+    ///
+    /// # Errors
+    /// When the database does not answer, or its tables are another deployment's or a newer release's.
+    pub fn connect(&self) -> Doing<'_, Link, DatabaseError> {
+        Box::pin(async {
+            let Inner { address, deployment_id, tables, is_ready, is_read_only, .. } = &*self.inner;
+            let mut link = Link::open(address).await.map_err(|error| self.failed(&error))?;
+            if *is_read_only {
+                return Ok(link);
+            }
+            let mut is_ready = is_ready.lock().await;
+            // The database may have been restored from a backup meanwhile.
+            if !(*is_ready && is_ours(&mut link, tables, deployment_id).await) {
+                *is_ready = false;
+                self.prepare(&mut link).await?;
+                *is_ready = true;
+            }
+            Ok(link)
+        })
+    }
+
+    /// Makes the tables that are missing, and notes whose they are, or refuses another's.
+    async fn prepare(&self, link: &mut Link) -> Result<(), DatabaseError> {
+        let Inner { address, deployment_id, tables, migrations, .. } = &*self.inner;
+        let (database, remedies) = (address.to_string(), &tables.remedies);
+        if let Err(fault) = migrations.run(link).await {
+            return Err(match fault {
+                MigrationFault::Newer { found, known } => {
+                    DatabaseError::Newer { database, found, known, remedy: remedies.newer }
+                }
+                MigrationFault::Tables { what } => {
+                    DatabaseError::Tables { database, what, remedy: remedies.changed }
+                }
+                MigrationFault::Database(source) => self.failed(&source),
+            });
+        }
+        let sql = link.dialect().insert_if_missing(tables.meta, &["name", "value"]);
+        let values = ["deployment_id".into(), deployment_id.as_str().into()];
+        link.execute(&sql, &values).await.map_err(|error| self.failed(&error))?;
+        match deployment(link, tables).await.map_err(|error| self.failed(&error))? {
+            Some(found) if found != *deployment_id => Err(self.others(found)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads rows of columns of these kinds.
+    ///
+    /// # Errors
+    /// When the database does not answer in time, or refuses.
+    pub fn fetch<'l>(
+        &'l self,
+        sql: &'l str,
+        values: &'l [Cell],
+        kinds: &'l [ColumnKind],
+    ) -> Doing<'l, Vec<Vec<Cell>>, DatabaseError> {
+        Box::pin(self.in_time(async move {
+            loop {
+                let mut lent = self.lend().await?;
+                match lent.fetch(sql, values, kinds).await {
+                    Ok(rows) => {
+                        lent.done();
+                        return Ok(rows);
+                    }
+                    // It may have been closed while nobody used it.
+                    Err(error) if lent.was_idle() && is_lost(&error) => {}
+                    Err(error) => return Err(self.failed(&error)),
+                }
+            }
+        }))
+    }
+
+    /// Runs one statement that writes; gives how many rows it changed.
+    ///
+    /// # Errors
+    /// When the database does not answer in time, or refuses.
+    pub fn execute<'l>(&'l self, sql: &'l str, values: &'l [Cell]) -> Doing<'l, u64, DatabaseError> {
+        Box::pin(self.in_time(async move {
+            let mut lent = self.lend_to_write().await?;
+            let changed = lent.execute(sql, values).await.map_err(|error| self.failed(&error))?;
+            lent.done();
+            Ok::<_, DatabaseError>(changed)
+        }))
+    }
+
+    /// Does what needs the database, within the time that anything may take.
+    ///
+    /// # Errors
+    /// The error of the work, or [`DatabaseError::Late`].
+    pub async fn in_time<T, E: From<DatabaseError>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        tokio::time::timeout(self.timeout(), work).await.unwrap_or_else(|_| Err(self.late().into()))
+    }
+
+    /// An error of the database, with what to do about it.
+    #[must_use]
+    pub fn failed(&self, error: &Error) -> DatabaseError {
+        let Inner { address, tables, .. } = &*self.inner;
+        DatabaseError::Failed { database: address.to_string(), what: describe(error, &tables.remedies) }
+    }
+
+    /// That the database did not answer in time.
+    #[must_use]
+    pub fn late(&self) -> DatabaseError {
+        DatabaseError::Late { database: self.address().to_string(), timeout_ms: self.timeout().as_millis() }
+    }
+
+    /// That the tables belong to another deployment.
+    #[must_use]
+    pub fn others(&self, found: String) -> DatabaseError {
+        let (database, wanted) = (self.address().to_string(), self.deployment_id().to_owned());
+        DatabaseError::OtherDeployment { database, found, wanted }
+    }
+
+    /// That a row is not as it should be.
+    #[must_use]
+    pub fn misread(&self, what: String) -> DatabaseError {
+        let Inner { address, tables, .. } = &*self.inner;
+        DatabaseError::Tables { database: address.to_string(), what, remedy: tables.remedies.changed }
+    }
+}
+
+/// Whose tables they are.
+async fn deployment(link: &mut Link, tables: &TableSet) -> Result<Option<String>, Error> {
+    let sql = format!("SELECT value FROM {} WHERE name = 'deployment_id'", tables.meta);
+    let rows = link.fetch(&sql, &[], &[ColumnKind::Text]).await?;
+    Ok(rows.first().and_then(|row| row.first()).and_then(Cell::text).map(str::to_owned))
+}
+
+async fn is_ours(link: &mut Link, tables: &TableSet, deployment_id: &str) -> bool {
+    deployment(link, tables).await.is_ok_and(|found| found.as_deref() == Some(deployment_id))
+}

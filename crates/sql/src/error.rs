@@ -1,0 +1,78 @@
+//! Why a database cannot be worked with.
+
+use crate::AddressError;
+
+/// Why a database cannot be worked with. The texts say what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatabaseError {
+    /// The address names no database.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The text is not a deployment's id.
+    #[error("'{id}' is not a deployment id; give the 32 hexadecimal digits of the deployment")]
+    Deployment {
+        /// What was given.
+        id: String,
+    },
+    /// The tables belong to another deployment.
+    #[error(
+        "{database} has the tables of deployment {found}, and this is deployment {wanted}; give each deployment a database of its own"
+    )]
+    OtherDeployment {
+        /// Which database.
+        database: String,
+        /// Whose tables it has.
+        found: String,
+        /// Whose tables were expected.
+        wanted: String,
+    },
+    /// The tables were made by a newer release.
+    #[error(
+        "{database} has tables of version {found}, and this release knows versions up to {known}; {remedy}"
+    )]
+    Newer {
+        /// Which database.
+        database: String,
+        /// The version of its tables.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// Making the tables was interrupted, or somebody changed them.
+    #[error("the tables in {database} are not as this release made them ({what}); {remedy}")]
+    Tables {
+        /// Which database.
+        database: String,
+        /// The difference.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A database that is only read has no such tables.
+    #[error("{database} has no such tables; {remedy}")]
+    NoTables {
+        /// Which database.
+        database: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The database does not answer, or refuses.
+    #[error("{database}: {what}")]
+    Failed {
+        /// Which database.
+        database: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// The database did not answer in time.
+    #[error("{database} has not answered within {timeout_ms} ms; check whether it is overloaded or hangs")]
+    Late {
+        /// Which database.
+        database: String,
+        /// How long we waited.
+        timeout_ms: u128,
+    },
+}
