@@ -11,12 +11,15 @@ use crate::facts;
 use crate::outcome::{Code, Refusal};
 use crate::types::{INTEGER_MAX, TimeMs, signed};
 
-const MINUTE_MS: i64 = 60_000;
-const HOUR_MS: i64 = 60 * MINUTE_MS;
-const DAY_MS: i64 = 24 * HOUR_MS;
+/// A minute in milliseconds.
+pub const MINUTE_MS: i64 = 60_000;
+/// An hour in milliseconds.
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// A day in milliseconds.
+pub const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// Days from a Monday to 1970-01-01.
-const DAYS_SINCE_MONDAY: i64 = 3;
+pub const DAYS_SINCE_MONDAY: i64 = 3;
 
 /// Whether `now` lies within a sale or campaign: from its start up to, not at, its end.
 pub(crate) fn check_times(
@@ -76,14 +79,16 @@ fn calendar_start(unit: CalendarUnit, index: i64) -> i64 {
 // Years are taken to begin with March, so that a leap day is a year's last: then the months before
 // month m of such a year have (153 m + 2) ÷ 5 days. Eras are the 400 years after which the calendar
 // repeats.
-const ERA_DAYS: i64 = 146_097;
-const ERA_MONTHS: i64 = 4_800;
+/// The days of an era.
+pub const ERA_DAYS: i64 = 146_097;
+/// The months of an era.
+pub const ERA_MONTHS: i64 = 4_800;
 
 /// Days from 0000-03-01 to 1970-01-01.
-const DAYS_TO_1970: i64 = 719_468;
+pub const DAYS_TO_1970: i64 = 719_468;
 
 /// Months from March of the year 0 to January 1970.
-const MONTHS_TO_1970: i64 = 1_970 * 12 - 2;
+pub const MONTHS_TO_1970: i64 = 1_970 * 12 - 2;
 
 /// The month, counted from January 1970, of a day counted from 1970-01-01.
 fn month_of_day(day: i64) -> i64 {

@@ -12,14 +12,14 @@ use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::resource::ResourceKind;
 use scarce_core::types::{BALANCE_MAX, INTEGER_MAX, Id};
-use scarce_core::{command, machine, markets, state};
+use scarce_core::{command, machine, markets, state, windows};
 
 use crate::call::{HEAD_VALUES, MESSAGE_VERSION, Owed, RequestKind, SETTING_NAMES};
 use crate::keys::NAMES;
 use crate::records::{FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 10] = [
+const NUMBERS: [(&str, u64); 18] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("HEAD_VALUES", HEAD_VALUES as u64),
     ("INTEGER_MAX", INTEGER_MAX),
@@ -30,6 +30,14 @@ const NUMBERS: [(&str, u64); 10] = [
     ("FILLS_MAX", markets::sweep::FILLS_MAX as u64),
     ("LIMITS_MAX", command::shapes::LIMITS_MAX as u64),
     ("TRADES_KEPT", markets::tape::TRADES_KEPT as u64),
+    ("MINUTE_MS", windows::MINUTE_MS.unsigned_abs()),
+    ("HOUR_MS", windows::HOUR_MS.unsigned_abs()),
+    ("DAY_MS", windows::DAY_MS.unsigned_abs()),
+    ("DAYS_SINCE_MONDAY", windows::DAYS_SINCE_MONDAY.unsigned_abs()),
+    ("ERA_DAYS", windows::ERA_DAYS.unsigned_abs()),
+    ("ERA_MONTHS", windows::ERA_MONTHS.unsigned_abs()),
+    ("DAYS_TO_1970", windows::DAYS_TO_1970.unsigned_abs()),
+    ("MONTHS_TO_1970", windows::MONTHS_TO_1970.unsigned_abs()),
 ];
 
 /// All tables, for the beginning of the library.

@@ -3,18 +3,10 @@
 
 local INTEGER_MAX = constants.INTEGER_MAX
 
-local MINUTE_MS = 60000
-local HOUR_MS = 60 * MINUTE_MS
-local DAY_MS = 24 * HOUR_MS
-
--- Days from a Monday to 1970-01-01.
-local DAYS_SINCE_MONDAY = 3
-
--- Years are taken to begin with March, and eras are the 400 years after which the calendar repeats.
-local ERA_DAYS, ERA_MONTHS = 146097, 4800
-
--- From 0000-03-01 to 1970-01-01, and from March of the year 0 to January 1970.
-local DAYS_TO_1970, MONTHS_TO_1970 = 719468, 1970 * 12 - 2
+local MINUTE_MS, HOUR_MS, DAY_MS = constants.MINUTE_MS, constants.HOUR_MS, constants.DAY_MS
+local DAYS_SINCE_MONDAY, ERA_DAYS = constants.DAYS_SINCE_MONDAY, constants.ERA_DAYS
+local ERA_MONTHS, DAYS_TO_1970 = constants.ERA_MONTHS, constants.DAYS_TO_1970
+local MONTHS_TO_1970 = constants.MONTHS_TO_1970
 
 local floor = math.floor
 
