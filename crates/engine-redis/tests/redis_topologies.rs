@@ -82,7 +82,7 @@ fn check_fold(engine: &RedisEngine, partition: u32) {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(begun.elapsed() < Duration::from_secs(180), "{what}");
         std::thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use support::{Server, json_lines, redis_server, refused_start, scarce, serve};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A request that came.
 struct Came {

@@ -26,7 +26,7 @@ const UNITS: &str = "100000000";
 const CALLERS: u64 = 2;
 
 /// How long a command may go without an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What the callers were told.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use scarce_engine_redis::RedisEngine;
 use scarce_sim::conformance::request;
 
 /// How long a command may go without an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A line as a request to an engine; reads are not told apart by callers.
 pub fn read(engine: &RedisEngine, line: &str) -> Request {

@@ -6,7 +6,7 @@ use redis::Connection;
 pub use scarce_launch::{Cluster, Options, Server};
 
 /// How long a server may take until it serves again after a crash.
-const RECOVERY_TIMEOUT: Duration = Duration::from_secs(30);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// One server that keeps an append-only file.
 pub fn server() -> Server {

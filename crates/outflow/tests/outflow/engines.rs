@@ -14,7 +14,7 @@ use scarce_sim::conformance::request;
 use tempfile::TempDir;
 
 /// How long anything may take.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How many partitions each has.
 pub const PARTITIONS: u32 = 3;

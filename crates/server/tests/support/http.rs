@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A connection to the HTTP port.
 pub struct Http {

@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 /// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A connection on which bytes are sent as they are.
 pub struct Socket {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// No test waits longer for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What was shown so far, and who waits for more.
 type Screen = Arc<(Mutex<String>, Condvar)>;
