@@ -9,8 +9,10 @@ use crate::{place, process};
 /// A crate of this workspace, and what its default build must not contain.
 const BANNED: &[(&str, &[&str])] = &[
     ("scarce", &["openssl-sys", "openssl", "native-tls"]),
-    ("scarce-core", &["tokio", "rustls", "redis", "sqlx", "rdkafka"]),
-    ("scarce-engine-embedded", &["tokio", "rustls", "redis", "sqlx", "rdkafka"]),
+    ("scarce-core", &["scarce-engine", "tokio", "rustls", "redis", "sqlx", "rdkafka"]),
+    ("scarce-engine", &["scarce-engine-embedded", "scarce-engine-redis", "tokio", "rustls", "redis"]),
+    ("scarce-engine-embedded", &["scarce-engine-redis", "tokio", "rustls", "redis", "sqlx", "rdkafka"]),
+    ("scarce-engine-redis", &["scarce-engine-embedded", "sqlx", "rdkafka"]),
 ];
 
 /// The crates that are in a build where they must not be.
