@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long anything may take.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How long to wait between two looks.
 pub const LOOK_INTERVAL: Duration = Duration::from_millis(3);
