@@ -1,21 +1,20 @@
 //! Outcomes as JSON.
 
 use scarce_core::command::CommandSpec;
+use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType};
 use scarce_core::outcome::{Code, Receipt, Value as Figure};
 use serde_json::{Map, Value, json};
-
-use crate::values::{Shape, Type, type_of};
 
 /// The figures of an applied command by their names.
 #[must_use]
 pub fn figures(spec: &CommandSpec, figures: &[Figure]) -> Map<String, Value> {
-    named(spec.name, spec.reply, figures)
+    named(spec.reply, figures)
 }
 
 /// The facts of a refusal by their names.
 #[must_use]
 pub fn facts(code: Code, facts: &[Figure]) -> Map<String, Value> {
-    let mut named = named(code.word(), code.facts(), facts);
+    let mut named = named(code.facts(), facts);
     if code == Code::BatchRefused
         && let (Some(Figure::Text(word)), Some(Figure::List(inner))) = (facts.get(1), facts.get(2))
         && let Some(inner_code) = Code::from_word(word)
@@ -25,11 +24,11 @@ pub fn facts(code: Code, facts: &[Figure]) -> Map<String, Value> {
     named
 }
 
-/// Values under the names of a scope.
+/// Values by their names.
 #[must_use]
-pub fn named(scope: &str, names: &[&str], values: &[Figure]) -> Map<String, Value> {
-    let pairs = names.iter().zip(values);
-    pairs.map(|(name, value)| ((*name).to_owned(), shown(type_of(scope, name), value))).collect()
+pub fn named(specs: &[ValueSpec], values: &[Figure]) -> Map<String, Value> {
+    let pairs = specs.iter().zip(values);
+    pairs.map(|(spec, value)| (spec.name.to_owned(), shown(spec.value_type, value))).collect()
 }
 
 /// The answers to the lines of an applied batch, each with the figures of its command.
@@ -58,7 +57,7 @@ pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
 
 /// A value as its type says.
 #[must_use]
-pub fn shown(its: Type, value: &Figure) -> Value {
+pub fn shown(its: ValueType, value: &Figure) -> Value {
     let Figure::List(values) = value else {
         return match (its.shape, value) {
             (Shape::Boolean, Figure::Integer(value)) => Value::Bool(*value != 0),
@@ -66,9 +65,7 @@ pub fn shown(its: Type, value: &Figure) -> Value {
         };
     };
     match its.shape {
-        Shape::Rows(names, scope) => {
-            Value::Array(values.iter().map(|row| self::row(names, scope, row)).collect())
-        }
+        Shape::Rows(row) => Value::Array(values.iter().map(|values| self::row(row.values, values)).collect()),
         Shape::Limits => Value::Array(values.iter().map(limit).collect()),
         Shape::Subject => Value::Object(subject(values)),
         Shape::Outcome => outcome_of(values),
@@ -76,9 +73,9 @@ pub fn shown(its: Type, value: &Figure) -> Value {
     }
 }
 
-fn row(names: &[&str], scope: &str, row: &Figure) -> Value {
+fn row(specs: &[ValueSpec], row: &Figure) -> Value {
     match row {
-        Figure::List(values) => Value::Object(named(scope, names, values)),
+        Figure::List(values) => Value::Object(named(specs, values)),
         other => raw(other),
     }
 }
@@ -133,9 +130,8 @@ pub fn raw(value: &Figure) -> Value {
 /// that the next page begins after.
 #[must_use]
 pub fn paged(spec: &CommandSpec) -> Option<(&'static str, &'static str)> {
-    match spec.name {
-        "ACCOUNT.HOLDS" => Some(("holds", "hold")),
-        "PACKET.CLAIMS" => Some(("claims", "packet")),
+    spec.reply.iter().find_map(|value| match value.value_type.shape {
+        Shape::Rows(row) => row.page_key.map(|key| (value.name, key)),
         _ => None,
-    }
+    })
 }

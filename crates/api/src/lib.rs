@@ -15,7 +15,6 @@ pub mod operation;
 pub mod problem;
 pub mod routes;
 pub mod strict;
-pub mod values;
 
 pub use arguments::{Fields, Misshapen};
 pub use operation::Operation;

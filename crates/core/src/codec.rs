@@ -273,6 +273,9 @@ macro_rules! words {
             /// Every value, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
             /// The word in commands and answers.
             #[must_use]
             pub const fn word(self) -> &'static str {

@@ -29,3 +29,19 @@ impl ResourceKind {
         }
     }
 }
+
+/// The kind of resource that a row of the tables names: `Any` where an id only names the partition, `Nothing` where
+/// there is no id.
+macro_rules! resource_kind {
+    (Any) => {
+        None
+    };
+    (Nothing) => {
+        None
+    };
+    ($kind:ident) => {
+        Some($crate::resource::ResourceKind::$kind)
+    };
+}
+
+pub(crate) use resource_kind;

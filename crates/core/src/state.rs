@@ -6,7 +6,7 @@ use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
 use crate::deadlines::{Deadlines, Ended, RecordKind};
 use crate::digest::Sum;
-use crate::event::Event;
+use crate::event::{Event, OperationEvent};
 use crate::machine::step::Unfinished;
 use crate::markets::Markets;
 use crate::operations::Operations;
@@ -174,69 +174,19 @@ impl State {
 
     /// Changes the state as the event says. The only thing that does; it cannot fail.
     pub fn evolve(&mut self, event: &Event, origin: Origin<'_>) {
-        use Event as E;
-        let at = origin.at;
         match event {
-            E::AccountOpened(_)
-            | E::AccountCredited(_)
-            | E::AccountDebited(_)
-            | E::AccountTransferred(_)
-            | E::AccountFrozen(_)
-            | E::AccountUnfrozen(_)
-            | E::AccountClosed(_)
-            | E::AccountOverdraftSet(_)
-            | E::HoldPlaced(_)
-            | E::HoldCaptured(_)
-            | E::HoldVoided(_)
-            | E::HoldExpired(_)
-            | E::HoldExtended(_) => {
-                crate::accounts::evolve(self, event, at);
-            }
-            E::StockCreated(_)
-            | E::StockRestocked(_)
-            | E::StockAdjusted(_)
-            | E::StockTaken(_)
-            | E::StockReturned(_)
-            | E::StockClosed(_)
-            | E::StockSoldOut(_)
-            | E::StockAvailableAgain(_)
-            | E::StockAuditAdvanced(_)
-            | E::StockAudited(_)
-            | E::ReservationPlaced(_)
-            | E::ReservationConfirmed(_)
-            | E::ReservationReleased(_)
-            | E::ReservationExpired(_)
-            | E::ReservationExtended(_) => crate::stock::evolve(self, event, origin),
-            E::PacketsCreated(_)
-            | E::PacketsFilled(_)
-            | E::PacketsClaimed(_)
-            | E::PacketsExhausted(_)
-            | E::PacketsClosed(_) => crate::packets::evolve(self, event, at),
-            E::CouponCreated(_)
-            | E::CouponUpdated(_)
-            | E::CouponClaimed(_)
-            | E::CouponRedeemed(_)
-            | E::CouponRevoked(_)
-            | E::CouponPaused(_)
-            | E::CouponResumed(_) => {
-                crate::coupons::evolve(self, event, at);
-            }
-            E::MarketCreated(_)
-            | E::MarketHalted(_)
-            | E::MarketResumed(_)
-            | E::OrderPlaced(_)
-            | E::OrderTraded(_)
-            | E::OrderCancelled(_)
-            | E::OrderReduced(_)
-            | E::OrderRested(_)
-            | E::OrderReplaced(_) => {
-                crate::markets::evolve(self, event, at);
-            }
-            // These concern operations, which the entry as a whole settles.
-            E::OperationRefused(_)
-            | E::OperationResolved(_)
-            | E::OperationStepped(_)
-            | E::OperationUnchanged(_) => {}
+            Event::Account(event) => crate::accounts::evolve(self, event, origin.at),
+            Event::Stock(event) => crate::stock::evolve(self, event, origin),
+            Event::Packets(event) => crate::packets::evolve(self, event, origin.at),
+            Event::Coupon(event) => crate::coupons::evolve(self, event, origin.at),
+            Event::Market(event) => crate::markets::evolve(self, event, origin.at),
+            // The entry as a whole settles what concerns operations; see `Machine::settle`.
+            Event::Operation(
+                OperationEvent::OperationRefused(_)
+                | OperationEvent::OperationResolved(_)
+                | OperationEvent::OperationStepped(_)
+                | OperationEvent::OperationUnchanged(_),
+            ) => {}
         }
     }
 

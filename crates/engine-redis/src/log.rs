@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         let unknown = Unreadable("an event is unknown");
         let number = u16::try_from(quantity(&self.take(1)?[0])?).map_err(|_| unknown.clone())?;
         let spec = EVENTS.iter().find(|spec| spec.number == number).ok_or(unknown)?;
-        let values = self.take(spec.fields.len())?;
+        let values = self.take(spec.field_names().count())?;
         Event::from_values(number, values).map_err(|Malformed| Unreadable("an event has other fields"))
     }
 }

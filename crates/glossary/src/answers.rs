@@ -3,6 +3,7 @@
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::language::Text;
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 use scarce_core::outcome::codes::Kind;
 
 /// What kind of end a code is.
@@ -138,7 +139,7 @@ pub fn resp_form(code: Code) -> String {
         Code::Invalid => "-ERR INVALID argument reason. Usage: …".to_owned(),
         Code::Overloaded | Code::Unavailable | Code::Unknown => format!("-{} …", code.word()),
         _ => {
-            let facts = code.facts().iter().map(|fact| format!(", {fact}"));
+            let facts = names(code.facts()).map(|fact| format!(", {fact}"));
             format!("[0, \"{}\"{}]", code.word(), facts.collect::<String>())
         }
     }

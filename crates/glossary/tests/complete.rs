@@ -4,6 +4,7 @@ use scarce_core::command::COMMANDS;
 use scarce_core::event::EVENTS;
 use scarce_core::language::{Language, Text};
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 use scarce_glossary::shapes::SHAPES;
 use scarce_glossary::{
     Again, Term, all, answered_beside, command_summary, event_summary, group_of, kind, term, term_in,
@@ -14,13 +15,13 @@ fn uses() -> Vec<(&'static str, &'static str)> {
     let mut uses = Vec::new();
     for spec in COMMANDS {
         let arguments = spec.arguments.iter().map(|argument| argument.name);
-        uses.extend(arguments.chain(spec.reply.iter().copied()).map(|name| (spec.name, name)));
+        uses.extend(arguments.chain(names(spec.reply)).map(|name| (spec.name, name)));
     }
     for code in Code::ALL {
-        uses.extend(code.facts().iter().map(|name| (code.word(), *name)));
+        uses.extend(names(code.facts()).map(|name| (code.word(), name)));
     }
     for spec in EVENTS {
-        uses.extend(spec.fields.iter().map(|name| (spec.name, name.trim_start_matches('#'))));
+        uses.extend(spec.field_names().map(|name| (spec.name, name)));
     }
     for shape in SHAPES {
         uses.extend(shape.fields.iter().map(|name| (shape.name, *name)));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use scarce_core::event::{Event, Position};
+use scarce_core::event::{Event, Position, StockEvent};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
@@ -79,8 +79,8 @@ impl Points {
         let counted = self.position.sequence;
         for (_, _, event) in batch.events().filter(|(sequence, ..)| *sequence > counted) {
             let (owner, quantity) = match event {
-                Event::StockTaken(sale) => (&sale.owner, sale.quantity),
-                Event::ReservationConfirmed(sale) => (&sale.owner, sale.quantity),
+                Event::Stock(StockEvent::StockTaken(sale)) => (&sale.owner, sale.quantity),
+                Event::Stock(StockEvent::ReservationConfirmed(sale)) => (&sale.owner, sale.quantity),
                 _ => continue,
             };
             *self.of_owners.entry(owner.as_str().to_owned()).or_default() += quantity * POINTS_PER_UNIT;

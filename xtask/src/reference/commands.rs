@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use scarce_core::command::{Answer, ArgumentSpec, COMMANDS, CommandSpec, Effect};
+use scarce_core::outcome::shape::names as values;
 use scarce_glossary::{Language, command_summary, event_summary};
 
 use super::markdown::{anchor, cell, explained, head, link, names, table};
@@ -61,7 +62,7 @@ fn describe(spec: &CommandSpec, language: Language, prose: &Prose) -> String {
     }
     let _ = writeln!(text, "{}{}{}", prose.answer, prose.colon, answer(spec, prose));
     if !spec.reply.is_empty() {
-        let rows = spec.reply.iter().map(|name| {
+        let rows = values(spec.reply).map(|name| {
             let [unit, meaning] = explained(spec.name, name, language);
             vec![format!("`{name}`"), unit, meaning]
         });
@@ -89,11 +90,11 @@ fn argument_row(
 }
 
 fn answer(spec: &CommandSpec, prose: &Prose) -> String {
-    let values = spec.reply.join(", ");
+    let values = values(spec.reply).collect::<Vec<_>>().join(", ");
     match spec.answer {
         Answer::Array if values.is_empty() => "`[1]`".to_owned(),
         Answer::Array => format!("`[1, {values}]`"),
-        Answer::Map => format!("{}{}{}", prose.a_map, prose.colon, names(spec.reply.iter().copied())),
+        Answer::Map => format!("{}{}{}", prose.a_map, prose.colon, names(self::values(spec.reply))),
         Answer::Bare if spec.reply.len() == 1 => format!("`{values}`{}", prose.an_array),
         Answer::Bare => format!("`[{values}]`"),
     }
@@ -111,7 +112,7 @@ fn refusals(spec: &CommandSpec, language: Language, prose: &Prose) -> String {
     };
     let mut text = format!("\n{}{after}{}\n\n", prose.outcomes, prose.colon.trim_end());
     for (at, code) in spec.refusals.iter().enumerate() {
-        let facts = names(code.facts().iter().copied());
+        let facts = names(values(code.facts()));
         let facts = if facts.is_empty() { facts } else { format!(" {facts}") };
         let cause = code.cause().get(language);
         let _ = writeln!(text, "{}. {}{facts}{}{cause}", at + 1, link("codes.md", code.word()), prose.colon);
@@ -124,7 +125,7 @@ fn events(spec: &CommandSpec, language: Language, prose: &Prose) -> String {
         return String::new();
     }
     let mut text = format!("\n{}{}\n\n", prose.events, prose.colon.trim_end());
-    for event in spec.events {
+    for event in spec.events.iter().map(|event| event.name) {
         let summary = event_summary(event).map_or("", |summary| summary.get(language));
         let _ = writeln!(text, "- {}{}{summary}", link("events.md", event), prose.colon);
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use scarce_core::command::COMMANDS;
 use scarce_core::event::{EVENTS, EventSpec};
+use scarce_core::outcome::shape::names;
 use scarce_glossary::{Language, event_summary};
 
 use super::markdown::{anchor, explained, head, link, table};
@@ -28,15 +29,17 @@ fn summary(spec: &EventSpec, language: Language) -> &'static str {
 
 fn describe(spec: &EventSpec, language: Language, prose: &Prose) -> String {
     let mut text = format!("\n## {}\n\n{}\n\n", spec.name, summary(spec, language));
-    if spec.fields.is_empty() {
+    if spec.field_names().next().is_none() {
         text.push_str(prose.no_fields);
         text.push('\n');
     } else {
-        let rows = spec.fields.iter().map(|field| {
-            let public = if field.starts_with('#') { prose.no } else { prose.yes };
+        let row = |field: &str, public: &str| {
             let [unit, meaning] = explained(spec.name, field, language);
-            vec![format!("`{}`", field.trim_start_matches('#')), unit, public.to_owned(), meaning]
-        });
+            vec![format!("`{field}`"), unit, public.to_owned(), meaning]
+        };
+        let public = names(spec.fields).map(|field| row(field, prose.yes));
+        let secret = spec.secret_fields.iter().map(|field| row(field, prose.no));
+        let rows = public.chain(secret);
         text.push_str(&table(&[prose.field, prose.unit, prose.public, prose.meaning], rows));
     }
     // Writing to a string cannot fail.
@@ -46,7 +49,7 @@ fn describe(spec: &EventSpec, language: Language, prose: &Prose) -> String {
 
 /// The commands that make an event; some follow from no command of their own.
 fn makers(event: &str, prose: &Prose) -> String {
-    let makers = COMMANDS.iter().filter(|spec| spec.events.contains(&event));
+    let makers = COMMANDS.iter().filter(|spec| spec.events.iter().any(|its| its.name == event));
     let links: Vec<_> = makers.map(|spec| link("commands.md", spec.name)).collect();
     match () {
         () if !links.is_empty() => links.join(", "),

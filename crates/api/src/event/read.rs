@@ -3,12 +3,10 @@
 use compact_str::CompactString;
 use scarce_core::command::Invalid;
 use scarce_core::event::{self, EntryHead, Event, OperationMark, Position};
+use scarce_core::outcome::shape::{Shape, ValueType};
 use scarce_core::outcome::{Code, Outcome, Value as Figure};
 use scarce_core::types::{BALANCE_MAX, OperationId};
 use serde_json::{Map, Value};
-
-use super::shown::types_of;
-use crate::values::{Shape, Type};
 
 /// Why a text is no event.
 #[derive(Debug, thiserror::Error)]
@@ -73,10 +71,10 @@ pub fn read_value(value: &Value) -> Result<Received, Unreadable> {
     let name = members.text("name")?;
     let spec = event::find(name).ok_or_else(|| Unreadable::Name { name: name.to_owned() })?;
     let fields = members.object("fields")?;
-    let names = spec.public_fields();
-    let values = names.zip(types_of(spec.number)).map(|(name, its)| {
+    let values = spec.fields.iter().map(|field| {
+        let name = field.name;
         let value = fields.get(name).ok_or_else(|| missing(&format!("fields.{name}")))?;
-        figure(*its, value).ok_or_else(|| missing(&format!("fields.{name}")))
+        figure(field.value_type, value).ok_or_else(|| missing(&format!("fields.{name}")))
     });
     let values = values.collect::<Result<Vec<_>, _>>()?;
     let event = Event::from_public_values(spec.number, &values).map_err(|_| missing("fields"))?;
@@ -147,7 +145,7 @@ impl<'a> Members<'a> {
 }
 
 /// The figure that [`answer::shown`](crate::answer::shown) made this of.
-fn figure(its: Type, value: &Value) -> Option<Figure> {
+fn figure(its: ValueType, value: &Value) -> Option<Figure> {
     match (its.shape, value) {
         (_, Value::Null) => its.is_nullable.then_some(Figure::Absent),
         (Shape::Boolean, Value::Bool(value)) => Some(Figure::Integer(i64::from(*value))),

@@ -1,14 +1,12 @@
 //! From an entry of the log to JSON.
 
-use std::sync::LazyLock;
-
-use scarce_core::event::{EVENTS, Entry, EntryHead, Event};
+use scarce_core::event::{Entry, EntryHead, Event};
+use scarce_core::outcome::shape::{Shape, ValueType};
 use scarce_core::outcome::{Outcome, Value as Figure};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
 
 use crate::answer;
-use crate::values::{Shape, Type, type_of};
 
 /// An event with all that a reader needs who sees nothing else of the log.
 #[derive(Clone, Copy, Debug)]
@@ -75,37 +73,20 @@ impl Serialize for Public<'_> {
     }
 }
 
-/// What every field is in JSON, by the number of the event and in the order of its public fields.
-static TYPES: LazyLock<Vec<Vec<Type>>> = LazyLock::new(|| {
-    let numbers = EVENTS.iter().map(|spec| usize::from(spec.number) + 1).max().unwrap_or(0);
-    let mut types = vec![Vec::new(); numbers];
-    for spec in EVENTS {
-        types[usize::from(spec.number)] =
-            spec.public_fields().map(|field| type_of(spec.name, field)).collect();
-    }
-    types
-});
-
-/// The types of an event's public fields.
-pub(super) fn types_of(number: u16) -> &'static [Type] {
-    TYPES.get(usize::from(number)).map_or(&[], Vec::as_slice)
-}
-
 struct Fields<'a>(&'a Event);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let types = types_of(self.0.spec().number);
         let values = self.0.fields();
         let mut members = serializer.serialize_map(Some(values.len()))?;
-        for ((name, value), its) in values.iter().zip(types) {
-            members.serialize_entry(name, &Field(*its, value))?;
+        for ((name, value), spec) in values.iter().zip(self.0.spec().fields) {
+            members.serialize_entry(name, &Field(spec.value_type, value))?;
         }
         members.end()
     }
 }
 
-struct Field<'a>(Type, &'a Figure);
+struct Field<'a>(ValueType, &'a Figure);
 
 impl Serialize for Field<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

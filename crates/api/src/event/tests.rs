@@ -1,6 +1,7 @@
 use scarce_core::command::{Body, Command, Common, Envelope, table};
 use scarce_core::event::{EVENTS, Entry, EntryHead, Event, EventSpec, OperationMark};
 use scarce_core::machine::Machine;
+use scarce_core::outcome::shape::{Shape, ValueSpec};
 use scarce_core::outcome::{Outcome, Value as Figure};
 use scarce_core::state::Settings;
 use scarce_core::types::OperationId;
@@ -9,11 +10,10 @@ use scarce_sim::random::Random;
 use serde_json::Value;
 
 use super::*;
-use crate::values::{Shape, type_of};
 
 /// A value such as the field of an event may have.
-fn sample(random: &mut Random, spec: &EventSpec, field: &str) -> Figure {
-    let its = type_of(spec.name, field);
+fn sample(random: &mut Random, spec: &EventSpec, field: &ValueSpec) -> Figure {
+    let (field, its) = (field.name, field.value_type);
     if its.is_nullable && random.percent(40) {
         return Figure::Absent;
     }
@@ -60,7 +60,7 @@ fn limit(window: Figure, offset: Figure) -> Figure {
 
 /// An entry of one event.
 fn entry_of(random: &mut Random, spec: &'static EventSpec) -> Entry {
-    let values: Vec<_> = spec.public_fields().map(|field| sample(random, spec, field)).collect();
+    let values: Vec<_> = spec.fields.iter().map(|field| sample(random, spec, field)).collect();
     let event = Event::from_public_values(spec.number, &values)
         .unwrap_or_else(|_| panic!("{} of {values:?}", spec.name));
     let operation = random.percent(70).then(|| OperationMark {
@@ -97,8 +97,8 @@ fn every_event_of_the_table_comes_back() {
             assert_eq!(received.outcome, entry.outcome);
             assert_eq!((received.partition, received.sequence), (3, entry.head.sequence_first));
             let shown = fields(&entry.events[0]);
-            assert!(spec.public_fields().all(|field| shown.contains_key(field)), "{shown:?}");
-            assert_eq!(shown.len(), spec.public_fields().count(), "{shown:?}");
+            assert!(spec.fields.iter().all(|field| shown.contains_key(field.name)), "{shown:?}");
+            assert_eq!(shown.len(), spec.fields.len(), "{shown:?}");
         }
     }
 }

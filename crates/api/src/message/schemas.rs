@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Reason, Stage};
 use crate::openapi::batch::{self, BATCH_OPERATIONS_MAX};
 use crate::openapi::event;
-use crate::openapi::schemas::{self, integer, nullable, object, properties, reference, type_name};
+use crate::openapi::schemas::{self, all_required, integer, nullable, object, reference, type_name};
 
 /// The types of messages that are no events.
 pub const COMMAND_TYPE: &str = "scarce.command.v1";
@@ -100,8 +100,7 @@ fn moved(schema: &mut Value) {
 }
 
 fn of_event(spec: &EventSpec, language: Language) -> Value {
-    let names: Vec<&'static str> = spec.public_fields().collect();
-    let fields = object(properties(spec.name, &names, language), &names);
+    let fields = all_required(spec.name, spec.fields, language);
     event::of(json!({ "type": "string", "const": spec.name }), fields, language)
 }
 

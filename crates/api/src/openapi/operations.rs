@@ -33,7 +33,7 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         "responses": responses(route, spec, language),
         "x-command": spec.name,
         "x-refusals": spec.refusals.iter().map(|code| code.word()).collect::<Vec<_>>(),
-        "x-events": spec.events,
+        "x-events": spec.events.iter().map(|event| event.name).collect::<Vec<_>>(),
     });
     if route.method.has_body()
         && let Value::Object(operation) = &mut operation

@@ -1,6 +1,7 @@
 //! The schemas: of arguments by their kinds, of figures, facts and fields by their types.
 
 use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Effect};
+use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType, names};
 use scarce_core::outcome::{Code, Durability};
 use scarce_core::packets::AMOUNTS_MAX;
 use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OPERATION_ID_BYTES_MAX};
@@ -11,7 +12,6 @@ use crate::answer::paged;
 use crate::arguments::names_of;
 use crate::problem::PortCode;
 use crate::routes::{self, Route};
-use crate::values::{Shape, Type, type_of};
 
 /// What an id may look like: one hash tag at most.
 pub const ID_PATTERN: &str = r"^[A-Za-z0-9_.:@/+=\-]*(\{[A-Za-z0-9_.:@/+=\-]*\})?[A-Za-z0-9_.:@/+=\-]*$";
@@ -211,9 +211,8 @@ pub fn described(schema: Value, term: Option<&Term>, language: Language) -> Valu
 
 /// What a command answers.
 fn answer(spec: &CommandSpec, language: Language) -> Value {
-    let fields = properties(spec.name, spec.reply, language);
-    let mut required = spec.reply.to_vec();
-    let mut fields = fields;
+    let mut fields = properties(spec.name, spec.reply, language);
+    let mut required: Vec<_> = names(spec.reply).collect();
     if paged(spec).is_some() {
         fields.insert("has_more".to_owned(), json!({ "type": "boolean" }));
         fields.insert("cursor".to_owned(), json!({ "type": ["string", "null"] }));
@@ -235,21 +234,24 @@ fn with_receipt(spec: &CommandSpec, language: Language) -> Value {
 }
 
 fn facts(code: Code, language: Language) -> Value {
-    object(properties(code.word(), code.facts(), language), code.facts())
+    all_required(code.word(), code.facts(), language)
 }
 
-pub fn properties(scope: &str, names: &[&'static str], language: Language) -> Map<String, Value> {
-    let field = |name: &&'static str| {
-        (
-            (*name).to_owned(),
-            described(of_type(type_of(scope, name), language), term_in(scope, name), language),
-        )
+/// An object of these values, all of which are there.
+pub fn all_required(scope: &str, values: &'static [ValueSpec], language: Language) -> Value {
+    object(properties(scope, values, language), &names(values).collect::<Vec<_>>())
+}
+
+fn properties(scope: &str, values: &[ValueSpec], language: Language) -> Map<String, Value> {
+    let field = |value: &ValueSpec| {
+        let schema = of_type(value.value_type, language);
+        (value.name.to_owned(), described(schema, term_in(scope, value.name), language))
     };
-    names.iter().map(field).collect()
+    values.iter().map(field).collect()
 }
 
 /// The schema of a figure, a fact or a field.
-fn of_type(its: Type, language: Language) -> Value {
+fn of_type(its: ValueType, language: Language) -> Value {
     let schema = match its.shape {
         Shape::Integer => integer(),
         Shape::Text => json!({ "type": "string" }),
@@ -258,9 +260,10 @@ fn of_type(its: Type, language: Language) -> Value {
         Shape::Boolean => json!({ "type": "boolean" }),
         Shape::Integers => json!({ "type": "array", "items": integer() }),
         Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Shape::Rows(names, scope) => {
-            json!({ "type": "array", "items": object(properties(scope, names, language), names) })
+        Shape::Rows(row) => {
+            json!({ "type": "array", "items": all_required(row.name, row.values, language) })
         }
+        Shape::Limit => reference("Limit"),
         Shape::Limits => json!({ "type": "array", "items": reference("Limit") }),
         Shape::Subject => reference("Subject"),
         Shape::Outcome => reference("RememberedOutcome"),
@@ -412,11 +415,4 @@ fn problem() -> Value {
         "required": ["type", "title", "status", "code", "retryable", "advice"],
         "additionalProperties": false,
     })
-}
-
-/// The number of names that are known as values of answers; for tests.
-#[cfg(test)]
-pub fn known_rows() -> [&'static [&'static str]; 5] {
-    use crate::values::{CLAIM, DIGEST, FILL, HOLD, LEVEL};
-    [FILL, LEVEL, HOLD, CLAIM, DIGEST]
 }

@@ -1,5 +1,7 @@
 use super::*;
+use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::{Shape, names};
 
 fn pointers<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
@@ -61,11 +63,10 @@ fn no_operation_has_the_name_of_another() {
 
 #[test]
 fn rows_have_terms() {
-    for (scope, names) in
-        ["fill", "level", "hold", "PACKET.CLAIMED", "digest"].iter().zip(schemas::known_rows())
-    {
-        for name in names {
-            assert!(scarce_glossary::term_in(scope, name).is_some(), "{scope} {name}");
+    for value in COMMANDS.iter().flat_map(|spec| spec.reply) {
+        let Shape::Rows(row) = value.value_type.shape else { continue };
+        for name in names(row.values) {
+            assert!(scarce_glossary::term_in(row.name, name).is_some(), "{} {name}", row.name);
         }
     }
 }

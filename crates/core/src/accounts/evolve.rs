@@ -2,31 +2,30 @@
 
 use super::{Account, Accounts, Hold, HoldStatus, Status};
 use crate::deadlines::RecordKind;
-use crate::event::{AccountOpened, AccountTransferred, Event, HoldCaptured, HoldExtended, HoldPlaced};
+use crate::event::{AccountEvent, AccountOpened, AccountTransferred, HoldCaptured, HoldExtended, HoldPlaced};
 use crate::state::State;
 use crate::store::Slot;
 use crate::types::{Id, TimeMs, signed};
 
 /// Applies an event of an account or a hold.
-pub fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+pub fn evolve(state: &mut State, event: &AccountEvent, at: TimeMs) {
     let accounts = &mut state.accounts;
     match event {
-        Event::AccountOpened(opened) => accounts.add(opened),
-        Event::AccountCredited(credited) => accounts.move_money(&credited.account, signed(credited.amount)),
-        Event::AccountDebited(debited) => accounts.move_money(&debited.account, -signed(debited.amount)),
-        Event::AccountTransferred(transferred) => accounts.transfer(transferred),
-        Event::AccountFrozen(frozen) => accounts.set_status(&frozen.account, Status::Frozen),
-        Event::AccountUnfrozen(unfrozen) => accounts.set_status(&unfrozen.account, Status::Open),
-        Event::AccountClosed(closed) => accounts.set_status(&closed.account, Status::Closed),
-        Event::AccountOverdraftSet(set) => {
+        AccountEvent::AccountOpened(opened) => accounts.add(opened),
+        AccountEvent::AccountCredited(credited) => accounts.move_money(&credited.account, signed(credited.amount)),
+        AccountEvent::AccountDebited(debited) => accounts.move_money(&debited.account, -signed(debited.amount)),
+        AccountEvent::AccountTransferred(transferred) => accounts.transfer(transferred),
+        AccountEvent::AccountFrozen(frozen) => accounts.set_status(&frozen.account, Status::Frozen),
+        AccountEvent::AccountUnfrozen(unfrozen) => accounts.set_status(&unfrozen.account, Status::Open),
+        AccountEvent::AccountClosed(closed) => accounts.set_status(&closed.account, Status::Closed),
+        AccountEvent::AccountOverdraftSet(set) => {
             accounts.accounts.update_key(&set.account, |account| account.overdraft = set.overdraft);
         }
-        Event::HoldPlaced(placed) => place(state, placed),
-        Event::HoldCaptured(captured) => capture(state, captured, at),
-        Event::HoldVoided(voided) => free(state, &voided.account, &voided.hold, HoldStatus::Voided, at),
-        Event::HoldExpired(expired) => free(state, &expired.account, &expired.hold, HoldStatus::Expired, at),
-        Event::HoldExtended(extended) => extend(state, extended),
-        _ => {}
+        AccountEvent::HoldPlaced(placed) => place(state, placed),
+        AccountEvent::HoldCaptured(captured) => capture(state, captured, at),
+        AccountEvent::HoldVoided(voided) => free(state, &voided.account, &voided.hold, HoldStatus::Voided, at),
+        AccountEvent::HoldExpired(expired) => free(state, &expired.account, &expired.hold, HoldStatus::Expired, at),
+        AccountEvent::HoldExtended(extended) => extend(state, extended),
     }
 }
 

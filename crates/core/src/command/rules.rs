@@ -66,14 +66,4 @@ macro_rules! rules {
     };
 }
 
-/// The kind of resource that a row's ids name; `Any` where they only name the partition.
-macro_rules! resource_kind {
-    (Any) => {
-        None
-    };
-    ($kind:ident) => {
-        Some($crate::resource::ResourceKind::$kind)
-    };
-}
-
-pub(super) use {resource_kind, rules};
+pub(super) use rules;

@@ -2,7 +2,9 @@
 
 use super::argument::ArgumentKind;
 use super::rules::{Batch, Memory, Refusals, Rules, Steps};
+use crate::event::EventSpec;
 use crate::outcome::Code;
+use crate::outcome::shape::ValueSpec;
 use crate::resource::ResourceKind;
 
 /// Whether a command changes state.
@@ -72,12 +74,12 @@ pub struct CommandSpec {
     pub arguments: &'static [ArgumentSpec],
     /// How the answer is laid out.
     pub answer: Answer,
-    /// The names of the answer's values.
-    pub reply: &'static [&'static str],
+    /// The answer's values.
+    pub reply: &'static [ValueSpec],
     /// Its own refusals in the order of the checks.
     pub refusals: &'static [Code],
     /// The events that it may make.
-    pub events: &'static [&'static str],
+    pub events: &'static [&'static EventSpec],
     /// What the machine and the engines must know of it.
     pub(super) rules: Rules,
 }
@@ -178,9 +180,9 @@ macro_rules! commands {
         $summary:literal
         ($($field:ident: $type:ty),*)
         {$($token:literal $option:ident: $otype:ty = $default:expr),*}
-        $answer:ident [$($reply:literal),*]
+        $answer:ident [$($reply:ident: $rtype:expr),*]
         refuses [$($refusal:ident),*]
-        events [$($event:literal),*]
+        events [$($event:ident),*]
         rules { $($attribute:ident: $value:ident),* };
     )*) => {
         $(
@@ -297,9 +299,9 @@ macro_rules! commands {
                     },)*
                 ],
                 answer: Answer::$answer,
-                reply: &[$($reply),*],
+                reply: values![$($reply: $rtype),*],
                 refusals: &[$(Code::$refusal),*],
-                events: &[$($event),*],
+                events: &[$(event::$event::SPEC),*],
                 rules: rules!($effect $($attribute: $value),*),
             };)*
         }

@@ -4,205 +4,208 @@ pub use super::parse::find;
 
 use super::argument::{Argument, Invalid, Words};
 use super::parse::common_option;
-use super::rules::{resource_kind, rules};
+use super::rows::{CLAIM, DIGEST, FILL, HOLD, LEVEL, TRADE};
+use super::rules::rules;
 use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
 };
 use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands, group_of};
 use super::{Common, Routed};
 use crate::codec::{Input, Malformed, Wire};
-use crate::event::Shown;
+use crate::event::{self, Shown};
+use crate::outcome::shape::{INTEGER, LIMITS, OUTCOME, SIDE, STP, TEXT, TIF, rows, values};
 use crate::outcome::{Code, Value};
+use crate::resource::resource_kind;
 use crate::types::{Delta, Id, Natural, OperationId, Positive};
 
 commands! {
     Write 10 "ACCOUNT.OPEN" AccountOpen on Account [account] "Opens an account that keeps one asset."
         (account: Id, asset: Id) {"OVERDRAFT" overdraft: Natural = Natural::ZERO}
-        Array ["available"] refuses [AccountExists] events ["account.opened"]
+        Array [available: INTEGER] refuses [AccountExists] events [AccountOpened]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Read 11 "ACCOUNT.GET" AccountGet on Account [account] "Shows an account's balance, holds in sum and status."
         (account: Id) {}
-        Map ["account", "asset", "balance", "held", "available", "overdraft", "status"]
+        Map [account: TEXT, asset: TEXT, balance: INTEGER, held: INTEGER, available: INTEGER, overdraft: INTEGER, status: TEXT]
         refuses [AccountNotFound] events []
         rules { batch: Joins };
     Write 12 "ACCOUNT.CREDIT" AccountCredit on Account [account] "Brings money in from outside."
         (account: Id, amount: Positive) {}
-        Array ["available", "balance"] refuses [AccountNotFound, AccountClosed, Overflow] events ["account.credited"]
+        Array [available: INTEGER, balance: INTEGER] refuses [AccountNotFound, AccountClosed, Overflow] events [AccountCredited]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 13 "ACCOUNT.DEBIT" AccountDebit on Account [account] "Takes money out, if it is there."
         (account: Id, amount: Positive) {}
-        Array ["available", "balance"]
-        refuses [AccountNotFound, AccountClosed, AccountFrozen, InsufficientFunds, Overflow] events ["account.debited"]
+        Array [available: INTEGER, balance: INTEGER]
+        refuses [AccountNotFound, AccountClosed, AccountFrozen, InsufficientFunds, Overflow] events [AccountDebited]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 14 "ACCOUNT.TRANSFER" AccountTransfer on Account [from, to] "Moves money from one account to another of the same asset."
         (from: Id, to: Id, amount: Positive) {}
-        Array ["from_available", "to_available"]
+        Array [from_available: INTEGER, to_available: INTEGER]
         refuses [SameAccount, AccountNotFound, AccountClosed, AccountFrozen, AssetMismatch, InsufficientFunds, Overflow]
-        events ["account.transferred"]
+        events [AccountTransferred]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 15 "ACCOUNT.HOLD" AccountHold on Account [account] "Sets money aside, until captured, voided or past its deadline."
         (account: Id, hold: Id, amount: Positive) {"TTL" ttl_ms: Option<Positive> = None}
-        Array ["available", "deadline"]
+        Array [available: INTEGER, deadline: INTEGER.or_none()]
         refuses [AccountNotFound, AccountClosed, AccountFrozen, HoldExists, InsufficientFunds, Overflow]
-        events ["hold.placed"]
+        events [HoldPlaced]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 16 "ACCOUNT.CAPTURE" AccountCapture on Account [account, to] "Pays out of a hold, to an account or to outside, and frees the rest or keeps it."
         (account: Id, hold: Id)
         {"AMOUNT" amount: Option<Positive> = None, "TO" to: Option<Id> = None, "KEEPREST" keep_rest: bool = false}
-        Array ["captured", "hold_remaining", "available"]
+        Array [captured: INTEGER, hold_remaining: INTEGER, available: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired, AmountExceedsHold, AccountClosed, AssetMismatch, Overflow]
-        events ["hold.captured"]
+        events [HoldCaptured]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 17 "ACCOUNT.VOID" AccountVoid on Account [account] "Ends a hold and makes its money available again."
         (account: Id, hold: Id) {}
-        Array ["released", "available"]
-        refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events ["hold.voided"]
+        Array [released: INTEGER, available: INTEGER]
+        refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldVoided]
         rules { refusals: Remembered, memory: Frees, steps: One, batch: Joins };
     Write 18 "ACCOUNT.EXTEND" AccountExtend on Account [account] "Gives a hold a new deadline, counted from now."
         (account: Id, hold: Id, ttl_ms: Positive) {}
-        Array ["deadline"]
-        refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events ["hold.extended"]
+        Array [deadline: INTEGER]
+        refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldExtended]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Read 19 "ACCOUNT.HOLDS" AccountHolds on Account [account] "Lists the account's holds in the order of their names, a page at a time: name, amount left, status, deadline."
         (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: Positive = Positive::THOUSAND}
-        Bare ["holds"] refuses [AccountNotFound] events []
+        Bare [holds: rows(&HOLD)] refuses [AccountNotFound] events []
         rules { batch: Joins };
     Write 20 "ACCOUNT.FREEZE" AccountFreeze on Account [account] "Stops debits and new holds."
         (account: Id) {}
-        Array ["status"] refuses [AccountNotFound, AccountClosed] events ["account.frozen"]
+        Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountFrozen]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 21 "ACCOUNT.UNFREEZE" AccountUnfreeze on Account [account] "Lets debits and new holds go on."
         (account: Id) {}
-        Array ["status"] refuses [AccountNotFound, AccountClosed] events ["account.unfrozen"]
+        Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountUnfrozen]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 22 "ACCOUNT.CLOSE" AccountClose on Account [account] "Closes an empty account for good."
         (account: Id) {}
-        Array ["status"] refuses [AccountNotFound, BalanceNotZero] events ["account.closed"]
+        Array [status: TEXT] refuses [AccountNotFound, BalanceNotZero] events [AccountClosed]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 23 "ACCOUNT.OVERDRAFT" AccountOverdraft on Account [account] "Sets how far below zero the account may go."
         (account: Id, overdraft: Natural) {}
-        Array ["overdraft", "available"] refuses [AccountNotFound, AccountClosed, OverdraftInUse]
-        events ["account.overdraft_set"]
+        Array [overdraft: INTEGER, available: INTEGER] refuses [AccountNotFound, AccountClosed, OverdraftInUse]
+        events [AccountOverdraftSet]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Read 24 "ACCOUNT.WORLD" AccountWorld on Any [resource] "Shows the account from which money of an asset enters the partition of a resource."
         (asset: Id, resource: Resource) {}
-        Map ["account", "asset", "balance"] refuses [AccountNotFound] events []
+        Map [account: TEXT, asset: TEXT, balance: INTEGER] refuses [AccountNotFound] events []
         rules { batch: Joins };
 
     Write 40 "STOCK.CREATE" StockCreate on Stock [sku] "Puts a countable thing on sale."
         (sku: Id, quantity: Natural)
         {"PEROWNER" per_owner_max: Option<Positive> = None, "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None}
-        Array ["available"] refuses [StockExists] events ["stock.created"]
+        Array [available: INTEGER] refuses [StockExists] events [StockCreated]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 41 "STOCK.GET" StockGet on Stock [sku] "Shows a stock item's counters, bounds and status."
         (sku: Id) {}
-        Map ["sku", "total", "available", "reserved", "sold", "returned", "per_owner_max", "starts_at", "ends_at", "status"]
+        Map [sku: TEXT, total: INTEGER, available: INTEGER, reserved: INTEGER, sold: INTEGER, returned: INTEGER, per_owner_max: INTEGER.or_none(), starts_at: INTEGER.or_none(), ends_at: INTEGER.or_none(), status: TEXT]
         refuses [StockNotFound] events []
         rules { batch: Joins };
     Write 42 "STOCK.RESTOCK" StockRestock on Stock [sku] "Adds units."
         (sku: Id, quantity: Positive) {}
-        Array ["available", "total"] refuses [StockNotFound, StockClosed, Overflow]
-        events ["stock.restocked", "stock.available_again"]
+        Array [available: INTEGER, total: INTEGER] refuses [StockNotFound, StockClosed, Overflow]
+        events [StockRestocked, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 43 "STOCK.ADJUST" StockAdjust on Stock [sku] "Corrects the number of units, up or down, with a reason."
         (sku: Id, delta: Delta, reason: Reason) {}
-        Array ["available", "total"] refuses [StockNotFound, StockClosed, InsufficientStock, Overflow]
-        events ["stock.adjusted", "stock.sold_out", "stock.available_again"]
+        Array [available: INTEGER, total: INTEGER] refuses [StockNotFound, StockClosed, InsufficientStock, Overflow]
+        events [StockAdjusted, StockSoldOut, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 44 "STOCK.TAKE" StockTake on Stock [sku] "Sells units at once and gives their serials."
         (sku: Id, quantity: Positive, owner: Id) {}
-        Array ["first_serial", "remaining"]
+        Array [first_serial: INTEGER, remaining: INTEGER]
         refuses [StockNotFound, StockClosed, NotStarted, Ended, OwnerLimitReached, SoldOut, InsufficientStock, Overflow]
-        events ["stock.taken", "stock.sold_out"]
+        events [StockTaken, StockSoldOut]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 45 "STOCK.RESERVE" StockReserve on Stock [sku] "Sets units aside for an owner until a deadline."
         (sku: Id, reservation: Id, quantity: Positive, owner: Id, ttl_ms: Positive) {}
-        Array ["deadline", "remaining"]
+        Array [deadline: INTEGER, remaining: INTEGER]
         refuses [StockNotFound, StockClosed, NotStarted, Ended, ReservationExists, OwnerLimitReached, SoldOut, InsufficientStock, Overflow]
-        events ["reservation.placed", "stock.sold_out"]
+        events [ReservationPlaced, StockSoldOut]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 46 "STOCK.CONFIRM" StockConfirm on Stock [sku] "Sells what a reservation holds and gives its serials."
         (sku: Id, reservation: Id) {}
-        Array ["first_serial", "quantity"]
+        Array [first_serial: INTEGER, quantity: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
-        events ["reservation.confirmed"]
+        events [ReservationConfirmed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 47 "STOCK.RELEASE" StockRelease on Stock [sku] "Puts what a reservation holds back on sale."
         (sku: Id, reservation: Id) {}
-        Array ["released", "remaining"]
+        Array [released: INTEGER, remaining: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
-        events ["reservation.released", "stock.available_again"]
+        events [ReservationReleased, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Frees, steps: One, batch: Joins };
     Write 48 "STOCK.EXTEND" StockExtend on Stock [sku] "Gives a reservation a new deadline, counted from now."
         (sku: Id, reservation: Id, ttl_ms: Positive) {}
-        Array ["deadline"]
+        Array [deadline: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
-        events ["reservation.extended"]
+        events [ReservationExtended]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 49 "STOCK.RETURN" StockReturn on Stock [sku] "Takes sold units back by their serials and puts as many on sale."
         (sku: Id, first: Positive, count: Positive) {}
-        Array ["returned", "remaining"] refuses [StockNotFound, UnitsNotSold]
-        events ["stock.returned", "stock.available_again"]
+        Array [returned: INTEGER, remaining: INTEGER] refuses [StockNotFound, UnitsNotSold]
+        events [StockReturned, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 50 "STOCK.CLOSE" StockClose on Stock [sku] "Ends sales; reservations run out or are confirmed."
         (sku: Id) {}
-        Array ["available", "reserved", "sold"] refuses [StockNotFound] events ["stock.closed"]
+        Array [available: INTEGER, reserved: INTEGER, sold: INTEGER] refuses [StockNotFound] events [StockClosed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 51 "STOCK.AUDIT" StockAudit on Stock [sku] "Recounts receipts against counters, a bounded piece at each call, while sales go on."
         (sku: Id) {}
-        Array ["state", "counted", "through_serial"] refuses [StockNotFound, StockInconsistent]
-        events ["stock.audit_advanced", "stock.audited"]
+        Array [state: TEXT, counted: INTEGER, through_serial: INTEGER] refuses [StockNotFound, StockInconsistent]
+        events [StockAuditAdvanced, StockAudited]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 52 "STOCK.RESERVATION" StockReservation on Stock [sku] "Shows a reservation."
         (sku: Id, reservation: Id) {}
-        Map ["reservation", "owner", "quantity", "status", "deadline", "first_serial"]
+        Map [reservation: TEXT, owner: TEXT, quantity: INTEGER, status: TEXT, deadline: INTEGER.or_none(), first_serial: INTEGER.or_none()]
         refuses [ReservationNotFound] events []
         rules { batch: Joins };
 
     Write 60 "PACKET.CREATE" PacketCreate on Campaign [campaign] "Cuts red packets by a plan or from a list of amounts, and opens them for claims."
         (campaign: Id, asset: Id, cut: Cut)
         {"MIN" min: Option<Positive> = None, "MAX" max: Option<Positive> = None, "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None}
-        Array ["count", "total", "commitment"] refuses [CampaignExists, StepLimit]
-        events ["packets.created", "packets.filled"]
+        Array [count: INTEGER, total: INTEGER, commitment: TEXT.or_none()] refuses [CampaignExists, StepLimit]
+        events [PacketsCreated, PacketsFilled]
         rules { refusals: Forgotten, memory: Takes, steps: Several, batch: Joins };
     Write 61 "PACKET.CLAIM" PacketClaim on Campaign [campaign] "Gives the next packet to a user, for good."
         (campaign: Id, user: Id) {}
-        Array ["packet", "amount"] refuses [CampaignNotFound, NotStarted, Ended, AlreadyClaimed, Exhausted]
-        events ["packets.claimed", "packets.exhausted"]
+        Array [packet: INTEGER, amount: INTEGER.hidden()] refuses [CampaignNotFound, NotStarted, Ended, AlreadyClaimed, Exhausted]
+        events [PacketsClaimed, PacketsExhausted]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 62 "PACKET.GET" PacketGet on Campaign [campaign] "Shows a campaign: what was given and what is left, never what comes next."
         (campaign: Id) {}
-        Map ["campaign", "asset", "count", "total", "claimed_count", "claimed_amount", "starts_at", "ends_at", "status", "commitment", "seed"]
+        Map [campaign: TEXT, asset: TEXT, count: INTEGER, total: INTEGER, claimed_count: INTEGER, claimed_amount: INTEGER, starts_at: INTEGER.or_none(), ends_at: INTEGER.or_none(), status: TEXT, commitment: TEXT.or_none(), seed: TEXT.or_none()]
         refuses [CampaignNotFound] events []
         rules { batch: Joins };
     Write 63 "PACKET.CLOSE" PacketClose on Campaign [campaign] "Ends a campaign, reports what was left and reveals the seed."
         (campaign: Id) {}
-        Array ["claimed_count", "left_count", "left_amount", "seed"] refuses [CampaignNotFound]
-        events ["packets.closed"]
+        Array [claimed_count: INTEGER, left_count: INTEGER, left_amount: INTEGER.hidden(), seed: TEXT.hidden()] refuses [CampaignNotFound]
+        events [PacketsClosed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user has."
         (campaign: Id, user: Id) {}
-        Map ["user", "packet", "amount", "at"] refuses [CampaignNotFound, ClaimNotFound] events []
+        Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []
         rules { batch: Joins };
     Read 65 "PACKET.CLAIMS" PacketClaims on Campaign [campaign] "Lists the packets that were claimed, in the order of the claims, a page at a time: user, packet, amount, at."
         (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: Positive = Positive::THOUSAND}
-        Bare ["claims"] refuses [CampaignNotFound] events []
+        Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound] events []
         rules { batch: Joins };
 
     Write 70 "COUPON.CREATE" CouponCreate on Coupon [coupon] "Creates a coupon with any number of quantity limits."
         (coupon: Id)
         {"LIMIT" limits: Limits = Limits::default(), "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None, "CLAIMTTL" claim_ttl_ms: Option<Positive> = None}
-        Array ["limits"] refuses [CouponExists] events ["coupon.created"]
+        Array [limits: INTEGER] refuses [CouponExists] events [CouponCreated]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 71 "COUPON.UPDATE" CouponUpdate on Coupon [coupon] "Changes limits' maxima or adds limits while the coupon runs."
         (coupon: Id) {"LIMIT" limits: LimitChanges = LimitChanges::default()}
-        Array ["limits"] refuses [CouponNotFound, Invalid] events ["coupon.updated"]
+        Array [limits: INTEGER] refuses [CouponNotFound, Invalid] events [CouponUpdated]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 72 "COUPON.CLAIM" CouponClaim on Coupon [coupon] "Counts one more in every limit and gives a claim serial."
         (coupon: Id, subject: Subject) {}
-        Array ["serial", "deadline"]
+        Array [serial: INTEGER, deadline: INTEGER.or_none()]
         refuses [CouponNotFound, CouponPaused, NotStarted, Ended, SubjectIncomplete, LimitReached, Overflow]
-        events ["coupon.claimed"]
+        events [CouponClaimed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 73 "COUPON.CHECK" CouponCheck on Coupon [coupon] "Says what a claim would be answered; changes nothing."
         (coupon: Id, subject: Subject) {}
@@ -210,101 +213,101 @@ commands! {
         rules { batch: Joins };
     Write 74 "COUPON.REDEEM" CouponRedeem on Coupon [coupon] "Uses a claim up."
         (coupon: Id, serial: Positive, user: Id) {}
-        Array ["serial"] refuses [ClaimNotFound, NotOwner, ClaimRedeemed, ClaimRevoked, ClaimExpired]
-        events ["coupon.redeemed"]
+        Array [serial: INTEGER] refuses [ClaimNotFound, NotOwner, ClaimRedeemed, ClaimRevoked, ClaimExpired]
+        events [CouponRedeemed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 75 "COUPON.REVOKE" CouponRevoke on Coupon [coupon] "Voids an unused claim, and gives its counts back where asked and the window still runs."
         (coupon: Id, serial: Positive) {"GIVEBACK" give_back: bool = false}
-        Array ["given_back"] refuses [ClaimNotFound, ClaimRedeemed, ClaimRevoked, ClaimExpired]
-        events ["coupon.revoked"]
+        Array [given_back: INTEGER] refuses [ClaimNotFound, ClaimRedeemed, ClaimRevoked, ClaimExpired]
+        events [CouponRevoked]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 76 "COUPON.CLAIMED" CouponClaimed on Coupon [coupon] "Shows a claim."
         (coupon: Id, serial: Positive) {}
-        Map ["serial", "user", "status", "at", "deadline"] refuses [ClaimNotFound] events []
+        Map [serial: INTEGER, user: TEXT, status: TEXT, at: INTEGER, deadline: INTEGER.or_none()] refuses [ClaimNotFound] events []
         rules { batch: Joins };
     Read 77 "COUPON.GET" CouponGet on Coupon [coupon] "Shows a coupon and its limits."
         (coupon: Id) {}
-        Map ["coupon", "status", "claimed", "starts_at", "ends_at", "claim_ttl_ms", "limits"]
+        Map [coupon: TEXT, status: TEXT, claimed: INTEGER, starts_at: INTEGER.or_none(), ends_at: INTEGER.or_none(), claim_ttl_ms: INTEGER.or_none(), limits: LIMITS]
         refuses [CouponNotFound] events []
         rules { batch: Joins };
     Write 78 "COUPON.PAUSE" CouponPause on Coupon [coupon] "Stops claims for a while."
         (coupon: Id) {}
-        Array ["status"] refuses [CouponNotFound] events ["coupon.paused"]
+        Array [status: TEXT] refuses [CouponNotFound] events [CouponPaused]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 79 "COUPON.RESUME" CouponResume on Coupon [coupon] "Lets claims go on."
         (coupon: Id) {}
-        Array ["status"] refuses [CouponNotFound] events ["coupon.resumed"]
+        Array [status: TEXT] refuses [CouponNotFound] events [CouponResumed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
 
     Write 90 "MARKET.CREATE" MarketCreate on Market [market] "Opens a market with an empty book."
         (market: Id)
         {"TICK" tick: Positive = Positive::ONE, "LOT" lot: Positive = Positive::ONE, "MINQTY" min_quantity: Positive = Positive::ONE, "MAXQTY" max_quantity: Positive = Positive::MAX}
-        Array ["status"] refuses [MarketExists] events ["market.created"]
+        Array [status: TEXT] refuses [MarketExists] events [MarketCreated]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 91 "MARKET.GET" MarketGet on Market [market] "Shows a market: rules, status, best prices, last trade."
         (market: Id) {}
-        Map ["market", "status", "tick", "lot", "min_quantity", "max_quantity", "best_bid", "best_ask", "orders", "trades"]
+        Map [market: TEXT, status: TEXT, tick: INTEGER, lot: INTEGER, min_quantity: INTEGER, max_quantity: INTEGER, best_bid: INTEGER.or_none(), best_ask: INTEGER.or_none(), orders: INTEGER, trades: INTEGER]
         refuses [MarketNotFound] events []
         rules { batch: Joins };
     Write 92 "MARKET.HALT" MarketHalt on Market [market] "Stops trading; cancels and reductions go on."
         (market: Id) {}
-        Array ["status"] refuses [MarketNotFound] events ["market.halted"]
+        Array [status: TEXT] refuses [MarketNotFound] events [MarketHalted]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 93 "MARKET.RESUME" MarketResume on Market [market] "Lets trading go on."
         (market: Id) {}
-        Array ["status"] refuses [MarketNotFound] events ["market.resumed"]
+        Array [status: TEXT] refuses [MarketNotFound] events [MarketResumed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 94 "MARKET.DEPTH" MarketDepth on Market [market] "Shows the book's levels, best first: price, quantity, orders."
         (market: Id) {"LEVELS" levels: Positive = Positive::TEN}
-        Bare ["bids", "asks"] refuses [MarketNotFound] events []
+        Bare [bids: rows(&LEVEL), asks: rows(&LEVEL)] refuses [MarketNotFound] events []
         rules { batch: Joins };
     Read 101 "MARKET.TRADES" MarketTrades on Market [market] "Lists the last trades, the latest first; a hundred are kept: trade, price, quantity, taker_side, at."
         (market: Id) {"COUNT" count: Positive = Positive::TEN}
-        Bare ["trades"] refuses [MarketNotFound] events []
+        Bare [trades: rows(&TRADE)] refuses [MarketNotFound] events []
         rules { batch: Joins };
     Write 95 "ORDER.PLACE" OrderPlace on Market [market] "Places an order, which trades at once as far as it can."
         (market: Id, order: Id, owner: Id, side: Side, pricing: OrderPricing, quantity: Positive)
         {"TIF" tif: Option<Tif> = None, "STP" stp: StpMode = StpMode::None}
-        Array ["status", "filled", "remaining", "fills"]
+        Array [status: TEXT, filled: INTEGER, remaining: INTEGER, fills: rows(&FILL)]
         refuses [MarketNotFound, MarketHalted, OrderExists, PriceInvalid, QuantityInvalid, Overflow, WouldTake, WouldNotFill, StepLimit]
-        events ["order.placed", "order.traded", "order.cancelled", "order.reduced", "order.rested", "operation.stepped"]
+        events [OrderPlaced, OrderTraded, OrderCancelled, OrderReduced, OrderRested, OperationStepped]
         rules { refusals: Remembered, memory: Takes, steps: Several, batch: Joins };
     Write 96 "ORDER.CANCEL" OrderCancel on Market [market] "Takes an order off the book."
         (market: Id, order: Id, owner: Id) {}
-        Array ["remaining"] refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed] events ["order.cancelled"]
+        Array [remaining: INTEGER] refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed] events [OrderCancelled]
         rules { refusals: Remembered, memory: Frees, steps: One, batch: Joins };
     Write 97 "ORDER.REDUCE" OrderReduce on Market [market] "Makes an order smaller; it keeps its priority."
         (market: Id, order: Id, owner: Id, by: Positive) {}
-        Array ["status", "remaining"] refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed, QuantityInvalid]
-        events ["order.reduced", "order.cancelled"]
+        Array [status: TEXT, remaining: INTEGER] refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed, QuantityInvalid]
+        events [OrderReduced, OrderCancelled]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 98 "ORDER.REPLACE" OrderReplace on Market [market] "Gives an order another price and remaining quantity."
         (market: Id, order: Id, owner: Id, price: Positive, quantity: Positive) {}
-        Array ["status", "filled", "remaining", "fills"]
+        Array [status: TEXT, filled: INTEGER, remaining: INTEGER, fills: rows(&FILL)]
         refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed, MarketHalted, PriceInvalid, QuantityInvalid, Overflow, WouldTake, StepLimit]
-        events ["order.replaced", "order.traded", "order.cancelled", "order.reduced", "order.rested", "operation.stepped"]
+        events [OrderReplaced, OrderTraded, OrderCancelled, OrderReduced, OrderRested, OperationStepped]
         rules { refusals: Remembered, memory: Takes, steps: Several, batch: Joins };
     Write 99 "ORDER.CANCELALL" OrderCancelAll on Market [market] "Takes all of an owner's orders off the book."
         (market: Id, owner: Id) {}
-        Array ["cancelled"] refuses [MarketNotFound, StepLimit] events ["order.cancelled", "operation.stepped"]
+        Array [cancelled: INTEGER] refuses [MarketNotFound, StepLimit] events [OrderCancelled, OperationStepped]
         rules { refusals: Remembered, memory: Frees, steps: Several, batch: Joins };
     Read 100 "ORDER.GET" OrderGet on Market [market] "Shows an order."
         (market: Id, order: Id) {}
-        Map ["order", "owner", "side", "price", "remaining", "filled", "tif", "stp", "status", "reason"]
+        Map [order: TEXT, owner: TEXT, side: SIDE, price: INTEGER.or_none(), remaining: INTEGER, filled: INTEGER, tif: TIF.or_none(), stp: STP.or_none(), status: TEXT, reason: TEXT.or_none()]
         refuses [MarketNotFound, OrderNotFound] events []
         rules { batch: Joins };
 
     Read 120 "OPERATION.GET" OperationGet on Any [resource] "Shows the receipt that is remembered under an operation id."
         (operation: OperationId, resource: Resource) {}
-        Map ["operation", "sequence", "at", "outcome"] refuses [IdExpired, OperationNotFound] events []
+        Map [operation: TEXT, sequence: INTEGER, at: INTEGER, outcome: OUTCOME] refuses [IdExpired, OperationNotFound] events []
         rules { batch: Joins };
     Write 121 "OPERATION.RESOLVE" OperationResolve on Any [resource] "Gives the receipt, or marks the id so that no copy arriving later is applied."
         (operation: OperationId, resource: Resource) {}
-        Array ["state", "outcome"] refuses [IdExpired] events ["operation.resolved"]
+        Array [state: TEXT, outcome: OUTCOME.or_none()] refuses [IdExpired] events [OperationResolved]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Alone };
     Read 122 "DIGEST" Digest on Any [resource] "Shows the digest of a resource, or of every partition."
         (resource: OptionalResource) {}
-        Bare ["digests"] refuses [] events []
+        Bare [digests: rows(&DIGEST)] refuses [] events []
         rules { batch: Alone };
 }
 

@@ -2,31 +2,30 @@
 
 use super::{Claim, ClaimStatus, Coupon, Coupons, counter_key};
 use crate::deadlines::RecordKind;
-use crate::event::{CouponClaimed, CouponCreated, CouponRevoked, Event};
+use crate::event::{CouponClaimed, CouponCreated, CouponEvent, CouponRevoked};
 use crate::state::State;
 use crate::store::Slot;
 use crate::types::{Id, Positive, TimeMs};
 use crate::windows::window_at;
 
 /// Applies an event of a coupon or a claim.
-pub fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+pub fn evolve(state: &mut State, event: &CouponEvent, at: TimeMs) {
     let coupons = &mut state.coupons;
     match event {
-        Event::CouponCreated(created) => coupons.create(created),
-        Event::CouponUpdated(updated) => {
+        CouponEvent::CouponCreated(created) => coupons.create(created),
+        CouponEvent::CouponUpdated(updated) => {
             coupons.change(&updated.coupon, |coupon| coupon.limits.clone_from(&updated.limits));
         }
-        Event::CouponPaused(paused) => coupons.change(&paused.coupon, |coupon| coupon.paused = true),
-        Event::CouponResumed(resumed) => coupons.change(&resumed.coupon, |coupon| coupon.paused = false),
-        Event::CouponClaimed(claimed) => claim(state, claimed, at),
-        Event::CouponRedeemed(redeemed) => {
+        CouponEvent::CouponPaused(paused) => coupons.change(&paused.coupon, |coupon| coupon.paused = true),
+        CouponEvent::CouponResumed(resumed) => coupons.change(&resumed.coupon, |coupon| coupon.paused = false),
+        CouponEvent::CouponClaimed(claimed) => claim(state, claimed, at),
+        CouponEvent::CouponRedeemed(redeemed) => {
             end(state, &redeemed.coupon, redeemed.serial, ClaimStatus::Redeemed, at);
         }
-        Event::CouponRevoked(revoked) => {
+        CouponEvent::CouponRevoked(revoked) => {
             state.coupons.give_back(revoked);
             end(state, &revoked.coupon, revoked.serial, ClaimStatus::Revoked, at);
         }
-        _ => {}
     }
 }
 

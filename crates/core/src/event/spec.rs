@@ -1,5 +1,8 @@
 //! What the event table says of each event, and the macro that turns it into types.
 
+use crate::outcome::shape::ValueSpec;
+use crate::resource::ResourceKind;
+
 /// One row of the event table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventSpec {
@@ -7,27 +10,36 @@ pub struct EventSpec {
     pub number: u16,
     /// The name in streams and documents.
     pub name: &'static str,
-    /// Its fields in order; those that no public stream shows begin with `#`.
-    pub fields: &'static [&'static str],
+    /// The fields that public streams show, in order.
+    pub fields: &'static [ValueSpec],
+    /// The fields that no public stream shows, behind the others.
+    pub secret_fields: &'static [&'static str],
+    /// What kind of resource changed; `None` where it only tells of an operation.
+    pub resource: Option<ResourceKind>,
     /// What happened, in a sentence.
     pub summary: &'static str,
 }
 
 impl EventSpec {
-    /// The names of the fields that public streams show, in order.
-    pub fn public_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.fields.iter().copied().filter(|field| !field.starts_with('#'))
+    /// The names of all fields in order, those that no public stream shows last.
+    pub fn field_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.fields.iter().map(|field| field.name).chain(self.secret_fields.iter().copied())
     }
 }
 
-/// Declares the events: a struct each, the enum of all, their encoding and table. A field in
-/// `secret [...]` is in the log and in state, but in no public stream.
+/// Declares the events: a struct each, an enum for each block, the enum of all, their encoding and table. A field in
+/// `secret {...}` is in the log and in the state, but in no public stream.
 macro_rules! events {
     ($(
-        $number:literal $name:literal $variant:ident $summary:literal
-        { $($field:ident: $type:ty),* $(,)? } secret { $($sfield:ident: $stype:ty),* $(,)? };
+        #[doc = $about:literal]
+        $group:ident($events:ident) of $kind:ident {
+            $(
+                $number:literal $name:literal $variant:ident $summary:literal
+                { $($field:ident: $type:ty),* $(,)? } secret { $($sfield:ident: $stype:ty),* $(,)? };
+            )*
+        }
     )*) => {
-        $(
+        $($(
             #[doc = $summary]
             #[derive(Clone, Debug, PartialEq, Eq)]
             #[allow(missing_docs, reason = "the event table names and explains the fields")]
@@ -35,26 +47,78 @@ macro_rules! events {
 
             $crate::record_wire!($variant { $($field,)* $($sfield,)* });
 
+            impl $variant {
+                /// The row of the event table.
+                pub const SPEC: &'static EventSpec = &specs::$variant;
+            }
+
             impl From<$variant> for Event {
                 fn from(event: $variant) -> Self {
-                    Event::$variant(event)
+                    Event::$group($events::$variant(event))
+                }
+            }
+        )*)*
+
+        $(
+            #[doc = $about]
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            #[allow(missing_docs, reason = "each variant carries the documented struct of its name")]
+            #[allow(clippy::enum_variant_names, reason = "named as their structs, which stand beside all others")]
+            pub enum $events { $($variant($variant)),* }
+
+            impl $events {
+                fn put(&self, out: &mut Vec<u8>) {
+                    match self { $(Self::$variant(event) => { ($number as u64).put(out); event.put(out); })* }
+                }
+
+                fn spec(&self) -> &'static EventSpec {
+                    match self { $(Self::$variant(_) => $variant::SPEC),* }
+                }
+
+                fn fields(&self) -> Vec<(&'static str, Value)> {
+                    match self { $(Self::$variant(event) => {
+                        let _ = event;
+                        vec![$((stringify!($field), Shown::shown(&event.$field))),*]
+                    })* }
+                }
+
+                fn values(&self) -> Vec<Value> {
+                    match self { $(Self::$variant(event) => {
+                        let _ = event;
+                        vec![$(Shown::shown(&event.$field),)* $(Shown::shown(&event.$sfield),)*]
+                    })* }
+                }
+
+                fn first_field(&self) -> Option<Value> {
+                    #[allow(unreachable_code, reason = "only the first field is looked at")]
+                    match self { $(Self::$variant(event) => {
+                        let _ = event;
+                        $(return Some(Shown::shown(&event.$field));)*
+                        None
+                    })* }
+                }
+
+                fn redact(&mut self) {
+                    match self { $(Self::$variant(event) => {
+                        let _ = &event;
+                        $(event.$sfield = Redacted::redacted();)*
+                    })* }
                 }
             }
         )*
 
         /// A change of state.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "each variant carries the documented struct of its name")]
-        pub enum Event { $($variant($variant)),* }
+        pub enum Event { $(#[doc = $about] $group($events)),* }
 
         impl Wire for Event {
             fn put(&self, out: &mut Vec<u8>) {
-                match self { $(Event::$variant(event) => { ($number as u64).put(out); event.put(out); })* }
+                match self { $(Event::$group(event) => event.put(out)),* }
             }
 
             fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
                 match u64::get(input)? {
-                    $($number => $variant::get(input).map(Event::$variant),)*
+                    $($($number => $variant::get(input).map(|event| Event::$group($events::$variant(event))),)*)*
                     _ => Err(Malformed),
                 }
             }
@@ -64,42 +128,29 @@ macro_rules! events {
             /// The row of the event table.
             #[must_use]
             pub fn spec(&self) -> &'static EventSpec {
-                match self { $(Event::$variant(_) => &specs::$variant),* }
+                match self { $(Event::$group(event) => event.spec()),* }
             }
 
             /// The names and values of the fields that may be shown in public.
             #[must_use]
             pub fn fields(&self) -> Vec<(&'static str, Value)> {
-                match self { $(Event::$variant(event) => {
-                    let _ = event;
-                    vec![$((stringify!($field), Shown::shown(&event.$field))),*]
-                })* }
+                match self { $(Event::$group(event) => event.fields()),* }
             }
-        }
 
-        impl Event {
             /// The id of what changed, which is the first field; of a transfer, the account that pays. Events that
             /// only tell of an operation have none.
             #[must_use]
             pub fn resource(&self) -> Option<Value> {
-                if self.spec().name.starts_with("operation.") {
-                    return None;
-                }
-                #[allow(unreachable_code, reason = "only the first field is looked at")]
-                match self { $(Event::$variant(event) => {
-                    let _ = event;
-                    $(return Some(Shown::shown(&event.$field));)*
-                    None
+                match self { $(Event::$group(event) => {
+                    const KIND: Option<ResourceKind> = resource_kind!($kind);
+                    KIND.and_then(|_| event.first_field())
                 })* }
             }
 
             /// The values of all fields in the order of the table, those that no public stream shows last.
             #[must_use]
             pub fn values(&self) -> Vec<Value> {
-                match self { $(Event::$variant(event) => {
-                    let _ = event;
-                    vec![$(Shown::shown(&event.$field),)* $(Shown::shown(&event.$sfield),)*]
-                })* }
+                match self { $(Event::$group(event) => event.values()),* }
             }
 
             /// The event of a number whose fields have these [`values`](Event::values).
@@ -109,11 +160,11 @@ macro_rules! events {
             pub fn from_values(number: u16, values: &[Value]) -> Result<Self, Malformed> {
                 let mut values = values.iter();
                 let event = match number {
-                    $($number => {
+                    $($($number => {
                         $(let $field = FromShown::from_shown(values.next().ok_or(Malformed)?)?;)*
                         $(let $sfield = FromShown::from_shown(values.next().ok_or(Malformed)?)?;)*
-                        Event::$variant($variant { $($field,)* $($sfield,)* })
-                    })*
+                        Event::from($variant { $($field,)* $($sfield,)* })
+                    })*)*
                     _ => return Err(Malformed),
                 };
                 if values.next().is_some() { Err(Malformed) } else { Ok(event) }
@@ -127,10 +178,10 @@ macro_rules! events {
             pub fn from_public_values(number: u16, values: &[Value]) -> Result<Self, Malformed> {
                 let mut values = values.iter();
                 let event = match number {
-                    $($number => Event::$variant($variant {
+                    $($($number => Event::from($variant {
                         $($field: FromShown::from_shown(values.next().ok_or(Malformed)?)?,)*
                         $($sfield: Redacted::redacted(),)*
-                    }),)*
+                    }),)*)*
                     _ => return Err(Malformed),
                 };
                 if values.next().is_some() { Err(Malformed) } else { Ok(event) }
@@ -139,27 +190,26 @@ macro_rules! events {
             /// The event as a public stream can tell it: what none shows is [`Redacted`].
             #[must_use]
             pub fn redacted(mut self) -> Self {
-                match &mut self { $(Event::$variant(event) => {
-                    let _ = &event;
-                    $(event.$sfield = Redacted::redacted();)*
-                })* }
+                match &mut self { $(Event::$group(event) => event.redact()),* }
                 self
             }
         }
 
-        #[allow(non_upper_case_globals, reason = "named as the variants that they describe")]
+        #[allow(non_upper_case_globals, reason = "named as the structs that they describe")]
         mod specs {
-            use super::EventSpec;
-            $(pub(super) static $variant: EventSpec = EventSpec {
+            use super::*;
+            $($(pub(super) static $variant: EventSpec = EventSpec {
                 number: $number,
                 name: $name,
-                fields: &[$(stringify!($field),)* $(concat!("#", stringify!($sfield)),)*],
+                fields: values![$($field: <$type as Typed>::TYPE),*],
+                secret_fields: &[$(stringify!($sfield)),*],
+                resource: resource_kind!($kind),
                 summary: $summary,
-            };)*
+            };)*)*
         }
 
         /// Every event, in the order of the table.
-        pub static EVENTS: &[&EventSpec] = &[$(&specs::$variant),*];
+        pub static EVENTS: &[&EventSpec] = &[$($($variant::SPEC),*),*];
     };
 }
 

@@ -120,15 +120,12 @@ impl Machine {
     }
 }
 
-/// Blanks what a packet holds and what a campaign's end would reveal.
+/// Blanks the values that the table hides from dry runs: what a packet holds, what a campaign's end reveals.
 fn hide_figures(command: &Command, facts: &mut [Value]) {
-    let hidden = match command {
-        Command::PacketClaim(_) => 1..2,
-        Command::PacketClose(_) => 2..4,
-        _ => return,
-    };
-    if let Some(figures) = facts.get_mut(hidden) {
-        figures.fill(Value::Absent);
+    for (value, spec) in facts.iter_mut().zip(command.spec().reply) {
+        if spec.value_type.is_hidden {
+            *value = Value::Absent;
+        }
     }
 }
 

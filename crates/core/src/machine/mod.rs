@@ -14,7 +14,9 @@ mod tests;
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
-use crate::event::{Entry, EntryHead, Event, OperationMark, OperationRefused, OperationUnchanged};
+use crate::event::{
+    Entry, EntryHead, Event, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
+};
 use crate::facts;
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal};
@@ -411,20 +413,16 @@ impl Machine {
             let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
             state.operations.remember(operation, outcome, head, (last, count), &state.settings);
         }
-        state.unfinished = match events.last() {
-            Some(Event::OperationStepped(stepped)) => {
-                let before = state.unfinished.take();
-                let sequence_first =
-                    before.as_ref().map_or(head.sequence_first, |before| before.sequence_first);
-                Some(Unfinished {
-                    at: head.at,
-                    operation: head.operation.clone(),
-                    sequence_first,
-                    progress: stepped.progress.clone().join(before.map(|before| before.progress)),
-                })
-            }
-            _ => None,
-        };
+        let before = state.unfinished.take();
+        if let Some(Event::Operation(OperationEvent::OperationStepped(stepped))) = events.last() {
+            let sequence_first = before.as_ref().map_or(head.sequence_first, |before| before.sequence_first);
+            state.unfinished = Some(Unfinished {
+                at: head.at,
+                operation: head.operation.clone(),
+                sequence_first,
+                progress: stepped.progress.clone().join(before.map(|before| before.progress)),
+            });
+        }
         state.forget(head.at, events.len());
     }
 

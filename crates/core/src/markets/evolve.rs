@@ -4,31 +4,28 @@ use super::book::Resting;
 use super::tape::Trade;
 use super::{CancelReason, Market, Markets, Order, OrderStatus, Place};
 use crate::deadlines::RecordKind;
-use crate::event::{
-    Event, MarketCreated, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded,
-};
+use crate::event::{MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded};
 use crate::state::State;
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a market or an order.
-pub(crate) fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+pub(crate) fn evolve(state: &mut State, event: &MarketEvent, at: TimeMs) {
     let markets = &mut state.markets;
     match event {
-        Event::MarketCreated(created) => markets.create(created),
-        Event::MarketHalted(halted) => {
+        MarketEvent::MarketCreated(created) => markets.create(created),
+        MarketEvent::MarketHalted(halted) => {
             markets.markets.update_key(&halted.market, |market| market.halted = true);
         }
-        Event::MarketResumed(resumed) => {
+        MarketEvent::MarketResumed(resumed) => {
             markets.markets.update_key(&resumed.market, |market| market.halted = false);
         }
-        Event::OrderPlaced(placed) => place(state, placed),
-        Event::OrderTraded(traded) => trade(state, traded, at),
-        Event::OrderCancelled(cancelled) => cancel(state, cancelled, at),
-        Event::OrderReduced(reduced) => markets.reduce(reduced),
-        Event::OrderRested(rested) => markets.rest(rested),
-        Event::OrderReplaced(replaced) => markets.replace(replaced),
-        _ => {}
+        MarketEvent::OrderPlaced(placed) => place(state, placed),
+        MarketEvent::OrderTraded(traded) => trade(state, traded, at),
+        MarketEvent::OrderCancelled(cancelled) => cancel(state, cancelled, at),
+        MarketEvent::OrderReduced(reduced) => markets.reduce(reduced),
+        MarketEvent::OrderRested(rested) => markets.rest(rested),
+        MarketEvent::OrderReplaced(replaced) => markets.replace(replaced),
     }
 }
 

@@ -2,23 +2,22 @@
 
 use super::{Campaign, Campaigns, Claim, Piece};
 use crate::command::shapes::Cut;
-use crate::event::{Event, PacketsClaimed, PacketsCreated, PacketsFilled};
+use crate::event::{PacketsClaimed, PacketsCreated, PacketsEvent, PacketsFilled};
 use crate::state::State;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a campaign.
-pub(crate) fn evolve(state: &mut State, event: &Event, at: TimeMs) {
+pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
     let campaigns = &mut state.campaigns;
     match event {
-        Event::PacketsCreated(created) => campaigns.create(created),
-        Event::PacketsFilled(filled) => campaigns.fill(filled),
-        Event::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
-        Event::PacketsClosed(closed) => {
+        PacketsEvent::PacketsCreated(created) => campaigns.create(created),
+        PacketsEvent::PacketsFilled(filled) => campaigns.fill(filled),
+        PacketsEvent::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
+        PacketsEvent::PacketsClosed(closed) => {
             campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
         }
         // What this announces was changed by the event before it.
-        Event::PacketsExhausted(_) => {}
-        _ => {}
+        PacketsEvent::PacketsExhausted(_) => {}
     }
 }
 

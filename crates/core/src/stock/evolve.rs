@@ -2,32 +2,29 @@
 
 use super::{Audit, Receipt, Reservation, ReservationStatus, StockItem, StockItems, owner_key};
 use crate::deadlines::RecordKind;
-use crate::event::{
-    Event, ReservationConfirmed, ReservationExtended, ReservationPlaced, StockCreated, StockReturned,
-    StockTaken,
-};
+use crate::event::{ReservationConfirmed, ReservationExtended, ReservationPlaced, StockCreated, StockEvent, StockReturned, StockTaken};
 use crate::state::{Origin, State};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a stock item or a reservation.
-pub fn evolve(state: &mut State, event: &Event, origin: Origin<'_>) {
+pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
     let at = origin.at;
     let stock = &mut state.stock;
     match event {
-        Event::StockCreated(created) => stock.create(created),
-        Event::StockRestocked(restocked) => stock.change(&restocked.sku, |item| {
+        StockEvent::StockCreated(created) => stock.create(created),
+        StockEvent::StockRestocked(restocked) => stock.change(&restocked.sku, |item| {
             item.available += restocked.quantity;
             item.total += restocked.quantity;
         }),
-        Event::StockAdjusted(adjusted) => stock.change(&adjusted.sku, |item| {
+        StockEvent::StockAdjusted(adjusted) => stock.change(&adjusted.sku, |item| {
             item.available = item.available.saturating_add_signed(adjusted.delta);
             item.total = item.total.saturating_add_signed(adjusted.delta);
         }),
-        Event::StockTaken(taken) => stock.take(taken, origin),
-        Event::StockReturned(returned) => stock.give_back(returned),
-        Event::StockClosed(closed) => stock.change(&closed.sku, |item| item.closed = true),
-        Event::StockAuditAdvanced(advanced) => stock.change(&advanced.sku, |item| {
+        StockEvent::StockTaken(taken) => stock.take(taken, origin),
+        StockEvent::StockReturned(returned) => stock.give_back(returned),
+        StockEvent::StockClosed(closed) => stock.change(&closed.sku, |item| item.closed = true),
+        StockEvent::StockAuditAdvanced(advanced) => stock.change(&advanced.sku, |item| {
             item.audit = Some(Audit {
                 horizon_serial: advanced.horizon_serial,
                 through_serial: advanced.through_serial,
@@ -35,19 +32,18 @@ pub fn evolve(state: &mut State, event: &Event, origin: Origin<'_>) {
                 expected: advanced.expected,
             });
         }),
-        Event::StockAudited(audited) => stock.change(&audited.sku, |item| item.audit = None),
-        Event::ReservationPlaced(placed) => place(state, placed),
-        Event::ReservationConfirmed(confirmed) => confirm(state, confirmed, origin),
-        Event::ReservationReleased(released) => {
+        StockEvent::StockAudited(audited) => stock.change(&audited.sku, |item| item.audit = None),
+        StockEvent::ReservationPlaced(placed) => place(state, placed),
+        StockEvent::ReservationConfirmed(confirmed) => confirm(state, confirmed, origin),
+        StockEvent::ReservationReleased(released) => {
             give_up(state, &released.sku, &released.reservation, ReservationStatus::Released, at);
         }
-        Event::ReservationExpired(expired) => {
+        StockEvent::ReservationExpired(expired) => {
             give_up(state, &expired.sku, &expired.reservation, ReservationStatus::Expired, at);
         }
-        Event::ReservationExtended(extended) => extend(state, extended),
+        StockEvent::ReservationExtended(extended) => extend(state, extended),
         // What these announce was changed by the event before them.
-        Event::StockSoldOut(_) | Event::StockAvailableAgain(_) => {}
-        _ => {}
+        StockEvent::StockSoldOut(_) | StockEvent::StockAvailableAgain(_) => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scarce_core::event::{Event, PacketsClaimed, Position};
+use scarce_core::event::{Event, PacketsClaimed, PacketsEvent, Position};
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
 use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
@@ -87,14 +87,23 @@ impl Rows for Settlements {
         let (mut created, mut claims) = (Vec::new(), Vec::new());
         for (sequence, head, event) in batch.events().filter(|(sequence, ..)| *sequence > after) {
             match event {
-                Event::PacketsCreated(its) => {
+                Event::Packets(PacketsEvent::PacketsCreated(its)) => {
                     created.extend([its.campaign.as_str().into(), Cell::from(its.asset.as_str())]);
                     self.hold(its.campaign.as_str(), its.asset.as_str().into());
                 }
-                Event::PacketsClaimed(event) => {
+                Event::Packets(PacketsEvent::PacketsClaimed(event)) => {
                     claims.push(Claim { epoch: head.epoch, sequence, at: head.at, event });
                 }
-                _ => {}
+                Event::Packets(
+                    PacketsEvent::PacketsFilled(_)
+                    | PacketsEvent::PacketsExhausted(_)
+                    | PacketsEvent::PacketsClosed(_),
+                )
+                | Event::Account(_)
+                | Event::Stock(_)
+                | Event::Coupon(_)
+                | Event::Market(_)
+                | Event::Operation(_) => {}
             }
         }
         let campaigns = [Column::text("campaign"), Column::text("asset")];

@@ -1,34 +1,35 @@
 //! What events do to accounts.
 
 use scarce_core::accounts::Status;
-use scarce_core::event::{
-    AccountClosed, AccountCredited, AccountDebited, AccountOpened, AccountOverdraftSet, AccountTransferred,
-    Event,
-};
+use scarce_core::event::{AccountClosed, AccountCredited, AccountDebited, AccountEvent, AccountOpened, AccountOverdraftSet, AccountTransferred};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
 use super::tables::Tables;
-use super::text;
+use super::{holds, text};
 use crate::rows::{AccountRow, EntryKind, EntryRow};
 
 const TABLE: &str = "accounts";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn apply(tables: &mut Tables, event: &AccountEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
     match event {
-        Event::AccountOpened(opened) => open(tables, opened, origin),
-        Event::AccountCredited(credited) => credit(tables, credited, origin),
-        Event::AccountDebited(debited) => debit(tables, debited, origin),
-        Event::AccountTransferred(transferred) => transfer(tables, transferred, origin),
-        Event::AccountFrozen(frozen) => {
+        AccountEvent::AccountOpened(opened) => open(tables, opened, origin),
+        AccountEvent::AccountCredited(credited) => credit(tables, credited, origin),
+        AccountEvent::AccountDebited(debited) => debit(tables, debited, origin),
+        AccountEvent::AccountTransferred(transferred) => transfer(tables, transferred, origin),
+        AccountEvent::AccountFrozen(frozen) => {
             set_status(tables, &frozen.account, (Status::Open, Status::Frozen), origin)
         }
-        Event::AccountUnfrozen(unfrozen) => {
+        AccountEvent::AccountUnfrozen(unfrozen) => {
             set_status(tables, &unfrozen.account, (Status::Frozen, Status::Open), origin)
         }
-        Event::AccountClosed(closed) => close(tables, closed, origin),
-        Event::AccountOverdraftSet(set) => set_overdraft(tables, set, origin),
-        _ => Ok(()),
+        AccountEvent::AccountClosed(closed) => close(tables, closed, origin),
+        AccountEvent::AccountOverdraftSet(set) => set_overdraft(tables, set, origin),
+        AccountEvent::HoldPlaced(placed) => holds::place(tables, placed, origin),
+        AccountEvent::HoldCaptured(captured) => holds::capture(tables, captured, origin),
+        AccountEvent::HoldVoided(voided) => holds::void(tables, voided, origin),
+        AccountEvent::HoldExpired(expired) => holds::expire(tables, expired, origin),
+        AccountEvent::HoldExtended(extended) => holds::extend(tables, extended, origin),
     }
 }
 

@@ -2,9 +2,7 @@
 
 use scarce_core::command::shapes::{Limit, Subject, Window};
 use scarce_core::coupons::ClaimStatus;
-use scarce_core::event::{
-    CouponClaimed, CouponCreated, CouponRedeemed, CouponRevoked, CouponUpdated, Event, Shown,
-};
+use scarce_core::event::{CouponClaimed, CouponCreated, CouponEvent, CouponRedeemed, CouponRevoked, CouponUpdated, Shown};
 use scarce_core::outcome::Value;
 use scarce_core::types::{Id, signed};
 
@@ -18,20 +16,19 @@ use crate::table::Text;
 const TABLE: &str = "coupons";
 const CLAIMS: &str = "coupon_claims";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn apply(tables: &mut Tables, event: &CouponEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
     match event {
-        Event::CouponCreated(created) => create(tables, created, origin),
-        Event::CouponUpdated(updated) => update(tables, updated, origin),
-        Event::CouponClaimed(claimed) => claim(tables, claimed, origin),
-        Event::CouponRedeemed(redeemed) => redeem(tables, redeemed, origin),
-        Event::CouponRevoked(revoked) => revoke(tables, revoked, origin),
-        Event::CouponPaused(paused) => {
+        CouponEvent::CouponCreated(created) => create(tables, created, origin),
+        CouponEvent::CouponUpdated(updated) => update(tables, updated, origin),
+        CouponEvent::CouponClaimed(claimed) => claim(tables, claimed, origin),
+        CouponEvent::CouponRedeemed(redeemed) => redeem(tables, redeemed, origin),
+        CouponEvent::CouponRevoked(revoked) => revoke(tables, revoked, origin),
+        CouponEvent::CouponPaused(paused) => {
             set_status(tables, &paused.coupon, (CouponStatus::Open, CouponStatus::Paused), origin)
         }
-        Event::CouponResumed(resumed) => {
+        CouponEvent::CouponResumed(resumed) => {
             set_status(tables, &resumed.coupon, (CouponStatus::Paused, CouponStatus::Open), origin)
         }
-        _ => Ok(()),
     }
 }
 

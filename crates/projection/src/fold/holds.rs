@@ -1,7 +1,7 @@
 //! What events do to holds.
 
 use scarce_core::accounts::HoldStatus;
-use scarce_core::event::{Event, HoldCaptured, HoldExtended, HoldPlaced};
+use scarce_core::event::{HoldCaptured, HoldExpired, HoldExtended, HoldPlaced, HoldVoided};
 use scarce_core::types::{Id, signed};
 
 use super::accounts::{existing, facing};
@@ -12,24 +12,17 @@ use crate::rows::{EntryKind, EntryRow, HoldRow};
 
 const TABLE: &str = "holds";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
-    match event {
-        Event::HoldPlaced(placed) => place(tables, placed, origin),
-        Event::HoldCaptured(captured) => capture(tables, captured, origin),
-        Event::HoldVoided(ended) => {
-            let figures = Freed { amount: ended.amount, held: ended.held, available: ended.available };
-            free(tables, (&ended.account, &ended.hold), HoldStatus::Voided, &figures, origin)
-        }
-        Event::HoldExpired(ended) => {
-            let figures = Freed { amount: ended.amount, held: ended.held, available: ended.available };
-            free(tables, (&ended.account, &ended.hold), HoldStatus::Expired, &figures, origin)
-        }
-        Event::HoldExtended(extended) => extend(tables, extended, origin),
-        _ => Ok(()),
-    }
+pub(super) fn void(tables: &mut Tables, ended: &HoldVoided, origin: &Origin<'_>) -> Result<(), Mistake> {
+    let figures = Freed { amount: ended.amount, held: ended.held, available: ended.available };
+    free(tables, (&ended.account, &ended.hold), HoldStatus::Voided, &figures, origin)
 }
 
-fn place(tables: &mut Tables, placed: &HoldPlaced, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn expire(tables: &mut Tables, ended: &HoldExpired, origin: &Origin<'_>) -> Result<(), Mistake> {
+    let figures = Freed { amount: ended.amount, held: ended.held, available: ended.available };
+    free(tables, (&ended.account, &ended.hold), HoldStatus::Expired, &figures, origin)
+}
+
+pub(super) fn place(tables: &mut Tables, placed: &HoldPlaced, origin: &Origin<'_>) -> Result<(), Mistake> {
     let HoldPlaced { account, hold, amount, deadline, held, available } = placed;
     let amount = signed(*amount);
     let account_spot = origin.row("accounts", account);
@@ -62,7 +55,7 @@ fn place(tables: &mut Tables, placed: &HoldPlaced, origin: &Origin<'_>) -> Resul
     Ok(())
 }
 
-fn capture(tables: &mut Tables, captured: &HoldCaptured, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn capture(tables: &mut Tables, captured: &HoldCaptured, origin: &Origin<'_>) -> Result<(), Mistake> {
     let HoldCaptured { account, hold, open, hold_remaining, .. } = captured;
     let amount = signed(captured.amount);
     let spot = origin.row_of(TABLE, account, hold);
@@ -143,7 +136,7 @@ fn free(
     spot.same("available", owner.available, figures.available)
 }
 
-fn extend(tables: &mut Tables, extended: &HoldExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn extend(tables: &mut Tables, extended: &HoldExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
     let HoldExtended { account, hold, deadline } = extended;
     let spot = origin.row_of(TABLE, account, hold);
     open_hold(tables, account, hold, spot)?.deadline_ms = Some(signed(*deadline));

@@ -1,9 +1,7 @@
 //! What events do to markets and orders.
 
 use scarce_core::command::shapes::Side;
-use scarce_core::event::{
-    Event, MarketCreated, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded,
-};
+use scarce_core::event::{MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded};
 use scarce_core::markets::OrderStatus;
 use scarce_core::types::{Id, signed};
 
@@ -15,22 +13,21 @@ use crate::rows::{MarketRow, MarketStatus, OrderRow, TradeRow};
 const TABLE: &str = "orders";
 const MARKETS: &str = "markets";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn apply(tables: &mut Tables, event: &MarketEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
     match event {
-        Event::MarketCreated(created) => create(tables, created, origin),
-        Event::MarketHalted(halted) => {
+        MarketEvent::MarketCreated(created) => create(tables, created, origin),
+        MarketEvent::MarketHalted(halted) => {
             set_status(tables, &halted.market, (MarketStatus::Open, MarketStatus::Halted), origin)
         }
-        Event::MarketResumed(resumed) => {
+        MarketEvent::MarketResumed(resumed) => {
             set_status(tables, &resumed.market, (MarketStatus::Halted, MarketStatus::Open), origin)
         }
-        Event::OrderPlaced(placed) => place(tables, placed, origin),
-        Event::OrderTraded(traded) => trade(tables, traded, origin),
-        Event::OrderCancelled(cancelled) => cancel(tables, cancelled, origin),
-        Event::OrderReduced(reduced) => reduce(tables, reduced, origin),
-        Event::OrderRested(rested) => rest(tables, rested, origin),
-        Event::OrderReplaced(replaced) => replace(tables, replaced, origin),
-        _ => Ok(()),
+        MarketEvent::OrderPlaced(placed) => place(tables, placed, origin),
+        MarketEvent::OrderTraded(traded) => trade(tables, traded, origin),
+        MarketEvent::OrderCancelled(cancelled) => cancel(tables, cancelled, origin),
+        MarketEvent::OrderReduced(reduced) => reduce(tables, reduced, origin),
+        MarketEvent::OrderRested(rested) => rest(tables, rested, origin),
+        MarketEvent::OrderReplaced(replaced) => replace(tables, replaced, origin),
     }
 }
 

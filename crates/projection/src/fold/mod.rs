@@ -15,7 +15,7 @@ pub(crate) mod tables;
 mod wants;
 
 use compact_str::CompactString;
-use scarce_core::event::{Entry, Event, Position};
+use scarce_core::event::{Entry, Event, OperationEvent, Position};
 use scarce_core::types::{Id, signed};
 use scarce_outflow::Batch;
 
@@ -220,60 +220,19 @@ fn news(entry: &Entry, after: u64) -> impl Iterator<Item = (u64, &Event)> {
 }
 
 fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
-    use Event as E;
     match event {
-        E::AccountOpened(_)
-        | E::AccountCredited(_)
-        | E::AccountDebited(_)
-        | E::AccountTransferred(_)
-        | E::AccountFrozen(_)
-        | E::AccountUnfrozen(_)
-        | E::AccountClosed(_)
-        | E::AccountOverdraftSet(_) => accounts::apply(tables, event, origin),
-        E::HoldPlaced(_) | E::HoldCaptured(_) | E::HoldVoided(_) | E::HoldExpired(_) | E::HoldExtended(_) => {
-            holds::apply(tables, event, origin)
-        }
-        E::StockCreated(_)
-        | E::StockRestocked(_)
-        | E::StockAdjusted(_)
-        | E::StockTaken(_)
-        | E::StockReturned(_)
-        | E::StockClosed(_)
-        | E::StockSoldOut(_)
-        | E::StockAvailableAgain(_)
-        | E::StockAuditAdvanced(_)
-        | E::StockAudited(_) => stock::apply(tables, event, origin),
-        E::ReservationPlaced(_)
-        | E::ReservationConfirmed(_)
-        | E::ReservationReleased(_)
-        | E::ReservationExpired(_)
-        | E::ReservationExtended(_) => reservations::apply(tables, event, origin),
-        E::PacketsCreated(_)
-        | E::PacketsFilled(_)
-        | E::PacketsClaimed(_)
-        | E::PacketsExhausted(_)
-        | E::PacketsClosed(_) => packets::apply(tables, event, origin),
-        E::CouponCreated(_)
-        | E::CouponUpdated(_)
-        | E::CouponClaimed(_)
-        | E::CouponRedeemed(_)
-        | E::CouponRevoked(_)
-        | E::CouponPaused(_)
-        | E::CouponResumed(_) => coupons::apply(tables, event, origin),
-        E::MarketCreated(_)
-        | E::MarketHalted(_)
-        | E::MarketResumed(_)
-        | E::OrderPlaced(_)
-        | E::OrderTraded(_)
-        | E::OrderCancelled(_)
-        | E::OrderReduced(_)
-        | E::OrderRested(_)
-        | E::OrderReplaced(_) => markets::apply(tables, event, origin),
-        // These concern operations, which the entry as a whole tells of.
-        E::OperationRefused(_)
-        | E::OperationResolved(_)
-        | E::OperationStepped(_)
-        | E::OperationUnchanged(_) => Ok(()),
+        Event::Account(event) => accounts::apply(tables, event, origin),
+        Event::Stock(event) => stock::apply(tables, event, origin),
+        Event::Packets(event) => packets::apply(tables, event, origin),
+        Event::Coupon(event) => coupons::apply(tables, event, origin),
+        Event::Market(event) => markets::apply(tables, event, origin),
+        // The entry as a whole tells what concerns operations.
+        Event::Operation(
+            OperationEvent::OperationRefused(_)
+            | OperationEvent::OperationResolved(_)
+            | OperationEvent::OperationStepped(_)
+            | OperationEvent::OperationUnchanged(_),
+        ) => Ok(()),
     }
 }
 

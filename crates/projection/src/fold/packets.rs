@@ -1,8 +1,6 @@
 //! What events do to red packets. Nothing that is still to be drawn is read here.
 
-use scarce_core::event::{
-    Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled,
-};
+use scarce_core::event::{PacketsClaimed, PacketsClosed, PacketsCreated, PacketsEvent, PacketsExhausted, PacketsFilled};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
@@ -13,19 +11,18 @@ use crate::table::Text;
 
 const TABLE: &str = "packet_campaigns";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn apply(tables: &mut Tables, event: &PacketsEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
     match event {
-        Event::PacketsCreated(created) => create(tables, created, origin),
-        Event::PacketsFilled(filled) => fill(tables, filled, origin),
-        Event::PacketsClaimed(claimed) => claim(tables, claimed, origin),
-        Event::PacketsExhausted(PacketsExhausted { campaign }) => {
+        PacketsEvent::PacketsCreated(created) => create(tables, created, origin),
+        PacketsEvent::PacketsFilled(filled) => fill(tables, filled, origin),
+        PacketsEvent::PacketsClaimed(claimed) => claim(tables, claimed, origin),
+        PacketsEvent::PacketsExhausted(PacketsExhausted { campaign }) => {
             let spot = origin.row(TABLE, campaign);
             let row = existing(tables, campaign, spot, origin)?;
             (row.status, row.exhausted_at_ms) = (CampaignStatus::Exhausted, Some(origin.at_ms));
             spot.same("claimed", row.claimed, row.packets)
         }
-        Event::PacketsClosed(closed) => close(tables, closed, origin),
-        _ => Ok(()),
+        PacketsEvent::PacketsClosed(closed) => close(tables, closed, origin),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What events do to reservations.
 
-use scarce_core::event::{Event, ReservationConfirmed, ReservationExtended, ReservationPlaced};
+use scarce_core::event::{ReservationConfirmed, ReservationExpired, ReservationExtended, ReservationPlaced, ReservationReleased};
 use scarce_core::stock::ReservationStatus;
 use scarce_core::types::{Id, signed};
 
@@ -12,36 +12,37 @@ use crate::rows::ReservationRow;
 
 const TABLE: &str = "reservations";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
-    match event {
-        Event::ReservationPlaced(placed) => place(tables, placed, origin),
-        Event::ReservationConfirmed(confirmed) => confirm(tables, confirmed, origin),
-        Event::ReservationReleased(ended) => {
-            let given_up = GivenUp {
-                owner: &ended.owner,
-                quantity: ended.quantity,
-                available: ended.available,
-                reserved: ended.reserved,
-            };
-            let names = (&ended.sku, &ended.reservation);
-            give_up(tables, names, ReservationStatus::Released, &given_up, origin)
-        }
-        Event::ReservationExpired(ended) => {
-            let given_up = GivenUp {
-                owner: &ended.owner,
-                quantity: ended.quantity,
-                available: ended.available,
-                reserved: ended.reserved,
-            };
-            let names = (&ended.sku, &ended.reservation);
-            give_up(tables, names, ReservationStatus::Expired, &given_up, origin)
-        }
-        Event::ReservationExtended(extended) => extend(tables, extended, origin),
-        _ => Ok(()),
-    }
+pub(super) fn release(
+    tables: &mut Tables,
+    ended: &ReservationReleased,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
+    let given_up = GivenUp {
+        owner: &ended.owner,
+        quantity: ended.quantity,
+        available: ended.available,
+        reserved: ended.reserved,
+    };
+    let names = (&ended.sku, &ended.reservation);
+    give_up(tables, names, ReservationStatus::Released, &given_up, origin)
 }
 
-fn place(tables: &mut Tables, placed: &ReservationPlaced, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn expire(
+    tables: &mut Tables,
+    ended: &ReservationExpired,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
+    let given_up = GivenUp {
+        owner: &ended.owner,
+        quantity: ended.quantity,
+        available: ended.available,
+        reserved: ended.reserved,
+    };
+    let names = (&ended.sku, &ended.reservation);
+    give_up(tables, names, ReservationStatus::Expired, &given_up, origin)
+}
+
+pub(super) fn place(tables: &mut Tables, placed: &ReservationPlaced, origin: &Origin<'_>) -> Result<(), Mistake> {
     let ReservationPlaced { sku, reservation, owner, quantity, deadline, available, reserved } = placed;
     let quantity = signed(*quantity);
     let stock_spot = origin.row("stock", sku);
@@ -75,7 +76,7 @@ fn place(tables: &mut Tables, placed: &ReservationPlaced, origin: &Origin<'_>) -
     Ok(())
 }
 
-fn confirm(
+pub(super) fn confirm(
     tables: &mut Tables,
     confirmed: &ReservationConfirmed,
     origin: &Origin<'_>,
@@ -129,7 +130,7 @@ fn give_up(
     spot.same("available", item.available, signed(given_up.available))
 }
 
-fn extend(tables: &mut Tables, extended: &ReservationExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn extend(tables: &mut Tables, extended: &ReservationExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
     let ReservationExtended { sku, reservation, deadline } = extended;
     let spot = origin.row_of(TABLE, sku, reservation);
     open_reservation(tables, sku, reservation, spot)?.deadline_ms = signed(*deadline);

@@ -1,49 +1,50 @@
 //! What events do to countable things.
 
-use scarce_core::event::{
-    Event, StockAdjusted, StockAudited, StockAvailableAgain, StockCreated, StockRestocked, StockReturned,
-    StockSoldOut, StockTaken,
-};
+use scarce_core::event::{StockAdjusted, StockAudited, StockAvailableAgain, StockCreated, StockEvent, StockRestocked, StockReturned, StockSoldOut, StockTaken};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
 use super::tables::Tables;
-use super::{numbered, text};
+use super::{numbered, reservations, text};
 use crate::rows::{MovementKind, MovementRow, ReceiptRow, ReturnRow, StockRow, StockStatus};
 use crate::table::Text;
 
 const TABLE: &str = "stock";
 
-pub(super) fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn apply(tables: &mut Tables, event: &StockEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
     match event {
-        Event::StockCreated(created) => create(tables, created, origin),
-        Event::StockRestocked(restocked) => restock(tables, restocked, origin),
-        Event::StockAdjusted(adjusted) => adjust(tables, adjusted, origin),
-        Event::StockTaken(taken) => take(tables, taken, origin),
-        Event::StockReturned(returned) => give_back(tables, returned, origin),
-        Event::StockClosed(closed) => {
+        StockEvent::StockCreated(created) => create(tables, created, origin),
+        StockEvent::StockRestocked(restocked) => restock(tables, restocked, origin),
+        StockEvent::StockAdjusted(adjusted) => adjust(tables, adjusted, origin),
+        StockEvent::StockTaken(taken) => take(tables, taken, origin),
+        StockEvent::StockReturned(returned) => give_back(tables, returned, origin),
+        StockEvent::StockClosed(closed) => {
             let spot = origin.row(TABLE, &closed.sku);
             let row = existing(tables, &closed.sku, spot, origin)?;
             row.is_open(spot)?;
             (row.status, row.closed_at_ms) = (StockStatus::Closed, Some(origin.at_ms));
             Ok(())
         }
-        Event::StockSoldOut(StockSoldOut { sku }) => {
+        StockEvent::StockSoldOut(StockSoldOut { sku }) => {
             let spot = origin.row(TABLE, sku);
             let row = existing(tables, sku, spot, origin)?;
             row.sold_out_at_ms = Some(origin.at_ms);
             spot.same("available", row.available, 0)
         }
-        Event::StockAvailableAgain(StockAvailableAgain { sku, available }) => {
+        StockEvent::StockAvailableAgain(StockAvailableAgain { sku, available }) => {
             let spot = origin.row(TABLE, sku);
             spot.same("available", existing(tables, sku, spot, origin)?.available, signed(*available))
         }
-        Event::StockAuditAdvanced(advanced) => {
+        StockEvent::StockAuditAdvanced(advanced) => {
             let spot = origin.row(TABLE, &advanced.sku);
             existing(tables, &advanced.sku, spot, origin).map(drop)
         }
-        Event::StockAudited(audited) => audit(tables, audited, origin),
-        _ => Ok(()),
+        StockEvent::StockAudited(audited) => audit(tables, audited, origin),
+        StockEvent::ReservationPlaced(placed) => reservations::place(tables, placed, origin),
+        StockEvent::ReservationConfirmed(confirmed) => reservations::confirm(tables, confirmed, origin),
+        StockEvent::ReservationReleased(released) => reservations::release(tables, released, origin),
+        StockEvent::ReservationExpired(expired) => reservations::expire(tables, expired, origin),
+        StockEvent::ReservationExtended(extended) => reservations::extend(tables, extended, origin),
     }
 }
 

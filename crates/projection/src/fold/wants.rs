@@ -1,6 +1,8 @@
 //! Which rows a batch will use, so that those that are not held are read at once.
 
-use scarce_core::event::{Event, PacketsExhausted, StockAvailableAgain, StockSoldOut};
+use scarce_core::event::{
+    AccountEvent, CouponEvent, Event, MarketEvent, OperationEvent, PacketsEvent, StockEvent,
+};
 use scarce_core::types::{Id, signed};
 
 use super::tables::Tables;
@@ -11,149 +13,125 @@ use crate::table::{Cell, Row};
 /// Notes the rows of an event.
 pub(super) fn note(tables: &mut Tables, event: &Event) {
     match event {
-        Event::AccountOpened(opened) => new(&mut tables.accounts, tables.uses.is_careful(), &opened.account),
-        Event::AccountCredited(credited) => one(&mut tables.accounts, &credited.account),
-        Event::AccountDebited(debited) => one(&mut tables.accounts, &debited.account),
-        Event::AccountTransferred(transferred) => {
+        Event::Account(event) => of_account(tables, event),
+        Event::Stock(event) => of_stock(tables, event),
+        Event::Packets(event) => of_campaign(tables, event),
+        Event::Coupon(event) => of_coupon(tables, event),
+        Event::Market(event) => of_market(tables, event),
+        Event::Operation(
+            OperationEvent::OperationRefused(_)
+            | OperationEvent::OperationResolved(_)
+            | OperationEvent::OperationStepped(_)
+            | OperationEvent::OperationUnchanged(_),
+        ) => {}
+    }
+}
+
+fn of_account(tables: &mut Tables, event: &AccountEvent) {
+    use AccountEvent as E;
+    let is_careful = tables.uses.is_careful();
+    match event {
+        E::AccountOpened(opened) => new(&mut tables.accounts, is_careful, &opened.account),
+        E::AccountCredited(credited) => one(&mut tables.accounts, &credited.account),
+        E::AccountDebited(debited) => one(&mut tables.accounts, &debited.account),
+        E::AccountTransferred(transferred) => {
             one(&mut tables.accounts, &transferred.from);
             one(&mut tables.accounts, &transferred.to);
         }
-        Event::AccountFrozen(frozen) => one(&mut tables.accounts, &frozen.account),
-        Event::AccountUnfrozen(unfrozen) => one(&mut tables.accounts, &unfrozen.account),
-        Event::AccountClosed(closed) => one(&mut tables.accounts, &closed.account),
-        Event::AccountOverdraftSet(set) => one(&mut tables.accounts, &set.account),
-        Event::HoldPlaced(_)
-        | Event::HoldCaptured(_)
-        | Event::HoldVoided(_)
-        | Event::HoldExpired(_)
-        | Event::HoldExtended(_) => holds(tables, event),
-        Event::ReservationPlaced(_)
-        | Event::ReservationConfirmed(_)
-        | Event::ReservationReleased(_)
-        | Event::ReservationExpired(_)
-        | Event::ReservationExtended(_) => reservations(tables, event),
-        Event::PacketsCreated(created) => {
-            new(&mut tables.campaigns, tables.uses.is_careful(), &created.campaign);
-        }
-        Event::PacketsFilled(filled) => one(&mut tables.campaigns, &filled.campaign),
-        Event::PacketsClaimed(claimed) => one(&mut tables.campaigns, &claimed.campaign),
-        Event::PacketsExhausted(PacketsExhausted { campaign }) => one(&mut tables.campaigns, campaign),
-        Event::PacketsClosed(closed) => one(&mut tables.campaigns, &closed.campaign),
-        Event::CouponCreated(_)
-        | Event::CouponUpdated(_)
-        | Event::CouponClaimed(_)
-        | Event::CouponRedeemed(_)
-        | Event::CouponRevoked(_)
-        | Event::CouponPaused(_)
-        | Event::CouponResumed(_) => coupons(tables, event),
-        Event::OperationRefused(_)
-        | Event::OperationResolved(_)
-        | Event::OperationStepped(_)
-        | Event::OperationUnchanged(_) => {}
-        _ => stock_and_markets(tables, event),
-    }
-}
-
-fn stock_and_markets(tables: &mut Tables, event: &Event) {
-    let is_careful = tables.uses.is_careful();
-    match event {
-        Event::StockCreated(created) => new(&mut tables.stock, is_careful, &created.sku),
-        Event::StockRestocked(restocked) => one(&mut tables.stock, &restocked.sku),
-        Event::StockAdjusted(adjusted) => one(&mut tables.stock, &adjusted.sku),
-        Event::StockTaken(taken) => {
-            one(&mut tables.stock, &taken.sku);
-            tables.receipts.expect(&numbered(&taken.sku, taken.first_serial));
-        }
-        Event::StockReturned(returned) => {
-            one(&mut tables.stock, &returned.sku);
-            number(&mut tables.receipts, &returned.sku, returned.receipt);
-            tables.returned.want(&returned.sku, signed(returned.first.saturating_add(returned.count)));
-        }
-        Event::StockClosed(closed) => one(&mut tables.stock, &closed.sku),
-        Event::StockSoldOut(StockSoldOut { sku }) => one(&mut tables.stock, sku),
-        Event::StockAvailableAgain(StockAvailableAgain { sku, .. }) => one(&mut tables.stock, sku),
-        Event::StockAuditAdvanced(advanced) => one(&mut tables.stock, &advanced.sku),
-        Event::StockAudited(audited) => one(&mut tables.stock, &audited.sku),
-        Event::MarketCreated(created) => new(&mut tables.markets, is_careful, &created.market),
-        Event::MarketHalted(halted) => one(&mut tables.markets, &halted.market),
-        Event::MarketResumed(resumed) => one(&mut tables.markets, &resumed.market),
-        Event::OrderPlaced(placed) => {
-            one(&mut tables.markets, &placed.market);
-            new_of(&mut tables.orders, is_careful, &placed.market, &placed.order);
-        }
-        Event::OrderTraded(traded) => {
-            one(&mut tables.markets, &traded.market);
-            two(&mut tables.orders, &traded.market, &traded.maker_order);
-            two(&mut tables.orders, &traded.market, &traded.taker_order);
-        }
-        Event::OrderCancelled(cancelled) => two(&mut tables.orders, &cancelled.market, &cancelled.order),
-        Event::OrderReduced(reduced) => two(&mut tables.orders, &reduced.market, &reduced.order),
-        Event::OrderRested(rested) => two(&mut tables.orders, &rested.market, &rested.order),
-        Event::OrderReplaced(replaced) => two(&mut tables.orders, &replaced.market, &replaced.order),
-        _ => {}
-    }
-}
-
-fn holds(tables: &mut Tables, event: &Event) {
-    let is_careful = tables.uses.is_careful();
-    let (account, hold) = match event {
-        Event::HoldPlaced(placed) => {
+        E::AccountFrozen(frozen) => one(&mut tables.accounts, &frozen.account),
+        E::AccountUnfrozen(unfrozen) => one(&mut tables.accounts, &unfrozen.account),
+        E::AccountClosed(closed) => one(&mut tables.accounts, &closed.account),
+        E::AccountOverdraftSet(set) => one(&mut tables.accounts, &set.account),
+        E::HoldPlaced(placed) => {
             one(&mut tables.accounts, &placed.account);
             new_of(&mut tables.holds, is_careful, &placed.account, &placed.hold);
-            return;
         }
-        Event::HoldCaptured(captured) => {
+        E::HoldCaptured(captured) => {
             if let Some(to) = &captured.to {
                 one(&mut tables.accounts, to);
             }
-            (&captured.account, &captured.hold)
+            hold(tables, &captured.account, &captured.hold);
         }
-        Event::HoldVoided(voided) => (&voided.account, &voided.hold),
-        Event::HoldExpired(expired) => (&expired.account, &expired.hold),
-        Event::HoldExtended(extended) => (&extended.account, &extended.hold),
-        _ => return,
-    };
+        E::HoldVoided(voided) => hold(tables, &voided.account, &voided.hold),
+        E::HoldExpired(expired) => hold(tables, &expired.account, &expired.hold),
+        E::HoldExtended(extended) => hold(tables, &extended.account, &extended.hold),
+    }
+}
+
+fn hold(tables: &mut Tables, account: &Id, hold: &Id) {
     one(&mut tables.accounts, account);
     two(&mut tables.holds, account, hold);
 }
 
-fn reservations(tables: &mut Tables, event: &Event) {
+fn of_stock(tables: &mut Tables, event: &StockEvent) {
+    use StockEvent as E;
     let is_careful = tables.uses.is_careful();
-    let (sku, reservation) = match event {
-        Event::ReservationPlaced(placed) => {
+    match event {
+        E::StockCreated(created) => new(&mut tables.stock, is_careful, &created.sku),
+        E::StockRestocked(restocked) => one(&mut tables.stock, &restocked.sku),
+        E::StockAdjusted(adjusted) => one(&mut tables.stock, &adjusted.sku),
+        E::StockTaken(taken) => {
+            one(&mut tables.stock, &taken.sku);
+            tables.receipts.expect(&numbered(&taken.sku, taken.first_serial));
+        }
+        E::StockReturned(returned) => {
+            one(&mut tables.stock, &returned.sku);
+            number(&mut tables.receipts, &returned.sku, returned.receipt);
+            tables.returned.want(&returned.sku, signed(returned.first.saturating_add(returned.count)));
+        }
+        E::StockClosed(closed) => one(&mut tables.stock, &closed.sku),
+        E::StockSoldOut(sold_out) => one(&mut tables.stock, &sold_out.sku),
+        E::StockAvailableAgain(again) => one(&mut tables.stock, &again.sku),
+        E::StockAuditAdvanced(advanced) => one(&mut tables.stock, &advanced.sku),
+        E::StockAudited(audited) => one(&mut tables.stock, &audited.sku),
+        E::ReservationPlaced(placed) => {
             one(&mut tables.stock, &placed.sku);
             new_of(&mut tables.reservations, is_careful, &placed.sku, &placed.reservation);
-            return;
         }
-        Event::ReservationConfirmed(confirmed) => {
+        E::ReservationConfirmed(confirmed) => {
             tables.receipts.expect(&numbered(&confirmed.sku, confirmed.first_serial));
-            (&confirmed.sku, &confirmed.reservation)
+            reservation(tables, &confirmed.sku, &confirmed.reservation);
         }
-        Event::ReservationReleased(released) => (&released.sku, &released.reservation),
-        Event::ReservationExpired(expired) => (&expired.sku, &expired.reservation),
-        Event::ReservationExtended(extended) => (&extended.sku, &extended.reservation),
-        _ => return,
-    };
+        E::ReservationReleased(released) => reservation(tables, &released.sku, &released.reservation),
+        E::ReservationExpired(expired) => reservation(tables, &expired.sku, &expired.reservation),
+        E::ReservationExtended(extended) => reservation(tables, &extended.sku, &extended.reservation),
+    }
+}
+
+fn reservation(tables: &mut Tables, sku: &Id, reservation: &Id) {
     one(&mut tables.stock, sku);
     two(&mut tables.reservations, sku, reservation);
 }
 
-fn coupons(tables: &mut Tables, event: &Event) {
+fn of_campaign(tables: &mut Tables, event: &PacketsEvent) {
+    use PacketsEvent as E;
     let is_careful = tables.uses.is_careful();
     match event {
-        Event::CouponCreated(created) => {
+        E::PacketsCreated(created) => new(&mut tables.campaigns, is_careful, &created.campaign),
+        E::PacketsFilled(filled) => one(&mut tables.campaigns, &filled.campaign),
+        E::PacketsClaimed(claimed) => one(&mut tables.campaigns, &claimed.campaign),
+        E::PacketsExhausted(exhausted) => one(&mut tables.campaigns, &exhausted.campaign),
+        E::PacketsClosed(closed) => one(&mut tables.campaigns, &closed.campaign),
+    }
+}
+
+fn of_coupon(tables: &mut Tables, event: &CouponEvent) {
+    use CouponEvent as E;
+    let is_careful = tables.uses.is_careful();
+    match event {
+        E::CouponCreated(created) => {
             new(&mut tables.coupons, is_careful, &created.coupon);
             for limit in &created.limits {
                 new_of(&mut tables.limits, is_careful, &created.coupon, &limit.name);
             }
         }
-        Event::CouponUpdated(updated) => {
+        E::CouponUpdated(updated) => {
             one(&mut tables.coupons, &updated.coupon);
             for limit in &updated.limits {
                 two(&mut tables.limits, &updated.coupon, &limit.name);
             }
         }
-        Event::CouponClaimed(claimed) => {
+        E::CouponClaimed(claimed) => {
             one(&mut tables.coupons, &claimed.coupon);
             if is_careful {
                 number(&mut tables.coupon_claims, &claimed.coupon, claimed.serial);
@@ -161,17 +139,39 @@ fn coupons(tables: &mut Tables, event: &Event) {
                 tables.coupon_claims.expect(&numbered(&claimed.coupon, claimed.serial));
             }
         }
-        Event::CouponRedeemed(redeemed) => {
+        E::CouponRedeemed(redeemed) => {
             one(&mut tables.coupons, &redeemed.coupon);
             number(&mut tables.coupon_claims, &redeemed.coupon, redeemed.serial);
         }
-        Event::CouponRevoked(revoked) => {
+        E::CouponRevoked(revoked) => {
             one(&mut tables.coupons, &revoked.coupon);
             number(&mut tables.coupon_claims, &revoked.coupon, revoked.serial);
         }
-        Event::CouponPaused(paused) => one(&mut tables.coupons, &paused.coupon),
-        Event::CouponResumed(resumed) => one(&mut tables.coupons, &resumed.coupon),
-        _ => {}
+        E::CouponPaused(paused) => one(&mut tables.coupons, &paused.coupon),
+        E::CouponResumed(resumed) => one(&mut tables.coupons, &resumed.coupon),
+    }
+}
+
+fn of_market(tables: &mut Tables, event: &MarketEvent) {
+    use MarketEvent as E;
+    let is_careful = tables.uses.is_careful();
+    match event {
+        E::MarketCreated(created) => new(&mut tables.markets, is_careful, &created.market),
+        E::MarketHalted(halted) => one(&mut tables.markets, &halted.market),
+        E::MarketResumed(resumed) => one(&mut tables.markets, &resumed.market),
+        E::OrderPlaced(placed) => {
+            one(&mut tables.markets, &placed.market);
+            new_of(&mut tables.orders, is_careful, &placed.market, &placed.order);
+        }
+        E::OrderTraded(traded) => {
+            one(&mut tables.markets, &traded.market);
+            two(&mut tables.orders, &traded.market, &traded.maker_order);
+            two(&mut tables.orders, &traded.market, &traded.taker_order);
+        }
+        E::OrderCancelled(cancelled) => two(&mut tables.orders, &cancelled.market, &cancelled.order),
+        E::OrderReduced(reduced) => two(&mut tables.orders, &reduced.market, &reduced.order),
+        E::OrderRested(rested) => two(&mut tables.orders, &rested.market, &rested.order),
+        E::OrderReplaced(replaced) => two(&mut tables.orders, &replaced.market, &replaced.order),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use scarce_core::event::{Entry, Event};
+use scarce_core::event::{AccountEvent, Entry, Event, MarketEvent, PacketsEvent, StockEvent};
 use scarce_core::stock::StockItem;
 
 use crate::kit::{Database, Log};
@@ -221,12 +221,12 @@ async fn check_log(database: &Database, log: &Log) {
         log.entries.iter().flat_map(|entry| &entry.events).filter(|event| is_it(event)).count().to_string()
     };
     for (table, expected) in [
-        ("orders", count(|event| matches!(event, Event::OrderPlaced(_)))),
-        ("trades", count(|event| matches!(event, Event::OrderTraded(_)))),
-        ("holds", count(|event| matches!(event, Event::HoldPlaced(_)))),
-        ("reservations", count(|event| matches!(event, Event::ReservationPlaced(_)))),
-        ("stock_returns", count(|event| matches!(event, Event::StockReturned(_)))),
-        ("packet_claims", count(|event| matches!(event, Event::PacketsClaimed(_)))),
+        ("orders", count(|event| matches!(event, Event::Market(MarketEvent::OrderPlaced(_))))),
+        ("trades", count(|event| matches!(event, Event::Market(MarketEvent::OrderTraded(_))))),
+        ("holds", count(|event| matches!(event, Event::Account(AccountEvent::HoldPlaced(_))))),
+        ("reservations", count(|event| matches!(event, Event::Stock(StockEvent::ReservationPlaced(_))))),
+        ("stock_returns", count(|event| matches!(event, Event::Stock(StockEvent::StockReturned(_))))),
+        ("packet_claims", count(|event| matches!(event, Event::Packets(PacketsEvent::PacketsClaimed(_))))),
     ] {
         assert_eq!(database.figure("COUNT(*)", &format!("FROM {table}")).await, expected, "{table}");
     }

@@ -7,6 +7,7 @@ use std::io::Write;
 
 use clap::Args;
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 use scarce_glossary::{Again, Language, Term, answered_beside, commands_of, kind, resp_form, term_in};
 use serde_json::{Value, json};
 
@@ -107,7 +108,7 @@ pub(super) fn show(out: &mut impl Write, code: Code, language: Language) -> std:
 const COMMANDS_PER_LINE: usize = 5;
 
 fn facts(code: Code) -> impl Iterator<Item = &'static Term> {
-    code.facts().iter().filter_map(move |name| term_in(code.word(), name))
+    names(code.facts()).filter_map(move |name| term_in(code.word(), name))
 }
 
 fn meaning(term: &Term, language: Language) -> String {

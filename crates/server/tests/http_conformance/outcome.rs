@@ -1,8 +1,8 @@
 //! Answers of the HTTP port in the text form of outcomes, which the tables have.
 
-use scarce_api::values::{Shape, Type, type_of};
 use scarce_core::command::CommandSpec;
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType};
 use serde_json::{Map, Value};
 
 /// The figures of an applied command.
@@ -32,23 +32,24 @@ fn facts(code: Code, facts: &Value) -> Vec<String> {
     vec![facts["index"].to_string(), inner.word().to_owned(), list(self::facts(inner, &facts["facts"]))]
 }
 
-fn named(scope: &str, names: &[&str], object: &Value) -> Vec<String> {
-    let value = |name: &&str| {
+fn named(scope: &str, specs: &[ValueSpec], object: &Value) -> Vec<String> {
+    let value = |spec: &ValueSpec| {
+        let name = spec.name;
         let value =
-            object.get(*name).unwrap_or_else(|| panic!("{scope} was answered without {name}: {object}"));
-        shown(type_of(scope, name), value)
+            object.get(name).unwrap_or_else(|| panic!("{scope} was answered without {name}: {object}"));
+        shown(spec.value_type, value)
     };
-    names.iter().map(value).collect()
+    specs.iter().map(value).collect()
 }
 
 fn list(values: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", values.into_iter().collect::<Vec<_>>().join(" "))
 }
 
-fn shown(its: Type, value: &Value) -> String {
+fn shown(its: ValueType, value: &Value) -> String {
     match (its.shape, value) {
-        (Shape::Rows(names, scope), Value::Array(rows)) => {
-            list(rows.iter().map(|row| list(named(scope, names, row))))
+        (Shape::Rows(spec), Value::Array(rows)) => {
+            list(rows.iter().map(|row| list(named(spec.name, spec.values, row))))
         }
         (Shape::Limits, Value::Array(limits)) => list(limits.iter().map(limit)),
         (Shape::Outcome, Value::Object(outcome)) => remembered(outcome),

@@ -2,7 +2,7 @@
 
 use super::model::{LOT, MAX, MIN, Model, TICK};
 use super::{Bench, Dice};
-use crate::event::Event;
+use crate::event::{Event, OperationEvent};
 use crate::state::Settings;
 
 const STPS: &[&str] = &["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"];
@@ -73,7 +73,7 @@ fn every_length_of_steps_does_what_the_model_does() {
         }
         let events = |bench: &Bench| {
             let mut events = bench.events();
-            events.retain(|event| !matches!(event, Event::OperationStepped(_)));
+            events.retain(|event| !matches!(event, Event::Operation(OperationEvent::OperationStepped(_))));
             events
         };
         for bench in &benches {

@@ -1,7 +1,7 @@
 //! Commands that take more than one step.
 
 use super::{Bench, snapshot};
-use crate::event::{Entry, Event};
+use crate::event::{Entry, Event, MarketEvent, OperationEvent};
 use crate::machine::Machine;
 
 /// A bench with `count` offers of one unit each, at ten prices, by turns of `ann` and `bob`.
@@ -16,7 +16,7 @@ fn offers(step_max: usize, count: u64) -> Bench {
 }
 
 fn steps(bench: &Bench) -> usize {
-    bench.events().iter().filter(|event| matches!(event, Event::OperationStepped(_))).count()
+    bench.events().iter().filter(|event| matches!(event, Event::Operation(OperationEvent::OperationStepped(_)))).count()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_long_sweep_comes_to_what_one_step_would_do() {
         let answers: Vec<String> = commands.iter().map(|command| bench.run(&[command])).collect();
         bench.check_fold();
         let mut events = bench.events();
-        events.retain(|event| !matches!(event, Event::OperationStepped(_)));
+        events.retain(|event| !matches!(event, Event::Operation(OperationEvent::OperationStepped(_))));
         outcomes.push((answers, bench.digest(), events));
         if step_max == 128 {
             // 850 makers in 7 steps, then 50 own ones and 90 others in 2.
@@ -54,7 +54,7 @@ fn cancel_all_takes_orders_off_from_the_oldest_on() {
     let cancelled: Vec<String> = bench.events()[count..]
         .iter()
         .filter_map(|event| match event {
-            Event::OrderCancelled(cancelled) => Some(cancelled.order.to_string()),
+            Event::Market(MarketEvent::OrderCancelled(cancelled)) => Some(cancelled.order.to_string()),
             _ => None,
         })
         .collect();

@@ -9,6 +9,7 @@ use redis::Value as Reply;
 use scarce_api::arguments::of_words;
 use scarce_core::command::{CommandSpec, table};
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::{ValueSpec, names};
 use serde_json::{Map, Value, json};
 
 use super::ask::{Answer, Request};
@@ -220,13 +221,13 @@ fn refused(problem: &Value) -> Answer {
 }
 
 /// Figures by their names as the values of a reply.
-fn values(names: &[&str], figures: &Value) -> Vec<Reply> {
-    let value = |name: &&str| match &figures[*name] {
+fn values(specs: &'static [ValueSpec], figures: &Value) -> Vec<Reply> {
+    let value = |name: &str| match &figures[name] {
         Value::Number(number) => number.as_i64().map_or(Reply::Nil, Reply::Int),
         Value::String(text) => Reply::BulkString(text.as_bytes().to_vec()),
         _ => Reply::Nil,
     };
-    names.iter().map(value).collect()
+    names(specs).map(value).collect()
 }
 
 #[cfg(test)]

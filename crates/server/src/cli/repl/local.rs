@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use scarce_core::command::{Answer, COMMANDS, CommandSpec, Effect, table};
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 
 use super::super::explain;
 use super::super::paint::{Paint, Tone};
@@ -92,10 +93,10 @@ fn of_command(spec: &CommandSpec, paint: Paint) -> String {
                 writeln!(text, "  {}{}", paint.paint(Tone::Aside, format!("{name:<10}")), values.join(", "));
         }
     };
-    part("answers", spec.reply);
+    part("answers", &names(spec.reply).collect::<Vec<_>>());
     let refusals: Vec<_> = spec.refusals.iter().map(|code| code.word()).collect();
     part("refuses", &refusals);
-    part("events", spec.events);
+    part("events", &spec.events.iter().map(|event| event.name).collect::<Vec<_>>());
     let layout = match (spec.effect, spec.answer) {
         (Effect::Write, _) => "the answer begins with 1, a refusal with 0",
         (Effect::Read, Answer::Map) => "changes nothing; names and values in turn",

@@ -11,6 +11,7 @@ use std::fmt::Write;
 use redis::Value;
 use scarce_core::command::{Answer, CommandSpec, table};
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 
 use super::Exit;
 use super::paint::{Paint, Tone};
@@ -115,7 +116,7 @@ impl Page {
             (Answer::Array, Value::Array(values)) if values.first().and_then(integer) == Some(1) => {
                 let word = self.paint.paint(Tone::Good, "applied").to_string();
                 self.line(&word);
-                self.named(spec.reply.iter().copied().zip(&values[1..]));
+                self.named(names(spec.reply).zip(&values[1..]));
             }
             (Answer::Map, Value::Array(values)) => {
                 let names: Vec<_> =
@@ -124,9 +125,9 @@ impl Page {
                 self.named(named);
             }
             (Answer::Bare, value) if spec.reply.len() == 1 && matches!(value, Value::Array(_)) => {
-                self.named(std::iter::once((spec.reply[0], value)));
+                self.named(std::iter::once((spec.reply[0].name, value)));
             }
-            (Answer::Bare, Value::Array(values)) => self.named(spec.reply.iter().copied().zip(values)),
+            (Answer::Bare, Value::Array(values)) => self.named(names(spec.reply).zip(values)),
             _ => self.plain(value),
         }
     }
@@ -136,7 +137,7 @@ impl Page {
             (self.paint.paint(Tone::Warning, "refused"), self.paint.paint(Tone::Name, code.word()));
         let line = format!("{word}  {name}");
         self.line(&line);
-        self.named(code.facts().iter().copied().zip(facts));
+        self.named(names(code.facts()).zip(facts));
     }
 
     /// Names and values in two columns; a list of lists as a table under its name.

@@ -13,6 +13,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use scarce_api::openapi;
 use scarce_api::problem::PortCode;
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names;
 use scarce_glossary::Language;
 use serde_json::{Value, json};
 use swagger_ui_dist::{ApiDefinition, OpenApiSource, generate_routes};
@@ -78,7 +79,7 @@ pub(super) async fn explain(word: Named, speech: Speech) -> Response {
         "retryable": retryable,
         "cause": cause.get(speech.0),
         "advice": advice.get(speech.0),
-        "facts": facts,
+        "facts": names(facts).collect::<Vec<_>>(),
     });
     reply::json(200, &body)
 }

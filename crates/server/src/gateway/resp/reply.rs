@@ -2,6 +2,7 @@
 //! counted bytes.
 
 use scarce_core::command::{Answer, CommandSpec};
+use scarce_core::outcome::shape::names;
 use scarce_core::outcome::{Code, Outcome, Value};
 use scarce_engine::Failure;
 
@@ -111,7 +112,7 @@ impl<'a> Replies<'a> {
             }
             Answer::Map => {
                 self.map(outcome.facts.len());
-                for (name, value) in spec.reply.iter().zip(&outcome.facts) {
+                for (name, value) in names(spec.reply).zip(&outcome.facts) {
                     self.bulk(name.as_bytes());
                     self.value(value);
                 }
