@@ -105,7 +105,7 @@ impl Counters {
         }
     }
 
-    /// Puts a counter in that another store kept.
+    /// Restores a counter that another store kept.
     pub fn restore(&mut self, key: &CounterKey, counter: &Counter) {
         self.remove(key);
         self.add(key, counter.used, counter.ends_at);

@@ -26,10 +26,10 @@ struct Record {
     outcome: [u8; INLINE_BYTES_MAX],
 }
 
-/// What is known of an operation id.
+/// What is remembered of an operation id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// What it was answered.
+    /// The answer.
     pub answered: Answered,
     /// The content hash it was given with.
     pub fingerprint: u64,
@@ -43,12 +43,12 @@ pub struct Known {
     pub epoch: u64,
 }
 
-/// What an operation was answered.
+/// The answer to an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// This.
     Outcome(Outcome),
-    /// What stands in the log, in the entry that ends at the operation's last event.
+    /// An answer that is kept in the log, in the entry that ends at the operation's last event.
     InLog,
     /// Nothing: the id was declared absent.
     Absent,
@@ -68,7 +68,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Remembers nothing yet; `seed` keys the hash of ids.
+    /// An empty memory; `seed` keys the hash of ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {

@@ -15,25 +15,24 @@ use crate::reversible_fields;
 use crate::stock::StockItems;
 use crate::types::{Id, TimeMs};
 
-/// What may differ between deployments. Part of what outcomes depend on, so it is the same for
-/// every engine of a deployment.
+/// The settings that outcomes depend on. They must be the same in every engine of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How long operation ids are remembered.
     pub window_ms: u64,
-    /// The least time for which they are remembered; new work is refused before that is broken.
+    /// The least time for which they are remembered. New operations are refused before an id is forgotten earlier.
     pub window_ms_min: u64,
     /// How many operation ids a partition remembers at most.
     pub operations_max: usize,
     /// How long ended records answer under their names.
     pub retention_ms: u64,
-    /// How many makers, cancelled orders and the like one step touches.
+    /// How many makers or cancelled orders one step touches at most.
     pub step_max: usize,
-    /// How many packets are laid ready in one step.
+    /// How many packets one step prepares.
     pub packets_per_step_max: usize,
-    /// What a line of an atomic batch touches at most, for it cannot go on in further steps.
+    /// What a line of an atomic batch touches at most, because it cannot take further steps.
     pub batch_step_max: usize,
-    /// How many packets a line of an atomic batch lays ready at most.
+    /// How many packets a line of an atomic batch prepares at most.
     pub batch_packets_max: usize,
     /// How many of a resource's deadlines a command ends before it is decided.
     pub due_per_command_max: usize,
@@ -81,7 +80,7 @@ impl Settings {
     /// Sets one by its name; the sizes of steps also for the lines of batches.
     ///
     /// # Errors
-    /// When there is none of this name, or the value is no number (or, for `ulid_times`, no truth value).
+    /// When there is no setting of this name, or the value is not a number (for `ulid_times`: `true` or `false`).
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         fn parsed<T: std::str::FromStr>(value: &str) -> Result<T, String> {
             value.parse().map_err(|_| format!("'{value}' is not a value that it can have"))

@@ -88,7 +88,7 @@ integer!(
 );
 
 impl Natural {
-    /// Nought.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 }
 

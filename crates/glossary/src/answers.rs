@@ -3,8 +3,8 @@
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::language::Text;
 use scarce_core::outcome::Code;
-use scarce_core::outcome::shape::names;
 use scarce_core::outcome::codes::Kind;
+use scarce_core::outcome::shape::names;
 
 /// What kind of end a code is.
 #[must_use]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use redis::Value;
 use scarce::client::{Client, text};
-use scarce_core::command::{Answer, table};
+use scarce_core::command::{AnswerLayout, table};
 use scarce_core::outcome::Code;
 use scarce_launch::Server as RedisServer;
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target};
@@ -114,12 +114,12 @@ fn answer(words: &[&str], value: &Value) -> String {
         (Value::Array(values), Some(_)) if refused(values).is_some() => {
             refused(values).map(|(code, facts)| outcome(code.word(), facts)).unwrap_or_default()
         }
-        (Value::Array(values), Some(Answer::Array)) => outcome("APPLIED", &values[1..]),
-        (Value::Array(pairs), Some(Answer::Map)) => {
+        (Value::Array(values), Some(AnswerLayout::Array)) => outcome("APPLIED", &values[1..]),
+        (Value::Array(pairs), Some(AnswerLayout::Map)) => {
             let values: Vec<Value> = pairs.iter().skip(1).step_by(2).cloned().collect();
             outcome("APPLIED", &values)
         }
-        (Value::Array(lists), Some(Answer::Bare)) if spec.is_some_and(|spec| spec.reply.len() > 1) => {
+        (Value::Array(lists), Some(AnswerLayout::Bare)) if spec.is_some_and(|spec| spec.reply.len() > 1) => {
             outcome("APPLIED", lists)
         }
         (value, _) => outcome("APPLIED", std::slice::from_ref(value)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use scarce_core::command::{Answer, ArgumentSpec, COMMANDS, CommandSpec, Effect};
+use scarce_core::command::{AnswerLayout, ArgumentSpec, COMMANDS, CommandSpec, Effect};
 use scarce_core::outcome::shape::names as values;
 use scarce_glossary::{Language, command_summary, event_summary};
 
@@ -92,11 +92,11 @@ fn argument_row(
 fn answer(spec: &CommandSpec, prose: &Prose) -> String {
     let values = values(spec.reply).collect::<Vec<_>>().join(", ");
     match spec.answer {
-        Answer::Array if values.is_empty() => "`[1]`".to_owned(),
-        Answer::Array => format!("`[1, {values}]`"),
-        Answer::Map => format!("{}{}{}", prose.a_map, prose.colon, names(self::values(spec.reply))),
-        Answer::Bare if spec.reply.len() == 1 => format!("`{values}`{}", prose.an_array),
-        Answer::Bare => format!("`[{values}]`"),
+        AnswerLayout::Array if values.is_empty() => "`[1]`".to_owned(),
+        AnswerLayout::Array => format!("`[1, {values}]`"),
+        AnswerLayout::Map => format!("{}{}{}", prose.a_map, prose.colon, names(self::values(spec.reply))),
+        AnswerLayout::Bare if spec.reply.len() == 1 => format!("`{values}`{}", prose.an_array),
+        AnswerLayout::Bare => format!("`[{values}]`"),
     }
 }
 

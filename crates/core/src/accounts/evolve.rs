@@ -9,23 +9,24 @@ use crate::types::{Id, TimeMs, signed};
 
 /// Applies an event of an account or a hold.
 pub fn evolve(state: &mut State, event: &AccountEvent, at: TimeMs) {
+    use AccountEvent as E;
     let accounts = &mut state.accounts;
     match event {
-        AccountEvent::AccountOpened(opened) => accounts.add(opened),
-        AccountEvent::AccountCredited(credited) => accounts.move_money(&credited.account, signed(credited.amount)),
-        AccountEvent::AccountDebited(debited) => accounts.move_money(&debited.account, -signed(debited.amount)),
-        AccountEvent::AccountTransferred(transferred) => accounts.transfer(transferred),
-        AccountEvent::AccountFrozen(frozen) => accounts.set_status(&frozen.account, Status::Frozen),
-        AccountEvent::AccountUnfrozen(unfrozen) => accounts.set_status(&unfrozen.account, Status::Open),
-        AccountEvent::AccountClosed(closed) => accounts.set_status(&closed.account, Status::Closed),
-        AccountEvent::AccountOverdraftSet(set) => {
+        E::AccountOpened(opened) => accounts.add(opened),
+        E::AccountCredited(credited) => accounts.move_money(&credited.account, signed(credited.amount)),
+        E::AccountDebited(debited) => accounts.move_money(&debited.account, -signed(debited.amount)),
+        E::AccountTransferred(transferred) => accounts.transfer(transferred),
+        E::AccountFrozen(frozen) => accounts.set_status(&frozen.account, Status::Frozen),
+        E::AccountUnfrozen(unfrozen) => accounts.set_status(&unfrozen.account, Status::Open),
+        E::AccountClosed(closed) => accounts.set_status(&closed.account, Status::Closed),
+        E::AccountOverdraftSet(set) => {
             accounts.accounts.update_key(&set.account, |account| account.overdraft = set.overdraft);
         }
-        AccountEvent::HoldPlaced(placed) => place(state, placed),
-        AccountEvent::HoldCaptured(captured) => capture(state, captured, at),
-        AccountEvent::HoldVoided(voided) => free(state, &voided.account, &voided.hold, HoldStatus::Voided, at),
-        AccountEvent::HoldExpired(expired) => free(state, &expired.account, &expired.hold, HoldStatus::Expired, at),
-        AccountEvent::HoldExtended(extended) => extend(state, extended),
+        E::HoldPlaced(placed) => place(state, placed),
+        E::HoldCaptured(captured) => capture(state, captured, at),
+        E::HoldVoided(voided) => free(state, &voided.account, &voided.hold, HoldStatus::Voided, at),
+        E::HoldExpired(expired) => free(state, &expired.account, &expired.hold, HoldStatus::Expired, at),
+        E::HoldExtended(extended) => extend(state, extended),
     }
 }
 
@@ -105,7 +106,7 @@ fn capture(state: &mut State, captured: &HoldCaptured, at: TimeMs) {
 }
 
 /// Ends a hold; what it held is no longer set aside. An expired hold ended at its deadline, so that
-/// it is forgotten at the same time whoever noticed.
+/// it is forgotten at the same time no matter who noticed.
 fn free(state: &mut State, account: &Id, hold: &Id, status: HoldStatus, at: TimeMs) {
     let Some(slot) = state.accounts.accounts.find(account) else { return };
     let key = (slot, hold.clone());

@@ -29,7 +29,7 @@ pub fn place(state: &State, command: &AccountHold, now: TimeMs, events: &mut Vec
     Ok(facts![available, deadline])
 }
 
-/// Pays out of a hold.
+/// Pays money out of a hold.
 pub fn capture(state: &State, command: &AccountCapture, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let AccountCapture { account, hold, amount, to, keep_rest } = command;
     let (slot, source) = state.accounts.existing(account)?;
@@ -92,7 +92,7 @@ pub fn void(state: &State, command: &AccountVoid, now: TimeMs, events: &mut Vec<
     Ok(facts![amount, available])
 }
 
-/// Gives a hold a new deadline.
+/// Sets a new deadline for a hold.
 pub fn extend(state: &State, command: &AccountExtend, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let AccountExtend { account, hold, ttl_ms } = command;
     let (slot, _) = state.accounts.existing(account)?;

@@ -1,4 +1,4 @@
-//! Accounts: money in double entry. Every movement has a source and a destination; what enters or
+//! Accounts: double-entry money. Every movement has a source and a destination; what enters or
 //! leaves does so against the partition's `$world:<asset>` account, so that per asset and partition
 //! all balances sum to zero.
 
@@ -22,7 +22,7 @@ use crate::types::{Id, TimeMs, signed};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
 words! {
-    /// What an account still does.
+    /// The status of an account.
     Status {
         /// Everything.
         0 Open = "open",
@@ -37,15 +37,15 @@ shown_word!(Status);
 /// An account of one asset. `balance − held ≥ −overdraft` always.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// What is kept.
+    /// The asset.
     pub asset: Id,
-    /// What is there, in minor units; below nought where an overdraft is used.
+    /// The balance in minor units; below zero where an overdraft is used.
     pub balance: i64,
-    /// What holds have set aside.
+    /// The amount set aside by holds.
     pub held: u64,
-    /// How far below nought `available` may go.
+    /// How far below zero `available` may go.
     pub overdraft: u64,
-    /// What the account still does.
+    /// Its status.
     pub status: Status,
     /// Where the asset's world account is.
     pub(crate) world: Slot,
@@ -79,7 +79,7 @@ pub struct AccountFigures {
 }
 
 words! {
-    /// What became of a hold.
+    /// The status of a hold.
     HoldStatus {
         /// It holds money.
         0 Open = "open",
@@ -98,9 +98,9 @@ shown_word!(HoldStatus);
 pub struct Hold {
     /// What it still holds.
     pub amount: u64,
-    /// What became of it.
+    /// Its status.
     pub status: HoldStatus,
-    /// When it ends by itself.
+    /// Its deadline.
     pub deadline: Option<TimeMs>,
     /// When it ended; 0 while it is open.
     pub ended_at: TimeMs,
@@ -170,7 +170,7 @@ impl Accounts {
         Ok((slot, found))
     }
 
-    /// Puts an account in that another store kept.
+    /// Restores an account that another store kept.
     pub fn restore(&mut self, id: Id, figures: AccountFigures) {
         let AccountFigures { asset, balance, held, overdraft, status } = figures;
         let world_id = Id::world(&asset);
@@ -190,7 +190,7 @@ impl Accounts {
         self.accounts.insert(id, Account { balance, held, overdraft, world, ..empty(status) });
     }
 
-    /// Puts a hold in that another store kept, on an account that is there.
+    /// Restores a hold that another store kept, on an account that was restored.
     pub fn restore_hold(&mut self, account: &Id, name: Id, hold: Hold) {
         if let Some(slot) = self.accounts.find(account) {
             self.holds.insert((slot, name), hold);

@@ -23,7 +23,7 @@ pub fn open(state: &State, command: &AccountOpen, events: &mut Vec<Event>) -> Ve
     Ok(facts![0_i64])
 }
 
-/// Brings money in from the world.
+/// Credits an account from the world account.
 pub fn credit(state: &State, command: &AccountCredit, events: &mut Vec<Event>) -> Verdict {
     let (_, account) = state.accounts.not_closed(&command.account)?;
     let amount = command.amount.get();
@@ -35,7 +35,7 @@ pub fn credit(state: &State, command: &AccountCredit, events: &mut Vec<Event>) -
     Ok(facts![available, balance])
 }
 
-/// Takes money out to the world.
+/// Debits an account to the world account.
 pub fn debit(state: &State, command: &AccountDebit, events: &mut Vec<Event>) -> Verdict {
     let (_, account) = state.accounts.spending(&command.account)?;
     let amount = command.amount.get();
@@ -86,7 +86,7 @@ pub fn freeze(state: &State, account: &Id, events: &mut Vec<Event>) -> Verdict {
     Ok(facts![Status::Frozen.word()])
 }
 
-/// Lets debits and new holds go on.
+/// Allows debits and new holds again.
 pub fn unfreeze(state: &State, account: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.accounts.not_closed(account)?;
     if found.status != Status::Open {
@@ -107,7 +107,7 @@ pub fn close(state: &State, account: &Id, events: &mut Vec<Event>) -> Verdict {
     Ok(facts![Status::Closed.word()])
 }
 
-/// Sets how far below nought an account may go.
+/// Sets how far below zero an account may go.
 pub fn set_overdraft(state: &State, command: &AccountOverdraft, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.accounts.not_closed(&command.account)?;
     let (overdraft, available) = (command.overdraft.get(), found.available());

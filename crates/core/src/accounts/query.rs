@@ -1,4 +1,4 @@
-//! What readers are told of accounts.
+//! Queries about accounts.
 
 use std::ops::Bound;
 

@@ -1,4 +1,4 @@
-//! How one argument is read from the words of a request, and what is said when it cannot be.
+//! How one argument is read from the words of a request, and the error when it cannot be read.
 
 pub use crate::invalid::Invalid;
 use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
@@ -62,7 +62,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// What kind of thing an argument is, for whoever takes commands in another form than words.
+/// What kind of thing an argument is, for ports that take commands in another form than words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// The name of a resource, an owner, a record.

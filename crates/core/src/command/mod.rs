@@ -11,7 +11,7 @@ mod spec;
 pub mod table;
 
 pub use argument::{ArgumentKind, Invalid};
-pub use spec::{Answer, ArgumentSpec, COMMON_OPTIONS, CommandSpec, Effect, is_common_option};
+pub use spec::{AnswerLayout, ArgumentSpec, COMMON_OPTIONS, CommandSpec, Effect, is_common_option};
 pub use table::{COMMANDS, Command};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,20 +24,20 @@ use crate::types::{Id, OperationId, TimeMs};
 /// The trailing options that every mutating command takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Common {
-    /// `ID`: under which the command is applied once.
+    /// `ID`: the operation id, under which the command is applied at most once.
     pub operation: Option<OperationId>,
-    /// `DEADLINE`: the stamp from which on the command must not be applied any more.
+    /// `DEADLINE`: from this stamp on the command must not be applied.
     pub deadline: Option<TimeMs>,
-    /// `DURABILITY`: how safe the change must be before it is answered; otherwise as the deployment says.
+    /// `DURABILITY`: how safe the change must be before it is answered; by default as the deployment is set.
     pub durability: Option<Durability>,
 }
 
-/// What one envelope asks for.
+/// The body of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// One command.
     Single(Command),
-    /// Commands that are applied all or not at all, under one operation id.
+    /// Commands that are applied together or not at all, under one operation id.
     Atomic(Vec<Command>),
 }
 
@@ -55,7 +55,7 @@ impl Body {
 /// A request on its way to the state machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Whose operation ids these are; empty where callers are not told apart.
+    /// The namespace of the operation ids; empty where callers are not told apart.
     pub namespace: compact_str::CompactString,
     /// The id, the deadline and the durability.
     pub common: Common,
@@ -67,7 +67,7 @@ pub struct Envelope {
 
 impl Envelope {
     /// Wraps what is asked for, and cuts the packets of campaigns that it creates; `secret` is the
-    /// deployment's, so that nobody outside can foretell a cut.
+    /// deployment's, so that nobody outside can predict a cut.
     ///
     /// # Errors
     /// When a campaign's plan cannot be cut.
@@ -84,7 +84,7 @@ impl Envelope {
     }
 
     /// The hash of what is asked for, without operation id, deadline and durability: equal for equal
-    /// content whatever the gateway.
+    /// content, whatever the port.
     #[must_use]
     pub fn fingerprint(&self, scratch: &mut Vec<u8>) -> u64 {
         scratch.clear();

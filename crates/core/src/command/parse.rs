@@ -29,7 +29,7 @@ pub(super) fn common_option(
         return once("DURABILITY", &mut common.durability, level);
     }
     let shown: String = String::from_utf8_lossy(word).chars().filter(|c| !c.is_control()).take(32).collect();
-    Err(Invalid::new("option", format!("'{shown}' is not one that the command takes")))
+    Err(Invalid::new("option", format!("'{shown}' is not an option of this command")))
 }
 
 fn once<T>(option: &'static str, kept: &mut Option<T>, given: T) -> Result<(), Invalid> {

@@ -18,7 +18,7 @@ pub enum Effect {
 
 /// How the values of an applied command are laid out in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum AnswerLayout {
     /// 1 and the values in order.
     Array,
     /// Names and values.
@@ -73,7 +73,7 @@ pub struct CommandSpec {
     /// Its arguments in order, options last.
     pub arguments: &'static [ArgumentSpec],
     /// How the answer is laid out.
-    pub answer: Answer,
+    pub answer: AnswerLayout,
     /// The answer's values.
     pub reply: &'static [ValueSpec],
     /// Its own refusals in the order of the checks.
@@ -298,7 +298,7 @@ macro_rules! commands {
                         optional: true,
                     },)*
                 ],
-                answer: Answer::$answer,
+                answer: AnswerLayout::$answer,
                 reply: values![$($reply: $rtype),*],
                 refusals: &[$(Code::$refusal),*],
                 events: &[$(event::$event::SPEC),*],

@@ -9,7 +9,7 @@ use super::rules::rules;
 use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
 };
-use super::spec::{Answer, ArgumentSpec, CommandSpec, Effect, commands, group_of};
+use super::spec::{AnswerLayout, ArgumentSpec, CommandSpec, Effect, commands, group_of};
 use super::{Common, Routed};
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::{self, Shown};
@@ -23,16 +23,16 @@ commands! {
         (account: Id, asset: Id) {"OVERDRAFT" overdraft: Natural = Natural::ZERO}
         Array [available: INTEGER] refuses [AccountExists] events [AccountOpened]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Read 11 "ACCOUNT.GET" AccountGet on Account [account] "Shows an account's balance, holds in sum and status."
+    Read 11 "ACCOUNT.GET" AccountGet on Account [account] "Shows an account's balance, held amount and status."
         (account: Id) {}
         Map [account: TEXT, asset: TEXT, balance: INTEGER, held: INTEGER, available: INTEGER, overdraft: INTEGER, status: TEXT]
         refuses [AccountNotFound] events []
         rules { batch: Joins };
-    Write 12 "ACCOUNT.CREDIT" AccountCredit on Account [account] "Brings money in from outside."
+    Write 12 "ACCOUNT.CREDIT" AccountCredit on Account [account] "Adds money to an account from outside."
         (account: Id, amount: Positive) {}
         Array [available: INTEGER, balance: INTEGER] refuses [AccountNotFound, AccountClosed, Overflow] events [AccountCredited]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Write 13 "ACCOUNT.DEBIT" AccountDebit on Account [account] "Takes money out, if it is there."
+    Write 13 "ACCOUNT.DEBIT" AccountDebit on Account [account] "Takes money out of an account if enough is available."
         (account: Id, amount: Positive) {}
         Array [available: INTEGER, balance: INTEGER]
         refuses [AccountNotFound, AccountClosed, AccountFrozen, InsufficientFunds, Overflow] events [AccountDebited]
@@ -43,13 +43,13 @@ commands! {
         refuses [SameAccount, AccountNotFound, AccountClosed, AccountFrozen, AssetMismatch, InsufficientFunds, Overflow]
         events [AccountTransferred]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Write 15 "ACCOUNT.HOLD" AccountHold on Account [account] "Sets money aside, until captured, voided or past its deadline."
+    Write 15 "ACCOUNT.HOLD" AccountHold on Account [account] "Sets money aside until it is captured, voided or past its deadline."
         (account: Id, hold: Id, amount: Positive) {"TTL" ttl_ms: Option<Positive> = None}
         Array [available: INTEGER, deadline: INTEGER.or_none()]
         refuses [AccountNotFound, AccountClosed, AccountFrozen, HoldExists, InsufficientFunds, Overflow]
         events [HoldPlaced]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Write 16 "ACCOUNT.CAPTURE" AccountCapture on Account [account, to] "Pays out of a hold, to an account or to outside, and frees the rest or keeps it."
+    Write 16 "ACCOUNT.CAPTURE" AccountCapture on Account [account, to] "Pays money out of a hold, to another account or outside, and releases or keeps the rest."
         (account: Id, hold: Id)
         {"AMOUNT" amount: Option<Positive> = None, "TO" to: Option<Id> = None, "KEEPREST" keep_rest: bool = false}
         Array [captured: INTEGER, hold_remaining: INTEGER, available: INTEGER]
@@ -61,12 +61,12 @@ commands! {
         Array [released: INTEGER, available: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldVoided]
         rules { refusals: Remembered, memory: Frees, steps: One, batch: Joins };
-    Write 18 "ACCOUNT.EXTEND" AccountExtend on Account [account] "Gives a hold a new deadline, counted from now."
+    Write 18 "ACCOUNT.EXTEND" AccountExtend on Account [account] "Sets a new deadline for a hold, counted from now."
         (account: Id, hold: Id, ttl_ms: Positive) {}
         Array [deadline: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldExtended]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Read 19 "ACCOUNT.HOLDS" AccountHolds on Account [account] "Lists the account's holds in the order of their names, a page at a time: name, amount left, status, deadline."
+    Read 19 "ACCOUNT.HOLDS" AccountHolds on Account [account] "Lists an account's holds by name, a page at a time: name, amount left, status, deadline."
         (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: Positive = Positive::THOUSAND}
         Bare [holds: rows(&HOLD)] refuses [AccountNotFound] events []
         rules { batch: Joins };
@@ -74,7 +74,7 @@ commands! {
         (account: Id) {}
         Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountFrozen]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Write 21 "ACCOUNT.UNFREEZE" AccountUnfreeze on Account [account] "Lets debits and new holds go on."
+    Write 21 "ACCOUNT.UNFREEZE" AccountUnfreeze on Account [account] "Allows debits and new holds again."
         (account: Id) {}
         Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountUnfrozen]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
@@ -87,12 +87,12 @@ commands! {
         Array [overdraft: INTEGER, available: INTEGER] refuses [AccountNotFound, AccountClosed, OverdraftInUse]
         events [AccountOverdraftSet]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Read 24 "ACCOUNT.WORLD" AccountWorld on Any [resource] "Shows the account from which money of an asset enters the partition of a resource."
+    Read 24 "ACCOUNT.WORLD" AccountWorld on Any [resource] "Shows the account through which money of an asset enters the partition of a resource."
         (asset: Id, resource: Resource) {}
         Map [account: TEXT, asset: TEXT, balance: INTEGER] refuses [AccountNotFound] events []
         rules { batch: Joins };
 
-    Write 40 "STOCK.CREATE" StockCreate on Stock [sku] "Puts a countable thing on sale."
+    Write 40 "STOCK.CREATE" StockCreate on Stock [sku] "Puts a stock item on sale."
         (sku: Id, quantity: Natural)
         {"PEROWNER" per_owner_max: Option<Positive> = None, "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None}
         Array [available: INTEGER] refuses [StockExists] events [StockCreated]
@@ -112,7 +112,7 @@ commands! {
         Array [available: INTEGER, total: INTEGER] refuses [StockNotFound, StockClosed, InsufficientStock, Overflow]
         events [StockAdjusted, StockSoldOut, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 44 "STOCK.TAKE" StockTake on Stock [sku] "Sells units at once and gives their serials."
+    Write 44 "STOCK.TAKE" StockTake on Stock [sku] "Sells units at once and returns their serials."
         (sku: Id, quantity: Positive, owner: Id) {}
         Array [first_serial: INTEGER, remaining: INTEGER]
         refuses [StockNotFound, StockClosed, NotStarted, Ended, OwnerLimitReached, SoldOut, InsufficientStock, Overflow]
@@ -124,7 +124,7 @@ commands! {
         refuses [StockNotFound, StockClosed, NotStarted, Ended, ReservationExists, OwnerLimitReached, SoldOut, InsufficientStock, Overflow]
         events [ReservationPlaced, StockSoldOut]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 46 "STOCK.CONFIRM" StockConfirm on Stock [sku] "Sells what a reservation holds and gives its serials."
+    Write 46 "STOCK.CONFIRM" StockConfirm on Stock [sku] "Sells what a reservation holds and returns the serials."
         (sku: Id, reservation: Id) {}
         Array [first_serial: INTEGER, quantity: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
@@ -136,7 +136,7 @@ commands! {
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
         events [ReservationReleased, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Frees, steps: One, batch: Joins };
-    Write 48 "STOCK.EXTEND" StockExtend on Stock [sku] "Gives a reservation a new deadline, counted from now."
+    Write 48 "STOCK.EXTEND" StockExtend on Stock [sku] "Sets a new deadline for a reservation, counted from now."
         (sku: Id, reservation: Id, ttl_ms: Positive) {}
         Array [deadline: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
@@ -147,7 +147,7 @@ commands! {
         Array [returned: INTEGER, remaining: INTEGER] refuses [StockNotFound, UnitsNotSold]
         events [StockReturned, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 50 "STOCK.CLOSE" StockClose on Stock [sku] "Ends sales; reservations run out or are confirmed."
+    Write 50 "STOCK.CLOSE" StockClose on Stock [sku] "Ends sales; open reservations expire or are confirmed."
         (sku: Id) {}
         Array [available: INTEGER, reserved: INTEGER, sold: INTEGER] refuses [StockNotFound] events [StockClosed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
@@ -168,12 +168,12 @@ commands! {
         Array [count: INTEGER, total: INTEGER, commitment: TEXT.or_none()] refuses [CampaignExists, StepLimit]
         events [PacketsCreated, PacketsFilled]
         rules { refusals: Forgotten, memory: Takes, steps: Several, batch: Joins };
-    Write 61 "PACKET.CLAIM" PacketClaim on Campaign [campaign] "Gives the next packet to a user, for good."
+    Write 61 "PACKET.CLAIM" PacketClaim on Campaign [campaign] "Gives a user the next packet."
         (campaign: Id, user: Id) {}
         Array [packet: INTEGER, amount: INTEGER.hidden()] refuses [CampaignNotFound, NotStarted, Ended, AlreadyClaimed, Exhausted]
         events [PacketsClaimed, PacketsExhausted]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Read 62 "PACKET.GET" PacketGet on Campaign [campaign] "Shows a campaign: what was given and what is left, never what comes next."
+    Read 62 "PACKET.GET" PacketGet on Campaign [campaign] "Shows a campaign: what was claimed and what is left, but never the next amounts."
         (campaign: Id) {}
         Map [campaign: TEXT, asset: TEXT, count: INTEGER, total: INTEGER, claimed_count: INTEGER, claimed_amount: INTEGER, starts_at: INTEGER.or_none(), ends_at: INTEGER.or_none(), status: TEXT, commitment: TEXT.or_none(), seed: TEXT.or_none()]
         refuses [CampaignNotFound] events []
@@ -183,11 +183,11 @@ commands! {
         Array [claimed_count: INTEGER, left_count: INTEGER, left_amount: INTEGER.hidden(), seed: TEXT.hidden()] refuses [CampaignNotFound]
         events [PacketsClosed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user has."
+    Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user claimed."
         (campaign: Id, user: Id) {}
         Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []
         rules { batch: Joins };
-    Read 65 "PACKET.CLAIMS" PacketClaims on Campaign [campaign] "Lists the packets that were claimed, in the order of the claims, a page at a time: user, packet, amount, at."
+    Read 65 "PACKET.CLAIMS" PacketClaims on Campaign [campaign] "Lists claimed packets in the order of the claims, a page at a time: user, packet, amount, at."
         (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: Positive = Positive::THOUSAND}
         Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound] events []
         rules { batch: Joins };
@@ -201,22 +201,22 @@ commands! {
         (coupon: Id) {"LIMIT" limits: LimitChanges = LimitChanges::default()}
         Array [limits: INTEGER] refuses [CouponNotFound, Invalid] events [CouponUpdated]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 72 "COUPON.CLAIM" CouponClaim on Coupon [coupon] "Counts one more in every limit and gives a claim serial."
+    Write 72 "COUPON.CLAIM" CouponClaim on Coupon [coupon] "Claims a coupon: counts the claim in every limit and returns its serial."
         (coupon: Id, subject: Subject) {}
         Array [serial: INTEGER, deadline: INTEGER.or_none()]
         refuses [CouponNotFound, CouponPaused, NotStarted, Ended, SubjectIncomplete, LimitReached, Overflow]
         events [CouponClaimed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Read 73 "COUPON.CHECK" CouponCheck on Coupon [coupon] "Says what a claim would be answered; changes nothing."
+    Read 73 "COUPON.CHECK" CouponCheck on Coupon [coupon] "Tells how a claim would be answered, without making it."
         (coupon: Id, subject: Subject) {}
         Array [] refuses [CouponNotFound, CouponPaused, NotStarted, Ended, SubjectIncomplete, LimitReached, Overflow] events []
         rules { batch: Joins };
-    Write 74 "COUPON.REDEEM" CouponRedeem on Coupon [coupon] "Uses a claim up."
+    Write 74 "COUPON.REDEEM" CouponRedeem on Coupon [coupon] "Redeems a claim, which can be used once."
         (coupon: Id, serial: Positive, user: Id) {}
         Array [serial: INTEGER] refuses [ClaimNotFound, NotOwner, ClaimRedeemed, ClaimRevoked, ClaimExpired]
         events [CouponRedeemed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 75 "COUPON.REVOKE" CouponRevoke on Coupon [coupon] "Voids an unused claim, and gives its counts back where asked and the window still runs."
+    Write 75 "COUPON.REVOKE" CouponRevoke on Coupon [coupon] "Voids an unused claim; with GIVEBACK it no longer counts in windows that still run."
         (coupon: Id, serial: Positive) {"GIVEBACK" give_back: bool = false}
         Array [given_back: INTEGER] refuses [ClaimNotFound, ClaimRedeemed, ClaimRevoked, ClaimExpired]
         events [CouponRevoked]
@@ -230,11 +230,11 @@ commands! {
         Map [coupon: TEXT, status: TEXT, claimed: INTEGER, starts_at: INTEGER.or_none(), ends_at: INTEGER.or_none(), claim_ttl_ms: INTEGER.or_none(), limits: LIMITS]
         refuses [CouponNotFound] events []
         rules { batch: Joins };
-    Write 78 "COUPON.PAUSE" CouponPause on Coupon [coupon] "Stops claims for a while."
+    Write 78 "COUPON.PAUSE" CouponPause on Coupon [coupon] "Stops claims until the coupon is resumed."
         (coupon: Id) {}
         Array [status: TEXT] refuses [CouponNotFound] events [CouponPaused]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 79 "COUPON.RESUME" CouponResume on Coupon [coupon] "Lets claims go on."
+    Write 79 "COUPON.RESUME" CouponResume on Coupon [coupon] "Allows claims again."
         (coupon: Id) {}
         Array [status: TEXT] refuses [CouponNotFound] events [CouponResumed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
@@ -253,7 +253,7 @@ commands! {
         (market: Id) {}
         Array [status: TEXT] refuses [MarketNotFound] events [MarketHalted]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
-    Write 93 "MARKET.RESUME" MarketResume on Market [market] "Lets trading go on."
+    Write 93 "MARKET.RESUME" MarketResume on Market [market] "Allows trading again."
         (market: Id) {}
         Array [status: TEXT] refuses [MarketNotFound] events [MarketResumed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
@@ -261,7 +261,7 @@ commands! {
         (market: Id) {"LEVELS" levels: Positive = Positive::TEN}
         Bare [bids: rows(&LEVEL), asks: rows(&LEVEL)] refuses [MarketNotFound] events []
         rules { batch: Joins };
-    Read 101 "MARKET.TRADES" MarketTrades on Market [market] "Lists the last trades, the latest first; a hundred are kept: trade, price, quantity, taker_side, at."
+    Read 101 "MARKET.TRADES" MarketTrades on Market [market] "Lists the last trades, latest first, of the hundred that are kept: trade, price, quantity, taker_side, at."
         (market: Id) {"COUNT" count: Positive = Positive::TEN}
         Bare [trades: rows(&TRADE)] refuses [MarketNotFound] events []
         rules { batch: Joins };
@@ -281,7 +281,7 @@ commands! {
         Array [status: TEXT, remaining: INTEGER] refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed, QuantityInvalid]
         events [OrderReduced, OrderCancelled]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
-    Write 98 "ORDER.REPLACE" OrderReplace on Market [market] "Gives an order another price and remaining quantity."
+    Write 98 "ORDER.REPLACE" OrderReplace on Market [market] "Changes an order's price and remaining quantity."
         (market: Id, order: Id, owner: Id, price: Positive, quantity: Positive) {}
         Array [status: TEXT, filled: INTEGER, remaining: INTEGER, fills: rows(&FILL)]
         refuses [MarketNotFound, OrderNotFound, NotOwner, OrderClosed, MarketHalted, PriceInvalid, QuantityInvalid, Overflow, WouldTake, StepLimit]
@@ -301,7 +301,7 @@ commands! {
         (operation: OperationId, resource: Resource) {}
         Map [operation: TEXT, sequence: INTEGER, at: INTEGER, outcome: OUTCOME] refuses [IdExpired, OperationNotFound] events []
         rules { batch: Joins };
-    Write 121 "OPERATION.RESOLVE" OperationResolve on Any [resource] "Gives the receipt, or marks the id so that no copy arriving later is applied."
+    Write 121 "OPERATION.RESOLVE" OperationResolve on Any [resource] "Returns the receipt, or marks the id so that no copy that arrives later is applied."
         (operation: OperationId, resource: Resource) {}
         Array [state: TEXT, outcome: OUTCOME.or_none()] refuses [IdExpired] events [OperationResolved]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Alone };

@@ -1,4 +1,4 @@
-//! Decisions on claims: using them up and voiding them, paused or ended coupon or not.
+//! Decisions on claims: redeeming and revoking them, even if the coupon is paused or has ended.
 
 use super::{Claim, ClaimStatus, Coupon};
 use crate::command::table::{CouponRedeem, CouponRevoke};
@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::types::{Id, TimeMs};
 use crate::windows::window_at;
 
-/// Uses a claim up.
+/// Redeems a claim, which can be used once.
 pub fn redeem(state: &State, command: &CouponRedeem, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let CouponRedeem { coupon, serial, user } = command;
     let serial = serial.get();

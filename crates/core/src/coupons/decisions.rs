@@ -29,7 +29,7 @@ pub fn create(state: &State, command: &CouponCreate, events: &mut Vec<Event>) ->
     Ok(facts![limits.0.len() as u64])
 }
 
-/// Changes maxima and adds limits. What was counted stays; changes to what is so already make no event.
+/// Changes maxima and adds limits. What was counted stays; a change that changes nothing makes no event.
 pub fn update(state: &State, command: &CouponUpdate, events: &mut Vec<Event>) -> Verdict {
     let CouponUpdate { coupon, limits: changes } = command;
     let (_, found) = state.coupons.existing(coupon)?;
@@ -63,7 +63,7 @@ fn apply(limits: &mut Vec<Limit>, change: &LimitChange) -> Result<(), Refusal> {
     }
 }
 
-/// Counts one more in every limit and gives a serial.
+/// Counts a claim in every limit and gives it a serial.
 pub fn claim(state: &State, command: &CouponClaim, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let CouponClaim { coupon, subject } = command;
     let (found, windows) = admit(state, coupon, subject, now)?;
@@ -126,7 +126,7 @@ fn check_limit(
     Ok(window)
 }
 
-/// Stops claims for a while.
+/// Stops claims until the coupon is resumed.
 pub fn pause(state: &State, coupon: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.coupons.existing(coupon)?;
     if !found.paused {
@@ -135,7 +135,7 @@ pub fn pause(state: &State, coupon: &Id, events: &mut Vec<Event>) -> Verdict {
     Ok(facts!["paused"])
 }
 
-/// Lets claims go on.
+/// Allows claims again.
 pub fn resume(state: &State, coupon: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.coupons.existing(coupon)?;
     if found.paused {

@@ -10,19 +10,20 @@ use crate::windows::window_at;
 
 /// Applies an event of a coupon or a claim.
 pub fn evolve(state: &mut State, event: &CouponEvent, at: TimeMs) {
+    use CouponEvent as E;
     let coupons = &mut state.coupons;
     match event {
-        CouponEvent::CouponCreated(created) => coupons.create(created),
-        CouponEvent::CouponUpdated(updated) => {
+        E::CouponCreated(created) => coupons.create(created),
+        E::CouponUpdated(updated) => {
             coupons.change(&updated.coupon, |coupon| coupon.limits.clone_from(&updated.limits));
         }
-        CouponEvent::CouponPaused(paused) => coupons.change(&paused.coupon, |coupon| coupon.paused = true),
-        CouponEvent::CouponResumed(resumed) => coupons.change(&resumed.coupon, |coupon| coupon.paused = false),
-        CouponEvent::CouponClaimed(claimed) => claim(state, claimed, at),
-        CouponEvent::CouponRedeemed(redeemed) => {
+        E::CouponPaused(paused) => coupons.change(&paused.coupon, |coupon| coupon.paused = true),
+        E::CouponResumed(resumed) => coupons.change(&resumed.coupon, |coupon| coupon.paused = false),
+        E::CouponClaimed(claimed) => claim(state, claimed, at),
+        E::CouponRedeemed(redeemed) => {
             end(state, &redeemed.coupon, redeemed.serial, ClaimStatus::Redeemed, at);
         }
-        CouponEvent::CouponRevoked(revoked) => {
+        E::CouponRevoked(revoked) => {
             state.coupons.give_back(revoked);
             end(state, &revoked.coupon, revoked.serial, ClaimStatus::Revoked, at);
         }

@@ -1,5 +1,5 @@
 //! Coupons: claims that are counted in any number of quantity limits, each by its own dimensions
-//! and in its own stretches of time.
+//! and in its own time windows.
 
 pub mod claims;
 mod decisions;
@@ -27,7 +27,7 @@ use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, Positive, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
-/// Something that may be claimed as long as its limits allow.
+/// A coupon, which can be claimed as long as its limits allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coupon {
     /// The limits in the order in which they are checked. A limit keeps its place, by which its
@@ -39,7 +39,7 @@ pub struct Coupon {
     pub ends_at: Option<TimeMs>,
     /// How long a claim can be used.
     pub claim_ttl_ms: Option<Positive>,
-    /// Whether claims are stopped for a while.
+    /// Whether claims are stopped.
     pub paused: bool,
     /// The last serial given.
     pub serial: u64,
@@ -48,7 +48,7 @@ pub struct Coupon {
 record_wire!(Coupon { limits, starts_at, ends_at, claim_ttl_ms, paused, serial });
 
 words! {
-    /// What became of a claim.
+    /// The status of a claim.
     ClaimStatus {
         /// It can be used.
         0 Open = "open",
@@ -62,7 +62,7 @@ words! {
 }
 shown_word!(ClaimStatus);
 
-/// What a subject was given.
+/// A claim of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Who has it, and by what it was counted.
@@ -71,7 +71,7 @@ pub struct Claim {
     pub windows: Vec<i64>,
     /// When it was given.
     pub at: TimeMs,
-    /// From when on it cannot be used any more.
+    /// From when on it can no longer be used.
     pub deadline: Option<TimeMs>,
     /// What became of it, as far as that does not follow from the stamp.
     pub status: ClaimStatus,
@@ -124,19 +124,19 @@ impl Coupons {
         self.coupons.get(coupon)
     }
 
-    /// Puts a coupon in that another store kept.
+    /// Restores a coupon that another store kept.
     pub fn restore(&mut self, id: Id, coupon: Coupon) {
         self.coupons.insert(id, coupon);
     }
 
-    /// Puts a claim in that another store kept, of a coupon that is there.
+    /// Restores a claim that another store kept, of a coupon that was restored.
     pub fn restore_claim(&mut self, coupon: &Id, serial: u64, claim: Claim) {
         if let Some(slot) = self.coupons.find(coupon) {
             self.claims.insert((slot, serial), claim);
         }
     }
 
-    /// Puts a counter in that another store kept, of a coupon that is there: the one of a subject, as
+    /// Restores a counter that another store kept, of a coupon that is there: the one of a subject, as
     /// [`limits::subject`] writes it, in one window of the limit in the `place`.
     pub fn restore_counter(
         &mut self,

@@ -1,4 +1,4 @@
-//! What readers are told of coupons.
+//! Queries about coupons.
 
 use super::claims::visible;
 use super::{Coupon, decisions};
@@ -32,7 +32,7 @@ pub(crate) fn coupon(state: &State, id: &Id, now: TimeMs) -> Verdict {
     ])
 }
 
-/// Why a claim would be refused whoever claims, in the order in which that is checked.
+/// Why a claim would be refused for anyone, in the order of the checks.
 fn status(coupon: &Coupon, now: TimeMs) -> &'static str {
     match () {
         () if coupon.paused => "paused",

@@ -292,7 +292,9 @@ fn serials_end_with_the_range_of_integers() {
     bench.run(&["COUPON.CREATE c LIMIT t 9 PER - WINDOW none"]);
     bench.run(&["COUPON.CLAIM c USER u"]);
     let mut entries = bench.entries();
-    if let crate::event::Event::Coupon(crate::event::CouponEvent::CouponClaimed(claimed)) = &mut entries[1].events[0] {
+    if let crate::event::Event::Coupon(crate::event::CouponEvent::CouponClaimed(claimed)) =
+        &mut entries[1].events[0]
+    {
         claimed.serial = INTEGER_MAX - 1;
     }
     bench.machine = bench.fold(&entries);

@@ -21,13 +21,13 @@ const HAS_OPERATION: u8 = 1;
 const HAS_OUTCOME: u8 = 2;
 const HAS_MORE: u8 = 4;
 
-/// The largest entry. Whoever makes one keeps below it, because a larger one could not be read back.
+/// The largest entry. Writers must keep below it, because a larger one could not be read back.
 pub const ENTRY_BYTES_MAX: usize = 4 << 20;
 
 /// Which operation made an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationMark {
-    /// Whose ids these are.
+    /// The namespace of the id.
     pub namespace: CompactString,
     /// The caller's id.
     pub id: OperationId,
@@ -51,7 +51,7 @@ impl Wire for OperationMark {
     }
 }
 
-/// What stands in front of an entry's events.
+/// The head of an entry, before its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryHead {
     /// The partition's leadership.
@@ -60,7 +60,7 @@ pub struct EntryHead {
     pub sequence_first: u64,
     /// The stamp.
     pub at: TimeMs,
-    /// Whose doing it was; absent for deadlines, and for callers who gave no id.
+    /// The operation that made the entry; absent for deadlines, and for callers that gave no id.
     pub operation: Option<OperationMark>,
     /// Whether the operation's next step follows.
     pub more: bool,
@@ -69,7 +69,7 @@ pub struct EntryHead {
 /// An entry as read from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What stands in front.
+    /// The head.
     pub head: EntryHead,
     /// The answer that is remembered under the operation's id.
     pub outcome: Option<Outcome>,
@@ -84,7 +84,7 @@ impl Entry {
         self.head.sequence_first + self.events.len() as u64 - 1
     }
 
-    /// The place behind its last event.
+    /// The position after its last event.
     #[must_use]
     pub fn end(&self) -> Position {
         Position { epoch: self.head.epoch, sequence: self.sequence_last() }
@@ -143,7 +143,7 @@ impl Entry {
         Ok(Self { head, outcome, events })
     }
 
-    /// Passes over the entry at the front of `input`, and gives the sequence of its first event.
+    /// Skips the entry at the front of `input`, and gives the sequence of its first event.
     ///
     /// # Errors
     /// When the bytes do not begin like an entry.

@@ -1,4 +1,4 @@
-//! The way back from what a field looks like outside, for engines that keep fields in that form.
+//! Reading fields back from the values that show them, for engines that keep fields in that form.
 
 use compact_str::CompactString;
 
@@ -18,7 +18,7 @@ pub trait FromShown: Sized {
 /// The text of a value.
 ///
 /// # Errors
-/// When it is none.
+/// When it is of another kind.
 pub fn text(value: &Value) -> Result<&CompactString, Malformed> {
     match value {
         Value::Text(text) => Ok(text),
@@ -29,7 +29,7 @@ pub fn text(value: &Value) -> Result<&CompactString, Malformed> {
 /// The values of a list.
 ///
 /// # Errors
-/// When it is none.
+/// When it is of another kind.
 pub fn list(value: &Value) -> Result<&[Value], Malformed> {
     match value {
         Value::List(values) => Ok(values),

@@ -1,5 +1,5 @@
-//! Events: what changed, to what, with the resulting figures. State is the fold of them, and one
-//! table declares them all.
+//! Events: what changed, and the resulting values. The state is the fold of all events. One table
+//! declares them.
 
 pub mod entry;
 pub mod from_shown;
@@ -17,7 +17,7 @@ pub use table::*;
 
 use crate::outcome::Value;
 
-/// What an event's field looks like to a reader outside.
+/// How a field of an event is shown outside.
 pub trait Shown {
     /// The field as a value.
     fn shown(&self) -> Value;
@@ -140,7 +140,11 @@ mod tests {
     fn what_changed_is_the_first_field_of_every_event_that_is_not_of_an_operation() {
         let resources = ["account", "from", "sku", "campaign", "coupon", "market"];
         for spec in EVENTS.iter().filter(|spec| spec.resource.is_some()) {
-            assert!(spec.fields.first().is_some_and(|field| resources.contains(&field.name)), "{}", spec.name);
+            assert!(
+                spec.fields.first().is_some_and(|field| resources.contains(&field.name)),
+                "{}",
+                spec.name
+            );
         }
     }
 

@@ -1,6 +1,6 @@
-//! Places in a partition's log.
+//! Positions in a partition's log.
 
-/// A place in the log of a partition: behind an event. The default is the beginning.
+/// A position in the log of a partition: after an event. The default is the beginning.
 ///
 /// Ordered by epoch, then by sequence: after a failover that lost events, sequences are given anew in a
 /// higher epoch.

@@ -1,12 +1,12 @@
-//! What stands for a field that no public stream shows, where an event is read back from one.
+//! Placeholders for fields that no public stream shows, for events that are read back from one.
 
 use compact_str::CompactString;
 
 use crate::command::shapes::Cut;
-use crate::machine::step::Progress;
+use crate::machine::step::OperationProgress;
 use crate::types::Id;
 
-/// A value that says nothing, in the place of one that was left out.
+/// An empty value, in place of one that was left out.
 pub trait Redacted {
     /// The value.
     fn redacted() -> Self;
@@ -38,7 +38,7 @@ impl Redacted for Cut {
 }
 
 /// Packets of a campaign that has no name.
-impl Redacted for Progress {
+impl Redacted for OperationProgress {
     fn redacted() -> Self {
         Self::Packets { campaign: Id::trusted(CompactString::default()) }
     }

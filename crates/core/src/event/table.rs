@@ -6,7 +6,7 @@ use super::spec::{EventSpec, events};
 use super::{FromShown, Redacted, Shown};
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::shapes::{Cut, Limit, Method, Side, StpMode, Subject, Tif};
-use crate::machine::step::Progress;
+use crate::machine::step::OperationProgress;
 use crate::markets::CancelReason;
 use crate::outcome::Value;
 use crate::outcome::shape::{Typed, values};
@@ -25,13 +25,13 @@ events! {
         13 "account.transferred" AccountTransferred "Money moved from one account to another."
             { from: Id, to: Id, amount: u64, from_balance: i64, from_available: i64, to_balance: i64, to_available: i64 } secret {};
         14 "account.frozen" AccountFrozen "Debits and new holds were stopped." { account: Id } secret {};
-        15 "account.unfrozen" AccountUnfrozen "Debits and new holds go on." { account: Id } secret {};
+        15 "account.unfrozen" AccountUnfrozen "Debits and new holds are allowed again." { account: Id } secret {};
         16 "account.closed" AccountClosed "An account was closed for good." { account: Id } secret {};
         17 "account.overdraft_set" AccountOverdraftSet "An account's overdraft was set."
             { account: Id, overdraft: u64, available: i64 } secret {};
         20 "hold.placed" HoldPlaced "Money was set aside."
             { account: Id, hold: Id, amount: u64, deadline: Option<TimeMs>, held: u64, available: i64 } secret {};
-        21 "hold.captured" HoldCaptured "Money was paid out of a hold; `open` where a rest was kept."
+        21 "hold.captured" HoldCaptured "Money was paid out of a hold; `open` if the rest was kept."
             { account: Id, hold: Id, amount: u64, to: Option<Id>, hold_remaining: u64, open: bool, balance: i64, held: u64, available: i64, to_balance: Option<i64> } secret {};
         22 "hold.voided" HoldVoided "A hold was ended and its money made available."
             { account: Id, hold: Id, amount: u64, held: u64, available: i64 } secret {};
@@ -43,7 +43,7 @@ events! {
 
     /// An event of a stock item or a reservation.
     Stock(StockEvent) of Stock {
-        40 "stock.created" StockCreated "A countable thing was put on sale."
+        40 "stock.created" StockCreated "A stock item was put on sale."
             { sku: Id, quantity: u64, per_owner_max: Option<u64>, starts_at: Option<TimeMs>, ends_at: Option<TimeMs> } secret {};
         41 "stock.restocked" StockRestocked "Units were added."
             { sku: Id, quantity: u64, available: u64, total: u64 } secret {};
@@ -55,8 +55,8 @@ events! {
             { sku: Id, owner: Id, receipt: u64, first: u64, count: u64, available: u64, sold: u64 } secret {};
         45 "stock.closed" StockClosed "Sales were ended." { sku: Id } secret {};
         46 "stock.sold_out" StockSoldOut "No unit is left." { sku: Id } secret {};
-        47 "stock.available_again" StockAvailableAgain "Units can be had again." { sku: Id, available: u64 } secret {};
-        48 "stock.audit_advanced" StockAuditAdvanced "A piece of the receipts was recounted."
+        47 "stock.available_again" StockAvailableAgain "Units are available again." { sku: Id, available: u64 } secret {};
+        48 "stock.audit_advanced" StockAuditAdvanced "Some of the receipts were recounted."
             { sku: Id, through_serial: u64, horizon_serial: u64, counted: u64, expected: u64 } secret {};
         49 "stock.audited" StockAudited "The receipts were recounted to the end."
             { sku: Id, horizon_serial: u64, counted: u64, expected: u64, consistent: bool } secret {};
@@ -77,12 +77,12 @@ events! {
         60 "packets.created" PacketsCreated "A campaign was created; it is claimable after its last `packets.filled`."
             { campaign: Id, asset: Id, count: u64, total: u64, starts_at: Option<TimeMs>, ends_at: Option<TimeMs>, commitment: Option<[u8; 32]> }
             secret { cut: Cut, min: u64, max: Option<u64>, seed: Option<[u8; 32]> };
-        61 "packets.filled" PacketsFilled "A piece of a campaign's packets was laid ready."
+        61 "packets.filled" PacketsFilled "Some of a campaign's packets were prepared for claims."
             { campaign: Id, first_packet: u64, count: u64 } secret { amounts: Vec<u64> };
-        62 "packets.claimed" PacketsClaimed "A packet became a user's."
+        62 "packets.claimed" PacketsClaimed "A user claimed a packet."
             { campaign: Id, user: Id, packet: u64, amount: u64, left_count: u64 } secret {};
         63 "packets.exhausted" PacketsExhausted "The last packet was claimed." { campaign: Id } secret {};
-        64 "packets.closed" PacketsClosed "A campaign was ended and its seed revealed, with what else it takes to recompute the cut."
+        64 "packets.closed" PacketsClosed "A campaign was ended and its seed revealed, with everything needed to recompute the cut."
             { campaign: Id, claimed_count: u64, claimed_amount: u64, left_count: u64, left_amount: u64, seed: Option<[u8; 32]>, method: Option<Method>, min: u64, max: Option<u64> } secret {};
     }
 
@@ -92,13 +92,13 @@ events! {
             { coupon: Id, limits: Vec<Limit>, starts_at: Option<TimeMs>, ends_at: Option<TimeMs>, claim_ttl_ms: Option<u64> } secret {};
         71 "coupon.updated" CouponUpdated "A coupon's limits are now these."
             { coupon: Id, limits: Vec<Limit> } secret {};
-        72 "coupon.claimed" CouponClaimed "A claim was given; it counts in the window of each limit, in their order."
+        72 "coupon.claimed" CouponClaimed "A claim was made; it counts in the window of each limit, in their order."
             { coupon: Id, serial: u64, subject: Subject, windows: Vec<i64>, deadline: Option<TimeMs> } secret {};
-        73 "coupon.redeemed" CouponRedeemed "A claim was used." { coupon: Id, serial: u64, user: Id } secret {};
-        74 "coupon.revoked" CouponRevoked "An unused claim was voided; the limits in whose windows it was given back are named."
+        73 "coupon.redeemed" CouponRedeemed "A claim was redeemed." { coupon: Id, serial: u64, user: Id } secret {};
+        74 "coupon.revoked" CouponRevoked "An unused claim was voided; `given_back` names the limits in whose windows it no longer counts."
             { coupon: Id, serial: u64, given_back: Vec<Id> } secret {};
         75 "coupon.paused" CouponPaused "Claims were stopped." { coupon: Id } secret {};
-        76 "coupon.resumed" CouponResumed "Claims go on." { coupon: Id } secret {};
+        76 "coupon.resumed" CouponResumed "Claims are allowed again." { coupon: Id } secret {};
     }
 
     /// An event of a market or an order.
@@ -106,28 +106,28 @@ events! {
         90 "market.created" MarketCreated "A market was opened."
             { market: Id, tick: u64, lot: u64, min_quantity: u64, max_quantity: u64 } secret {};
         91 "market.halted" MarketHalted "Trading was stopped." { market: Id } secret {};
-        92 "market.resumed" MarketResumed "Trading goes on." { market: Id } secret {};
+        92 "market.resumed" MarketResumed "Trading is allowed again." { market: Id } secret {};
         93 "order.placed" OrderPlaced "An order was accepted; what becomes of it follows."
             { market: Id, order: Id, owner: Id, side: Side, price: Option<u64>, quantity: u64, tif: Tif, stp: StpMode } secret {};
         94 "order.traded" OrderTraded "Two orders traded at the maker's price."
             { market: Id, trade: u64, price: u64, quantity: u64, taker_side: Side, maker_order: Id, maker_owner: Id, maker_remaining: u64, taker_order: Id, taker_owner: Id, taker_remaining: u64 } secret {};
-        95 "order.cancelled" OrderCancelled "An order ended with a rest unfilled."
+        95 "order.cancelled" OrderCancelled "An order ended with some of it unfilled."
             { market: Id, order: Id, owner: Id, remaining: u64, reason: CancelReason } secret {};
         96 "order.reduced" OrderReduced "An order became smaller; it keeps its priority."
             { market: Id, order: Id, owner: Id, by: u64, remaining: u64, by_self_trade: bool } secret {};
-        97 "order.rested" OrderRested "An order's rest went on the book, behind all others of its price."
+        97 "order.rested" OrderRested "What was left of an order went on the book, behind all others at its price."
             { market: Id, order: Id, price: u64, remaining: u64 } secret {};
-        98 "order.replaced" OrderReplaced "An order was given another price and quantity; without `keeps_priority` it left the book and what becomes of it follows."
+        98 "order.replaced" OrderReplaced "An order was given another price and quantity; without `keeps_priority` it left the book, and what becomes of it follows."
             { market: Id, order: Id, owner: Id, price: u64, quantity: u64, keeps_priority: bool } secret {};
     }
 
     /// An event that tells of an operation only.
     Operation(OperationEvent) of Nothing {
         120 "operation.refused" OperationRefused "A command was refused, and the refusal is remembered under its id." {} secret {};
-        121 "operation.resolved" OperationResolved "An operation id was marked absent: no copy of it will be applied."
+        121 "operation.resolved" OperationResolved "An operation id was marked absent: no copy of the operation will be applied."
             { operation: OperationId } secret {};
         122 "operation.stepped" OperationStepped "A command is not finished; its next step follows before anything else."
-            {} secret { progress: Progress };
+            {} secret { progress: OperationProgress };
         123 "operation.unchanged" OperationUnchanged "A command was applied and found nothing to change; its receipt is remembered under its id."
             {} secret {};
     }

@@ -1,6 +1,6 @@
 //! Atomic batches: every line applies, later ones seeing the effects of earlier ones, or none does.
 
-use super::step::{Progress, Step};
+use super::step::{OperationProgress, Step};
 use super::{Context, Machine, decide};
 use crate::codec::Wire;
 use crate::command::Command;
@@ -85,10 +85,10 @@ impl Machine {
         self.scratch.len()
     }
 
-    fn step_limit(&self, progress: &Progress) -> usize {
+    fn step_limit(&self, progress: &OperationProgress) -> usize {
         match progress {
-            Progress::Packets { .. } => self.state.settings.packets_per_step_max,
-            Progress::Sweep(_) | Progress::CancelAll { .. } => self.state.settings.step_max,
+            OperationProgress::Packets { .. } => self.state.settings.packets_per_step_max,
+            OperationProgress::Sweep(_) | OperationProgress::CancelAll { .. } => self.state.settings.step_max,
         }
     }
 }

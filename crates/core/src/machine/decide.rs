@@ -1,6 +1,6 @@
 //! Which resource decides which command.
 
-use super::step::{Progress, Step};
+use super::step::{OperationProgress, Step};
 use crate::accounts;
 use crate::command::Command;
 use crate::coupons;
@@ -102,13 +102,18 @@ pub(super) fn decide(
 }
 
 /// Decides the next step of a command that has begun; such a command is refused no more.
-pub(super) fn go_on(state: &State, progress: &Progress, now: TimeMs, events: &mut Vec<Event>) -> Step {
+pub(super) fn go_on(
+    state: &State,
+    progress: &OperationProgress,
+    now: TimeMs,
+    events: &mut Vec<Event>,
+) -> Step {
     match progress {
-        Progress::Sweep(sweep) => markets::sweep::go_on(state, sweep, now, events),
-        Progress::CancelAll { market, owner, cancelled } => {
+        OperationProgress::Sweep(sweep) => markets::sweep::go_on(state, sweep, now, events),
+        OperationProgress::CancelAll { market, owner, cancelled } => {
             markets::go_on_cancelling(state, market, owner, *cancelled, events)
         }
-        Progress::Packets { campaign } => packets::go_on(state, campaign, events),
+        OperationProgress::Packets { campaign } => packets::go_on(state, campaign, events),
     }
 }
 

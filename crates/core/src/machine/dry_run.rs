@@ -1,6 +1,6 @@
-//! Dry runs: what a command would be answered, with nothing changed, logged or remembered.
+//! Dry runs: how a command would be answered. Nothing is changed, logged or remembered.
 
-use super::step::{Progress, Step};
+use super::step::{OperationProgress, Step};
 use super::{Answer, Context, Machine, decide};
 use crate::command::{Body, Command, Envelope};
 use crate::event::OperationMark;
@@ -10,9 +10,9 @@ use crate::store::Reversible;
 use crate::types::TimeMs;
 
 impl Machine {
-    /// Says what an envelope would be answered at `clock`. What packets hold that nobody has claimed
-    /// yet, and the seeds of open campaigns, are left out of the answer: whoever may claim must not
-    /// be able to look first.
+    /// Tells how an envelope would be answered at `clock`. What packets hold that nobody has claimed
+    /// yet, and the seeds of open campaigns, are left out of the answer: nobody may look before
+    /// claiming.
     ///
     /// `log` takes the further steps of an operation that was interrupted, as in [`Machine::submit`].
     pub fn dry_run(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
@@ -81,7 +81,7 @@ impl Machine {
 
     /// Applies a decided step and all that follow; gives the figures of the last.
     fn foretell_steps(&mut self, mut step: Step) -> Facts {
-        let mut so_far: Option<Progress> = None;
+        let mut so_far: Option<OperationProgress> = None;
         loop {
             self.evolve_from(0, None);
             self.events.clear();

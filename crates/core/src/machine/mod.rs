@@ -28,9 +28,9 @@ use crate::types::{Id, TimeMs};
 pub use atomic::BATCH_BYTES_MAX;
 pub use decide::Context;
 pub use replay::{Asked, Replay};
-use step::{Progress, Step, Unfinished};
+use step::{OperationProgress, Step, Unfinished};
 
-/// What an envelope is answered.
+/// The answer to an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The receipt.
@@ -283,7 +283,7 @@ impl Machine {
         }
     }
 
-    fn log_step(&mut self, operation: Option<OperationMark>, progress: Progress, log: &mut Vec<u8>) {
+    fn log_step(&mut self, operation: Option<OperationMark>, progress: OperationProgress, log: &mut Vec<u8>) {
         self.events.push(crate::event::OperationStepped { progress }.into());
         self.log_events(operation, true, None, log);
     }

@@ -41,7 +41,50 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::MarketTrades(get) => markets::query::trades(state, &get.market, get.count),
         C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),
         C::Digest(digest) => Ok(digest_of(machine, digest.resource.0.as_ref())),
-        _ => Err(Refusal::invalid("command", "changes state; it must be submitted")),
+        C::AccountOpen(_)
+        | C::AccountCredit(_)
+        | C::AccountDebit(_)
+        | C::AccountTransfer(_)
+        | C::AccountHold(_)
+        | C::AccountCapture(_)
+        | C::AccountVoid(_)
+        | C::AccountExtend(_)
+        | C::AccountFreeze(_)
+        | C::AccountUnfreeze(_)
+        | C::AccountClose(_)
+        | C::AccountOverdraft(_)
+        | C::StockCreate(_)
+        | C::StockRestock(_)
+        | C::StockAdjust(_)
+        | C::StockTake(_)
+        | C::StockReserve(_)
+        | C::StockConfirm(_)
+        | C::StockRelease(_)
+        | C::StockExtend(_)
+        | C::StockReturn(_)
+        | C::StockClose(_)
+        | C::StockAudit(_)
+        | C::PacketCreate(_)
+        | C::PacketClaim(_)
+        | C::PacketClose(_)
+        | C::CouponCreate(_)
+        | C::CouponUpdate(_)
+        | C::CouponClaim(_)
+        | C::CouponRedeem(_)
+        | C::CouponRevoke(_)
+        | C::CouponPause(_)
+        | C::CouponResume(_)
+        | C::MarketCreate(_)
+        | C::MarketHalt(_)
+        | C::MarketResume(_)
+        | C::OrderPlace(_)
+        | C::OrderCancel(_)
+        | C::OrderReduce(_)
+        | C::OrderReplace(_)
+        | C::OrderCancelAll(_)
+        // Answered from the receipts that are remembered, not from the resources.
+        | C::OperationGet(_)
+        | C::OperationResolve(_) => Err(Refusal::invalid("command", "changes state; it must be submitted")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Bounded steps: what one step of a command came to, and what it takes to go on.
+//! Bounded steps: the result of one step of a command, and what the next one needs.
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::from_shown::list;
@@ -10,23 +10,23 @@ use crate::types::{Id, TimeMs};
 
 pub use crate::markets::sweep::Sweep;
 
-/// What one step of a command came to.
+/// The result of one step of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The command is finished; these are its figures.
+    /// The command is finished; these are the values of its answer.
     Done(Facts),
     /// The command goes on in a further step.
-    More(Progress),
+    More(OperationProgress),
 }
 
 const SWEEP: &str = "sweep";
 const CANCEL_ALL: &str = "cancel_all";
 const PACKETS: &str = "packets";
 
-/// How far an unfinished command has come.
+/// The progress of an unfinished command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// An order on its way through the book.
+pub enum OperationProgress {
+    /// An order that trades through the book.
     Sweep(Sweep),
     /// An owner's orders being taken off the book.
     CancelAll {
@@ -37,19 +37,19 @@ pub enum Progress {
         /// How many were cancelled so far.
         cancelled: u64,
     },
-    /// A campaign's packets being laid ready.
+    /// A campaign's packets being prepared.
     Packets {
         /// The campaign.
         campaign: Id,
     },
 }
 
-impl Progress {
+impl OperationProgress {
     /// The kinds, by the word that comes first where a progress is shown.
     pub const KINDS: [&'static str; 3] = [SWEEP, CANCEL_ALL, PACKETS];
 }
 
-impl Wire for Progress {
+impl Wire for OperationProgress {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
             Self::Sweep(sweep) => {
@@ -84,7 +84,7 @@ impl Wire for Progress {
 }
 
 /// As sweep, market, order, fills; cancel_all, market, owner, cancelled; or packets, campaign.
-impl Shown for Progress {
+impl Shown for OperationProgress {
     fn shown(&self) -> Value {
         let values = match self {
             Self::Sweep(Sweep { market, order, fills }) => facts![SWEEP, market, order, fills.shown()],
@@ -95,7 +95,7 @@ impl Shown for Progress {
     }
 }
 
-impl FromShown for Progress {
+impl FromShown for OperationProgress {
     fn from_shown(value: &Value) -> Result<Self, Malformed> {
         match list(value)? {
             [Value::Text(word), market, order, fills] if word == SWEEP => Ok(Self::Sweep(Sweep {
@@ -116,10 +116,10 @@ impl FromShown for Progress {
     }
 }
 
-impl Progress {
-    /// Joins the figures of a further step to those so far. Each step's event carries its own fills
+impl OperationProgress {
+    /// Joins the values of a further step to those so far. Each step's event carries its own fills
     /// only, so that a long sweep does not repeat them in the log.
-    pub(crate) fn join(self, so_far: Option<Progress>) -> Self {
+    pub(crate) fn join(self, so_far: Option<OperationProgress>) -> Self {
         match (self, so_far) {
             (Self::Sweep(step), Some(Self::Sweep(before))) => Self::Sweep(step.after(before)),
             (step, _) => step,
@@ -133,12 +133,12 @@ impl Progress {
 pub struct Unfinished {
     /// The stamp of its first step, and of all further ones.
     pub at: TimeMs,
-    /// Whose doing it is.
+    /// The operation.
     pub operation: Option<OperationMark>,
     /// The sequence of its first event.
     pub sequence_first: u64,
-    /// How far it has come.
-    pub progress: Progress,
+    /// Its progress.
+    pub progress: OperationProgress,
 }
 
 record_wire!(Unfinished { at, operation, sequence_first, progress });

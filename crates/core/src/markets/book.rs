@@ -15,7 +15,7 @@ use crate::types::{INTEGER_MAX, Id};
 /// No entry.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// A price by how good it is for whoever trades against the side: the best has the least rank. Lets
+/// A price by how good it is for a taker that trades against the side: the best has the least rank. Lets
 /// one order serve both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank(u64);
@@ -140,7 +140,7 @@ impl Book {
         self.side(side).first_key_value().map(|(rank, _)| rank.price(side))
     }
 
-    /// Whether whoever trades against `side` at `limit` (absent: at any price) would meet an order.
+    /// Whether a taker that trades against `side` at `limit` (absent: at any price) would meet an order.
     pub(super) fn crosses(&self, side: Side, limit: Option<u64>) -> bool {
         self.crossing(side, limit).next().is_some()
     }

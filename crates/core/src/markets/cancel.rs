@@ -5,7 +5,7 @@ use super::{CancelReason, OrderStatus, own_live};
 use crate::command::table::{OrderCancel, OrderCancelAll, OrderReduce};
 use crate::event::{Event, OrderReduced};
 use crate::facts;
-use crate::machine::step::{Progress, Step};
+use crate::machine::step::{OperationProgress, Step};
 use crate::outcome::{Refusal, Verdict};
 use crate::state::State;
 use crate::store::Slot;
@@ -84,7 +84,7 @@ fn cancel_some(
     for (touched, row) in state.markets.books.orders_of(slot, owner).enumerate() {
         if touched >= state.settings.step_max.max(1) {
             let (market, owner) = (market.clone(), owner.clone());
-            return Step::More(Progress::CancelAll { market, owner, cancelled: count });
+            return Step::More(OperationProgress::CancelAll { market, owner, cancelled: count });
         }
         if let (Some((_, order)), Some(record)) = (orders.key_at(row), orders.at(row)) {
             count += 1;

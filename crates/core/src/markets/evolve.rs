@@ -2,30 +2,34 @@
 
 use super::book::Resting;
 use super::tape::Trade;
-use super::{CancelReason, Market, Markets, Order, OrderStatus, Place};
+use super::{CancelReason, Market, Markets, Order, OrderStatus, RestingPlace};
 use crate::deadlines::RecordKind;
-use crate::event::{MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded};
+use crate::event::{
+    MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested,
+    OrderTraded,
+};
 use crate::state::State;
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a market or an order.
 pub(crate) fn evolve(state: &mut State, event: &MarketEvent, at: TimeMs) {
+    use MarketEvent as E;
     let markets = &mut state.markets;
     match event {
-        MarketEvent::MarketCreated(created) => markets.create(created),
-        MarketEvent::MarketHalted(halted) => {
+        E::MarketCreated(created) => markets.create(created),
+        E::MarketHalted(halted) => {
             markets.markets.update_key(&halted.market, |market| market.halted = true);
         }
-        MarketEvent::MarketResumed(resumed) => {
+        E::MarketResumed(resumed) => {
             markets.markets.update_key(&resumed.market, |market| market.halted = false);
         }
-        MarketEvent::OrderPlaced(placed) => place(state, placed),
-        MarketEvent::OrderTraded(traded) => trade(state, traded, at),
-        MarketEvent::OrderCancelled(cancelled) => cancel(state, cancelled, at),
-        MarketEvent::OrderReduced(reduced) => markets.reduce(reduced),
-        MarketEvent::OrderRested(rested) => markets.rest(rested),
-        MarketEvent::OrderReplaced(replaced) => markets.replace(replaced),
+        E::OrderPlaced(placed) => place(state, placed),
+        E::OrderTraded(traded) => trade(state, traded, at),
+        E::OrderCancelled(cancelled) => cancel(state, cancelled, at),
+        E::OrderReduced(reduced) => markets.reduce(reduced),
+        E::OrderRested(rested) => markets.rest(rested),
+        E::OrderReplaced(replaced) => markets.replace(replaced),
     }
 }
 
@@ -80,7 +84,7 @@ impl Markets {
         let Some(order) = self.orders.at(row) else { return };
         let entry = Resting { row, side: order.side, price: *price, quantity: *remaining };
         let node = self.books.rest(slot, &order.owner, entry);
-        self.orders.update(row, |order| order.place = Some(Place { priority, node }));
+        self.orders.update(row, |order| order.place = Some(RestingPlace { priority, node }));
     }
 
     fn replace(&mut self, replaced: &OrderReplaced) {

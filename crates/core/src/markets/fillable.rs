@@ -1,4 +1,4 @@
-//! What a fill-or-kill order would get, from level totals less what is its owner's own.
+//! What a fill-or-kill order would get, from level totals less the owner's own orders.
 
 use super::sweep::Taker;
 use crate::command::shapes::StpMode;
@@ -7,7 +7,7 @@ use crate::outcome::{Code, Refusal};
 use crate::state::State;
 
 impl Taker<'_> {
-    /// Refuses an order that could not be filled whole.
+    /// Refuses an order that could not be filled completely.
     pub(super) fn check_fillable(&self, state: &State) -> Result<(), Refusal> {
         let fillable = self.fillable(state);
         if fillable < self.remaining {

@@ -32,11 +32,11 @@ use book::{Books, NIL};
 use tape::Tapes;
 
 words! {
-    /// Why an order ended with a rest unfilled.
+    /// Why an order ended with some of it unfilled.
     CancelReason {
         /// Its owner asked for it.
         1 Requested = "requested",
-        /// It may not rest, and nothing more could be had at its price.
+        /// It may not rest, and nothing more was available at its price.
         2 Unfilled = "unfilled",
         /// It would have traded with its owner's own order.
         3 SelfTrade = "self_trade",
@@ -45,22 +45,22 @@ words! {
 shown_word!(CancelReason);
 
 words! {
-    /// What became of an order.
+    /// The status of an order.
     OrderStatus {
         /// Nothing of it was filled yet.
         0 Open = "open",
-        /// A part was filled; the rest lives on.
+        /// Part of it was filled; the rest is still open.
         1 PartiallyFilled = "partially_filled",
         /// All of it was filled.
         2 Filled = "filled",
-        /// It ended with a rest unfilled.
+        /// It ended with some of it unfilled.
         3 Cancelled = "cancelled",
     }
 }
 shown_word!(OrderStatus);
 
 impl OrderStatus {
-    /// Whether the order still lives.
+    /// Whether the order is still open.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Self::Open | Self::PartiallyFilled)
@@ -95,7 +95,7 @@ record_wire!(Market { tick, lot, min_quantity, max_quantity, halted, trades, pri
 
 /// Where a resting order stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RestingPlace {
     /// Its place in time among all that ever rested in the market.
     pub(crate) priority: u64,
     /// Its entry in the book.
@@ -103,7 +103,7 @@ pub(crate) struct Place {
 }
 
 /// Snapshots hold the place in time only; the book is built from those.
-impl Wire for Place {
+impl Wire for RestingPlace {
     fn put(&self, out: &mut Vec<u8>) {
         self.priority.put(out);
     }
@@ -131,14 +131,14 @@ pub struct Order {
     pub tif: Tif,
     /// What happens where it would trade with its owner's own order.
     pub stp: StpMode,
-    /// What became of it.
+    /// Its status.
     pub status: OrderStatus,
     /// Why it was cancelled.
     pub reason: Option<CancelReason>,
     /// When it ended; 0 while it lives.
     pub ended_at: TimeMs,
     /// Where it rests; absent once it ended, and while it is on its way through the book.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<RestingPlace>,
 }
 
 record_wire!(Order { owner, side, price, remaining, filled, tif, stp, status, reason, ended_at, place });

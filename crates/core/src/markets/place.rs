@@ -41,7 +41,7 @@ pub(crate) fn halt(state: &State, market: &Id, events: &mut Vec<Event>) -> Verdi
     Ok(facts![HALTED])
 }
 
-/// Lets trading go on. Resuming again changes nothing.
+/// Allows trading again. Resuming again changes nothing.
 pub(crate) fn resume(state: &State, market: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.markets.existing(market)?;
     if found.halted {

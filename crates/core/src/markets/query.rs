@@ -1,4 +1,4 @@
-//! What readers are told of markets.
+//! Queries about markets.
 
 use super::place::{HALTED, OPEN};
 use super::tape::Trade;

@@ -2,12 +2,12 @@
 
 use super::book::Resting;
 use super::tape::Trade;
-use super::{Market, Markets, NIL, Order, Place};
+use super::{Market, Markets, NIL, Order, RestingPlace};
 use crate::codec::Malformed;
 use crate::types::{INTEGER_MAX, Id};
 
 impl Markets {
-    /// Puts a market in that another store kept, with the last place in time that an order was given.
+    /// Restores a market that another store kept, with the last place in time that an order was given.
     pub fn restore(&mut self, id: Id, mut market: Market, priority: u64) {
         if self.markets.find(&id).is_none() {
             self.books.open();
@@ -17,16 +17,16 @@ impl Markets {
         self.markets.insert(id, market);
     }
 
-    /// Puts an order in that another store kept, of a market that is there; with its place in time where
+    /// Restores an order that another store kept, of a market that is there; with its place in time where
     /// it rests. It comes on the book by [`Markets::restore_books`].
     pub fn restore_order(&mut self, market: &Id, name: Id, order: Order, priority: Option<u64>) {
         if let Some(slot) = self.markets.find(market) {
-            let place = priority.map(|priority| Place { priority, node: NIL });
+            let place = priority.map(|priority| RestingPlace { priority, node: NIL });
             self.orders.insert((slot, name), Order { place, ..order });
         }
     }
 
-    /// Puts the next trade on the tape that another store kept, of a market that is there.
+    /// Restores the next trade of a market that was restored.
     pub fn restore_trade(&mut self, market: &Id, trade: Trade) {
         if let Some(slot) = self.markets.find(market) {
             self.tapes.put_on(slot, trade);
@@ -56,7 +56,7 @@ impl Markets {
             }
             let entry = Resting { row, side: order.side, price, quantity };
             let node = self.books.rest(market, &order.owner, entry);
-            self.orders.update(row, |order| order.place = Some(Place { priority, node }));
+            self.orders.update(row, |order| order.place = Some(RestingPlace { priority, node }));
         }
         Ok(())
     }

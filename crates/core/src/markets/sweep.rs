@@ -1,4 +1,4 @@
-//! An order on its way through the book.
+//! Sweeps: an order that trades through the book.
 //!
 //! A step reads the book as it stands and lists what happens in events; the book changes when they
 //! are applied. That needs no memory of what the step has done to the book, because an order that
@@ -10,7 +10,7 @@ use crate::codec::Malformed;
 use crate::command::shapes::{Side, StpMode, Tif};
 use crate::event::from_shown::list;
 use crate::event::{Event, FromShown, OrderCancelled, OrderReduced, OrderRested, OrderTraded, Shown};
-use crate::machine::step::{Progress, Step};
+use crate::machine::step::{OperationProgress, Step};
 use crate::outcome::{Facts, Value};
 use crate::state::State;
 use crate::store::Slot;
@@ -26,7 +26,7 @@ pub const FILLS_MAX: usize = 32_768;
 pub struct Sweep {
     /// The market.
     pub market: Id,
-    /// The order that is on its way; its record says what remains of it.
+    /// The taking order; its record has the remaining quantity.
     pub order: Id,
     /// Its trades: those of one step in the log, all so far in the state, up to [`FILLS_MAX`].
     pub fills: Vec<Fill>,
@@ -34,7 +34,7 @@ pub struct Sweep {
 
 record_wire!(Sweep { market, order, fills });
 
-/// A trade as it is reported to the one who took.
+/// A trade as it is reported to the taker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fill {
     /// The number of the trade in its market.
@@ -43,9 +43,9 @@ pub struct Fill {
     pub maker_order: Id,
     /// The maker's price.
     pub price: u64,
-    /// How many units.
+    /// The number of units.
     pub quantity: u64,
-    /// What remains of the maker.
+    /// The remaining quantity of the maker.
     pub maker_remaining: u64,
 }
 
@@ -84,7 +84,7 @@ impl Sweep {
     }
 }
 
-/// The order on its way, as it stands within a step.
+/// The taking order, as it is within a step.
 #[derive(Clone, Debug)]
 pub(super) struct Taker<'a> {
     pub(super) market: &'a Id,
@@ -102,7 +102,7 @@ pub(super) struct Taker<'a> {
 }
 
 impl<'a> Taker<'a> {
-    /// A recorded order on its way through the book.
+    /// A recorded order that trades through the book.
     pub(super) fn of((slot, market): (Slot, &'a Id), order: &'a Id, record: &'a Order) -> Self {
         let Order { side, price, tif, stp, filled, remaining, .. } = *record;
         Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
@@ -119,7 +119,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// Takes the next step of an order on its way.
+/// Takes the next step of a sweep.
 pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec<Event>) -> Step {
     let markets = &state.markets;
     let found = markets
@@ -135,7 +135,7 @@ pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec
     }
 }
 
-/// Lets an order meet as many makers as one step may touch, and ends it where it meets no more.
+/// Matches an order with as many makers as one step may touch, and ends it if no more match.
 /// `before` are the trades of its earlier steps.
 pub(super) fn step(state: &State, taker: Taker<'_>, before: &[Fill], events: &mut Vec<Event>) -> Step {
     let markets = &state.markets;
@@ -264,7 +264,7 @@ impl Walk<'_, '_> {
 
     fn more(self) -> Step {
         let (market, order) = (self.taker.market.clone(), self.taker.order.clone());
-        Step::More(Progress::Sweep(Sweep { market, order, fills: self.fills }))
+        Step::More(OperationProgress::Sweep(Sweep { market, order, fills: self.fills }))
     }
 
     /// Ends the sweep: what is left rests, where the order may. Gives status, filled, remaining, fills.

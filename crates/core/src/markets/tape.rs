@@ -1,5 +1,5 @@
-//! The last trades of each market, for whoever comes in between. They follow from the log; older ones
-//! are there.
+//! The last trades of each market, for readers that join later. They follow from the log, which has the
+//! older ones.
 
 use std::collections::VecDeque;
 

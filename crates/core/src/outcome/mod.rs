@@ -1,5 +1,5 @@
-//! What a command is answered: applied with its figures, or refused with a code and the facts that
-//! the refusal rests on.
+//! The answers to commands: applied with values, or refused with a code and the facts that explain
+//! the refusal.
 
 pub mod codes;
 mod durability;
@@ -15,7 +15,7 @@ use crate::types::{Id, TimeMs};
 pub use codes::Code;
 pub use durability::Durability;
 
-/// One figure or word of an outcome.
+/// A value of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing, as a deadline that was not set.

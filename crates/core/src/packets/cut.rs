@@ -7,7 +7,7 @@
 //! first word w ≤ 2^64 − 1 − (2^64 mod n), modulo n. After cutting, the packets are put in a random
 //! order by Fisher–Yates from the end, with words that go on where the cut left off.
 //!
-//! What a method does is for ever: campaigns that were interrupted while being filled are cut again
+//! A method never changes: campaigns that were interrupted while being filled are cut again
 //! from their seed, and what was published must stay recomputable. A better rule is a new method.
 
 use chacha20::ChaCha20;
@@ -18,10 +18,10 @@ use crate::command::shapes::{Cut, Method, PACKETS_MAX};
 use crate::command::table::PacketCreate;
 use crate::types::{INTEGER_MAX, Positive};
 
-/// How often a line is cut at most, because a packet was above the maximum.
+/// How often a line is cut again at most, because a packet was above the maximum.
 const LINE_CUTS_MAX: u64 = 64;
 
-/// How many packets those cuts come to at most; the first is made in any case.
+/// How many packets those cuts have in total at most; the first cut is always made.
 const LINE_CUT_PACKETS_MAX: u64 = 4_000_000;
 
 /// What to cut, and how.

@@ -6,13 +6,13 @@ use crate::command::table::{PacketClaim, PacketCreate};
 use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
 use crate::facts;
 use crate::machine::Context;
-use crate::machine::step::{Progress, Step};
+use crate::machine::step::{OperationProgress, Step};
 use crate::outcome::{Code, Facts, Refusal, Verdict};
 use crate::state::State;
 use crate::types::{Id, Natural, Positive, TimeMs};
 use crate::windows::check_times;
 
-/// Creates a campaign and lays the first of its packets ready.
+/// Creates a campaign and prepares the first of its packets.
 pub(crate) fn create(
     state: &State,
     command: &PacketCreate,
@@ -30,7 +30,7 @@ pub(crate) fn create(
         return Ok(Step::Done(figures));
     }
     remember_cut(state, command, prepared);
-    Ok(Step::More(Progress::Packets { campaign: command.campaign.clone() }))
+    Ok(Step::More(OperationProgress::Packets { campaign: command.campaign.clone() }))
 }
 
 fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
@@ -57,7 +57,7 @@ fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
     }
 }
 
-/// Lays the next packets ready. Whether all are.
+/// Prepares the next packets. Tells whether all are prepared.
 fn fill(state: &State, campaign: &Id, laid: usize, amounts: &[u64], events: &mut Vec<Event>) -> bool {
     let end = laid.saturating_add(state.settings.packets_per_step_max.max(1)).min(amounts.len());
     if let Some(piece) = amounts.get(laid..end).filter(|piece| !piece.is_empty()) {
@@ -72,7 +72,7 @@ fn fill(state: &State, campaign: &Id, laid: usize, amounts: &[u64], events: &mut
     end == amounts.len()
 }
 
-/// Lays further packets of a campaign ready.
+/// Prepares further packets of a campaign.
 pub(crate) fn go_on(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Step {
     let campaigns = &state.campaigns;
     let Ok((slot, found)) = campaigns.existing(campaign) else { return Step::Done(facts![]) };
@@ -83,7 +83,7 @@ pub(crate) fn go_on(state: &State, campaign: &Id, events: &mut Vec<Event>) -> St
         (None, None) => true,
     };
     if !filled {
-        return Step::More(Progress::Packets { campaign: campaign.clone() });
+        return Step::More(OperationProgress::Packets { campaign: campaign.clone() });
     }
     campaigns.ahead.take();
     Step::Done(figures(found.count, found.total, found.commitment))
@@ -116,7 +116,7 @@ pub(crate) fn claim(state: &State, command: &PacketClaim, now: TimeMs, events: &
     Ok(facts![packet, amount])
 }
 
-/// Whether packets can be had now. A campaign that was closed ended then.
+/// Whether packets can be claimed now. A closed campaign ended when it was closed.
 fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
     check_times(campaign.starts_at, campaign.closed_at.or(campaign.ends_at), now)?;
     if campaign.laid_count < campaign.count {

@@ -8,16 +8,17 @@ use crate::types::{Id, TimeMs};
 
 /// Applies an event of a campaign.
 pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
+    use PacketsEvent as E;
     let campaigns = &mut state.campaigns;
     match event {
-        PacketsEvent::PacketsCreated(created) => campaigns.create(created),
-        PacketsEvent::PacketsFilled(filled) => campaigns.fill(filled),
-        PacketsEvent::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
-        PacketsEvent::PacketsClosed(closed) => {
+        E::PacketsCreated(created) => campaigns.create(created),
+        E::PacketsFilled(filled) => campaigns.fill(filled),
+        E::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
+        E::PacketsClosed(closed) => {
             campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
         }
         // What this announces was changed by the event before it.
-        PacketsEvent::PacketsExhausted(_) => {}
+        E::PacketsExhausted(_) => {}
     }
 }
 

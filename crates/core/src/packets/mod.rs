@@ -127,13 +127,13 @@ struct Ahead {
 #[derive(Debug)]
 pub struct Campaigns {
     campaigns: Table<Id, Campaign>,
-    /// Packets by the number of the first. What claims give is what was laid ready here by
+    /// Packets by the number of the first. Claims give what was prepared here by
     /// `packets.filled`, whatever a cut would come to today.
     pieces: Ordered<(Slot, u64), Piece>,
     claims: Table<(Slot, Id), Claim>,
-    /// Who has which packet, for lists; follows from the claims, and is not written to snapshots.
+    /// Who has which packet, for lists. It follows from the claims, and is not written to snapshots.
     claimants: Ordered<(Slot, u64), Id>,
-    /// The given amounts of campaigns that are not wholly laid ready.
+    /// The given amounts of campaigns whose packets are not all prepared.
     listed: Ordered<Slot, Piece>,
     ahead: RefCell<Option<Ahead>>,
 }
@@ -158,19 +158,19 @@ impl Campaigns {
         self.campaigns.get(campaign)
     }
 
-    /// Puts a campaign in that another store kept.
+    /// Restores a campaign that another store kept.
     pub fn restore(&mut self, id: Id, campaign: Campaign) {
         self.campaigns.insert(id, campaign);
     }
 
-    /// Puts a packet in that another store kept, of a campaign that is there.
+    /// Restores a packet that another store kept, of a campaign that was restored.
     pub fn restore_packet(&mut self, campaign: &Id, packet: u64, amount: u64) {
         if let Some(slot) = self.campaigns.find(campaign) {
             self.pieces.insert((slot, packet), Piece([amount].into()));
         }
     }
 
-    /// Puts a claim in that another store kept, of a campaign that is there.
+    /// Restores a claim that another store kept, of a campaign that was restored.
     pub fn restore_claim(&mut self, campaign: &Id, user: Id, claim: Claim) {
         if let Some(slot) = self.campaigns.find(campaign) {
             self.claimants.insert((slot, claim.packet), user.clone());

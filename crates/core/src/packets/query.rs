@@ -1,4 +1,4 @@
-//! What readers are told of campaigns: never what comes next, nor the seed before the end.
+//! Queries about campaigns. They never show the next amounts, nor the seed before the end.
 
 use super::{Campaign, hex};
 use crate::command::table::PacketClaims;

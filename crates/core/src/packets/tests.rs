@@ -16,7 +16,9 @@ fn filled(entries: &[Entry]) -> Vec<(u64, Vec<u64>)> {
     let events = entries.iter().flat_map(|entry| &entry.events);
     events
         .filter_map(|event| match event {
-            Event::Packets(PacketsEvent::PacketsFilled(filled)) => Some((filled.first_packet, filled.amounts.clone())),
+            Event::Packets(PacketsEvent::PacketsFilled(filled)) => {
+                Some((filled.first_packet, filled.amounts.clone()))
+            }
             _ => None,
         })
         .collect()
@@ -53,7 +55,10 @@ fn amounts_are_claimed_as_given_until_none_is_left() {
     bench.check("PACKET.CLAIM c u1", "APPLIED 1 7");
     bench.check("PACKET.CLAIM c u2", "APPLIED 2 5");
     let last = bench.entries().pop().expect("the claim");
-    assert!(matches!(last.events[..], [Event::Packets(PacketsEvent::PacketsClaimed(_)), Event::Packets(PacketsEvent::PacketsExhausted(_))]));
+    assert!(matches!(
+        last.events[..],
+        [Event::Packets(PacketsEvent::PacketsClaimed(_)), Event::Packets(PacketsEvent::PacketsExhausted(_))]
+    ));
     bench.check("PACKET.CLAIM c u3", "EXHAUSTED 2");
     bench.check("PACKET.CLAIM c u2", "ALREADY_CLAIMED 2 5");
     bench.check("PACKET.GET c", "APPLIED c EUR 2 12 2 12 - - exhausted - -");
@@ -99,8 +104,12 @@ fn whoever_follows_the_public_stream_can_recompute_the_cut() {
     let given = filled(&bench.entries()).remove(0).1;
     bench.run(&["PACKET.CLOSE c"]);
     let entries = bench.entries();
-    let [Event::Packets(PacketsEvent::PacketsCreated(created)), ..] = &entries[0].events[..] else { panic!("{entries:?}") };
-    let [Event::Packets(PacketsEvent::PacketsClosed(closed))] = &entries[1].events[..] else { panic!("{entries:?}") };
+    let [Event::Packets(PacketsEvent::PacketsCreated(created)), ..] = &entries[0].events[..] else {
+        panic!("{entries:?}")
+    };
+    let [Event::Packets(PacketsEvent::PacketsClosed(closed))] = &entries[1].events[..] else {
+        panic!("{entries:?}")
+    };
     let names: Vec<_> = entries[1].events[0].fields().into_iter().map(|(name, _)| name).collect();
     assert!(["seed", "method", "min", "max"].iter().all(|name| names.contains(name)), "{names:?}");
     let plan = super::cut::Plan {

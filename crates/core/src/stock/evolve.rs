@@ -2,29 +2,33 @@
 
 use super::{Audit, Receipt, Reservation, ReservationStatus, StockItem, StockItems, owner_key};
 use crate::deadlines::RecordKind;
-use crate::event::{ReservationConfirmed, ReservationExtended, ReservationPlaced, StockCreated, StockEvent, StockReturned, StockTaken};
+use crate::event::{
+    ReservationConfirmed, ReservationExtended, ReservationPlaced, StockCreated, StockEvent, StockReturned,
+    StockTaken,
+};
 use crate::state::{Origin, State};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a stock item or a reservation.
 pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
+    use StockEvent as E;
     let at = origin.at;
     let stock = &mut state.stock;
     match event {
-        StockEvent::StockCreated(created) => stock.create(created),
-        StockEvent::StockRestocked(restocked) => stock.change(&restocked.sku, |item| {
+        E::StockCreated(created) => stock.create(created),
+        E::StockRestocked(restocked) => stock.change(&restocked.sku, |item| {
             item.available += restocked.quantity;
             item.total += restocked.quantity;
         }),
-        StockEvent::StockAdjusted(adjusted) => stock.change(&adjusted.sku, |item| {
+        E::StockAdjusted(adjusted) => stock.change(&adjusted.sku, |item| {
             item.available = item.available.saturating_add_signed(adjusted.delta);
             item.total = item.total.saturating_add_signed(adjusted.delta);
         }),
-        StockEvent::StockTaken(taken) => stock.take(taken, origin),
-        StockEvent::StockReturned(returned) => stock.give_back(returned),
-        StockEvent::StockClosed(closed) => stock.change(&closed.sku, |item| item.closed = true),
-        StockEvent::StockAuditAdvanced(advanced) => stock.change(&advanced.sku, |item| {
+        E::StockTaken(taken) => stock.take(taken, origin),
+        E::StockReturned(returned) => stock.give_back(returned),
+        E::StockClosed(closed) => stock.change(&closed.sku, |item| item.closed = true),
+        E::StockAuditAdvanced(advanced) => stock.change(&advanced.sku, |item| {
             item.audit = Some(Audit {
                 horizon_serial: advanced.horizon_serial,
                 through_serial: advanced.through_serial,
@@ -32,18 +36,18 @@ pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
                 expected: advanced.expected,
             });
         }),
-        StockEvent::StockAudited(audited) => stock.change(&audited.sku, |item| item.audit = None),
-        StockEvent::ReservationPlaced(placed) => place(state, placed),
-        StockEvent::ReservationConfirmed(confirmed) => confirm(state, confirmed, origin),
-        StockEvent::ReservationReleased(released) => {
+        E::StockAudited(audited) => stock.change(&audited.sku, |item| item.audit = None),
+        E::ReservationPlaced(placed) => place(state, placed),
+        E::ReservationConfirmed(confirmed) => confirm(state, confirmed, origin),
+        E::ReservationReleased(released) => {
             give_up(state, &released.sku, &released.reservation, ReservationStatus::Released, at);
         }
-        StockEvent::ReservationExpired(expired) => {
+        E::ReservationExpired(expired) => {
             give_up(state, &expired.sku, &expired.reservation, ReservationStatus::Expired, at);
         }
-        StockEvent::ReservationExtended(extended) => extend(state, extended),
+        E::ReservationExtended(extended) => extend(state, extended),
         // What these announce was changed by the event before them.
-        StockEvent::StockSoldOut(_) | StockEvent::StockAvailableAgain(_) => {}
+        E::StockSoldOut(_) | E::StockAvailableAgain(_) => {}
     }
 }
 
@@ -90,7 +94,7 @@ impl StockItems {
         self.items.at(slot).is_some_and(|item| item.per_owner_max.is_some())
     }
 
-    /// Owners are counted only where a limit asks for it; it cannot be set later.
+    /// Units are counted per owner only if the item has a limit, which cannot be set later.
     fn count_owner(&mut self, slot: Slot, owner: &Id, quantity: u64) {
         if self.is_limited(slot) {
             self.owners.add(&owner_key(slot, owner), quantity, None);
@@ -140,7 +144,7 @@ impl StockItems {
 }
 
 impl Audit {
-    /// Units that came back are looked for no more, and taken off again where they were counted.
+    /// Returned units are no longer expected by an audit, and are subtracted if it counted them already.
     fn give_back(&mut self, receipt: u64, count: u64) {
         if receipt <= self.horizon_serial {
             self.expected = self.expected.saturating_sub(count);
@@ -190,7 +194,7 @@ fn confirm(state: &mut State, confirmed: &ReservationConfirmed, origin: Origin<'
     state.stock.add_receipt(slot, *first_serial, *quantity, owner, origin);
 }
 
-/// Ends a reservation without a sale; its units can be had again.
+/// Ends a reservation without a sale; its units are available again.
 fn give_up(state: &mut State, sku: &Id, reservation: &Id, status: ReservationStatus, at: TimeMs) {
     let Some(slot) = end(state, sku, reservation, status, at) else { return };
     let Some(record) = state.stock.reservations.get(&(slot, reservation.clone())).cloned() else { return };
@@ -202,7 +206,7 @@ fn give_up(state: &mut State, sku: &Id, reservation: &Id, status: ReservationSta
 }
 
 /// Marks a reservation as ended. An expired one ended at its deadline, so that it is forgotten at the
-/// same time whoever noticed.
+/// same time no matter who noticed.
 fn end(state: &mut State, sku: &Id, reservation: &Id, status: ReservationStatus, at: TimeMs) -> Option<Slot> {
     let slot = state.stock.items.find(sku)?;
     let row = state.stock.reservations.find(&(slot, reservation.clone()))?;

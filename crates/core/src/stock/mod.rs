@@ -1,4 +1,4 @@
-//! Stock: countable things. `total = available + reserved + sold` always. Units sold carry serials
+//! Stock: items that are sold by the unit. `total = available + reserved + sold` always. Sold units have serials
 //! from a counter that only rises, and every sale leaves a receipt.
 
 pub mod audit;
@@ -26,12 +26,12 @@ use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
-/// A countable thing on sale.
+/// A stock item on sale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockItem {
     /// All units: available, reserved and sold.
     pub total: u64,
-    /// Units that can be had.
+    /// Units available.
     pub available: u64,
     /// Units set aside by reservations.
     pub reserved: u64,
@@ -86,7 +86,7 @@ record_wire!(Audit { horizon_serial, through_serial, counted, expected });
 /// A sale: units `first` to `first + count − 1`, by the key that it is kept under.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// How many units.
+    /// The number of units.
     pub count: u64,
     /// How many of them came back.
     pub returned: u64,
@@ -101,7 +101,7 @@ pub struct Receipt {
 record_wire!(Receipt { count, returned, owner, operation, at });
 
 words! {
-    /// What became of a reservation.
+    /// The status of a reservation.
     ReservationStatus {
         /// It holds units.
         0 Open = "open",
@@ -122,9 +122,9 @@ pub struct Reservation {
     pub owner: Id,
     /// How many.
     pub quantity: u64,
-    /// What became of it.
+    /// Its status.
     pub status: ReservationStatus,
-    /// When it ends by itself.
+    /// Its deadline.
     pub deadline: TimeMs,
     /// The first serial sold, once confirmed; 0 before.
     pub first_serial: u64,
@@ -177,33 +177,33 @@ impl StockItems {
             .map(|((_, first), receipt)| (*first, receipt))
     }
 
-    /// Puts an item in that another store kept.
+    /// Restores an item that another store kept.
     pub fn restore(&mut self, sku: Id, item: StockItem) {
         self.items.insert(sku, item);
     }
 
-    /// Puts a reservation in that another store kept, of an item that is there.
+    /// Restores a reservation that another store kept, of an item that was restored.
     pub fn restore_reservation(&mut self, sku: &Id, name: Id, reservation: Reservation) {
         if let Some(slot) = self.items.find(sku) {
             self.reservations.insert((slot, name), reservation);
         }
     }
 
-    /// Puts a receipt in that another store kept, of an item that is there.
+    /// Restores a receipt that another store kept, of an item that was restored.
     pub fn restore_receipt(&mut self, sku: &Id, first: u64, receipt: Receipt) {
         if let Some(slot) = self.items.find(sku) {
             self.receipts.insert((slot, first), receipt);
         }
     }
 
-    /// Puts serials in that came back, of an item that is there.
+    /// Restores returned serials of an item that was restored.
     pub fn restore_returned(&mut self, sku: &Id, first: u64, count: u64) {
         if let Some(slot) = self.items.find(sku) {
             self.returned.insert((slot, first), count);
         }
     }
 
-    /// Puts in how many units an owner has, of an item that is there.
+    /// Restores how many units an owner has of an item that was restored.
     pub fn restore_owner(&mut self, sku: &Id, owner: &Id, used: u64) {
         if let Some(slot) = self.items.find(sku) {
             let key = owner_key(slot, owner);
@@ -302,7 +302,7 @@ pub(crate) fn owner_key(resource: Slot, owner: &Id) -> CounterKey {
     CounterKey { resource, limit: 0, window: 0, subject: crate::limits::subject(std::iter::once(owner)) }
 }
 
-/// Adds the event that goes with `available` reaching nought or leaving it.
+/// Adds the event that goes with `available` reaching zero or leaving it.
 pub(crate) fn note_availability(sku: &Id, item: &StockItem, available: u64, events: &mut Vec<Event>) {
     if item.available > 0 && available == 0 {
         events.push(StockSoldOut { sku: sku.clone() }.into());

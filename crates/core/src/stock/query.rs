@@ -1,4 +1,4 @@
-//! What readers are told of stock.
+//! Queries about stock.
 
 use super::reservations::{status_at, visible};
 use crate::facts;

@@ -73,7 +73,7 @@ pub fn release(state: &State, command: &StockRelease, now: TimeMs, events: &mut 
     Ok(facts![found.quantity, available])
 }
 
-/// Gives a reservation a new deadline.
+/// Sets a new deadline for a reservation.
 pub fn extend(state: &State, command: &StockExtend, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let StockExtend { sku, reservation, ttl_ms } = command;
     open_reservation(state, sku, reservation, now)?;

@@ -31,7 +31,7 @@ pub fn take(state: &State, command: &StockTake, now: TimeMs, events: &mut Vec<Ev
     Ok(facts![first_serial, available])
 }
 
-/// Takes sold units back. Their serials are never given again.
+/// Takes sold units back. Their serials are never used again.
 pub fn give_back(state: &State, command: &StockReturn, events: &mut Vec<Event>) -> Verdict {
     let StockReturn { sku, first, count } = command;
     let (slot, item) = state.stock.existing(sku)?;
@@ -72,7 +72,7 @@ pub(super) fn on_sale<'a>(state: &'a State, sku: &Id, now: TimeMs) -> Result<(Sl
     Ok((slot, item))
 }
 
-/// Whether the owner may have `quantity` more, as many are left, and serials enough.
+/// Checks that the owner may have `quantity` more, and that enough units and serials are left.
 pub(super) fn check_quantity(
     state: &State,
     slot: Slot,
@@ -89,7 +89,7 @@ pub(super) fn check_quantity(
         let code = if item.available == 0 { Code::SoldOut } else { Code::InsufficientStock };
         return Err(Refusal::new(code, facts![item.available, quantity]));
     }
-    // Reserved units will need serials too; a confirmation is never refused for want of them.
+    // Reserved units will need serials too; a confirmation must never run out of them.
     if item.serial + item.reserved + quantity > INTEGER_MAX {
         return Err(Refusal::new(Code::Overflow, facts!["serial"]));
     }

@@ -7,7 +7,7 @@ use scarce_core::command::table::PacketCreate;
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::deadlines::RecordKind;
 use scarce_core::event::{EVENTS, EventSpec};
-use scarce_core::machine::step::Progress;
+use scarce_core::machine::step::OperationProgress;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::resource::ResourceKind;
@@ -61,7 +61,7 @@ pub(super) fn tables() -> String {
         writeln!(text, "local META_NUMBERS = {{ {} }}", quoted(META_FIELDS.into_iter().take(META_NUMBERS)));
     write_strict(&mut text, "RECORD_FIELDS", "record", RECORDS.iter().map(record));
     write_set(&mut text, "RECORD_KINDS", RecordKind::ALL.iter().map(|kind| kind.word()));
-    write_set(&mut text, "PROGRESS_KINDS", Progress::KINDS);
+    write_set(&mut text, "PROGRESS_KINDS", OperationProgress::KINDS);
     write_codes(&mut text);
     write_commands(&mut text);
     write_strict(&mut text, "events", "event", EVENTS.iter().map(|spec| event(spec)));
@@ -132,7 +132,7 @@ fn command_row(spec: &CommandSpec) -> String {
         spec.number == PacketCreate::SPEC.number,
         spec.arguments.len() + 1,
         list(&named(spec)),
-        list(hidden(spec)),
+        list(&hidden(spec)),
         touch(spec),
     )
 }
@@ -171,12 +171,9 @@ const fn hash_of(resource: ResourceKind) -> &'static str {
 }
 
 /// The places of the values that a dry run leaves out.
-fn hidden(spec: &CommandSpec) -> &'static str {
-    match spec.name {
-        "PACKET.CLAIM" => "2",
-        "PACKET.CLOSE" => "3, 4",
-        _ => "",
-    }
+fn hidden(spec: &CommandSpec) -> String {
+    let hidden = spec.reply.iter().zip(1_usize..).filter(|(value, _)| value.value_type.is_hidden);
+    hidden.map(|(_, place)| place.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// An event's row, with the function that writes its number and its fields behind other values, and gives how
@@ -186,11 +183,10 @@ fn event(spec: &EventSpec) -> String {
     let mut row = format!(
         "[\"{name}\"] = {{ name = \"{name}\", write = function(values, at, event)\n    values[at + 1] = {number}\n"
     );
-    for (place, field) in spec.fields.iter().enumerate() {
-        let field = field.trim_start_matches('#');
+    for (place, field) in spec.field_names().enumerate() {
         let _ = writeln!(row, "    values[at + {}] = event.{field} or false", place + 2);
     }
-    let _ = write!(row, "    return at + {}\n  end }}", spec.fields.len() + 1);
+    let _ = write!(row, "    return at + {}\n  end }}", spec.field_names().count() + 1);
     row
 }
 

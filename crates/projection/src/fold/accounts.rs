@@ -1,7 +1,10 @@
 //! What events do to accounts.
 
 use scarce_core::accounts::Status;
-use scarce_core::event::{AccountClosed, AccountCredited, AccountDebited, AccountEvent, AccountOpened, AccountOverdraftSet, AccountTransferred};
+use scarce_core::event::{
+    AccountClosed, AccountCredited, AccountDebited, AccountEvent, AccountOpened, AccountOverdraftSet,
+    AccountTransferred,
+};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
@@ -12,24 +15,25 @@ use crate::rows::{AccountRow, EntryKind, EntryRow};
 const TABLE: &str = "accounts";
 
 pub(super) fn apply(tables: &mut Tables, event: &AccountEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use AccountEvent as E;
     match event {
-        AccountEvent::AccountOpened(opened) => open(tables, opened, origin),
-        AccountEvent::AccountCredited(credited) => credit(tables, credited, origin),
-        AccountEvent::AccountDebited(debited) => debit(tables, debited, origin),
-        AccountEvent::AccountTransferred(transferred) => transfer(tables, transferred, origin),
-        AccountEvent::AccountFrozen(frozen) => {
+        E::AccountOpened(opened) => open(tables, opened, origin),
+        E::AccountCredited(credited) => credit(tables, credited, origin),
+        E::AccountDebited(debited) => debit(tables, debited, origin),
+        E::AccountTransferred(transferred) => transfer(tables, transferred, origin),
+        E::AccountFrozen(frozen) => {
             set_status(tables, &frozen.account, (Status::Open, Status::Frozen), origin)
         }
-        AccountEvent::AccountUnfrozen(unfrozen) => {
+        E::AccountUnfrozen(unfrozen) => {
             set_status(tables, &unfrozen.account, (Status::Frozen, Status::Open), origin)
         }
-        AccountEvent::AccountClosed(closed) => close(tables, closed, origin),
-        AccountEvent::AccountOverdraftSet(set) => set_overdraft(tables, set, origin),
-        AccountEvent::HoldPlaced(placed) => holds::place(tables, placed, origin),
-        AccountEvent::HoldCaptured(captured) => holds::capture(tables, captured, origin),
-        AccountEvent::HoldVoided(voided) => holds::void(tables, voided, origin),
-        AccountEvent::HoldExpired(expired) => holds::expire(tables, expired, origin),
-        AccountEvent::HoldExtended(extended) => holds::extend(tables, extended, origin),
+        E::AccountClosed(closed) => close(tables, closed, origin),
+        E::AccountOverdraftSet(set) => set_overdraft(tables, set, origin),
+        E::HoldPlaced(placed) => holds::place(tables, placed, origin),
+        E::HoldCaptured(captured) => holds::capture(tables, captured, origin),
+        E::HoldVoided(voided) => holds::void(tables, voided, origin),
+        E::HoldExpired(expired) => holds::expire(tables, expired, origin),
+        E::HoldExtended(extended) => holds::extend(tables, extended, origin),
     }
 }
 

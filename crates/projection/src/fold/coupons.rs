@@ -2,7 +2,9 @@
 
 use scarce_core::command::shapes::{Limit, Subject, Window};
 use scarce_core::coupons::ClaimStatus;
-use scarce_core::event::{CouponClaimed, CouponCreated, CouponEvent, CouponRedeemed, CouponRevoked, CouponUpdated, Shown};
+use scarce_core::event::{
+    CouponClaimed, CouponCreated, CouponEvent, CouponRedeemed, CouponRevoked, CouponUpdated, Shown,
+};
 use scarce_core::outcome::Value;
 use scarce_core::types::{Id, signed};
 
@@ -17,16 +19,17 @@ const TABLE: &str = "coupons";
 const CLAIMS: &str = "coupon_claims";
 
 pub(super) fn apply(tables: &mut Tables, event: &CouponEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use CouponEvent as E;
     match event {
-        CouponEvent::CouponCreated(created) => create(tables, created, origin),
-        CouponEvent::CouponUpdated(updated) => update(tables, updated, origin),
-        CouponEvent::CouponClaimed(claimed) => claim(tables, claimed, origin),
-        CouponEvent::CouponRedeemed(redeemed) => redeem(tables, redeemed, origin),
-        CouponEvent::CouponRevoked(revoked) => revoke(tables, revoked, origin),
-        CouponEvent::CouponPaused(paused) => {
+        E::CouponCreated(created) => create(tables, created, origin),
+        E::CouponUpdated(updated) => update(tables, updated, origin),
+        E::CouponClaimed(claimed) => claim(tables, claimed, origin),
+        E::CouponRedeemed(redeemed) => redeem(tables, redeemed, origin),
+        E::CouponRevoked(revoked) => revoke(tables, revoked, origin),
+        E::CouponPaused(paused) => {
             set_status(tables, &paused.coupon, (CouponStatus::Open, CouponStatus::Paused), origin)
         }
-        CouponEvent::CouponResumed(resumed) => {
+        E::CouponResumed(resumed) => {
             set_status(tables, &resumed.coupon, (CouponStatus::Paused, CouponStatus::Open), origin)
         }
     }

@@ -55,7 +55,11 @@ pub(super) fn place(tables: &mut Tables, placed: &HoldPlaced, origin: &Origin<'_
     Ok(())
 }
 
-pub(super) fn capture(tables: &mut Tables, captured: &HoldCaptured, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn capture(
+    tables: &mut Tables,
+    captured: &HoldCaptured,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
     let HoldCaptured { account, hold, open, hold_remaining, .. } = captured;
     let amount = signed(captured.amount);
     let spot = origin.row_of(TABLE, account, hold);
@@ -136,7 +140,11 @@ fn free(
     spot.same("available", owner.available, figures.available)
 }
 
-pub(super) fn extend(tables: &mut Tables, extended: &HoldExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn extend(
+    tables: &mut Tables,
+    extended: &HoldExtended,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
     let HoldExtended { account, hold, deadline } = extended;
     let spot = origin.row_of(TABLE, account, hold);
     open_hold(tables, account, hold, spot)?.deadline_ms = Some(signed(*deadline));

@@ -1,7 +1,10 @@
 //! What events do to markets and orders.
 
 use scarce_core::command::shapes::Side;
-use scarce_core::event::{MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested, OrderTraded};
+use scarce_core::event::{
+    MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested,
+    OrderTraded,
+};
 use scarce_core::markets::OrderStatus;
 use scarce_core::types::{Id, signed};
 
@@ -14,20 +17,21 @@ const TABLE: &str = "orders";
 const MARKETS: &str = "markets";
 
 pub(super) fn apply(tables: &mut Tables, event: &MarketEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use MarketEvent as E;
     match event {
-        MarketEvent::MarketCreated(created) => create(tables, created, origin),
-        MarketEvent::MarketHalted(halted) => {
+        E::MarketCreated(created) => create(tables, created, origin),
+        E::MarketHalted(halted) => {
             set_status(tables, &halted.market, (MarketStatus::Open, MarketStatus::Halted), origin)
         }
-        MarketEvent::MarketResumed(resumed) => {
+        E::MarketResumed(resumed) => {
             set_status(tables, &resumed.market, (MarketStatus::Halted, MarketStatus::Open), origin)
         }
-        MarketEvent::OrderPlaced(placed) => place(tables, placed, origin),
-        MarketEvent::OrderTraded(traded) => trade(tables, traded, origin),
-        MarketEvent::OrderCancelled(cancelled) => cancel(tables, cancelled, origin),
-        MarketEvent::OrderReduced(reduced) => reduce(tables, reduced, origin),
-        MarketEvent::OrderRested(rested) => rest(tables, rested, origin),
-        MarketEvent::OrderReplaced(replaced) => replace(tables, replaced, origin),
+        E::OrderPlaced(placed) => place(tables, placed, origin),
+        E::OrderTraded(traded) => trade(tables, traded, origin),
+        E::OrderCancelled(cancelled) => cancel(tables, cancelled, origin),
+        E::OrderReduced(reduced) => reduce(tables, reduced, origin),
+        E::OrderRested(rested) => rest(tables, rested, origin),
+        E::OrderReplaced(replaced) => replace(tables, replaced, origin),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What events do to red packets. Nothing that is still to be drawn is read here.
 
-use scarce_core::event::{PacketsClaimed, PacketsClosed, PacketsCreated, PacketsEvent, PacketsExhausted, PacketsFilled};
+use scarce_core::event::{
+    PacketsClaimed, PacketsClosed, PacketsCreated, PacketsEvent, PacketsExhausted, PacketsFilled,
+};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
@@ -12,17 +14,18 @@ use crate::table::Text;
 const TABLE: &str = "packet_campaigns";
 
 pub(super) fn apply(tables: &mut Tables, event: &PacketsEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use PacketsEvent as E;
     match event {
-        PacketsEvent::PacketsCreated(created) => create(tables, created, origin),
-        PacketsEvent::PacketsFilled(filled) => fill(tables, filled, origin),
-        PacketsEvent::PacketsClaimed(claimed) => claim(tables, claimed, origin),
-        PacketsEvent::PacketsExhausted(PacketsExhausted { campaign }) => {
+        E::PacketsCreated(created) => create(tables, created, origin),
+        E::PacketsFilled(filled) => fill(tables, filled, origin),
+        E::PacketsClaimed(claimed) => claim(tables, claimed, origin),
+        E::PacketsExhausted(PacketsExhausted { campaign }) => {
             let spot = origin.row(TABLE, campaign);
             let row = existing(tables, campaign, spot, origin)?;
             (row.status, row.exhausted_at_ms) = (CampaignStatus::Exhausted, Some(origin.at_ms));
             spot.same("claimed", row.claimed, row.packets)
         }
-        PacketsEvent::PacketsClosed(closed) => close(tables, closed, origin),
+        E::PacketsClosed(closed) => close(tables, closed, origin),
     }
 }
 

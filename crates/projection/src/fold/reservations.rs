@@ -1,6 +1,8 @@
 //! What events do to reservations.
 
-use scarce_core::event::{ReservationConfirmed, ReservationExpired, ReservationExtended, ReservationPlaced, ReservationReleased};
+use scarce_core::event::{
+    ReservationConfirmed, ReservationExpired, ReservationExtended, ReservationPlaced, ReservationReleased,
+};
 use scarce_core::stock::ReservationStatus;
 use scarce_core::types::{Id, signed};
 
@@ -42,7 +44,11 @@ pub(super) fn expire(
     give_up(tables, names, ReservationStatus::Expired, &given_up, origin)
 }
 
-pub(super) fn place(tables: &mut Tables, placed: &ReservationPlaced, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn place(
+    tables: &mut Tables,
+    placed: &ReservationPlaced,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
     let ReservationPlaced { sku, reservation, owner, quantity, deadline, available, reserved } = placed;
     let quantity = signed(*quantity);
     let stock_spot = origin.row("stock", sku);
@@ -130,7 +136,11 @@ fn give_up(
     spot.same("available", item.available, signed(given_up.available))
 }
 
-pub(super) fn extend(tables: &mut Tables, extended: &ReservationExtended, origin: &Origin<'_>) -> Result<(), Mistake> {
+pub(super) fn extend(
+    tables: &mut Tables,
+    extended: &ReservationExtended,
+    origin: &Origin<'_>,
+) -> Result<(), Mistake> {
     let ReservationExtended { sku, reservation, deadline } = extended;
     let spot = origin.row_of(TABLE, sku, reservation);
     open_reservation(tables, sku, reservation, spot)?.deadline_ms = signed(*deadline);

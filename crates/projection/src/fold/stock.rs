@@ -1,6 +1,9 @@
 //! What events do to countable things.
 
-use scarce_core::event::{StockAdjusted, StockAudited, StockAvailableAgain, StockCreated, StockEvent, StockRestocked, StockReturned, StockSoldOut, StockTaken};
+use scarce_core::event::{
+    StockAdjusted, StockAudited, StockAvailableAgain, StockCreated, StockEvent, StockRestocked,
+    StockReturned, StockSoldOut, StockTaken,
+};
 use scarce_core::types::{Id, signed};
 
 use super::origin::{Mistake, Origin, Spot};
@@ -12,39 +15,40 @@ use crate::table::Text;
 const TABLE: &str = "stock";
 
 pub(super) fn apply(tables: &mut Tables, event: &StockEvent, origin: &Origin<'_>) -> Result<(), Mistake> {
+    use StockEvent as E;
     match event {
-        StockEvent::StockCreated(created) => create(tables, created, origin),
-        StockEvent::StockRestocked(restocked) => restock(tables, restocked, origin),
-        StockEvent::StockAdjusted(adjusted) => adjust(tables, adjusted, origin),
-        StockEvent::StockTaken(taken) => take(tables, taken, origin),
-        StockEvent::StockReturned(returned) => give_back(tables, returned, origin),
-        StockEvent::StockClosed(closed) => {
+        E::StockCreated(created) => create(tables, created, origin),
+        E::StockRestocked(restocked) => restock(tables, restocked, origin),
+        E::StockAdjusted(adjusted) => adjust(tables, adjusted, origin),
+        E::StockTaken(taken) => take(tables, taken, origin),
+        E::StockReturned(returned) => give_back(tables, returned, origin),
+        E::StockClosed(closed) => {
             let spot = origin.row(TABLE, &closed.sku);
             let row = existing(tables, &closed.sku, spot, origin)?;
             row.is_open(spot)?;
             (row.status, row.closed_at_ms) = (StockStatus::Closed, Some(origin.at_ms));
             Ok(())
         }
-        StockEvent::StockSoldOut(StockSoldOut { sku }) => {
+        E::StockSoldOut(StockSoldOut { sku }) => {
             let spot = origin.row(TABLE, sku);
             let row = existing(tables, sku, spot, origin)?;
             row.sold_out_at_ms = Some(origin.at_ms);
             spot.same("available", row.available, 0)
         }
-        StockEvent::StockAvailableAgain(StockAvailableAgain { sku, available }) => {
+        E::StockAvailableAgain(StockAvailableAgain { sku, available }) => {
             let spot = origin.row(TABLE, sku);
             spot.same("available", existing(tables, sku, spot, origin)?.available, signed(*available))
         }
-        StockEvent::StockAuditAdvanced(advanced) => {
+        E::StockAuditAdvanced(advanced) => {
             let spot = origin.row(TABLE, &advanced.sku);
             existing(tables, &advanced.sku, spot, origin).map(drop)
         }
-        StockEvent::StockAudited(audited) => audit(tables, audited, origin),
-        StockEvent::ReservationPlaced(placed) => reservations::place(tables, placed, origin),
-        StockEvent::ReservationConfirmed(confirmed) => reservations::confirm(tables, confirmed, origin),
-        StockEvent::ReservationReleased(released) => reservations::release(tables, released, origin),
-        StockEvent::ReservationExpired(expired) => reservations::expire(tables, expired, origin),
-        StockEvent::ReservationExtended(extended) => reservations::extend(tables, extended, origin),
+        E::StockAudited(audited) => audit(tables, audited, origin),
+        E::ReservationPlaced(placed) => reservations::place(tables, placed, origin),
+        E::ReservationConfirmed(confirmed) => reservations::confirm(tables, confirmed, origin),
+        E::ReservationReleased(released) => reservations::release(tables, released, origin),
+        E::ReservationExpired(expired) => reservations::expire(tables, expired, origin),
+        E::ReservationExtended(extended) => reservations::extend(tables, extended, origin),
     }
 }
 

@@ -18,7 +18,7 @@ words! {
         1 Even = "EVEN",
         /// Each between the minimum and twice the mean of what remains.
         2 DoubleMean = "DOUBLE_MEAN",
-        /// Distinct random cut points on the line from nought to the total.
+        /// Distinct random cut points on the line from zero to the total.
         3 LineCut = "LINE_CUT",
     }
 }

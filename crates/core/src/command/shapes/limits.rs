@@ -55,7 +55,7 @@ impl Wire for Dimension {
     }
 }
 
-/// What a limit counts by and in which stretches of time. Sorted dimensions, so that their order
+/// What a limit counts by and in which time windows. Sorted dimensions, so that their order
 /// says nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitShape {

@@ -16,7 +16,11 @@ fn offers(step_max: usize, count: u64) -> Bench {
 }
 
 fn steps(bench: &Bench) -> usize {
-    bench.events().iter().filter(|event| matches!(event, Event::Operation(OperationEvent::OperationStepped(_)))).count()
+    bench
+        .events()
+        .iter()
+        .filter(|event| matches!(event, Event::Operation(OperationEvent::OperationStepped(_))))
+        .count()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use scarce_core::command::{Answer, COMMANDS, CommandSpec, Effect, table};
+use scarce_core::command::{AnswerLayout, COMMANDS, CommandSpec, Effect, table};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
 
@@ -99,7 +99,7 @@ fn of_command(spec: &CommandSpec, paint: Paint) -> String {
     part("events", &spec.events.iter().map(|event| event.name).collect::<Vec<_>>());
     let layout = match (spec.effect, spec.answer) {
         (Effect::Write, _) => "the answer begins with 1, a refusal with 0",
-        (Effect::Read, Answer::Map) => "changes nothing; names and values in turn",
+        (Effect::Read, AnswerLayout::Map) => "changes nothing; names and values in turn",
         (Effect::Read, _) => "changes nothing",
     };
     part("", &[layout]);

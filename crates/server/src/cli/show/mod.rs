@@ -9,7 +9,7 @@ mod tests;
 use std::fmt::Write;
 
 use redis::Value;
-use scarce_core::command::{Answer, CommandSpec, table};
+use scarce_core::command::{AnswerLayout, CommandSpec, table};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
 
@@ -113,21 +113,21 @@ impl Page {
             return self.refused(code, facts);
         }
         match (spec.answer, value) {
-            (Answer::Array, Value::Array(values)) if values.first().and_then(integer) == Some(1) => {
+            (AnswerLayout::Array, Value::Array(values)) if values.first().and_then(integer) == Some(1) => {
                 let word = self.paint.paint(Tone::Good, "applied").to_string();
                 self.line(&word);
                 self.named(names(spec.reply).zip(&values[1..]));
             }
-            (Answer::Map, Value::Array(values)) => {
+            (AnswerLayout::Map, Value::Array(values)) => {
                 let names: Vec<_> =
                     values.iter().step_by(2).map(|name| text(name).unwrap_or_default()).collect();
                 let named = names.iter().map(String::as_str).zip(values.iter().skip(1).step_by(2));
                 self.named(named);
             }
-            (Answer::Bare, value) if spec.reply.len() == 1 && matches!(value, Value::Array(_)) => {
+            (AnswerLayout::Bare, value) if spec.reply.len() == 1 && matches!(value, Value::Array(_)) => {
                 self.named(std::iter::once((spec.reply[0].name, value)));
             }
-            (Answer::Bare, Value::Array(values)) => self.named(names(spec.reply).zip(values)),
+            (AnswerLayout::Bare, Value::Array(values)) => self.named(names(spec.reply).zip(values)),
             _ => self.plain(value),
         }
     }

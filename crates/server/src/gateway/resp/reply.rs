@@ -1,7 +1,7 @@
 //! Writing replies, in RESP2 or RESP3. No caller's text gets into a frame but as a bulk string of
 //! counted bytes.
 
-use scarce_core::command::{Answer, CommandSpec};
+use scarce_core::command::{AnswerLayout, CommandSpec};
 use scarce_core::outcome::shape::names;
 use scarce_core::outcome::{Code, Outcome, Value};
 use scarce_engine::Failure;
@@ -106,11 +106,11 @@ impl<'a> Replies<'a> {
 
     fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {
         match spec.answer {
-            Answer::Array => {
+            AnswerLayout::Array => {
                 self.array(1 + outcome.facts.len());
                 self.integer(1);
             }
-            Answer::Map => {
+            AnswerLayout::Map => {
                 self.map(outcome.facts.len());
                 for (name, value) in names(spec.reply).zip(&outcome.facts) {
                     self.bulk(name.as_bytes());
@@ -118,8 +118,8 @@ impl<'a> Replies<'a> {
                 }
                 return;
             }
-            Answer::Bare if outcome.facts.len() == 1 => {}
-            Answer::Bare => self.array(outcome.facts.len()),
+            AnswerLayout::Bare if outcome.facts.len() == 1 => {}
+            AnswerLayout::Bare => self.array(outcome.facts.len()),
         }
         outcome.facts.iter().for_each(|value| self.value(value));
     }
