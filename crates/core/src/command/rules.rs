@@ -66,4 +66,14 @@ macro_rules! rules {
     };
 }
 
-pub(super) use rules;
+/// Whether the numbers of a row's argument are amounts of an asset.
+macro_rules! is_money {
+    () => {
+        false
+    };
+    (Money) => {
+        true
+    };
+}
+
+pub(super) use {is_money, rules};

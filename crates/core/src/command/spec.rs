@@ -40,6 +40,8 @@ pub struct ArgumentSpec {
     pub syntax: Option<&'static str>,
     /// Whether the command works without it.
     pub optional: bool,
+    /// Whether its numbers are amounts of an asset, in minor units.
+    pub is_money: bool,
 }
 
 /// The options that commands take at their end: the word, and what stands behind it. A command takes all of them or
@@ -178,8 +180,8 @@ macro_rules! commands {
     ($(
         $effect:ident $number:literal $name:literal $variant:ident on $kind:ident [$($route:ident),*]
         $summary:literal
-        ($($field:ident: $type:ty),*)
-        {$($token:literal $option:ident: $otype:ty = $default:expr),*}
+        ($($field:ident: $type:ty $(as $unit:ident)?),*)
+        {$($token:literal $option:ident: $otype:ty $(as $ounit:ident)? = $default:expr),*}
         $answer:ident [$($reply:ident: $rtype:expr),*]
         refuses [$($refusal:ident),*]
         events [$($event:ident),*]
@@ -289,6 +291,7 @@ macro_rules! commands {
                         kind: <$type as Argument>::KIND,
                         syntax: <$type as Argument>::SYNTAX,
                         optional: false,
+                        is_money: is_money!($($unit)?),
                     },)*
                     $(ArgumentSpec {
                         name: stringify!($option),
@@ -296,6 +299,7 @@ macro_rules! commands {
                         kind: <$otype as Argument>::KIND,
                         syntax: <$otype as Argument>::SYNTAX,
                         optional: true,
+                        is_money: is_money!($($ounit)?),
                     },)*
                 ],
                 answer: AnswerLayout::$answer,

@@ -5,7 +5,7 @@ pub use super::parse::find;
 use super::argument::{Argument, Invalid, Words};
 use super::parse::common_option;
 use super::rows::{CLAIM, DIGEST, FILL, HOLD, LEVEL, TRADE};
-use super::rules::rules;
+use super::rules::{is_money, rules};
 use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
 };
@@ -20,7 +20,7 @@ use crate::types::{Delta, Id, Natural, OperationId, Positive};
 
 commands! {
     Write 10 "ACCOUNT.OPEN" AccountOpen on Account [account] "Opens an account that keeps one asset."
-        (account: Id, asset: Id) {"OVERDRAFT" overdraft: Natural = Natural::ZERO}
+        (account: Id, asset: Id) {"OVERDRAFT" overdraft: Natural as Money = Natural::ZERO}
         Array [available: INTEGER] refuses [AccountExists] events [AccountOpened]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Read 11 "ACCOUNT.GET" AccountGet on Account [account] "Shows an account's balance, held amount and status."
@@ -29,29 +29,29 @@ commands! {
         refuses [AccountNotFound] events []
         rules { batch: Joins };
     Write 12 "ACCOUNT.CREDIT" AccountCredit on Account [account] "Adds money to an account from outside."
-        (account: Id, amount: Positive) {}
+        (account: Id, amount: Positive as Money) {}
         Array [available: INTEGER, balance: INTEGER] refuses [AccountNotFound, AccountClosed, Overflow] events [AccountCredited]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 13 "ACCOUNT.DEBIT" AccountDebit on Account [account] "Takes money out of an account if enough is available."
-        (account: Id, amount: Positive) {}
+        (account: Id, amount: Positive as Money) {}
         Array [available: INTEGER, balance: INTEGER]
         refuses [AccountNotFound, AccountClosed, AccountFrozen, InsufficientFunds, Overflow] events [AccountDebited]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 14 "ACCOUNT.TRANSFER" AccountTransfer on Account [from, to] "Moves money from one account to another of the same asset."
-        (from: Id, to: Id, amount: Positive) {}
+        (from: Id, to: Id, amount: Positive as Money) {}
         Array [from_available: INTEGER, to_available: INTEGER]
         refuses [SameAccount, AccountNotFound, AccountClosed, AccountFrozen, AssetMismatch, InsufficientFunds, Overflow]
         events [AccountTransferred]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 15 "ACCOUNT.HOLD" AccountHold on Account [account] "Sets money aside until it is captured, voided or past its deadline."
-        (account: Id, hold: Id, amount: Positive) {"TTL" ttl_ms: Option<Positive> = None}
+        (account: Id, hold: Id, amount: Positive as Money) {"TTL" ttl_ms: Option<Positive> = None}
         Array [available: INTEGER, deadline: INTEGER.or_none()]
         refuses [AccountNotFound, AccountClosed, AccountFrozen, HoldExists, InsufficientFunds, Overflow]
         events [HoldPlaced]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 16 "ACCOUNT.CAPTURE" AccountCapture on Account [account, to] "Pays money out of a hold, to another account or outside, and releases or keeps the rest."
         (account: Id, hold: Id)
-        {"AMOUNT" amount: Option<Positive> = None, "TO" to: Option<Id> = None, "KEEPREST" keep_rest: bool = false}
+        {"AMOUNT" amount: Option<Positive> as Money = None, "TO" to: Option<Id> = None, "KEEPREST" keep_rest: bool = false}
         Array [captured: INTEGER, hold_remaining: INTEGER, available: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired, AmountExceedsHold, AccountClosed, AssetMismatch, Overflow]
         events [HoldCaptured]
@@ -83,7 +83,7 @@ commands! {
         Array [status: TEXT] refuses [AccountNotFound, BalanceNotZero] events [AccountClosed]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Write 23 "ACCOUNT.OVERDRAFT" AccountOverdraft on Account [account] "Sets how far below zero the account may go."
-        (account: Id, overdraft: Natural) {}
+        (account: Id, overdraft: Natural as Money) {}
         Array [overdraft: INTEGER, available: INTEGER] refuses [AccountNotFound, AccountClosed, OverdraftInUse]
         events [AccountOverdraftSet]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
@@ -163,8 +163,8 @@ commands! {
         rules { batch: Joins };
 
     Write 60 "PACKET.CREATE" PacketCreate on Campaign [campaign] "Cuts red packets by a plan or from a list of amounts, and opens them for claims."
-        (campaign: Id, asset: Id, cut: Cut)
-        {"MIN" min: Option<Positive> = None, "MAX" max: Option<Positive> = None, "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None}
+        (campaign: Id, asset: Id, cut: Cut as Money)
+        {"MIN" min: Option<Positive> as Money = None, "MAX" max: Option<Positive> as Money = None, "START" starts_at: Option<Natural> = None, "END" ends_at: Option<Natural> = None}
         Array [count: INTEGER, total: INTEGER, commitment: TEXT.or_none()] refuses [CampaignExists, StepLimit]
         events [PacketsCreated, PacketsFilled]
         rules { refusals: Forgotten, memory: Takes, steps: Several, batch: Joins };

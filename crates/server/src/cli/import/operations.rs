@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, Invalid};
+use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Effect, Invalid};
 use scarce_core::outcome::Durability;
 use scarce_core::types::{Natural, OperationId};
 
@@ -41,7 +41,7 @@ pub(super) fn read(
     let mut words = vec![spec.name.to_owned()];
     for argument in spec.arguments {
         match row.get(argument.name) {
-            Some(cell) => push_argument(spec, argument, cell, amounts, asset, &mut words)?,
+            Some(cell) => push_argument(argument, cell, amounts, asset, &mut words)?,
             None if argument.optional => {}
             None => return Err(Problem::of(argument.name, format!("is missing for {}", spec.name))),
         }
@@ -78,7 +78,6 @@ fn check_columns(spec: &CommandSpec, row: &Row<'_>) -> Result<(), Problem> {
 }
 
 fn push_argument(
-    spec: &CommandSpec,
     argument: &ArgumentSpec,
     cell: &str,
     amounts: &mut Amounts,
@@ -99,7 +98,7 @@ fn push_argument(
         None => words.push(cell.to_owned()),
     }
     let given = &mut words[begin..];
-    for at in money(spec, argument, given) {
+    for at in money(argument, given) {
         let Some(word) = given.get_mut(at) else { break };
         *word = amounts.read(word, asset).map_err(problem)?.to_string();
     }
@@ -107,14 +106,13 @@ fn push_argument(
 }
 
 /// Which words of an argument are amounts of the row's asset.
-fn money(spec: &CommandSpec, argument: &ArgumentSpec, words: &[String]) -> Range<usize> {
-    match (spec.group(), argument.name) {
-        ("ACCOUNT", "amount" | "overdraft") | ("PACKET", "min" | "max") => 0..1,
-        ("PACKET", "cut") if words.first().is_some_and(|word| word.eq_ignore_ascii_case("AMOUNTS")) => {
-            2..words.len()
-        }
-        ("PACKET", "cut") => 1..2,
-        _ => 0..0,
+fn money(argument: &ArgumentSpec, words: &[String]) -> Range<usize> {
+    let is_list = || words.first().is_some_and(|word| word.eq_ignore_ascii_case("AMOUNTS"));
+    match argument.kind {
+        _ if !argument.is_money => 0..0,
+        ArgumentKind::Cut if is_list() => 2..words.len(),
+        ArgumentKind::Cut => 1..2,
+        _ => 0..1,
     }
 }
 

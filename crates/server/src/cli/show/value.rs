@@ -1,18 +1,23 @@
 //! One value, on one line or as a table.
 
 use redis::Value;
+use scarce_core::command::COMMANDS;
+use scarce_core::outcome::shape::{Shape, ValueSpec, names};
 
 use crate::client::text;
 
-/// What is in the rows of a list, by the list's name.
-const COLUMNS: &[(&str, &[&str])] = &[
-    ("holds", &["hold", "amount", "status", "deadline"]),
-    ("limits", &["limit", "max", "per", "window", "offset_minutes"]),
-    ("bids", &["price", "quantity", "orders"]),
-    ("asks", &["price", "quantity", "orders"]),
-    ("fills", &["trade", "maker_order", "price", "quantity", "maker_remaining"]),
-    ("digests", &["partition", "sequence", "digest"]),
-];
+/// The values of a coupon's limit.
+const LIMIT: &[&str] = &["limit", "max", "per", "window", "offset_minutes"];
+
+/// The names of what is in the rows of a list, by the list's name in the command table.
+fn columns_of(list: &str) -> Vec<&'static str> {
+    let of_rows = |value: &ValueSpec| match value.value_type.shape {
+        Shape::Rows(row) if value.name == list => Some(names(row.values).collect()),
+        Shape::Limits if value.name == list => Some(LIMIT.to_vec()),
+        _ => None,
+    };
+    COMMANDS.iter().flat_map(|spec| spec.reply).find_map(of_rows).unwrap_or_default()
+}
 
 /// Values that are times in Unix milliseconds, by their names.
 const TIMES: &[&str] = &["at", "deadline", "now", "starts_at", "ends_at", "resets_at"];
@@ -51,7 +56,7 @@ pub(super) fn rows_of(name: &str, value: &Value) -> Option<Vec<String>> {
         _ => None,
     });
     let rows: Vec<_> = rows.collect::<Option<_>>()?;
-    let columns = COLUMNS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, columns)| columns);
+    let columns = columns_of(name);
     let head = (!columns.is_empty() && !rows.is_empty())
         .then(|| columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>());
     let cells = rows.iter().map(|values| {
