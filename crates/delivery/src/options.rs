@@ -64,8 +64,6 @@ pub struct SettlementOptions {
     pub account_template: AccountTemplate,
     /// Whether an account that does not exist is opened, in the campaign's asset.
     pub open_accounts: bool,
-    /// The least time for which the engine remembers operation ids (`window_ms_min` of its settings).
-    pub ids_kept: Duration,
     /// How many packets are credited at a time.
     pub batch_max: usize,
     /// How many such batches are under way at a time.
@@ -83,7 +81,6 @@ impl Default for SettlementOptions {
         Self {
             account_template: AccountTemplate::default(),
             open_accounts: true,
-            ids_kept: Duration::from_secs(600),
             batch_max: 1_000,
             lanes: 2,
             lookup: None,
@@ -97,7 +94,6 @@ impl std::fmt::Debug for SettlementOptions {
         f.debug_struct("SettlementOptions")
             .field("account_template", &self.account_template)
             .field("open_accounts", &self.open_accounts)
-            .field("ids_kept", &self.ids_kept)
             .field("batch_max", &self.batch_max)
             .field("lanes", &self.lanes)
             .field("has_lookup", &self.lookup.is_some())

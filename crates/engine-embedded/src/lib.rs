@@ -192,6 +192,7 @@ impl Place {
 pub struct Recovered {
     lock: Option<DirectoryLock>,
     deployment: Deployment,
+    state: state::Settings,
     owners: Vec<Owner>,
 }
 
@@ -255,7 +256,7 @@ pub fn open_files(
             recovery::recover_owner(&place, &deployment, settings, progress)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(Recovered { lock: None, deployment, owners })
+    Ok(Recovered { lock: None, deployment, state: settings.state.clone(), owners })
 }
 
 impl Recovered {
@@ -276,6 +277,7 @@ impl Recovered {
         let engine = Arc::new(Embedded {
             deployment_id: hex(&self.deployment.deployment_id),
             secret: self.deployment.secret,
+            state: self.state,
             inboxes: self.owners.iter().map(|owner| owner.inbox().clone()).collect(),
         });
         let stop = Stop::default();
@@ -299,6 +301,7 @@ impl Recovered {
 pub struct Embedded {
     deployment_id: String,
     secret: [u8; 32],
+    state: state::Settings,
     inboxes: Vec<Inbox>,
 }
 
@@ -376,6 +379,10 @@ impl Log for Embedded {
 impl Engine for Embedded {
     fn secret(&self) -> &[u8; 32] {
         &self.secret
+    }
+
+    fn state_settings(&self) -> &state::Settings {
+        &self.state
     }
 
     fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {

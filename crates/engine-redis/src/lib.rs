@@ -48,6 +48,7 @@ use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
+use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
 use scarce_engine::metrics::PartitionMetrics;
@@ -273,6 +274,10 @@ impl Log for RedisEngine {
 impl Engine for RedisEngine {
     fn secret(&self) -> &[u8; 32] {
         &self.secret
+    }
+
+    fn state_settings(&self) -> &state::Settings {
+        &self.settings.state
     }
 
     fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {

@@ -8,7 +8,7 @@ use scarce_core::command::{Command, Envelope};
 use scarce_core::event::{Entry, Position};
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
-use scarce_core::{facts, placement};
+use scarce_core::{facts, placement, state};
 
 use crate::consumers::{ConsumerName, Consumption, Lease};
 use crate::metrics::PartitionMetrics;
@@ -173,6 +173,9 @@ pub trait Log: Send + Sync {
 pub trait Engine: Log {
     /// The deployment's secret, which keys the cuts of red packets.
     fn secret(&self) -> &[u8; 32];
+
+    /// The settings in effect that outcomes depend on, such as how long operation ids are remembered.
+    fn state_settings(&self) -> &state::Settings;
 
     /// Hands a batch to a partition. `reply` is called exactly once, from a thread of the engine; it
     /// must not block.

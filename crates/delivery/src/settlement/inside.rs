@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use scarce_core::types::Id;
+use scarce_core::types::{Id, signed};
 use scarce_engine::Engine;
 use tokio::runtime::Handle;
 
@@ -128,7 +128,7 @@ impl Settler {
 
     /// How long the engine certainly remembers an id, with some room for clocks that differ.
     pub(super) fn window_ms(&self) -> i64 {
-        millis(self.options.ids_kept) / 10 * 9
+        signed(self.engine.state_settings().window_ms_min) / 10 * 9
     }
 
     /// How long the engine may take for an answer.

@@ -14,7 +14,7 @@ use crate::kit::{Bench, Database, DatabaseKind, Fault, Faulty, hasty, open, wait
 use crate::settlement::counts;
 
 /// How long the engine remembers ids.
-const IDS_KEPT: Duration = Duration::from_millis(1_500);
+const IDS_KEPT_MS: u64 = 1_500;
 
 /// Says the same of every operation, and counts how often it was asked.
 struct Oracle {
@@ -37,7 +37,7 @@ fn credits(batch: &[Request]) -> bool {
 
 fn settlement(lookup: Option<Arc<Oracle>>) -> SettlementOptions {
     let lookup = lookup.map(|oracle| oracle as Arc<dyn SettledLookup>);
-    SettlementOptions { ids_kept: IDS_KEPT, lookup, ..SettlementOptions::default() }
+    SettlementOptions { lookup, ..SettlementOptions::default() }
 }
 
 async fn only(delivery: &Delivery) -> Settlement {
@@ -59,9 +59,8 @@ async fn sent_long_ago(bench: &Bench, database: &Database, fault: Fault) -> (Del
     flow.stop().await;
     let first_ms = only(&delivery).await.first_tried_at_ms.expect("an open try");
     // Its time passes in the table rather than in the test; the engine forgets by its own clock.
-    let kept_ms = u64::try_from(IDS_KEPT.as_millis()).expect("short");
     let now_ms = || u64::try_from(jiff::Timestamp::now().as_millisecond()).expect("a time");
-    wait_until("time does not pass", || async { now_ms() > first_ms + 2 * kept_ms }).await;
+    wait_until("time does not pass", || async { now_ms() > first_ms + 2 * IDS_KEPT_MS }).await;
     (delivery, i64::try_from(amount).expect("an amount"))
 }
 
@@ -75,7 +74,7 @@ async fn settle(bench: &Bench, delivery: &Delivery, oracle: Option<Arc<Oracle>>)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
     for kind in DatabaseKind::ALL {
-        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(kind));
+        let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(kind));
         let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
         let letter = settle(&bench, &delivery, None).await;
         let error = letter.last_error.as_deref().expect("a reason");
@@ -93,7 +92,7 @@ async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_knows_that_it_happened_is_believed() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
     let (delivery, amount) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let oracle = Arc::new(Oracle { says: Ok(Settled::Applied), asked: AtomicUsize::new(0) });
     let settled = settle(&bench, &delivery, Some(Arc::clone(&oracle))).await;
@@ -103,7 +102,7 @@ async fn who_knows_that_it_happened_is_believed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_knows_that_it_did_not_happen_has_it_sent_again() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
     let (delivery, amount) = sent_long_ago(&bench, &database, Fault::RequestLost).await;
     assert_eq!(bench.count("account.credited"), 0);
     let oracle = Arc::new(Oracle { says: Ok(Settled::Absent), asked: AtomicUsize::new(0) });
@@ -114,7 +113,7 @@ async fn who_knows_that_it_did_not_happen_has_it_sent_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_cannot_be_asked_just_now_is_asked_again() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
     let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let oracle = Arc::new(Oracle { says: Err("the table is away".to_owned()), asked: AtomicUsize::new(0) });
     let lookup = settlement(Some(Arc::clone(&oracle)));
@@ -140,7 +139,7 @@ async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
-    let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
+    let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
     let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
     let attempts = only(&delivery).await.attempts;
     let away: Arc<dyn Engine> = Faulty::new(&bench.engine, |_: &[Request]| Fault::Overloaded);
@@ -154,7 +153,7 @@ async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
     for (says, count) in [(Settled::Applied, 1), (Settled::Absent, 2)] {
-        let (bench, database) = (Bench::forgetting_after(1_500), Database::new(DatabaseKind::Sqlite));
+        let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
         let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
         database
             .run("UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL")

@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use scarce_core::state;
 use scarce_delivery::{Delivery, DeliveryOptions, Health, Secret, SettlementOptions, Workers};
 use scarce_engine::Engine;
 use scarce_outflow::{Outflow, Start};
@@ -99,7 +98,6 @@ fn settle(
     let options = SettlementOptions {
         account_template: settings.settlement_account.clone(),
         open_accounts: settings.settlement_opens_accounts,
-        ids_kept: Duration::from_millis(state::Settings::default().window_ms_min),
         lookup,
         looks_up_first_tries: settings.settlement_looks_up_first_tries,
         ..SettlementOptions::default()

@@ -175,7 +175,9 @@ impl Serve<'_> {
 
 fn projection(engine: &dyn Engine, settings: &Settings) -> Result<Option<Projection>, ProjectionError> {
     let Some(url) = settings.sql_url() else { return Ok(None) };
-    Projection::new(&url, engine.deployment_id(), ProjectionOptions::default()).map(Some)
+    let ids_kept_ms_min = engine.state_settings().window_ms_min;
+    let options = ProjectionOptions { ids_kept_ms_min, ..ProjectionOptions::default() };
+    Projection::new(&url, engine.deployment_id(), options).map(Some)
 }
 
 /// What tells this process from others that work under the same names.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
+use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Reply, Watch};
 use scarce_engine::metrics::PartitionMetrics;
@@ -51,6 +52,10 @@ fn lost(count: usize) -> Vec<Result<scarce_core::outcome::Receipt, Failure>> {
 impl Engine for Faulty {
     fn secret(&self) -> &[u8; 32] {
         self.engine.secret()
+    }
+
+    fn state_settings(&self) -> &state::Settings {
+        self.engine.state_settings()
     }
 
     fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
