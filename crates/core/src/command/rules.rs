@@ -37,7 +37,13 @@ pub enum Batch {
     Alone,
 }
 
-/// The attributes of a command.
+/// The attributes of a command. A row that leaves one out does not compile:
+///
+/// ```compile_fail,E0063
+/// use scarce_core::command::rules::{Batch, Memory, Refusals, Rules};
+///
+/// let rules = Rules { refusals: Refusals::Remembered, memory: Memory::Takes, batch: Batch::Joins };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// What becomes of its refusals under the operation id.

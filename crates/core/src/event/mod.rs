@@ -1,5 +1,19 @@
 //! Events: what changed, and the resulting values. The state is the fold of all events. One table
 //! declares them.
+//!
+//! Each block of the table makes an enum of its own, such as [`AccountEvent`], and code that applies or folds events
+//! matches on it without a `_` arm. An event that is forgotten somewhere does not compile:
+//!
+//! ```compile_fail,E0004
+//! use scarce_core::event::AccountEvent;
+//!
+//! fn is_money_in(event: &AccountEvent) -> bool {
+//!     match event {
+//!         AccountEvent::AccountCredited(_) => true,
+//!         AccountEvent::AccountDebited(_) => false,
+//!     }
+//! }
+//! ```
 
 pub mod entry;
 pub mod from_shown;

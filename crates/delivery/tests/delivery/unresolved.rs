@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use scarce_delivery::{
     Delivery, LookedUp, Settled, SettledLookup, Settlement, SettlementOptions, SettlementState, Tried,
