@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::{EntryHead, OperationMark};
 use crate::outcome::{Code, Outcome};
-use crate::state::Settings;
+use crate::state::StateSettings;
 use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
 
@@ -102,13 +102,19 @@ impl Operations {
 
     /// The stamp up to which ids may have been forgotten.
     #[must_use]
-    pub fn horizon(&self, settings: &Settings, now: TimeMs) -> TimeMs {
+    pub fn horizon(&self, settings: &StateSettings, now: TimeMs) -> TimeMs {
         now.saturating_sub(settings.window_ms).max(self.forgotten_at)
     }
 
     /// What is known of an id.
     #[must_use]
-    pub fn find(&self, namespace: &str, id: &OperationId, settings: &Settings, now: TimeMs) -> Option<Known> {
+    pub fn find(
+        &self,
+        namespace: &str,
+        id: &OperationId,
+        settings: &StateSettings,
+        now: TimeMs,
+    ) -> Option<Known> {
         let key = self.key(namespace, id);
         let position = self.index.find(key[0], |position| self.is_at(position, key))?;
         let record = self.record(position).filter(|record| record.at + settings.window_ms > now)?;
@@ -117,7 +123,7 @@ impl Operations {
 
     /// Whether a new id would push one out that must not be forgotten yet.
     #[must_use]
-    pub fn is_full(&self, settings: &Settings, now: TimeMs) -> bool {
+    pub fn is_full(&self, settings: &StateSettings, now: TimeMs) -> bool {
         self.records.len() >= settings.operations_max
             && self.records.get(0).is_none_or(|oldest| oldest.at + settings.window_ms_min > now)
     }
@@ -130,7 +136,7 @@ impl Operations {
         outcome: &Outcome,
         head: &EntryHead,
         (sequence_last, events): (u64, u32),
-        settings: &Settings,
+        settings: &StateSettings,
     ) {
         let key = self.key(&operation.namespace, &operation.id);
         self.scratch.clear();
@@ -139,7 +145,7 @@ impl Operations {
         self.forget(settings, head.at);
     }
 
-    fn forget(&mut self, settings: &Settings, now: TimeMs) {
+    fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
         while let Some(oldest) = self.records.get(0) {
             let over = oldest.at + settings.window_ms <= now;
             // Fewer may be allowed than are kept, after a restart; none is forgotten before its time for that.

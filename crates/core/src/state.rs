@@ -17,7 +17,7 @@ use crate::types::{Id, TimeMs};
 
 /// The settings that outcomes depend on. They must be the same in every engine of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct StateSettings {
     /// How long operation ids are remembered.
     pub window_ms: u64,
     /// The least time for which they are remembered. New operations are refused before an id is forgotten earlier.
@@ -44,7 +44,7 @@ pub struct Settings {
     pub hash_seed: u64,
 }
 
-impl Default for Settings {
+impl Default for StateSettings {
     fn default() -> Self {
         Self {
             window_ms: 24 * 3_600_000,
@@ -63,7 +63,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl StateSettings {
     /// How far ahead of the clock an id may carry its time. Ids that carry a time count as expired so
     /// much before the window is over, so that none can be forgotten while its own time still lies within.
     #[must_use]
@@ -120,7 +120,7 @@ pub struct Origin<'a> {
 #[derive(Debug)]
 pub struct State {
     /// What outcomes depend on beside the log.
-    pub settings: Settings,
+    pub settings: StateSettings,
     /// The stamp of the last entry.
     pub at: TimeMs,
     /// Money.
@@ -148,7 +148,7 @@ reversible_fields!(State { accounts, stock, campaigns, coupons, markets, deadlin
 impl State {
     /// An empty partition.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: StateSettings) -> Self {
         let seed = settings.hash_seed;
         Self {
             settings,
@@ -235,7 +235,7 @@ impl State {
     ///
     /// # Errors
     /// When the bytes are no such state.
-    pub fn load(settings: Settings, input: &mut Input<'_>) -> Result<Self, Malformed> {
+    pub fn load(settings: StateSettings, input: &mut Input<'_>) -> Result<Self, Malformed> {
         let mut state = Self::new(settings);
         state.at = Wire::get(input)?;
         state.accounts.load(input, &mut state.deadlines)?;

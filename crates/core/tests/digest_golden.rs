@@ -4,7 +4,7 @@
 
 use scarce_core::command::{Body, Command, Envelope, table};
 use scarce_core::machine::{Answer, Machine};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::Id;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -19,7 +19,7 @@ fn listed(begin: &str, end: &str) -> Vec<&'static str> {
 
 /// The page's commands, given to an empty machine at the stamp 1000 with a secret of zeros.
 fn machine() -> Machine {
-    let mut machine = Machine::new(Settings::default(), 0);
+    let mut machine = Machine::new(StateSettings::default(), 0);
     let mut log = Vec::new();
     for line in listed("### Commands", "### Records") {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();

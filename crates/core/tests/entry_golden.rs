@@ -4,7 +4,7 @@
 use scarce_core::command::{Body, Command, Envelope, table};
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 
 const PAGE: &str = include_str!("../../../docs/journal-format.md");
 
@@ -13,7 +13,7 @@ fn entries_are_those_of_the_page() {
     let rest = PAGE.split_once("### Vectors").expect("the section begins").1;
     let section = rest.split_once("\n## ").expect("the section ends").0;
     let lines: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("    ")).collect();
-    let (mut machine, mut read) = (Machine::new(Settings::default(), 0), 0);
+    let (mut machine, mut read) = (Machine::new(StateSettings::default(), 0), 0);
     for pair in lines.chunks(2) {
         let words: Vec<&[u8]> = pair[0].split(' ').map(str::as_bytes).collect();
         let spec = table::find(words[0]).expect("a command");

@@ -31,7 +31,7 @@ pub(super) enum Task {
 pub(super) struct Keeper {
     pub(super) place: Place,
     pub(super) consumers: Arc<Registry>,
-    pub(super) settings: state::Settings,
+    pub(super) settings: state::StateSettings,
     pub(super) journal: Journal,
     pub(super) progress: Arc<Progress>,
     pub(super) tasks: Receiver<Task>,

@@ -138,7 +138,7 @@ pub struct Settings {
     /// How many partitions; fixed when the deployment is created.
     pub partitions: u32,
     /// What outcomes depend on.
-    pub state: state::Settings,
+    pub state: state::StateSettings,
     /// Bytes of a journal segment.
     pub segment_bytes: u64,
     /// A snapshot is made whenever so many bytes of journal were written since the last.
@@ -157,7 +157,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             partitions: 1,
-            state: state::Settings::default(),
+            state: state::StateSettings::default(),
             segment_bytes: 64 << 20,
             snapshot_bytes: 512 << 20,
             inbox_batches_max: 1_024,
@@ -192,7 +192,7 @@ impl Place {
 pub struct Recovered {
     lock: Option<DirectoryLock>,
     deployment: Deployment,
-    state: state::Settings,
+    state: state::StateSettings,
     owners: Vec<Owner>,
 }
 
@@ -301,7 +301,7 @@ impl Recovered {
 pub struct Embedded {
     deployment_id: String,
     secret: [u8; 32],
-    state: state::Settings,
+    state: state::StateSettings,
     inboxes: Vec<Inbox>,
 }
 
@@ -381,7 +381,7 @@ impl Engine for Embedded {
         &self.secret
     }
 
-    fn state_settings(&self) -> &state::Settings {
+    fn state_settings(&self) -> &state::StateSettings {
         &self.state
     }
 

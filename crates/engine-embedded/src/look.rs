@@ -103,7 +103,7 @@ pub enum LogVerdict {
 /// When the log cannot be read or folded. What is wrong with a snapshot is in its verdict.
 pub fn verify_snapshots(
     files: &PartitionFiles<'_>,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
     on_progress: &mut dyn FnMut(journal::Progress),
 ) -> Result<Vec<SnapshotVerdict>, EmbeddedError> {
     let settings = machine_settings(settings, files.deployment);

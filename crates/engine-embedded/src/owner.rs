@@ -35,7 +35,7 @@ pub(super) struct Parts<'a> {
     pub(super) machine: Machine,
     pub(super) writer: Writer,
     pub(super) place: Place,
-    pub(super) state_settings: state::Settings,
+    pub(super) state_settings: state::StateSettings,
     pub(super) settings: &'a Settings,
 }
 

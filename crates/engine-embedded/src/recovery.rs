@@ -29,10 +29,10 @@ pub(super) const BEGUN_MARK: &str = "journal-begun";
 
 /// The settings of a deployment's machines: names are hashed under its secret.
 #[must_use]
-pub fn machine_settings(settings: &state::Settings, deployment: &Deployment) -> state::Settings {
+pub fn machine_settings(settings: &state::StateSettings, deployment: &Deployment) -> state::StateSettings {
     let mut seed = [0; 8];
     seed.copy_from_slice(&deployment.secret[..8]);
-    state::Settings { hash_seed: u64::from_le_bytes(seed), ..settings.clone() }
+    state::StateSettings { hash_seed: u64::from_le_bytes(seed), ..settings.clone() }
 }
 
 pub(super) fn recover_owner(
@@ -66,7 +66,7 @@ pub(super) fn recover_owner(
 /// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.
 pub(super) fn newest_machine_at(
     place: &Place,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
 ) -> Result<(Machine, u64), EmbeddedError> {
     let newest = snapshot::newest_good(&*place.storage, &place.snapshot_owner())?;
     let durable_through = newest.durable_through();
@@ -85,7 +85,7 @@ pub fn newest_machine(
     storage: &std::sync::Arc<dyn Storage>,
     deployment: &Deployment,
     partition: u32,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
 ) -> Result<Machine, EmbeddedError> {
     let settings = machine_settings(settings, deployment);
     newest_machine_at(&look_at(storage, deployment, partition), &settings).map(|(machine, _)| machine)
@@ -103,7 +103,7 @@ pub(super) fn look_at(
 pub(super) fn load_machine(
     place: &Place,
     name: &str,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
 ) -> Result<(Machine, SnapshotInfo), EmbeddedError> {
     let mut reader = snapshot::load(&*place.storage, name, &place.snapshot_owner())?;
     let mut bytes = Vec::new();
@@ -137,7 +137,7 @@ pub fn verify_partition(
     storage: &std::sync::Arc<dyn Storage>,
     deployment: &Deployment,
     partition: u32,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
     on_progress: &mut dyn FnMut(journal::Progress),
 ) -> Result<(Machine, journal::Verification), EmbeddedError> {
     let settings = machine_settings(settings, deployment);

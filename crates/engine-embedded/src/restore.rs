@@ -111,7 +111,7 @@ pub fn restore_partition(
     source: &PartitionFiles<'_>,
     target: &PartitionFiles<'_>,
     until: Until,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
     on_progress: &mut dyn FnMut(journal::Progress),
 ) -> Result<Restored, EmbeddedError> {
     let settings = machine_settings(settings, source.deployment);
@@ -159,7 +159,7 @@ struct Snapshots {
 fn good_snapshots(
     place: &Place,
     until: Until,
-    settings: &state::Settings,
+    settings: &state::StateSettings,
     problems: &mut Vec<String>,
 ) -> Result<Snapshots, EmbeddedError> {
     let mut found = Snapshots { eligible: Vec::new(), epoch: 0, durable_through: 0 };
@@ -196,7 +196,7 @@ impl Plan {
     fn new(
         place: &Place,
         until: Until,
-        settings: &state::Settings,
+        settings: &state::StateSettings,
         snapshots: &[(String, SnapshotInfo)],
     ) -> Result<Self, EmbeddedError> {
         let partition = place.partition;
@@ -332,7 +332,12 @@ fn copy_file(
 }
 
 /// Recovers the copy as a start would, compares, and raises its epoch.
-fn settle(place: &Place, settings: &state::Settings, plan: &Plan, epoch: u64) -> Result<(), EmbeddedError> {
+fn settle(
+    place: &Place,
+    settings: &state::StateSettings,
+    plan: &Plan,
+    epoch: u64,
+) -> Result<(), EmbeddedError> {
     let (mut machine, durable_through) = newest_machine_at(place, settings)?;
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
     let mut recovered = journal::recover(

@@ -6,7 +6,7 @@ use compact_str::format_compact;
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::outcome::Value;
 use scarce_core::packets::Prepared;
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::OperationId;
 
 use super::values::{Unreadable, Writer};
@@ -75,7 +75,7 @@ pub fn resume() -> Encoded {
 
 /// Writes a request.
 #[must_use]
-pub fn encode(request: &Request, settings: &Settings, scratch: &mut Vec<u8>) -> Encoded {
+pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>) -> Encoded {
     let mut writer = Writer::default();
     let values = match request {
         Request::Write(envelope) => {
@@ -118,7 +118,7 @@ fn write_envelope(
     writer: &mut Writer,
     kind: RequestKind,
     envelope: &Envelope,
-    settings: &Settings,
+    settings: &StateSettings,
     scratch: &mut Vec<u8>,
 ) -> usize {
     let operation = envelope.common.operation.as_ref();
@@ -178,7 +178,7 @@ fn asked_id(command: &Command) -> Option<&OperationId> {
 }
 
 /// The time that an id carries.
-fn made_at(id: &OperationId, settings: &Settings) -> Option<u64> {
+fn made_at(id: &OperationId, settings: &StateSettings) -> Option<u64> {
     id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
 }
 
@@ -222,7 +222,7 @@ fn joined(amounts: &[u64]) -> String {
 /// at the last call, what was written in between may be lost, and the epoch is raised. `clock` is for tests.
 #[must_use]
 pub fn message(
-    settings: &Settings,
+    settings: &StateSettings,
     primary: Option<&str>,
     clock: Option<u64>,
     requests: &[&Encoded],

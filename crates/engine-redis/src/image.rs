@@ -4,7 +4,7 @@
 use scarce_core::facts;
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
-use scarce_core::state::{Settings, State};
+use scarce_core::state::{State, StateSettings};
 use scarce_core::types::Id;
 
 use super::connection::Link;
@@ -36,7 +36,7 @@ const READINGS_MAX: usize = 20;
 pub async fn machine(
     link: &Link,
     keys: &Keys,
-    settings: &Settings,
+    settings: &StateSettings,
     partition: u32,
 ) -> Result<Machine, Failure> {
     for _ in 0..READINGS_MAX {
@@ -78,7 +78,7 @@ pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
     }
 }
 
-async fn read_state(link: &Link, keys: &Keys, settings: &Settings, at: u64) -> Result<State, Failure> {
+async fn read_state(link: &Link, keys: &Keys, settings: &StateSettings, at: u64) -> Result<State, Failure> {
     let mut state = State::new(settings.clone());
     state.at = at;
     accounts::read(link, keys, &mut state).await?;

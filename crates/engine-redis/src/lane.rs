@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use scarce_core::command::Command;
 use scarce_core::outcome::Durability;
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_engine::clock::{Clock, ManualClock};
 use scarce_engine::consumers;
 use scarce_engine::engine::{Failure, Reply, Request};
@@ -43,7 +43,7 @@ pub(super) struct Mail {
 }
 
 impl Mail {
-    pub(super) fn new(batch: Vec<Request>, settings: &Settings, reply: Reply) -> Self {
+    pub(super) fn new(batch: Vec<Request>, settings: &StateSettings, reply: Reply) -> Self {
         let mut scratch = Vec::new();
         let encoded = batch.iter().map(|request| call::encode(request, settings, &mut scratch)).collect();
         Self { batch, encoded, reply }
@@ -97,7 +97,7 @@ impl Shared {
 pub(super) struct Lane {
     pub(super) partition: u32,
     pub(super) keys: Keys,
-    pub(super) settings: Settings,
+    pub(super) settings: StateSettings,
     pub(super) clock: Option<ManualClock>,
     pub(super) link: Link,
     /// For digests, which read all keys.

@@ -276,7 +276,7 @@ impl Engine for RedisEngine {
         &self.secret
     }
 
-    fn state_settings(&self) -> &state::Settings {
+    fn state_settings(&self) -> &state::StateSettings {
         &self.settings.state
     }
 

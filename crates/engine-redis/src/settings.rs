@@ -36,7 +36,7 @@ pub struct Settings {
     /// How many partitions; fixed when the deployment is created.
     pub partitions: u32,
     /// What outcomes depend on.
-    pub state: state::Settings,
+    pub state: state::StateSettings,
     /// How the library is called; by default as Functions where the server has them.
     pub script: Option<ScriptKind>,
     /// How safe a change must be before it is answered, where a command does not say itself.
@@ -78,10 +78,10 @@ impl Default for Settings {
 
 /// What outcomes depend on, by default: as elsewhere, but that steps are shorter.
 #[must_use]
-pub fn default_state() -> state::Settings {
-    state::Settings {
+pub fn default_state() -> state::StateSettings {
+    state::StateSettings {
         step_max: STEP_MAX,
         packets_per_step_max: PACKETS_PER_STEP_MAX,
-        ..state::Settings::default()
+        ..state::StateSettings::default()
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::Levels;
@@ -29,7 +29,7 @@ const SWEEP_REQUESTS: usize = 16;
 pub(super) struct Sweeper {
     pub(super) keys: Keys,
     pub(super) link: Link,
-    pub(super) settings: Settings,
+    pub(super) settings: StateSettings,
     pub(super) shared: Arc<Shared>,
     pub(super) inbox: WeakSender<Mail>,
     pub(super) trimmer: Trimmer,

@@ -246,7 +246,7 @@ fn a_campaign_whose_filling_was_interrupted_is_filled_by_whoever_comes_next() {
 
 /// What the log folds to is what the keys hold.
 fn check_fold(engine: &RedisEngine) {
-    let mut machine = Machine::new(state::Settings::default(), 0);
+    let mut machine = Machine::new(state::StateSettings::default(), 0);
     loop {
         let entries: Vec<Entry> = engine.entries(0, machine.sequence() + 1, 1 << 20).expect("the log");
         if entries.is_empty() {

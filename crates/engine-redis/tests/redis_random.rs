@@ -39,13 +39,13 @@ struct Pair<'a> {
     machine: Machine,
     entries: Vec<Entry>,
     url: &'a str,
-    settings: state::Settings,
+    settings: state::StateSettings,
     script: ScriptKind,
     clock: ManualClock,
     engine: RedisEngine,
 }
 
-fn open(url: &str, settings: &state::Settings, script: ScriptKind, clock: &ManualClock) -> RedisEngine {
+fn open(url: &str, settings: &state::StateSettings, script: ScriptKind, clock: &ManualClock) -> RedisEngine {
     let settings = Settings {
         url: url.to_owned(),
         partitions: 1,
@@ -58,7 +58,7 @@ fn open(url: &str, settings: &state::Settings, script: ScriptKind, clock: &Manua
 }
 
 impl<'a> Pair<'a> {
-    fn new(server: &Server, url: &'a str, settings: &state::Settings, script: ScriptKind) -> Self {
+    fn new(server: &Server, url: &'a str, settings: &state::StateSettings, script: ScriptKind) -> Self {
         redis::cmd("FLUSHALL").exec(&mut connection(server)).expect("an empty server");
         let clock = ManualClock::default();
         Self {

@@ -22,8 +22,8 @@ const SWEEP: &str = "ORDER.PLACE m t tom BUY LIMIT 200 70 ID sweep";
 
 const SWEPT: &str = "partially_filled 60 10 [[1 a1 100 1 0] [2 a2 101 1 0] [3 a3 102 1 0]";
 
-fn settings() -> state::Settings {
-    state::Settings { step_max: 1, ..state::Settings::default() }
+fn settings() -> state::StateSettings {
+    state::StateSettings { step_max: 1, ..state::StateSettings::default() }
 }
 
 fn open(server: &Server, script: ScriptKind) -> RedisEngine {

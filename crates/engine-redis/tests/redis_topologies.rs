@@ -72,7 +72,7 @@ fn entries(engine: &RedisEngine, partition: u32) -> Vec<Entry> {
 
 /// The log folds to what the keys hold.
 fn check_fold(engine: &RedisEngine, partition: u32) {
-    let mut machine = Machine::new(state::Settings::default(), partition);
+    let mut machine = Machine::new(state::StateSettings::default(), partition);
     entries(engine, partition).iter().for_each(|entry| machine.apply(entry));
     let folded = format!("{:032x}", machine.state().digest(None));
     let kept = insist(engine, partition, "DIGEST").outcome.to_string();

@@ -175,7 +175,7 @@ pub trait Engine: Log {
     fn secret(&self) -> &[u8; 32];
 
     /// The settings in effect that outcomes depend on, such as how long operation ids are remembered.
-    fn state_settings(&self) -> &state::Settings;
+    fn state_settings(&self) -> &state::StateSettings;
 
     /// Hands a batch to a partition. `reply` is called exactly once, from a thread of the engine; it
     /// must not block.

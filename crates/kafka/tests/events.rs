@@ -12,7 +12,7 @@ use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use scarce_api::event::{Entries, Received};
 use scarce_core::event::{Entry, Event, Position};
 use scarce_core::machine::Machine;
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_engine::{Engine, Log};
 use scarce_kafka::{Compression, EventTopic, KafkaSettings};
 use scarce_launch::{Kafka, KafkaOptions};
@@ -184,7 +184,7 @@ async fn a_fold_of_the_topic_is_the_state() {
     let topic = EventTopic::open(&settings, 1).await.expect("a topic");
     flow_out(&server, &topic).await;
     let mut entries = Entries::default();
-    let mut machine = Machine::new(Settings::default(), 0);
+    let mut machine = Machine::new(StateSettings::default(), 0);
     for event in received(&read_all(&kafka, &settings.topics.events), 0) {
         if let Some(entry) = entries.push(event).expect("no gap") {
             machine.apply(&entry);

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use scarce_outflow::{Batch, Consumer};
 use scarce_projection::{Projection, ProjectionOptions};
@@ -126,7 +126,7 @@ struct Log {
 /// The log of a mix with about so many events.
 fn log(mix: &Mix, partition: u32, events: u64) -> Log {
     let mut random = Random::new(7 + u64::from(partition));
-    let mut machine = Machine::new(Settings::default(), partition);
+    let mut machine = Machine::new(StateSettings::default(), partition);
     let mut run = |lines: &mut dyn Iterator<Item = String>, events: u64| {
         let mut log = Vec::new();
         let until = machine.sequence() + events;

@@ -65,7 +65,8 @@ fn digests(data: &Path, partition: u32) -> BTreeMap<u64, String> {
     let deployment = Deployment::load(&FileStorage::open_read_only(data).unwrap()).unwrap().unwrap();
     let storage = FileStorage::open_read_only(data.join(partition_directory(partition))).unwrap();
     let files = PartitionFiles { storage: Arc::new(storage), deployment: &deployment, partition };
-    let mut machine = Machine::new(machine_settings(&state::Settings::default(), &deployment), partition);
+    let mut machine =
+        Machine::new(machine_settings(&state::StateSettings::default(), &deployment), partition);
     let mut digests = BTreeMap::new();
     let mut take = |_, entries: Vec<scarce_core::event::Entry>| {
         for entry in entries {

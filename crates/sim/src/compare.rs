@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Common, Effect, Envelope, Invalid};
 use scarce_core::outcome::{Code, Facts, Outcome, Value};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
 
 use crate::model::{Model, Reply};
@@ -47,7 +47,7 @@ pub type Coverage = BTreeMap<Code, u64>;
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The model's settings where they are not the sequence's.
-    pub model_settings: Option<Settings>,
+    pub model_settings: Option<StateSettings>,
     /// Changes what the core answered.
     pub alter: fn(&mut Outcome),
 }

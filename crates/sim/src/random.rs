@@ -6,7 +6,7 @@ mod lines;
 
 use std::fmt;
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
 
 /// When sequences begin: a Tuesday evening in November 2023.
@@ -119,7 +119,7 @@ pub struct Sequence {
     /// What it was made from.
     pub seed: u64,
     /// What outcomes depend on beside the steps.
-    pub settings: Settings,
+    pub settings: StateSettings,
     /// What happens.
     pub steps: Vec<Step>,
 }
@@ -156,7 +156,7 @@ impl Sequence {
     /// Reads what is written by `Display`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut sequence = Self { seed: 0, settings: Settings::default(), steps: Vec::new() };
+        let mut sequence = Self { seed: 0, settings: StateSettings::default(), steps: Vec::new() };
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if line.starts_with("SETTINGS") {
                 sequence.settings = parse_settings(line)?;
@@ -168,12 +168,12 @@ impl Sequence {
     }
 }
 
-fn parse_settings(line: &str) -> Option<Settings> {
+fn parse_settings(line: &str) -> Option<StateSettings> {
     let words = line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.skip(1).collect();
     let number = |at: usize| words.get(at)?.parse::<u64>().ok();
     let count = |at: usize| words.get(at)?.parse::<usize>().ok();
-    Some(Settings {
+    Some(StateSettings {
         window_ms: number(0)?,
         window_ms_min: number(1)?,
         retention_ms: number(2)?,
@@ -190,8 +190,8 @@ fn parse_settings(line: &str) -> Option<Settings> {
 }
 
 /// The usual settings, or such as reach every bound within a few commands.
-fn settings(random: &mut Random) -> Settings {
-    let mut settings = Settings::default();
+fn settings(random: &mut Random) -> StateSettings {
+    let mut settings = StateSettings::default();
     if random.percent(25) {
         return settings;
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a failed run says from which seed it began")]
 
 use scarce_core::outcome::{Code, Outcome};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_sim::compare::{Comparison, Coverage, report};
 use scarce_sim::random::Sequence;
 
@@ -88,7 +88,7 @@ fn a_planted_difference_is_found_and_shrunk() {
 
 #[test]
 fn a_model_of_other_settings_is_told_apart() {
-    let wrong: [fn(&mut Settings); 5] = [
+    let wrong: [fn(&mut StateSettings); 5] = [
         |settings| settings.retention_ms += 1,
         |settings| settings.window_ms += 1,
         |settings| settings.operations_max = 3,

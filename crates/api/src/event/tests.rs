@@ -3,7 +3,7 @@ use scarce_core::event::{EVENTS, Entry, EntryHead, Event, EventSpec, OperationMa
 use scarce_core::machine::Machine;
 use scarce_core::outcome::shape::{Shape, ValueSpec};
 use scarce_core::outcome::{Outcome, Value as Figure};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::OperationId;
 use scarce_core::{event as table_of, facts};
 use scarce_sim::random::Random;
@@ -118,7 +118,7 @@ fn members_are_those_that_are_listed() {
 
 /// The log of a random day's commands.
 fn log() -> Vec<Entry> {
-    let mut machine = Machine::new(Settings::default(), 0);
+    let mut machine = Machine::new(StateSettings::default(), 0);
     let mut log = Vec::new();
     let secret = [7; 32];
     let mut submit = |words: &str, at: u64| {

@@ -4,22 +4,22 @@ use crate::command::table::find;
 use crate::command::{Body, Command, Common, Effect, Envelope};
 use crate::event::{Entry, Event};
 use crate::machine::{Answer, Machine};
-use crate::state::Settings;
+use crate::state::StateSettings;
 
 /// A machine with its log and its clock.
 pub(crate) struct Bench {
     pub(crate) machine: Machine,
     pub(crate) log: Vec<u8>,
     pub(crate) clock: u64,
-    settings: Settings,
+    settings: StateSettings,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        Self::with(Settings::default())
+        Self::with(StateSettings::default())
     }
 
-    pub(crate) fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: StateSettings) -> Self {
         Self { machine: Machine::new(settings.clone(), 0), log: Vec::new(), clock: 1_000, settings }
     }
 

@@ -21,7 +21,7 @@ use crate::facts;
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal};
 use crate::packets::Prepared;
-use crate::state::{Origin, Settings, State};
+use crate::state::{Origin, State, StateSettings};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
@@ -61,7 +61,7 @@ pub struct Machine {
 impl Machine {
     /// An empty partition.
     #[must_use]
-    pub fn new(settings: Settings, partition: u32) -> Self {
+    pub fn new(settings: StateSettings, partition: u32) -> Self {
         Self::with_state(State::new(settings), partition, 1, 0)
     }
 
@@ -190,7 +190,7 @@ impl Machine {
     ///
     /// # Errors
     /// When the bytes are no such machine.
-    pub fn load(settings: Settings, bytes: &[u8]) -> Result<Self, Malformed> {
+    pub fn load(settings: StateSettings, bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let (partition, epoch, sequence) =
             (Wire::get(&mut input)?, Wire::get(&mut input)?, Wire::get(&mut input)?);

@@ -16,7 +16,7 @@ fn replay_gives_the_same_digest_and_the_same_machine() {
     bench.check("ACCOUNT.DEBIT a 71 ID 9", "INSUFFICIENT_FUNDS a 70 71");
     bench.check("ACCOUNT.DEBIT a 71 ID 9", "INSUFFICIENT_FUNDS a 70 71");
     bench.check("ACCOUNT.DEBIT a 70 ID 9", "ID_REUSED 9");
-    let mut again = Machine::new(Settings::default(), 0);
+    let mut again = Machine::new(StateSettings::default(), 0);
     for entry in Entry::read_all(&bench.log).expect("the log") {
         again.apply(&entry);
     }
@@ -27,7 +27,7 @@ fn replay_gives_the_same_digest_and_the_same_machine() {
         out
     };
     assert_eq!(bytes(&again), bytes(&bench.machine));
-    let loaded = Machine::load(Settings::default(), &bytes(&again)).expect("the snapshot");
+    let loaded = Machine::load(StateSettings::default(), &bytes(&again)).expect("the snapshot");
     assert_eq!(bytes(&loaded), bytes(&again));
 }
 
@@ -64,7 +64,7 @@ fn the_sweeper_logs_what_it_ends_and_nothing_twice() {
     bench.check("STOCK.TAKE s 2 o", "APPLIED 1 2");
     assert_eq!(bench.machine.expire(10, 1_010, &mut bench.log), 1);
     assert_eq!(bench.machine.expire(10, 1_010, &mut bench.log), 0);
-    let mut again = Machine::new(Settings::default(), 0);
+    let mut again = Machine::new(StateSettings::default(), 0);
     for entry in Entry::read_all(&bench.log).expect("the log") {
         again.apply(&entry);
     }
@@ -96,7 +96,7 @@ fn what_ends_together_is_logged_in_entries_that_can_be_read() {
         }
     }
     assert_eq!(bench.machine.expire(usize::MAX, 1_010, &mut bench.log), 30_000);
-    let mut again = Machine::new(Settings::default(), 0);
+    let mut again = Machine::new(StateSettings::default(), 0);
     for entry in Entry::read_all(&bench.log).expect("the log") {
         again.apply(&entry);
     }

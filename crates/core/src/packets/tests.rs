@@ -1,7 +1,7 @@
 use crate::event::{Entry, Event, PacketsEvent};
 use crate::machine::Machine;
 use crate::machine::bench::{Bench, snapshot};
-use crate::state::Settings;
+use crate::state::StateSettings;
 
 // By a secret of zeros, for campaign `c` without an operation id; made by another program.
 const SEED: &str = "af84377deba8d2edfc2616941b23413304da33ea3679bc865dc6057a56222709";
@@ -9,7 +9,7 @@ const COMMITMENT: &str = "ce6154d0f296327cedd208a626e9a7f736216ba4bf9afc37196dd4
 
 /// A machine that lays three packets ready in each step.
 fn small_steps() -> Bench {
-    Bench::with(Settings { packets_per_step_max: 3, batch_packets_max: 3, ..Settings::default() })
+    Bench::with(StateSettings { packets_per_step_max: 3, batch_packets_max: 3, ..StateSettings::default() })
 }
 
 fn filled(entries: &[Entry]) -> Vec<(u64, Vec<u64>)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use scarce_api::Fields;
 use scarce_api::history::{Asked, HISTORIES, find};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ async fn read(projection: &Projection, mut asked: Asked) -> Vec<Value> {
 async fn filled(kind: DatabaseKind) -> (Database, Projection) {
     let database = Database::new(kind);
     let projection = open(&database, 5).await;
-    let mut log = Log::new(Settings::default(), 0);
+    let mut log = Log::new(StateSettings::default(), 0);
     LINES.iter().for_each(|line| log.run(line));
     take(&mut projection.consumer(0), &log.all()).await;
     (database, projection)

@@ -6,14 +6,14 @@ use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine};
 use scarce_core::outcome::{Outcome, Receipt, Value};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
 
 use crate::model::Reply;
 
 /// The core with its whole log.
 pub(super) struct Core {
-    settings: Settings,
+    settings: StateSettings,
     pub(super) machine: Machine,
     entries: Vec<Entry>,
     /// Where the receipts of operations said that their events are.
@@ -21,7 +21,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: StateSettings) -> Self {
         Self {
             machine: Machine::new(settings.clone(), 0),
             settings,

@@ -3,7 +3,7 @@
 use scarce_core::command::Invalid;
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine, Replay};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 
 use super::request::{self, Request, atomic, single};
 use super::{BatchHead, Setup, Target};
@@ -39,7 +39,7 @@ impl CoreTarget {
     /// Empty machines.
     #[must_use]
     pub fn new() -> Self {
-        let lane = || Lane::new(Settings::default());
+        let lane = || Lane::new(StateSettings::default());
         Self { loaded: lane(), folded: lane(), clock: 0, events_read: 0 }
     }
 
@@ -122,7 +122,7 @@ impl Target for CoreTarget {
 }
 
 impl Lane {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: StateSettings) -> Self {
         Self { machine: Machine::new(settings, 0), log: Vec::new() }
     }
 
@@ -181,7 +181,7 @@ impl Lane {
 
     /// A crash between any two steps of a command leaves work that is finished after it, in the same
     /// bytes as without the crash.
-    fn check_crashes(&self, settings: &Settings) -> Result<(), String> {
+    fn check_crashes(&self, settings: &StateSettings) -> Result<(), String> {
         let entries = self.entries()?;
         for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.head.more) {
             let mut machine = fold(settings, &entries[..=at]);
@@ -197,7 +197,7 @@ impl Lane {
     }
 }
 
-fn fold(settings: &Settings, entries: &[Entry]) -> Machine {
+fn fold(settings: &StateSettings, entries: &[Entry]) -> Machine {
     let mut machine = Machine::new(settings.clone(), 0);
     entries.iter().for_each(|entry| machine.apply(entry));
     machine

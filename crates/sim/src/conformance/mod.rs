@@ -19,7 +19,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 
 pub use core_target::CoreTarget;
 pub use expected::Expected;
@@ -29,14 +29,14 @@ pub use run::Report;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// The state machine's settings.
-    pub settings: Settings,
+    pub settings: StateSettings,
     /// How many partitions there are.
     pub partitions: u32,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { settings: Settings::default(), partitions: 1 }
+        Self { settings: StateSettings::default(), partitions: 1 }
     }
 }
 

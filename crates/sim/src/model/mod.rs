@@ -17,7 +17,7 @@ use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::facts;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::outcome::{Code, Facts, Outcome, Refusal, Value, Verdict};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::{Id, TimeMs};
 
 /// The largest magnitude of any figure.
@@ -39,7 +39,7 @@ pub struct Reply {
 /// Everything that a partition knows.
 #[derive(Clone, Debug)]
 pub struct Model {
-    settings: Settings,
+    settings: StateSettings,
     secret: [u8; 32],
     /// The stamp of the last entry that would have been logged.
     at: TimeMs,
@@ -105,7 +105,7 @@ fn phase(closed: bool, starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs
 impl Model {
     /// An empty partition.
     #[must_use]
-    pub fn new(settings: Settings, secret: [u8; 32]) -> Self {
+    pub fn new(settings: StateSettings, secret: [u8; 32]) -> Self {
         Self {
             settings,
             secret,

@@ -2,7 +2,7 @@
 
 mod commands;
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_core::types::{INTEGER_MAX, TimeMs};
 
 use super::{EPOCH_MS, Random, Step};
@@ -39,7 +39,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(mut random: Random, settings: &Settings) -> Self {
+    pub(super) fn new(mut random: Random, settings: &StateSettings) -> Self {
         let weights = [(); 5].map(|()| *random.pick(&[0, 0, 1, 3]));
         let spans = vec![settings.window_ms, settings.retention_ms, settings.window_ms_min];
         let batches = random.percent(60);

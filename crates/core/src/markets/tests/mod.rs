@@ -6,11 +6,11 @@ mod random;
 mod steps;
 
 pub(super) use crate::machine::bench::{Bench, snapshot};
-use crate::state::Settings;
+use crate::state::StateSettings;
 
 impl Bench {
     pub(super) fn with_steps(step_max: usize) -> Self {
-        Self::with(Settings { step_max, batch_step_max: step_max, ..Settings::default() })
+        Self::with(StateSettings { step_max, batch_step_max: step_max, ..StateSettings::default() })
     }
 
     /// A bench with a market `m` of tick, lot and bounds 1.

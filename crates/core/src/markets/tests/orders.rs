@@ -1,7 +1,7 @@
 //! One rule at a time.
 
 use super::Bench;
-use crate::state::Settings;
+use crate::state::StateSettings;
 
 #[test]
 fn price_comes_first_and_then_time_whatever_the_names() {
@@ -238,7 +238,7 @@ fn a_halted_market_lets_orders_go_and_shrink() {
 
 #[test]
 fn ended_orders_answer_for_one_retention_window() {
-    let mut bench = Bench::with(Settings { retention_ms: 100, ..Settings::default() });
+    let mut bench = Bench::with(StateSettings { retention_ms: 100, ..StateSettings::default() });
     bench.run(&["MARKET.CREATE m"]);
     bench.run(&["ORDER.PLACE m a x SELL LIMIT 5 4"]);
     bench.clock = 2_000;

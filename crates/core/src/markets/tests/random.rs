@@ -3,7 +3,7 @@
 use super::model::{LOT, MAX, MIN, Model, TICK};
 use super::{Bench, Dice};
 use crate::event::{Event, OperationEvent};
-use crate::state::Settings;
+use crate::state::StateSettings;
 
 const STPS: &[&str] = &["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"];
 
@@ -48,7 +48,8 @@ fn line(dice: &mut Dice) -> String {
 const RETENTION_MS: u64 = 60;
 
 fn bench(step_max: usize) -> Bench {
-    let mut bench = Bench::with(Settings { step_max, retention_ms: RETENTION_MS, ..Settings::default() });
+    let mut bench =
+        Bench::with(StateSettings { step_max, retention_ms: RETENTION_MS, ..StateSettings::default() });
     let create = format!("MARKET.CREATE m TICK {TICK} LOT {LOT} MINQTY {MIN} MAXQTY {MAX}");
     bench.check(&create, "APPLIED open");
     bench

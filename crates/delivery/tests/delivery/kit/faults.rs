@@ -54,7 +54,7 @@ impl Engine for Faulty {
         self.engine.secret()
     }
 
-    fn state_settings(&self) -> &state::Settings {
+    fn state_settings(&self) -> &state::StateSettings {
         self.engine.state_settings()
     }
 

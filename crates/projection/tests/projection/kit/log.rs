@@ -5,7 +5,7 @@ use scarce_core::command::{Body, Command, Effect};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::{Answer, Machine};
 use scarce_core::outcome::{Outcome, Value};
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_outflow::Batch;
 use scarce_sim::compare::envelope;
 use scarce_sim::random::{Random, Sequence, Step};
@@ -18,7 +18,7 @@ pub struct Log {
 }
 
 impl Log {
-    pub fn new(settings: Settings, partition: u32) -> Self {
+    pub fn new(settings: StateSettings, partition: u32) -> Self {
         Self { machine: Machine::new(settings, partition), entries: Vec::new(), clock: 1_700_000_000_000 }
     }
 

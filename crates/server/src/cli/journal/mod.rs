@@ -54,7 +54,7 @@ fn inspect(options: &Files) -> Ended {
 
 fn verify(options: &Files) -> Ended {
     let opened = options.open()?;
-    let settings = state::Settings::default();
+    let settings = state::StateSettings::default();
     let mut rows = Vec::new();
     for files in opened.partitions() {
         let bar = progress_bar("verifying", files.partition);

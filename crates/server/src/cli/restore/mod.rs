@@ -152,7 +152,7 @@ fn restore(options: &Restore, source: &PartitionFiles<'_>, target: &Path) -> Res
         (None, None) => Until::End,
     };
     let bar = progress_bar("restoring", source.partition);
-    let settings = state::Settings::default();
+    let settings = state::StateSettings::default();
     let restored = restore_partition(source, &target, until, &settings, &mut advance(&bar));
     bar.finish_and_clear();
     restored.map_err(|error| explain(&error, source.partition))

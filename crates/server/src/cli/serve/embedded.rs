@@ -19,7 +19,7 @@ pub(super) fn run(
     options: &Serve,
     settings: &Settings,
     doors: Doors,
-    state: state::Settings,
+    state: state::StateSettings,
     manual_clock: Option<&ManualClock>,
 ) -> Ended {
     let usual = embedded::Settings::default();

@@ -133,12 +133,12 @@ fn allow_many_connections() {
 }
 
 /// What outcomes depend on, as it is set.
-fn state_of(engine: EngineChoice, settings: &Settings) -> state::Settings {
+fn state_of(engine: EngineChoice, settings: &Settings) -> state::StateSettings {
     let usual = match engine {
-        EngineChoice::Embedded => state::Settings::default(),
+        EngineChoice::Embedded => state::StateSettings::default(),
         EngineChoice::Redis => scarce_engine_redis::default_state(),
     };
-    state::Settings {
+    state::StateSettings {
         operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
         ulid_times: settings.ulid_times,
         ..usual
@@ -146,7 +146,7 @@ fn state_of(engine: EngineChoice, settings: &Settings) -> state::Settings {
 }
 
 /// What outcomes depend on, whatever the engine.
-fn state_settings(options: &Serve, settings: &Settings) -> Result<state::Settings, Failed> {
+fn state_settings(options: &Serve, settings: &Settings) -> Result<state::StateSettings, Failed> {
     let mut state = state_of(settings.engine, settings);
     for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 pub(super) fn run(
     settings: &Settings,
     doors: Doors,
-    state: state::Settings,
+    state: state::StateSettings,
     manual_clock: Option<ManualClock>,
 ) -> Ended {
     let engine = RedisEngine::open(redis::Settings {

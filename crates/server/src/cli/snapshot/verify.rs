@@ -9,7 +9,7 @@ use crate::cli::{Ended, Exit, Failed};
 
 pub(super) fn run(options: &Files) -> Ended {
     let opened = options.open()?;
-    let settings = state::Settings::default();
+    let settings = state::StateSettings::default();
     let mut rows = Vec::new();
     let mut broken = Vec::new();
     for files in opened.partitions() {
