@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use scarce_core::outcome::Code;
+use scarce_core::outcome::shape::names as facts;
 use scarce_glossary::{Again, Language, answered_beside, commands_of, kind, resp_form};
 
 use super::markdown::{anchor, explained, head, link, names, table};
@@ -25,7 +26,7 @@ fn overview(code: Code, language: Language, prose: &Prose) -> Vec<String> {
         kind(code).get(language).to_owned(),
         code.http_status().to_string(),
         if code.is_retryable() { prose.yes } else { prose.no }.to_owned(),
-        names(code.facts().iter().copied()),
+        names(facts(code.facts())),
     ]
 }
 
@@ -47,7 +48,7 @@ fn describe(code: Code, language: Language, prose: &Prose) -> String {
     let answered: Vec<String> = beside.into_iter().chain(commands).collect();
     let _ = writeln!(text, "- {}{}{}", prose.answered_by, prose.colon, answered.join(prose.comma));
     if !code.facts().is_empty() {
-        let rows = code.facts().iter().map(|name| {
+        let rows = facts(code.facts()).map(|name| {
             let [unit, meaning] = explained(code.word(), name, language);
             vec![format!("`{name}`"), unit, meaning]
         });

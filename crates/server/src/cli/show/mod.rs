@@ -141,7 +141,7 @@ impl Page {
     }
 
     /// Names and values in two columns; a list of lists as a table under its name.
-    fn named<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a Value)>) {
+    fn named<'n, 'a>(&mut self, pairs: impl Iterator<Item = (&'n str, &'a Value)>) {
         let pairs: Vec<_> = pairs.collect();
         let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, value) in pairs {
