@@ -152,7 +152,7 @@ fn write_envelope(
         }
 }
 
-fn write_all_prepared(writer: &mut Writer, kind: RequestKind, envelope: &Envelope, settings: &Settings) {
+fn write_all_prepared(writer: &mut Writer, kind: RequestKind, envelope: &Envelope, settings: &StateSettings) {
     if envelope.prepared().is_empty() {
         return writer.nothing();
     }

@@ -11,7 +11,7 @@ mod tokens;
 #[path = "redis_library/walk.rs"]
 mod walk;
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 use scarce_engine::Request;
 use scarce_engine_redis::call;
 use scarce_engine_redis::keys::Keys;
@@ -108,7 +108,7 @@ fn called(there: &str, instead: &str) -> (String, usize) {
     let Ok(request::Request::Write(open)) = request::single(&["ACCOUNT.OPEN", "a", "EUR"], &[0; 32]) else {
         panic!("it is a command that writes")
     };
-    let settings = Settings::default();
+    let settings = StateSettings::default();
     let encoded = call::encode(&Request::Write(open), &settings, &mut Vec::new());
     let (keys, message) = (Keys::new("scarce:", 0, 1), call::message(&settings, None, None, &[&encoded]));
     let mut command = redis::cmd("FCALL");

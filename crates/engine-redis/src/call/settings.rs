@@ -1,6 +1,6 @@
 //! The settings that outcomes depend on, as a message has them.
 
-use scarce_core::state::Settings;
+use scarce_core::state::StateSettings;
 
 use crate::values::Writer;
 
@@ -11,8 +11,8 @@ macro_rules! settings {
         /// The settings that the library is told, in the order of a message.
         pub const SETTING_NAMES: &[&str] = &[$(stringify!($told),)* $(stringify!($computed),)*];
 
-        pub(super) fn write_settings(writer: &mut Writer, settings: &Settings) {
-            let Settings { $($told,)* $($untold: _,)* } = settings;
+        pub(super) fn write_settings(writer: &mut Writer, settings: &StateSettings) {
+            let StateSettings { $($told,)* $($untold: _,)* } = settings;
             writer.list(SETTING_NAMES.len());
             $(writer.quantity(number(*$told));)*
             $(writer.quantity(settings.$computed());)*

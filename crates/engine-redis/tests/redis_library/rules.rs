@@ -102,7 +102,7 @@ fn tables(found: &Findings<'_>) -> Vec<String> {
 
 /// The fields that core's tables and the records have.
 fn known_fields() -> Names<'static> {
-    let of_events = EVENTS.iter().flat_map(|spec| spec.fields).map(|field| field.trim_start_matches('#'));
+    let of_events = EVENTS.iter().flat_map(|spec| spec.field_names());
     let of_commands = COMMANDS.iter().flat_map(|spec| spec.arguments).map(|argument| argument.name);
     let of_records = records::RECORDS.iter().flat_map(|record| record.fields).map(|field| field.name);
     of_events.chain(of_commands).chain(of_records).chain(FOREIGN.iter().copied()).collect()
@@ -138,7 +138,7 @@ fn fields(found: &Findings<'_>) -> Vec<String> {
 fn events(found: &Findings<'_>) -> Vec<String> {
     let fields_of = |name: &str| {
         let spec = EVENTS.iter().find(|spec| spec.name == name)?;
-        Some(spec.fields.iter().map(|field| field.trim_start_matches('#')).collect::<Names<'_>>())
+        Some(spec.field_names().collect::<Names<'_>>())
     };
     let arguments_of = |name: &str| {
         let spec = COMMANDS.iter().find(|spec| spec.name == name)?;
