@@ -129,7 +129,7 @@ async fn who_cannot_be_asked_just_now_is_asked_again() {
 async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
     // It keeps ids for a day, and promises less: what it does not know did not happen.
     for fault in [Fault::AnswersLost, Fault::RequestLost] {
-        let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
+        let (bench, database) = (Bench::promising(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
         let (delivery, amount) = sent_long_ago(&bench, &database, fault).await;
         assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Settled);
         assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));

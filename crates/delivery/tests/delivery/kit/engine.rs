@@ -38,6 +38,13 @@ impl Bench {
         Self::with(&settings)
     }
 
+    /// One that promises to remember operation ids for so long only, and remembers them for longer.
+    pub fn promising(window_ms_min: u64) -> Self {
+        let mut settings = embedded::Settings::default();
+        settings.state.window_ms_min = window_ms_min;
+        Self::with(&settings)
+    }
+
     fn with(settings: &embedded::Settings) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut bench = Self::open(folder.path(), settings);
