@@ -128,8 +128,8 @@ async fn what_no_account_can_take_is_a_dead_letter_and_nothing_is_credited() {
     let long = "x".repeat(60) + "{user}";
     let cases = [
         ("ACCOUNT.OPEN u USD", template("{user}"), "account 'u' keeps USD, and the packet holds EUR"),
-        ("ACCOUNT.OPEN other EUR", template("{{{user}}}{{x}}"), "which is no account"),
-        ("ACCOUNT.OPEN other EUR", template(&long), "which is no account"),
+        ("ACCOUNT.OPEN other EUR", template("{{{user}}}{{x}}"), "which is not an account"),
+        ("ACCOUNT.OPEN other EUR", template(&long), "which is not an account"),
     ];
     for (before, settlement, reason) in cases {
         let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));

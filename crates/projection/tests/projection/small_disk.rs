@@ -72,7 +72,7 @@ async fn child_on_a_small_disk() {
             Err(trouble) => break trouble,
         }
     };
-    assert!(full.reason.contains("make room on the database's disk"), "{full}");
+    assert!(full.reason.contains("free space on the database's disk"), "{full}");
     assert!(next > 0, "not even the first batch went in");
     assert!(consumer.consume(&batches[next]).await.is_err(), "it is full still");
     mount("remount,size=64m", &folder);
