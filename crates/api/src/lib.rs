@@ -8,6 +8,7 @@ pub mod answer;
 pub mod arguments;
 pub mod cursor;
 pub mod event;
+pub mod glossary;
 pub mod history;
 pub mod message;
 pub mod openapi;

@@ -1,7 +1,7 @@
 //! Refusals and failures as problem documents (RFC 9457).
 
+use crate::glossary::Language;
 use scarce_core::outcome::{Code, Outcome};
-use scarce_glossary::Language;
 use serde_json::{Map, Value, json};
 
 use crate::answer;
@@ -62,8 +62,8 @@ impl PortCode {
 
     /// What happened.
     #[must_use]
-    pub const fn cause(self) -> scarce_glossary::Text {
-        use scarce_glossary::Text;
+    pub const fn cause(self) -> crate::glossary::Text {
+        use crate::glossary::Text;
         match self {
             Self::Unauthenticated => Text::new("The server's password was not shown.", "未出示服务器口令。"),
             Self::NotFound => Text::new("There is nothing at this path.", "该路径不存在。"),
@@ -81,8 +81,8 @@ impl PortCode {
 
     /// What to do about it.
     #[must_use]
-    pub const fn advice(self) -> scarce_glossary::Text {
-        use scarce_glossary::Text;
+    pub const fn advice(self) -> crate::glossary::Text {
+        use crate::glossary::Text;
         match self {
             Self::Unauthenticated => Text::new(
                 "Send the header Authorization: Bearer with the password.",

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use scarce_api::glossary::{Again, Language, answered_beside, commands_of, kind, resp_form};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names as facts;
-use scarce_glossary::{Again, Language, answered_beside, commands_of, kind, resp_form};
 
 use super::markdown::{anchor, explained, head, link, names, table};
 use super::prose::Prose;

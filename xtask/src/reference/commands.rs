@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use scarce_api::glossary::{Language, command_summary, event_summary};
 use scarce_core::command::{AnswerLayout, ArgumentSpec, COMMANDS, CommandSpec, Effect};
 use scarce_core::outcome::shape::names as values;
-use scarce_glossary::{Language, command_summary, event_summary};
 
 use super::markdown::{anchor, cell, explained, head, link, names, table};
 use super::prose::Prose;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use scarce_api::glossary::{Language, event_summary};
 use scarce_core::command::COMMANDS;
 use scarce_core::event::{EVENTS, EventSpec};
 use scarce_core::outcome::shape::names;
-use scarce_glossary::{Language, event_summary};
 
 use super::markdown::{anchor, explained, head, link, table};
 use super::prose::Prose;

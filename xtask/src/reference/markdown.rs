@@ -1,6 +1,6 @@
 //! How pages are written: heads, tables, links.
 
-use scarce_glossary::{Language, Term, term_in};
+use scarce_api::glossary::{Language, Term, term_in};
 
 /// What stands at the top of each page.
 pub fn head(title: &str, table: &str, introduction: &str) -> String {

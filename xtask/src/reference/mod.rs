@@ -11,7 +11,7 @@ mod schemas;
 use std::path::Path;
 
 use clap::Args;
-use scarce_glossary::Language;
+use scarce_api::glossary::Language;
 
 use crate::{Ended, place, screen};
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use scarce_api::glossary::Language;
 use scarce_api::message::schemas;
-use scarce_glossary::Language;
 
 use super::Page;
 

@@ -1,9 +1,9 @@
 //! JSON Schemas (2020-12) of all that goes through topics, made from the tables.
 
+use crate::glossary::{Language, event_summary};
 use scarce_core::command::{CommandSpec, Effect};
 use scarce_core::event::{EVENTS, EventSpec};
 use scarce_core::outcome::Code;
-use scarce_glossary::{Language, event_summary};
 use serde_json::{Map, Value, json};
 
 use super::{Reason, Stage};

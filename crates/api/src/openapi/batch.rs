@@ -1,7 +1,7 @@
 //! `POST /v1/batch`: any of the commands, each with its arguments.
 
+use crate::glossary::{Language, Text};
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
-use scarce_glossary::{Language, Text};
 use serde_json::{Map, Value, json};
 
 use super::operations::add_operation_headers;

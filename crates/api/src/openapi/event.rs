@@ -1,7 +1,7 @@
 //! The schema of an event.
 
+use crate::glossary::{Language, term_in};
 use scarce_core::outcome::Code;
-use scarce_glossary::{Language, term_in};
 use serde_json::{Map, Value, json};
 
 use super::schemas::{described, integer, nullable, object};

@@ -1,6 +1,6 @@
 //! The routes of histories, made from their table.
 
-use scarce_glossary::{Language, Text, term};
+use crate::glossary::{Language, Text, term};
 use serde_json::{Map, Value, json};
 
 use super::operations::{operation_id, query};

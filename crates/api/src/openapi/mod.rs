@@ -9,8 +9,8 @@ mod system;
 
 pub use batch::BATCH_OPERATIONS_MAX;
 
+use crate::glossary::Language;
 use scarce_core::command::COMMANDS;
-use scarce_glossary::Language;
 use serde_json::{Map, Value, json};
 
 use crate::routes::ROUTES;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::glossary::{Language, Text, command_summary, term_in};
 use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec};
 use scarce_core::outcome::Code;
-use scarce_glossary::{Language, Text, command_summary, term_in};
 use serde_json::{Map, Value, json};
 
 use super::schemas::{described, field, reference, type_name};

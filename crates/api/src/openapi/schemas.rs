@@ -1,11 +1,11 @@
 //! The schemas: of arguments by their kinds, of figures, facts and fields by their types.
 
+use crate::glossary::{Language, Term, term_in};
 use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Effect};
 use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType, names};
 use scarce_core::outcome::{Code, Durability};
 use scarce_core::packets::AMOUNTS_MAX;
 use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OPERATION_ID_BYTES_MAX};
-use scarce_glossary::{Language, Term, term_in};
 use serde_json::{Map, Value, json};
 
 use crate::answer::paged;

@@ -1,6 +1,6 @@
 //! The routes that stand for no command: events, previews, health, documents.
 
-use scarce_glossary::{Language, Text};
+use crate::glossary::{Language, Text};
 use serde_json::{Value, json};
 
 use super::batch;

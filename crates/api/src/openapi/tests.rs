@@ -66,7 +66,7 @@ fn rows_have_terms() {
     for value in COMMANDS.iter().flat_map(|spec| spec.reply) {
         let Shape::Rows(row) = value.value_type.shape else { continue };
         for name in names(row.values) {
-            assert!(scarce_glossary::term_in(row.name, name).is_some(), "{} {name}", row.name);
+            assert!(crate::glossary::term_in(row.name, name).is_some(), "{} {name}", row.name);
         }
     }
 }

@@ -6,9 +6,9 @@ mod nearest;
 use std::io::Write;
 
 use clap::Args;
+use scarce_api::glossary::{Again, Language, Term, answered_beside, commands_of, kind, resp_form, term_in};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
-use scarce_glossary::{Again, Language, Term, answered_beside, commands_of, kind, resp_form, term_in};
 use serde_json::{Value, json};
 
 use super::{Ended, Exit, Failed};

@@ -66,7 +66,7 @@ fn list() -> Ended {
     let mut out = std::io::stdout().lock();
     let width = HISTORIES.iter().map(|history| usage(history).len()).max().unwrap_or(0);
     for history in HISTORIES {
-        let summary = history.summary.get(scarce_glossary::Language::English);
+        let summary = history.summary.get(scarce_api::glossary::Language::English);
         writeln!(out, "{:<width$}  {summary}", usage(history))?;
     }
     writeln!(std::io::stderr(), "\neach also takes limit=1…1000, cursor=…, sort=newest_first|oldest_first")?;

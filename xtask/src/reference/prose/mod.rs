@@ -3,7 +3,7 @@
 mod chinese;
 mod english;
 
-use scarce_glossary::Language;
+use scarce_api::glossary::Language;
 
 /// The words of a language.
 pub fn of(language: Language) -> &'static Prose {

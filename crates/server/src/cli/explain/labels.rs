@@ -1,6 +1,6 @@
 //! The words around what a code says.
 
-use scarce_glossary::Language;
+use scarce_api::glossary::Language;
 use unicode_width::UnicodeWidthStr;
 
 /// The labels of both languages.

@@ -11,11 +11,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::response::Response;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use scarce_api::glossary::Language;
 use scarce_api::problem::PortCode;
 use scarce_api::{Fields, Misshapen, arguments, strict};
 use scarce_core::command::Common;
 use scarce_core::types::{Natural, OperationId};
-use scarce_glossary::Language;
 use serde_json::{Map, Value};
 
 use super::{BODY_BYTES_MAX, reply};

@@ -9,7 +9,7 @@ mod packets;
 mod shapes;
 mod stock;
 
-use crate::term::{Term, Unit};
+use super::term::{Term, Unit};
 use scarce_core::language::Text;
 
 /// Every term.

@@ -1,14 +1,14 @@
 //! Every name of the tables is explained in every language, and nothing else is.
 
+use scarce_api::glossary::shapes::SHAPES;
+use scarce_api::glossary::{
+    Again, Term, all, answered_beside, command_summary, event_summary, group_of, kind, term, term_in,
+};
 use scarce_core::command::COMMANDS;
 use scarce_core::event::EVENTS;
 use scarce_core::language::{Language, Text};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
-use scarce_glossary::shapes::SHAPES;
-use scarce_glossary::{
-    Again, Term, all, answered_beside, command_summary, event_summary, group_of, kind, term, term_in,
-};
 
 /// Every name with the command, event, code or shape in which it occurs.
 fn uses() -> Vec<(&'static str, &'static str)> {

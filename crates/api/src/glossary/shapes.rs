@@ -4,7 +4,7 @@
 /// A shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The name, for [`crate::term_in`].
+    /// The name, for [`super::term_in`].
     pub name: &'static str,
     /// Its fields; in rows of RESP, in this order.
     pub fields: &'static [&'static str],

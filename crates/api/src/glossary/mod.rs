@@ -3,8 +3,6 @@
 //!
 //! Documents, `scarce explain` and the HTTP port's description are written with it.
 
-#![forbid(unsafe_code)]
-
 mod answers;
 mod summaries;
 mod term;
