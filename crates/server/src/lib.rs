@@ -1,9 +1,15 @@
-//! The `scarce` binary's parts: gateways in front of an engine, and the command line.
+//! A server of Scarce, put together: ports in front of an engine, and a pipeline behind it.
+//!
+//! Must not know: a command line, a terminal or a signal; those are of the crate `scarce`. It must not decide
+//! anything either: what a command comes to is `scarce-core`'s, how it is kept is an engine's.
+//!
+//! Where to begin: [`serve`], which draws a running server on one page.
 
-pub mod cli;
-pub mod client;
+#![forbid(unsafe_code)]
+
 pub mod gateway;
 pub mod nearest;
 pub mod packets;
 pub mod pipeline;
+pub mod serve;
 pub mod settings;

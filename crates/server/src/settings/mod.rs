@@ -7,7 +7,6 @@
 
 mod environment;
 mod file;
-mod flags;
 mod layers;
 mod outflow;
 mod problem;
@@ -21,10 +20,9 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use flags::{KafkaFlags, KafkaSqlFlags, RedisFlags, SettingFlags, SqlFlags};
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
-pub use problem::{Place, Problem};
+pub use problem::{Place, Problem, listed};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
 pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};
@@ -51,7 +49,7 @@ impl Settings {
 }
 
 /// What a secret's key has in addition where its value is the name of a file.
-const FILE_SUFFIX: &str = "_file";
+pub const FILE_SUFFIX: &str = "_file";
 
 /// The setting of a key in a file, and whether the value names a file that holds the secret.
 fn find(key: &str) -> Option<(&'static Spec, bool)> {

@@ -68,3 +68,11 @@ impl fmt::Display for Problem {
         write!(formatter, "{}; {}", self.text, self.advice)
     }
 }
+
+/// Everything that keeps the settings from being used, each on a line of its own.
+#[must_use]
+pub fn listed(problems: &[Problem]) -> String {
+    let errors = problems.iter().filter(|problem| !problem.is_warning).map(Problem::to_string);
+    let lead = "the settings cannot be used".to_owned();
+    std::iter::once(lead).chain(errors).collect::<Vec<_>>().join("\n  ")
+}

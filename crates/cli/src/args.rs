@@ -1,0 +1,120 @@
+//! What may be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use scarce_demo::Demo;
+
+use super::bench::Bench;
+use super::completions::{Completions, ManPages};
+use super::config::Config;
+use super::consumers::Consumers;
+use super::dead_letters::DeadLetters;
+use super::deliver::{Settlements, Webhooks};
+use super::doctor::Doctor;
+use super::history::History;
+use super::import::Import;
+use super::journal::Journal;
+use super::packets::Packets;
+use super::projection::ProjectionCommand;
+use super::repl::Repl;
+use super::restore::Restore;
+use super::script::ScriptCommand;
+use super::serve::Serve;
+use super::snapshot::Snapshot;
+use super::top::Top;
+
+/// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
+#[derive(Debug, Parser)]
+#[command(name = "scarce", version, about, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub subcommand: Subcommand,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
+    /// Run the server.
+    Serve(Serve),
+    /// Show what the system does, on a server of its own that is killed on the way.
+    Demo(Demo),
+    /// Send one command to a server and print the answer.
+    Call(Call),
+    /// Talk to a server, command by command, with completion and help.
+    Repl(Repl),
+    /// Look at a journal, check it or write out its events, without changing anything.
+    #[command(subcommand)]
+    Journal(Journal),
+    /// Make snapshots, list them and check them.
+    #[command(subcommand)]
+    Snapshot(Snapshot),
+    /// Say what an outcome code means and what to do about it.
+    Explain(super::explain::Explain),
+    /// Show the settings of 'scarce serve', or check them.
+    #[command(subcommand)]
+    Config(Config),
+    /// Look whether this machine is fit to run the server, and say what to do where it is not.
+    Doctor(Doctor),
+    /// Make a new data directory from a copy of one, as it was at a sequence or a time.
+    Restore(Restore),
+    /// Run a file of operations against a server, or bring in balances or stock.
+    Import(Box<Import>),
+    /// Put a server under load and measure it.
+    Bench(Bench),
+    /// Watch a server's counters and their rates.
+    Top(Top),
+    /// Try out how red packets are cut, or recompute the cut of a closed campaign.
+    #[command(subcommand)]
+    Packets(Packets),
+    /// Load and run scripts of one's own on the servers that the Redis engine uses.
+    #[command(subcommand)]
+    Script(ScriptCommand),
+    /// See who consumes the log of a server and how far each is, or forget one.
+    #[command(subcommand)]
+    Consumers(Consumers),
+    /// Say who is sent events by HTTP, and see what became of it.
+    #[command(subcommand)]
+    Webhooks(Webhooks),
+    /// See what became of claimed red packets, and mend what could not be credited.
+    #[command(subcommand)]
+    Settlements(Settlements),
+    /// Look at the commands from Kafka that could not be read, and send them again.
+    #[command(subcommand)]
+    DeadLetters(DeadLetters),
+    /// Ask the database that the log is projected into what happened: statements, sales, claims, trades.
+    History(History),
+    /// See how far the log is in the database that it is projected into, or make the tables anew.
+    #[command(subcommand)]
+    Projection(ProjectionCommand),
+    /// Print a script that completes this command line, for a shell to read.
+    Completions(Completions),
+    /// Print the manual page, or write those of all subcommands.
+    Man(ManPages),
+}
+
+/// Which server to talk to.
+#[derive(Clone, Debug, Args)]
+pub struct Target {
+    /// The server's RESP port.
+    #[arg(long, env = "SCARCE_RESP", default_value = "127.0.0.1:7379", value_name = "ADDR")]
+    pub resp: String,
+    /// A file with the server's password.
+    #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+}
+
+/// `scarce call`.
+#[derive(Debug, Args)]
+pub struct Call {
+    #[command(flatten)]
+    /// Which server.
+    pub target: Target,
+    /// Print the answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// The command and its arguments, as in redis-cli.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub words: Vec<String>,
+}

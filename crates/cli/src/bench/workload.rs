@@ -1,0 +1,219 @@
+//! What is asked, of resources under `bench/` that are made beforehand and used by nobody else.
+
+use clap::ValueEnum;
+
+use crate::{Exit, Failed};
+use scarce_client::{Client, Reply, pack};
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Workload {
+    /// Debits of a thousand accounts.
+    Debit,
+    /// Debits of one account.
+    HotRow,
+    /// Sales of single units that never run out.
+    Take,
+    /// Sales of an item that is sold out: every one is refused.
+    SoldOut,
+    /// Claims of red packets, each by another user.
+    Claim,
+    /// Claims of a coupon with two limits, each by another user.
+    Coupon,
+    /// Orders that rest and orders that fill them, by turns.
+    Orders,
+    /// All of these but red packets, by turns.
+    Mixed,
+}
+
+/// Over how many accounts and items a load is spread.
+const SPREAD: u64 = 1_000;
+
+/// How many packets a campaign has.
+const PACKETS: u64 = 250_000;
+
+/// The most campaigns that are made.
+const CAMPAIGNS_MAX: u64 = 16;
+
+/// The largest number that the server takes.
+const MOST: &str = "9007199254740991";
+
+const MIXED: [Workload; 6] = [
+    Workload::Debit,
+    Workload::HotRow,
+    Workload::Take,
+    Workload::SoldOut,
+    Workload::Coupon,
+    Workload::Orders,
+];
+
+impl Workload {
+    /// Its name on the command line.
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Makes what the load needs, if it is not there from a run before. `operations` is how many there will be, if that
+    /// is known.
+    pub(super) fn prepare(
+        self,
+        client: &mut Client,
+        run: &str,
+        operations: Option<u64>,
+    ) -> Result<(), Failed> {
+        if self == Self::Mixed {
+            return MIXED.iter().try_for_each(|each| each.prepare(client, run, operations));
+        }
+        let commands: Vec<Vec<String>> = match self {
+            Self::Debit => (0..SPREAD).map(|at| open(&format!("bench/account/{at}"))).collect(),
+            Self::HotRow => vec![open("bench/hot")],
+            Self::Take => {
+                (0..SPREAD).map(|at| words(&["STOCK.CREATE", &format!("bench/item/{at}"), MOST])).collect()
+            }
+            Self::SoldOut => vec![words(&["STOCK.CREATE", "bench/sold-out", "0"])],
+            Self::Claim => (0..campaigns(operations)).map(|at| campaign(run, at)).collect(),
+            Self::Coupon => vec![words(&[
+                "COUPON.CREATE",
+                "bench/coupon",
+                "LIMIT",
+                "all",
+                MOST,
+                "PER",
+                "-",
+                "WINDOW",
+                "none",
+                "LIMIT",
+                "user",
+                "5",
+                "PER",
+                "user",
+                "WINDOW",
+                "day",
+            ])],
+            Self::Orders => vec![words(&["MARKET.CREATE", "bench/market"])],
+            Self::Mixed => Vec::new(),
+        };
+        commands.chunks(256).try_for_each(|commands| make(client, commands))
+    }
+}
+
+/// How many campaigns so many claims need, with some left over.
+fn campaigns(operations: Option<u64>) -> u64 {
+    operations.map_or(CAMPAIGNS_MAX, |operations| operations / PACKETS + 1).min(CAMPAIGNS_MAX)
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn open(account: &str) -> Vec<String> {
+    words(&["ACCOUNT.OPEN", account, "BENCH", "OVERDRAFT", MOST])
+}
+
+fn campaign(run: &str, at: u64) -> Vec<String> {
+    let (total, count) = ((PACKETS * 100).to_string(), PACKETS.to_string());
+    words(&["PACKET.CREATE", &format!("bench/{run}/{at}"), "BENCH", "PLAN", &total, &count, "EVEN"])
+}
+
+/// Makes resources; those that are there already are as good.
+fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), Failed> {
+    for (reply, command) in client.pipeline(commands)?.into_iter().zip(commands) {
+        match Reply::of(reply) {
+            Reply::Refused(code, _) if !code.ends_with("_EXISTS") => {
+                return Err(Failed::text(
+                    Exit::Refused,
+                    format!("{} was refused: {code}", command.join(" ")),
+                ));
+            }
+            Reply::Error(text) => {
+                return Err(Failed::text(
+                    Exit::Failed,
+                    format!("{} was not done: {text}", command.join(" ")),
+                ));
+            }
+            Reply::Applied(_) | Reply::Refused(..) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What all connections together ask.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    pub(super) workload: Workload,
+    /// A name that no run before had.
+    pub(super) run: String,
+    /// Whether each command has an id.
+    pub(super) with_ids: bool,
+    /// How many commands there will be, if that is known.
+    pub(super) operations: Option<u64>,
+}
+
+/// Makes the commands of one connection.
+pub(super) struct Commands {
+    workload: Workload,
+    run: String,
+    connection: u32,
+    with_ids: bool,
+    campaigns: u64,
+    count: u64,
+    random: u64,
+}
+
+impl Commands {
+    pub(super) fn new(load: &Load, connection: u32) -> Self {
+        Self {
+            workload: load.workload,
+            run: load.run.clone(),
+            connection,
+            with_ids: load.with_ids,
+            campaigns: campaigns(load.operations),
+            count: 0,
+            random: mixed(u64::from(connection)),
+        }
+    }
+
+    /// Appends the next command as it goes over the wire.
+    pub(super) fn put_next(&mut self, out: &mut Vec<u8>) {
+        let workload = match self.workload {
+            Workload::Mixed => MIXED[usize::try_from(self.count).unwrap_or_default() % MIXED.len()],
+            other => other,
+        };
+        let (run, connection, count) = (&self.run, self.connection, self.count);
+        let name = format!("{run}-{connection}-{count}");
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let at = mixed(self.random) % SPREAD;
+        let resource = match workload {
+            Workload::Debit => format!("bench/account/{at}"),
+            Workload::Take => format!("bench/item/{at}"),
+            Workload::Claim => format!("bench/{run}/{}", (u64::from(connection) + count) % self.campaigns),
+            _ => String::new(),
+        };
+        let words: &[&str] = match workload {
+            Workload::Debit => &["ACCOUNT.DEBIT", &resource, "1"],
+            Workload::HotRow => &["ACCOUNT.DEBIT", "bench/hot", "1"],
+            Workload::Take => &["STOCK.TAKE", &resource, "1", "bench/owner"],
+            Workload::SoldOut => &["STOCK.TAKE", "bench/sold-out", "1", "bench/owner"],
+            Workload::Claim => &["PACKET.CLAIM", &resource, &name],
+            Workload::Coupon => &["COUPON.CLAIM", "bench/coupon", "USER", &name],
+            Workload::Orders | Workload::Mixed => {
+                let (owner, side) =
+                    if (self.count / 6).is_multiple_of(2) { ("maker", "SELL") } else { ("taker", "BUY") };
+                &["ORDER.PLACE", "bench/market", &name, owner, side, "LIMIT", "100", "1"]
+            }
+        };
+        if self.with_ids {
+            pack(&[words, &["ID", &name]].concat(), out);
+        } else {
+            pack(words, out);
+        }
+        self.count += 1;
+    }
+}
+
+/// The finalizer of SplitMix64: numbers without a pattern, the same in every run.
+fn mixed(state: u64) -> u64 {
+    let first = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    second ^ (second >> 31)
+}

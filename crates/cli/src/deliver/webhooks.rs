@@ -1,0 +1,230 @@
+//! `scarce webhooks`: who is sent events, and what became of it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use scarce_delivery::{DeliveryFilter, DeliveryState, Endpoint, Secret, WebhookDelivery};
+use serde_json::{Value, json};
+
+use super::{Paging, Place, done};
+use crate::files::print_rows;
+use crate::{Ended, Exit, Failed};
+
+/// `scarce webhooks`.
+#[derive(Debug, Subcommand)]
+pub enum Webhooks {
+    /// Add an endpoint, which is sent what comes from now on; prints its id and its secret, which is shown only now.
+    Add(Add),
+    /// List the endpoints.
+    List(List),
+    /// Remove an endpoint with all its deliveries.
+    Remove(One),
+    /// Have deliveries to an endpoint wait.
+    Pause(One),
+    /// Go on with deliveries to an endpoint that was paused or disabled.
+    Resume(One),
+    /// Sign with another secret, and for a while with the one before, too; prints the new one.
+    RotateSecret(Rotate),
+    /// List deliveries, with what became of each.
+    Deliveries(Deliveries),
+    /// Send a delivery again, or all dead letters of an endpoint.
+    Replay(Replay),
+}
+
+/// `scarce webhooks add`.
+#[derive(Debug, Args)]
+pub struct Add {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
+    /// A file with the secret, 'whsec_' and 24 to 64 bytes as base64; without it one is made.
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// Where deliveries go to: http:// or https://.
+    pub url: String,
+    /// Which events: names such as stock.taken, patterns such as stock.*, or '*'.
+    #[arg(required = true, value_name = "EVENT")]
+    pub events: Vec<String>,
+}
+
+/// `scarce webhooks list`.
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
+    /// Print JSON, an object on each line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One endpoint.
+#[derive(Debug, Args)]
+pub struct One {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
+    /// The endpoint's id, as the list shows it.
+    pub endpoint: String,
+}
+
+/// `scarce webhooks rotate-secret`.
+#[derive(Debug, Args)]
+pub struct Rotate {
+    #[command(flatten)]
+    /// Which endpoint.
+    pub one: One,
+    /// A file with the new secret; without it one is made.
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// For how many hours the secret before signs, too.
+    #[arg(long, default_value_t = 24, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(0..=8_760))]
+    pub overlap_hours: u32,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum State {
+    /// It is to be made.
+    Pending,
+    /// It was made.
+    Delivered,
+    /// It is not tried any more.
+    Dead,
+}
+
+/// `scarce webhooks deliveries`.
+#[derive(Debug, Args)]
+pub struct Deliveries {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
+    /// Only those to this endpoint.
+    #[arg(long, value_name = "ID")]
+    pub endpoint: Option<String>,
+    /// Only those in this state.
+    #[arg(long, value_enum)]
+    pub state: Option<State>,
+    #[command(flatten)]
+    /// Which page.
+    pub paging: Paging,
+}
+
+/// `scarce webhooks replay`.
+#[derive(Debug, Args)]
+pub struct Replay {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
+    /// All dead letters of this endpoint.
+    #[arg(long, value_name = "ID", required_unless_present = "delivery", conflicts_with = "delivery")]
+    pub endpoint: Option<String>,
+    /// The delivery's number, as the list shows it.
+    pub delivery: Option<i64>,
+}
+
+const ENDPOINTS: [&str; 5] = ["endpoint", "url", "events", "state", "reason"];
+const DELIVERIES: [&str; 8] =
+    ["delivery", "endpoint", "event", "state", "attempts", "last_status", "last_error", "next_at_ms"];
+
+pub(in super::super) fn run(command: &Webhooks) -> Ended {
+    match command {
+        Webhooks::Add(options) => add(options),
+        Webhooks::List(options) => list(options),
+        Webhooks::Remove(one) => {
+            let removed = one.place.with(async |delivery| delivery.remove_endpoint(&one.endpoint).await)?;
+            done(removed, "removed, with its deliveries", &one.missing())
+        }
+        Webhooks::Pause(one) => {
+            let paused = one.place.with(async |delivery| delivery.pause_endpoint(&one.endpoint).await)?;
+            done(paused, "paused; deliveries wait until it is resumed", &one.missing())
+        }
+        Webhooks::Resume(one) => {
+            let resumed = one.place.with(async |delivery| delivery.resume_endpoint(&one.endpoint).await)?;
+            done(resumed, "resumed", &one.missing())
+        }
+        Webhooks::RotateSecret(options) => rotate(options),
+        Webhooks::Deliveries(options) => deliveries(options),
+        Webhooks::Replay(options) => replay(options),
+    }
+}
+
+impl One {
+    fn missing(&self) -> String {
+        format!("no such endpoint as '{}' can be changed so; 'scarce webhooks list' shows all", self.endpoint)
+    }
+}
+
+fn secret(file: Option<&PathBuf>) -> Result<Option<Secret>, Failed> {
+    let Some(file) = file else { return Ok(None) };
+    Ok(Some(Secret::parse(std::fs::read_to_string(file)?.trim())?))
+}
+
+fn add(options: &Add) -> Ended {
+    let secret = secret(options.secret_file.as_ref())?;
+    let events: Vec<&str> = options.events.iter().map(String::as_str).collect();
+    let added =
+        options.place.with(async |delivery| delivery.add_endpoint(&options.url, &events, secret).await)?;
+    writeln!(std::io::stdout(), "{} {}", added.id, added.secret.reveal())?;
+    writeln!(std::io::stderr(), "keep the secret: it is not shown again; a server with --webhooks sends")?;
+    Ok(Exit::Done)
+}
+
+fn list(options: &List) -> Ended {
+    let endpoints = options.place.with(async |delivery| delivery.endpoints().await)?;
+    let row = |its: &Endpoint| {
+        json!({
+            "endpoint": its.id, "url": its.url, "events": its.events.join(" "), "state": its.state.word(),
+            "reason": its.reason, "created_at_ms": its.created_at_ms, "updated_at_ms": its.updated_at_ms,
+        })
+    };
+    print_rows(&endpoints.iter().map(row).collect::<Vec<_>>(), &ENDPOINTS, options.json)?;
+    Ok(Exit::Done)
+}
+
+fn rotate(options: &Rotate) -> Ended {
+    let (one, secret) = (&options.one, secret(options.secret_file.as_ref())?);
+    let overlap = Duration::from_secs(3_600 * u64::from(options.overlap_hours));
+    let rotated =
+        one.place.with(async |delivery| delivery.rotate_secret(&one.endpoint, secret, overlap).await)?;
+    let secret = rotated.ok_or_else(|| Failed::text(Exit::Failed, one.missing()))?;
+    writeln!(std::io::stdout(), "{}", secret.reveal())?;
+    Ok(Exit::Done)
+}
+
+fn deliveries(options: &Deliveries) -> Ended {
+    let state = options.state.map(|state| match state {
+        State::Pending => DeliveryState::Pending,
+        State::Delivered => DeliveryState::Delivered,
+        State::Dead => DeliveryState::Dead,
+    });
+    let filter = DeliveryFilter { endpoint_id: options.endpoint.as_deref(), state };
+    let paging = &options.paging;
+    let page = options.place.with(async |delivery| {
+        delivery.deliveries(filter, paging.after.as_deref(), paging.limit.into()).await
+    })?;
+    let rows: Vec<Value> = page.items.iter().map(row).collect();
+    paging.print(&rows, &DELIVERIES, page.next.as_deref())
+}
+
+fn row(its: &WebhookDelivery) -> Value {
+    json!({
+        "delivery": its.id, "endpoint": its.endpoint_id, "message_id": its.message_id, "event": its.event,
+        "body": its.body, "state": its.state.word(), "attempts": its.attempts, "next_at_ms": its.next_at_ms,
+        "last_status": its.last_status, "last_error": its.last_error, "created_at_ms": its.created_at_ms,
+        "done_at_ms": its.done_at_ms,
+    })
+}
+
+fn replay(options: &Replay) -> Ended {
+    let count = options.place.with(async |delivery| match (&options.endpoint, options.delivery) {
+        (Some(endpoint), _) => delivery.replay_endpoint(endpoint).await,
+        (None, Some(id)) => Ok(u64::from(delivery.replay_delivery(id).await?)),
+        (None, None) => Ok(0),
+    })?;
+    let missing =
+        "there is nothing to be sent again; 'scarce webhooks deliveries --state dead' lists dead letters";
+    done(count > 0, &format!("{count} to be sent again"), missing)
+}

@@ -1,0 +1,112 @@
+//! `scarce serve`: starts a server, says that it is ready, and ends it cleanly when asked to.
+
+use std::io::{IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use scarce_engine::clock::ManualClock;
+use scarce_engine_embedded::RecoveryProgress;
+use scarce_server::serve::{Options, ServeError, Server, Stopper};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::setting_flags::SettingFlags;
+use super::{Ended, Exit, Failed};
+
+/// `scarce serve`.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    #[command(flatten)]
+    /// What can be set in a file, by variables and by flags.
+    pub settings: SettingFlags,
+    /// Believe the system's clock although it is far beyond the last stamp of the log.
+    #[arg(long)]
+    pub accept_clock: bool,
+    /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
+    #[arg(long, hide = true)]
+    pub manual_clock: bool,
+    /// Set what outcomes depend on, as `step_max=2`: for tests.
+    #[arg(long = "set", hide = true, value_name = "NAME=VALUE")]
+    pub sets: Vec<String>,
+}
+
+pub(super) fn run(serve: &Serve) -> Ended {
+    allow_many_connections();
+    let settings = super::config::load(&serve.settings)?.settings;
+    let options = Options {
+        accept_clock: serve.accept_clock,
+        manual_clock: serve.manual_clock.then(ManualClock::default),
+        sets: serve.sets.clone(),
+    };
+    let bar = recovery_bar();
+    let started = Server::start(&settings, &options, &mut |progress: RecoveryProgress| {
+        bar.set_length(progress.bytes_total);
+        bar.set_position(progress.bytes_done);
+    });
+    bar.finish_and_clear();
+    let server = started?;
+    for warning in server.warnings() {
+        writeln!(std::io::stderr(), "scarce: {warning}; see scarce doctor")?;
+    }
+    stop_on_signals(server.stopper())?;
+    announce(&server)?;
+    server.join()?;
+    Ok(Exit::Done)
+}
+
+fn recovery_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    let style = ProgressStyle::with_template("recovering {bar:40} {bytes}/{total_bytes} {bytes_per_sec}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.
+fn allow_many_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where the system refuses, fewer are served at a time.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// The first signal asks for a clean end, a second one ends at once.
+fn stop_on_signals(stopper: Stopper) -> Result<(), Failed> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut asked = signals.forever();
+        if asked.next().is_none() {
+            return;
+        }
+        let ending = std::thread::Builder::new().name("ending".to_owned()).spawn(move || stopper.stop());
+        if ending.is_err() || asked.next().is_some() {
+            std::process::exit(i32::from(Exit::Failed as u8));
+        }
+    })?;
+    Ok(())
+}
+
+/// The one line on stdout that says the server is ready.
+fn announce(server: &Server) -> Result<(), Failed> {
+    let mut out = std::io::stdout().lock();
+    let address = server.resp_address();
+    let http = server.http_address().map(|http| format!(", http {http}")).unwrap_or_default();
+    let (state_at, pid) = (server.state_at(), std::process::id());
+    writeln!(out, "scarce ready: resp {address}{http}, {state_at}, pid {pid}")?;
+    out.flush()?;
+    if std::io::stderr().is_terminal() {
+        let port = address.port();
+        writeln!(std::io::stderr(), "try: redis-cli -p {port} STOCK.CREATE sku-1 100")?;
+    }
+    Ok(())
+}
+
+impl From<ServeError> for Failed {
+    fn from(error: ServeError) -> Self {
+        match error {
+            ServeError::System(error) => error.into(),
+            ServeError::Redis(error) => error.into(),
+            ServeError::Exposed(_) | ServeError::Set { .. } => Self::new(Exit::Usage, &error),
+            error => Self::new(Exit::Failed, &error),
+        }
+    }
+}

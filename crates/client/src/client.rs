@@ -1,0 +1,168 @@
+//! Talking to a RESP port, as any client would.
+
+use std::time::Duration;
+
+use redis::{Cmd, Connection, ConnectionLike, Value};
+
+/// Why a request was not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody answers there.
+    #[error("cannot reach {address}; is 'scarce serve' running there?")]
+    Unreachable {
+        /// Where.
+        address: String,
+        /// Why.
+        #[source]
+        source: redis::RedisError,
+    },
+    /// The connection broke before the answer was read, so the outcome is not known.
+    #[error("the connection broke before the answer came; ask again with the same id")]
+    Broken(#[source] redis::RedisError),
+    /// The server refused what every server answers.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// A connection to a RESP port.
+pub struct Client {
+    connection: Connection,
+    packed: Vec<u8>,
+}
+
+/// How long to try to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Client {
+    /// Connects to `host:port`.
+    ///
+    /// # Errors
+    /// When nobody answers there.
+    pub fn connect(address: &str, password: Option<&str>) -> Result<Self, ClientError> {
+        let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
+        let user = password.map(|password| format!(":{password}@")).unwrap_or_default();
+        let client = redis::Client::open(format!("redis://{user}{address}")).map_err(unreachable)?;
+        let connection = client.get_connection_with_timeout(CONNECT_TIMEOUT).map_err(unreachable)?;
+        Ok(Self { connection, packed: Vec::new() })
+    }
+
+    /// How long an answer may take.
+    ///
+    /// # Errors
+    /// When the socket refuses.
+    pub fn set_timeout(&self, timeout: Duration) -> Result<(), ClientError> {
+        self.connection.set_read_timeout(Some(timeout)).map_err(ClientError::Broken)
+    }
+
+    /// How long the server may take to accept what is sent.
+    ///
+    /// # Errors
+    /// When the socket refuses.
+    pub fn set_send_timeout(&self, timeout: Duration) -> Result<(), ClientError> {
+        self.connection.set_write_timeout(Some(timeout)).map_err(ClientError::Broken)
+    }
+
+    /// Sends packed commands without waiting for their answers.
+    ///
+    /// # Errors
+    /// When the connection broke; some may be carried out.
+    pub fn send(&mut self, packed: &[u8]) -> Result<(), ClientError> {
+        self.connection.send_packed_command(packed).map_err(ClientError::Broken)
+    }
+
+    /// Reads the next answer to what was sent. Errors of the server are values.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub fn receive(&mut self) -> Result<Value, ClientError> {
+        self.connection.recv_response().map_err(ClientError::Broken)
+    }
+
+    /// Sends one command and reads its answer. Errors of the server are values.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub fn call<W: AsRef<[u8]>>(&mut self, words: &[W]) -> Result<Value, ClientError> {
+        let mut values = self.pipeline(&[words])?;
+        Ok(values.pop().unwrap_or(Value::Nil))
+    }
+
+    /// Sends many commands at once and reads their answers, in order.
+    ///
+    /// # Errors
+    /// When the connection broke; some may have been carried out.
+    pub fn pipeline<W: AsRef<[u8]>, C: AsRef<[W]>>(
+        &mut self,
+        commands: &[C],
+    ) -> Result<Vec<Value>, ClientError> {
+        self.packed.clear();
+        for words in commands {
+            pack(words.as_ref(), &mut self.packed);
+        }
+        self.connection.req_packed_commands(&self.packed, 0, commands.len()).map_err(ClientError::Broken)
+    }
+}
+
+/// Appends a command as it goes over the wire.
+pub fn pack<W: AsRef<[u8]>>(words: &[W], out: &mut Vec<u8>) {
+    let mut command = Cmd::new();
+    for word in words {
+        command.arg(word.as_ref());
+    }
+    command.write_packed_command(out);
+}
+
+/// A text in an answer, where it is one.
+#[must_use]
+pub fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Value::SimpleString(text) => Some(text.clone()),
+        Value::Okay => Some("OK".to_owned()),
+        _ => None,
+    }
+}
+
+/// An integer in an answer, where it is one.
+#[must_use]
+pub fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// What a mutating command was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// Applied, with these values.
+    Applied(Vec<Value>),
+    /// Refused, with a code word and its facts.
+    Refused(String, Vec<Value>),
+    /// An error of the server.
+    Error(String),
+}
+
+impl Reply {
+    /// Reads an answer.
+    #[must_use]
+    pub fn of(value: Value) -> Self {
+        match value {
+            Value::Array(mut values) => match values.first().and_then(integer) {
+                Some(1) => {
+                    values.remove(0);
+                    Self::Applied(values)
+                }
+                Some(0) if values.len() > 1 => {
+                    let code = text(&values[1]).unwrap_or_default();
+                    Self::Refused(code, values.split_off(2))
+                }
+                _ => Self::Applied(values),
+            },
+            Value::ServerError(error) => {
+                Self::Error(format!("{} {}", error.code(), error.details().unwrap_or_default()))
+            }
+            other => Self::Applied(vec![other]),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a crowd asks and what it is told, whatever the way in.
+
+use redis::Value;
+
+use scarce_client::{Reply, integer, text};
+
+/// A command under its operation id, to be sent until there is an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Ask<D> {
+    pub(super) id: String,
+    pub(super) deed: D,
+    /// It is sent once more although it was answered.
+    pub(super) insists: bool,
+    /// It is sent on two connections at once.
+    pub(super) doubles: bool,
+    /// It was answered before, and is sent again all the same.
+    pub(super) is_again: bool,
+}
+
+impl<D> Ask<D> {
+    /// Something that is asked once.
+    pub(super) fn new(id: String, deed: D) -> Self {
+        Self { id, deed, insists: false, doubles: false, is_again: false }
+    }
+
+    /// The same, after it was answered.
+    pub(super) fn again(self) -> Self {
+        Self { is_again: true, ..self }
+    }
+}
+
+/// What a command is for.
+pub(super) trait Deed: Clone + Send + 'static {
+    /// What is sent.
+    fn request(&self, id: &str) -> Request;
+
+    /// Whether the log has something of it, where it was answered so.
+    fn is_logged(&self, _: &Answer) -> bool {
+        true
+    }
+
+    /// Whether the engine remembers that it was refused.
+    fn is_refusal_remembered(&self) -> bool {
+        false
+    }
+}
+
+/// One command, or several that apply together or not at all.
+pub(super) struct Request {
+    /// The operation id, where it has one.
+    pub(super) id: Option<String>,
+    pub(super) lines: Vec<Vec<String>>,
+}
+
+impl Request {
+    /// One command under an id.
+    pub(super) fn one(id: &str, words: &[&str]) -> Self {
+        Self::batch(id, &[words])
+    }
+
+    /// Several commands under one id.
+    pub(super) fn batch(id: &str, lines: &[&[&str]]) -> Self {
+        Self { id: Some(id.to_owned()), lines: lines.iter().map(|line| words(line)).collect() }
+    }
+
+    /// A command that takes no id.
+    pub(super) fn without_id(words: &[&str]) -> Self {
+        Self { id: None, ..Self::batch("", &[words]) }
+    }
+}
+
+/// A command's words.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// What a caller was told.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    /// Done, with the values of the reply; those of a batch one line after the other.
+    Applied(Vec<Value>),
+    /// Refused, with the code and its facts.
+    Refused(String, Vec<Value>),
+    /// The server could not decide now; the same id is to be sent again.
+    Later,
+    /// The server did not understand.
+    Error(String),
+}
+
+impl Answer {
+    /// Reads the reply to a command.
+    pub(super) fn of(value: Value) -> Self {
+        match Reply::of(value) {
+            Reply::Applied(values) => Self::Applied(values),
+            Reply::Refused(code, facts) => Self::Refused(code, facts),
+            Reply::Error(text) => Self::of_error(text),
+        }
+    }
+
+    /// Reads the reply to a batch: one for each line.
+    pub(super) fn of_batch(value: Value) -> Self {
+        let lines = match value {
+            Value::Array(lines) => lines,
+            other => return Self::of(other),
+        };
+        let mut all = Vec::new();
+        for line in lines.into_iter().filter(|line| text(line).is_none()) {
+            match Self::of(line) {
+                Self::Applied(values) => all.extend(values),
+                Self::Refused(code, _) if code == "BATCH_REFUSED" => {}
+                other => return other,
+            }
+        }
+        Self::Applied(all)
+    }
+
+    fn of_error(text: String) -> Self {
+        match text.split(' ').next() {
+            Some("OVERLOADED" | "UNAVAILABLE" | "UNKNOWN" | "LOADING") => Self::Later,
+            _ => Self::Error(text),
+        }
+    }
+
+    pub(super) fn is_applied(&self) -> bool {
+        matches!(self, Self::Applied(_))
+    }
+
+    /// What it was refused with.
+    pub(super) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused(code, _) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The values or facts.
+    pub(super) fn values(&self) -> &[Value] {
+        match self {
+            Self::Applied(values) | Self::Refused(_, values) => values,
+            Self::Later | Self::Error(_) => &[],
+        }
+    }
+
+    /// The numbers among the values or facts.
+    pub(super) fn figures(&self) -> Vec<i64> {
+        self.values().iter().filter_map(integer).collect()
+    }
+
+    /// A number that stands at a place of the values or facts, and is not negative.
+    pub(super) fn figure(&self, at: usize) -> Option<u64> {
+        self.values().get(at).and_then(integer).and_then(|figure| u64::try_from(figure).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(texts: &[&str]) -> Value {
+        let texts = texts.iter().map(|text| Value::BulkString(text.as_bytes().to_vec()));
+        Value::Array([Value::Int(0)].into_iter().chain(texts).collect())
+    }
+
+    #[test]
+    fn a_batch_is_refused_with_the_code_of_its_refused_line() {
+        let applied = Value::Array(vec![Value::Int(1), Value::Int(7), Value::Int(3)]);
+        let done = Answer::of_batch(Value::Array(vec![Value::Okay, applied.clone(), applied]));
+        assert_eq!(done.figures(), [7, 3, 7, 3]);
+        let lines = vec![Value::Okay, refused(&["BATCH_REFUSED", "SOLD_OUT"]), refused(&["SOLD_OUT"])];
+        assert_eq!(Answer::of_batch(Value::Array(lines)).code(), Some("SOLD_OUT"));
+    }
+}

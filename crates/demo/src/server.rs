@@ -1,0 +1,359 @@
+//! The server of a demonstration: this same executable as a child, which can be killed and started
+//! again. However the demonstration ends, the child ends too and its folder is removed.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tempfile::TempDir;
+
+use super::backing::{self, Backing};
+use super::failure::DemoError;
+use super::stage::apply;
+use crate::args;
+use scarce_client::Client;
+
+/// How long the server may take to become ready or to end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether the server has ended.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// What must not outlive the demonstration.
+struct Remains {
+    child: Option<Child>,
+    folder: Option<TempDir>,
+    /// Where the engine `redis` keeps its state.
+    backing: Option<Backing>,
+    /// The server was ready once, so that something may have been written.
+    has_served: bool,
+    is_kept: bool,
+}
+
+impl Remains {
+    fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // It fails only when the child has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.kill();
+        let cleared = self.backing.take().map(|backing| backing.clear(self.is_kept));
+        if let Some(Err(reason)) = cleared.filter(|_| self.has_served) {
+            // Where stderr is gone there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "scarce: {reason}");
+        }
+        if let Some(folder) = self.folder.take() {
+            if self.is_kept {
+                let _ = folder.keep();
+            } else {
+                // What cannot be removed lies in the system's folder for temporary files.
+                let _ = folder.close();
+            }
+        }
+    }
+}
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Where the server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Doors {
+    pub(super) resp: SocketAddr,
+    pub(super) http: Option<SocketAddr>,
+}
+
+/// A server of this very version with its own data directory.
+pub(super) struct Server {
+    remains: Arc<Mutex<Remains>>,
+    folder: PathBuf,
+    address: Option<SocketAddr>,
+    /// What the time is, where the demonstration says so.
+    clock: Option<u64>,
+    /// What else it is told.
+    arguments: Vec<String>,
+}
+
+impl Server {
+    /// Makes the folder, and what the engine needs beside it; the server is not started yet. Where data is to
+    /// be kept, the folder stays at the end.
+    ///
+    /// # Errors
+    /// When there is no room for a temporary folder, or no Redis where one is wanted.
+    pub(super) fn new(options: &args::Stage) -> Result<Self, DemoError> {
+        let (is_kept, is_redis) = (options.keep, options.engine.is_redis()?);
+        let folder = tempfile::Builder::new().prefix("scarce-demo-").tempdir().map_err(|error| {
+            let place = std::env::temp_dir();
+            let text = format!(
+                "cannot make a folder in {}: {error}; set TMPDIR to one with some room",
+                place.display()
+            );
+            DemoError::failed(text)
+        })?;
+        let path = folder.path().to_owned();
+        let remains =
+            Remains { child: None, folder: Some(folder), backing: None, has_served: false, is_kept };
+        let remains = Arc::new(Mutex::new(remains));
+        clear_on_signals(remains.clone())?;
+        let server = Self { remains, folder: path, address: None, clock: None, arguments: Vec::new() };
+        if is_redis {
+            // Held while servers are started, so that a signal finds all of them or none.
+            let mut remains = server.remains();
+            let name = server.folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let prefix = format!("{name}:");
+            // Said at once, since some servers take a while. Where stderr is gone there is nobody to tell.
+            let what = backing::description(&options.engine, &prefix);
+            let _ = writeln!(std::io::stderr(), "{:<12} {what}", "in Redis");
+            remains.backing = Some(Backing::start(&options.engine, prefix)?);
+        }
+        Ok(server)
+    }
+
+    /// Asks something about the Redis, where there is one.
+    pub(super) fn backing<T>(&self, ask: impl FnOnce(&mut Backing) -> T) -> Option<T> {
+        self.remains().backing.as_mut().map(ask)
+    }
+
+    /// With a clock that stands at `now`, in milliseconds since the Unix epoch, until it is set.
+    pub(super) fn with_clock(mut self, now: u64) -> Self {
+        self.clock = Some(now);
+        self
+    }
+
+    /// Told something more at every start.
+    pub(super) fn with_arguments(mut self, arguments: Vec<String>) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// A file that goes with the server's data.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Where the journal is.
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Starts the server on the data directory, on a free port, and waits until it is ready. Gives
+    /// where it listens and how long recovery and start took.
+    ///
+    /// # Errors
+    /// When it does not become ready; with what it said.
+    pub(super) fn start(&mut self) -> Result<(Doors, Duration), DemoError> {
+        let begun = Instant::now();
+        let stdout = self.spawn()?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut lines = BufReader::new(stdout).lines();
+            // Nobody waits any more when the server took too long.
+            let _ = sender.send(lines.next().and_then(Result::ok));
+            lines.for_each(drop);
+        });
+        let line = receiver.recv_timeout(PATIENCE).ok().flatten();
+        let doors = line.as_deref().and_then(doors_of).ok_or_else(|| self.failed("is not ready"))?;
+        self.address = Some(doors.resp);
+        self.remains().has_served = true;
+        let took = begun.elapsed();
+        if let Some(now) = self.clock {
+            self.set_clock(now)?;
+        }
+        Ok((doors, took))
+    }
+
+    /// Starts the server after [`Self::crash`]: on the same data, or as soon as another Redis has taken over.
+    /// Gives where it listens and how long all of that took.
+    ///
+    /// # Errors
+    /// When nobody takes over, or the server does not become ready.
+    pub(super) fn recover(&mut self) -> Result<(Doors, Duration), DemoError> {
+        let begun = Instant::now();
+        let fails_over = self.backing(|backing| backing.fails_over()).unwrap_or(false);
+        // Not held while it waits, so that a signal is heeded.
+        while !self.backing(Backing::has_taken_over).transpose()?.unwrap_or(true) {
+            if begun.elapsed() > PATIENCE {
+                return Err(self.failed("waits for another Redis to take over"));
+            }
+            std::thread::park_timeout(LOOK_INTERVAL);
+        }
+        loop {
+            match self.start() {
+                Ok((doors, _)) => return Ok((doors, begun.elapsed())),
+                Err(failed) if !fails_over || begun.elapsed() > PATIENCE => return Err(failed),
+                Err(_) => {
+                    self.kill();
+                    std::thread::park_timeout(LOOK_INTERVAL);
+                }
+            }
+        }
+    }
+
+    /// Sets the clock of a server that was made with one.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn set_clock(&mut self, now: u64) -> Result<(), DemoError> {
+        self.clock = Some(now);
+        apply(&mut self.connect()?, &["DEBUG.CLOCK", &now.to_string()]).map(drop)
+    }
+
+    fn spawn(&self) -> Result<ChildStdout, DemoError> {
+        let log = File::create(self.log())?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("serve").arg("--data").arg(self.data()).args([
+            "--resp",
+            "127.0.0.1:0",
+            "--http",
+            "127.0.0.1:0",
+        ]);
+        command.args(self.clock.map(|_| "--manual-clock"));
+        command.args(&self.arguments);
+        let mut remains = self.remains();
+        let heeds = |name: &str| remains.backing.as_ref().is_some_and(|backing| backing.heeds(name));
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("SCARCE_") && !heeds(&text) {
+                command.env_remove(&name);
+            }
+        }
+        if let Some(backing) = &remains.backing {
+            backing.tell(&mut command);
+        }
+        // A group of its own: Ctrl-C comes to the demonstration, which then ends its child.
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take();
+        remains.child = Some(child);
+        stdout.ok_or_else(|| DemoError::failed("the server has no output"))
+    }
+
+    /// A connection for questions between the rushes.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn connect(&self) -> Result<Client, DemoError> {
+        let address = self.address.ok_or_else(|| self.failed("is not running"))?;
+        let client = Client::connect(&address.to_string(), None)?;
+        client.set_timeout(PATIENCE)?;
+        Ok(client)
+    }
+
+    /// Kills the server as a crash would: nothing is flushed, nobody is told. Where another Redis can take
+    /// over, the one that has the state goes first; gives where that was.
+    pub(super) fn crash(&mut self) -> Result<Option<String>, DemoError> {
+        let mut remains = self.remains();
+        let killed = remains.backing.as_mut().map(Backing::kill_primary).transpose();
+        remains.kill();
+        Ok(killed?.flatten())
+    }
+
+    /// Kills the server alone.
+    pub(super) fn kill(&mut self) {
+        self.remains().kill();
+    }
+
+    /// Asks the server to end, and waits until it has.
+    ///
+    /// # Errors
+    /// When it does not end, or not cleanly.
+    pub(super) fn stop(&mut self) -> Result<(), DemoError> {
+        if let Some(child) = &self.remains().child {
+            // It fails only when the child has ended already, and then its status tells.
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let ended = self.remains().child.as_mut().map(Child::try_wait).transpose()?.flatten();
+            match ended {
+                Some(status) if status.success() => {
+                    self.remains().child = None;
+                    return Ok(());
+                }
+                Some(status) => return Err(self.failed(&format!("ended with {status}"))),
+                None => std::thread::park_timeout(LOOK_INTERVAL),
+            }
+        }
+        Err(self.failed("does not end on SIGTERM"))
+    }
+
+    /// An error about the server, with what it said.
+    pub(super) fn failed(&self, what: &str) -> DemoError {
+        let said = std::fs::read_to_string(self.log()).unwrap_or_default();
+        // The first lines say what happened; what follows a panic is its backtrace.
+        let said: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(4).collect();
+        let said = if said.is_empty() { "nothing".to_owned() } else { said.join("\n  ") };
+        let text = format!(
+            "the server of the demonstration {what}; it said:\n  {said}\nrun it again with --keep to look at its data"
+        );
+        DemoError::failed(text)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    fn remains(&self) -> MutexGuard<'_, Remains> {
+        self.remains.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.remains().clear();
+    }
+}
+
+/// The addresses in the line that says the server is ready.
+fn doors_of(line: &str) -> Option<Doors> {
+    let parts: Vec<&str> = line.strip_prefix("scarce ready: ")?.split(", ").collect();
+    let address = |port: &str| parts.iter().find_map(|part| part.strip_prefix(port)?.trim().parse().ok());
+    Some(Doors { resp: address("resp ")?, http: address("http ") })
+}
+
+/// The first signal clears up and ends the process.
+fn clear_on_signals(remains: Arc<Mutex<Remains>>) -> Result<(), DemoError> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            // Held to the end, so that nobody else speaks of a server that is suddenly gone.
+            let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
+            remains.clear();
+            let data = if remains.is_kept { "its data is kept" } else { "its data is removed" };
+            // Where stderr is gone there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server has ended, {data}");
+            std::process::exit(128 + signal);
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ready_line_says_where_the_server_listens() {
+        let address = |text: &str| text.parse().expect("an address");
+        let doors = doors_of("scarce ready: resp 127.0.0.1:4711, http [::1]:4712, data /tmp/x, pid 1");
+        let both = Doors { resp: address("127.0.0.1:4711"), http: Some(address("[::1]:4712")) };
+        assert_eq!(doors, Some(both));
+        let doors = doors_of("scarce ready: resp 127.0.0.1:4711, data /tmp/x, pid 1");
+        assert_eq!(doors, Some(Doors { http: None, ..both }));
+        assert_eq!(doors_of("scarce: cannot listen"), None);
+    }
+}

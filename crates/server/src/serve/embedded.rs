@@ -1,0 +1,51 @@
+//! The embedded engine: recovered from its data directory, with the RESP port on its owners' threads.
+
+use std::sync::Arc;
+
+use scarce_core::state;
+use scarce_engine::Engine;
+use scarce_engine_embedded::{self as embedded, ClockChoice, Port, RecoveryProgress};
+
+use super::ports::Ports;
+use super::{Options, ServeError, Started};
+use crate::settings::Settings;
+
+pub(super) fn start(
+    settings: &Settings,
+    options: &Options,
+    ports: &Ports,
+    state: state::StateSettings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Started, ServeError> {
+    let engine_settings = engine_settings(settings, options, state);
+    let recovered = embedded::open(&settings.data, &engine_settings, progress)?;
+    let mut shared = None;
+    let (engine, running) = recovered.start(|_, engine| {
+        let engine: Arc<dyn Engine> = engine.clone();
+        let shared = shared.get_or_insert_with(|| ports.shared(engine, options.manual_clock.clone()));
+        Ok(Box::new(ports.reactor(shared.clone())?) as Box<dyn Port>)
+    })?;
+    Ok(Started {
+        engine,
+        stop: running.stop_handle(),
+        join: Box::new(|| Ok(running.join()?)),
+        state_at: format!("data {}", settings.data.display()),
+        warnings: Vec::new(),
+    })
+}
+
+fn engine_settings(settings: &Settings, options: &Options, state: state::StateSettings) -> embedded::Settings {
+    let usual = embedded::Settings::default();
+    embedded::Settings {
+        partitions: settings.partitions,
+        state,
+        segment_bytes: settings.segment_mib << 20,
+        snapshot_bytes: settings.snapshot_mib << 20,
+        clock: match &options.manual_clock {
+            Some(clock) => ClockChoice::Manual(clock.clone()),
+            None => ClockChoice::System { accept_leap: options.accept_clock },
+        },
+        outflow_lag_max: settings.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
+        ..usual
+    }
+}

@@ -1,0 +1,59 @@
+//! The Redis engine within another process, behind a port of this machine that only that process can
+//! use: whoever speaks the protocol needs no server beside it.
+
+use std::net::SocketAddr;
+
+use scarce_engine::random::{self, hex};
+
+use super::ports::Ports;
+use super::{Options, ServeError, Started, redis, state_settings};
+use crate::settings::{EngineChoice, Settings};
+
+/// How many random bytes the password has.
+const PASSWORD_BYTES: usize = 16;
+
+/// The port, which is served until this is dropped.
+pub struct Inside {
+    address: SocketAddr,
+    password: String,
+    started: Option<Started>,
+}
+
+impl Inside {
+    /// Connects to the Redis of the settings and serves it.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or must not be used.
+    pub fn open(settings: &Settings) -> Result<Self, ServeError> {
+        let settings = Settings { engine: EngineChoice::Redis, ..settings.clone() };
+        // Other users of this machine can reach the port too.
+        let password = hex(&random::bytes::<PASSWORD_BYTES>()?);
+        let ports = Ports::local(password.clone())?;
+        let (address, _) = ports.addresses()?;
+        let state = state_settings(&settings, &[])?;
+        let started = redis::start(&settings, &Options::default(), &ports, state)?;
+        Ok(Self { address, password, started: Some(started) })
+    }
+
+    /// Where the port is.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What callers must show there.
+    #[must_use]
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if let Some(started) = self.started.take() {
+            started.stop.request();
+            // Whoever asked has been answered, or knows that it was not.
+            let _ = (started.join)();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A running server, put together from its settings:
+//!
+//! ```text
+//! settings ─▶ PORTS, opened first, so that an address in use is told at once
+//!               │ resp                                │ http
+//!               ▼                                     ▼
+//!            ENGINE embedded: serves RESP on the threads of its owners
+//!            ENGINE redis:    RESP on a thread of its own, in front of a Redis
+//!               │ log
+//!               ▼
+//!            PIPELINE: tables, topics, webhooks, settlement
+//! ```
+
+mod embedded;
+mod error;
+mod inside;
+mod ports;
+mod redis;
+
+pub use error::ServeError;
+pub use inside::Inside;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use scarce_core::state;
+use scarce_engine::Engine;
+use scarce_engine::clock::ManualClock;
+use scarce_engine::stop::Stop;
+use scarce_engine_embedded::RecoveryProgress;
+
+use crate::gateway::http::Http;
+use crate::pipeline::Pipeline;
+use crate::settings::{EngineChoice, Settings};
+use ports::Ports;
+
+/// What a start is told besides the settings.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Believe the system's clock although it is far beyond the last stamp of the log.
+    pub accept_clock: bool,
+    /// Where the time comes from instead of the system.
+    pub manual_clock: Option<ManualClock>,
+    /// What outcomes depend on, as `step_max=2`.
+    pub sets: Vec<String>,
+}
+
+/// An engine that runs, and serves RESP.
+struct Started {
+    engine: Arc<dyn Engine>,
+    stop: Stop,
+    /// Waits until it has ended.
+    join: Box<dyn FnOnce() -> Result<(), ServeError>>,
+    /// Where the state is.
+    state_at: String,
+    warnings: Vec<String>,
+}
+
+/// A server that runs.
+pub struct Server {
+    started: Started,
+    pipeline: Arc<Pipeline>,
+    http: Option<Http>,
+    resp_address: SocketAddr,
+    http_address: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Starts everything that the settings ask for; `progress` is told how far a recovery is.
+    ///
+    /// # Errors
+    /// When a port, the engine or something of the pipeline cannot be started.
+    pub fn start(
+        settings: &Settings,
+        options: &Options,
+        progress: &mut dyn FnMut(RecoveryProgress),
+    ) -> Result<Self, ServeError> {
+        if let Some(exposed) = settings.exposed() {
+            return Err(ServeError::Exposed(exposed));
+        }
+        let ports = Ports::open(settings)?;
+        let (resp_address, http_address) = ports.addresses()?;
+        let state = state_settings(settings, &options.sets)?;
+        let started = match settings.engine {
+            EngineChoice::Embedded => embedded::start(settings, options, &ports, state, progress)?,
+            EngineChoice::Redis => redis::start(settings, options, &ports, state)?,
+        };
+        let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
+        let http = ports.serve_http(&started.engine, &pipeline)?;
+        Ok(Self { started, pipeline, http, resp_address, http_address })
+    }
+
+    /// Where it speaks RESP.
+    #[must_use]
+    pub const fn resp_address(&self) -> SocketAddr {
+        self.resp_address
+    }
+
+    /// Where it speaks HTTP, if it does.
+    #[must_use]
+    pub const fn http_address(&self) -> Option<SocketAddr> {
+        self.http_address
+    }
+
+    /// Where the state is, in words.
+    #[must_use]
+    pub fn state_at(&self) -> &str {
+        &self.started.state_at
+    }
+
+    /// What is likely a mistake.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.started.warnings
+    }
+
+    /// What ends it from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper { pipeline: self.pipeline.clone(), stop: self.started.stop.clone() }
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// When the engine or its port failed.
+    pub fn join(self) -> Result<(), ServeError> {
+        let ended = (self.started.join)();
+        if let Some(http) = self.http {
+            http.shut_down();
+        }
+        self.pipeline.stop();
+        ended
+    }
+}
+
+/// Ends a server.
+pub struct Stopper {
+    pipeline: Arc<Pipeline>,
+    stop: Stop,
+}
+
+impl Stopper {
+    /// What flows out ends before the engine, so that it is noted how far all is.
+    pub fn stop(&self) {
+        self.pipeline.stop();
+        self.stop.request();
+    }
+}
+
+/// What outcomes depend on, as the settings and `sets` say.
+fn state_settings(settings: &Settings, sets: &[String]) -> Result<state::StateSettings, ServeError> {
+    let usual = match settings.engine {
+        EngineChoice::Embedded => state::StateSettings::default(),
+        EngineChoice::Redis => scarce_engine_redis::default_state(),
+    };
+    let mut state = state::StateSettings {
+        operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
+        ulid_times: settings.ulid_times,
+        ..usual
+    };
+    for set in sets {
+        let (name, value) = set.split_once('=').unwrap_or((set, ""));
+        state.set(name, value).map_err(|reason| ServeError::Set { set: set.clone(), reason })?;
+    }
+    Ok(state)
+}

@@ -1,0 +1,86 @@
+//! The ports, which are opened before the engine starts, so that one that is taken is told at once.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use scarce_engine::Engine;
+use scarce_engine::clock::ManualClock;
+
+use super::ServeError;
+use crate::gateway::Access;
+use crate::gateway::http::{self, Http, Metrics};
+use crate::gateway::resp::{Reactor, Shared, bind};
+use crate::pipeline::Pipeline;
+use crate::settings::{Password, Settings};
+
+pub(super) struct Ports {
+    resp: TcpListener,
+    http: Option<TcpListener>,
+    access: Access,
+    started_at: Instant,
+}
+
+impl Ports {
+    pub(super) fn open(settings: &Settings) -> Result<Self, ServeError> {
+        let resp = bind(settings.resp).map_err(|error| ServeError::Listen {
+            address: settings.resp,
+            error,
+            advice: "choose another address with --resp",
+        })?;
+        let http = settings.http.map(listen_http).transpose()?;
+        let access = Access { password: settings.password.as_ref().map(Password::reveal).map(str::to_owned) };
+        Ok(Self { resp, http, access, started_at: Instant::now() })
+    }
+
+    /// A RESP port of this machine on a free number, and nothing else.
+    pub(super) fn local(password: String) -> Result<Self, ServeError> {
+        Ok(Self {
+            resp: bind(SocketAddr::from(([127, 0, 0, 1], 0)))?,
+            http: None,
+            access: Access { password: Some(password) },
+            started_at: Instant::now(),
+        })
+    }
+
+    /// Where they are: RESP, and HTTP if it is to be served.
+    pub(super) fn addresses(&self) -> Result<(SocketAddr, Option<SocketAddr>), ServeError> {
+        Ok((self.resp.local_addr()?, self.http.as_ref().map(TcpListener::local_addr).transpose()?))
+    }
+
+    /// What the RESP port's threads know together.
+    pub(super) fn shared(&self, engine: Arc<dyn Engine>, manual_clock: Option<ManualClock>) -> Arc<Shared> {
+        Arc::new(Shared {
+            access: self.access.clone(),
+            engine,
+            manual_clock,
+            connection_ids: AtomicU64::new(1),
+            connections_open: AtomicU64::new(0),
+            snapshot_runs: Arc::default(),
+            started_at: self.started_at,
+        })
+    }
+
+    /// What serves RESP on one thread.
+    pub(super) fn reactor(&self, shared: Arc<Shared>) -> std::io::Result<Reactor> {
+        Reactor::new(self.resp.try_clone()?, shared)
+    }
+
+    /// Begins to serve HTTP, where it is to be served.
+    pub(super) fn serve_http(
+        self,
+        engine: &Arc<dyn Engine>,
+        pipeline: &Pipeline,
+    ) -> Result<Option<Http>, ServeError> {
+        let Some(listener) = self.http else { return Ok(None) };
+        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone());
+        let http = Http::start(listener, engine.clone(), self.access, metrics, pipeline.flows().clone())?;
+        Ok(Some(http))
+    }
+}
+
+fn listen_http(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let advice = "choose another address with --http, or none with --http off";
+    http::bind(address).map_err(|error| ServeError::Listen { address, error, advice })
+}

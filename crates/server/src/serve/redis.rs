@@ -1,0 +1,40 @@
+//! The Redis engine: nothing is kept here, so the RESP port serves from a thread of its own and hands every
+//! command over.
+
+use std::sync::Arc;
+
+use scarce_core::state;
+use scarce_engine::stop::Stop;
+use scarce_engine_redis::{self as redis, RedisEngine};
+
+use super::ports::Ports;
+use super::{Options, ServeError, Started};
+use crate::settings::Settings;
+
+pub(super) fn start(
+    settings: &Settings,
+    options: &Options,
+    ports: &Ports,
+    state: state::StateSettings,
+) -> Result<Started, ServeError> {
+    let clock = options.manual_clock.clone();
+    let engine = RedisEngine::open(redis::Settings {
+        state,
+        clock: clock.clone(),
+        ..settings.redis().map_err(ServeError::RedisSettings)?
+    })?;
+    let warnings = engine.warnings.iter().map(ToString::to_string).collect();
+    let engine = Arc::new(engine);
+    let port = ports.reactor(ports.shared(engine.clone(), clock))?;
+    let stop = Stop::default();
+    stop.add(port.waker());
+    let stopped = stop.clone();
+    let serving = std::thread::Builder::new().name("port".to_owned()).spawn(move || port.run(&stopped))?;
+    Ok(Started {
+        engine,
+        stop,
+        join: Box::new(|| Ok(serving.join().map_err(|_| ServeError::PortFailed)??)),
+        state_at: format!("redis {}", settings.redis_url),
+        warnings,
+    })
+}
