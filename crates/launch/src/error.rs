@@ -48,6 +48,7 @@ pub enum LaunchError {
         /// The end of what it printed.
         output: String,
     },
+    #[cfg(feature = "kafka")]
     /// Kafka's jars are not there.
     #[error(
         "no jars of Kafka in {folder}; 'cargo xtask test --only servers' downloads them, \
@@ -57,6 +58,7 @@ pub enum LaunchError {
         /// Where they were looked for.
         folder: String,
     },
+    #[cfg(feature = "kafka")]
     /// Kafka answered with an error, as a number of its protocol.
     #[error("Kafka did not make the topic '{topic}': error {code} {message}")]
     Topic {
@@ -70,6 +72,7 @@ pub enum LaunchError {
     /// A folder, a port or a signal.
     #[error("the system refused")]
     System(#[from] std::io::Error),
+    #[cfg(feature = "redis")]
     /// A Redis server answered with an error.
     #[error("the server refused")]
     Server(#[from] ::redis::RedisError),

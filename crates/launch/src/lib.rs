@@ -1,31 +1,53 @@
 //! Real servers on free ports of this machine, in temporary folders, which end with their owner: Redis (a
 //! single one, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB and
-//! Apache Kafka. Demos, tests and benchmarks start them.
+//! Apache Kafka.
 //!
 //! Each answers when it was started, and can be killed as by a crash, stopped, paused, and started again
 //! from its files on the same port. It is killed and its files are removed when it is dropped, and also
 //! when its owner ends without dropping it: tests may keep one in a static.
+//!
+//! Must not know: anything of Scarce. It starts other people's programs.
+//!
+//! Tests and benchmarks start all of them. The demonstrations, which are part of the binary, start Redis only and take
+//! this crate with the feature `redis` alone; databases and Kafka are features of their own, so that nothing that only
+//! tests need is linked into the product.
+//!
+//! Where to begin: `redis/server.rs` starts one server; `process` is what all have in common.
 
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "sql")]
 mod account;
 mod error;
 mod folder;
+#[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(feature = "sql")]
 mod mariadb;
+mod options;
 mod ports;
+#[cfg(feature = "sql")]
 mod postgres;
 mod process;
 mod program;
 mod random;
+#[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "sql")]
 mod urls;
 
 use std::time::{Duration, Instant};
 
 pub use error::LaunchError;
+#[cfg(feature = "kafka")]
 pub use kafka::{Kafka, KafkaOptions};
+#[cfg(feature = "sql")]
 pub use mariadb::{MariaDb, MariaDbOptions};
+pub use options::{ServerKind, ServerOptions};
+#[cfg(feature = "sql")]
 pub use postgres::{Postgres, PostgresOptions};
 pub(crate) use program::Program;
+#[cfg(feature = "redis")]
 pub use redis::{Cluster, Options, Sentinels, Server};
 
 /// How long anything may take until it is as it should be.
@@ -47,6 +69,7 @@ fn has_come(mut is_so: impl FnMut() -> bool) -> bool {
 }
 
 /// Looks until it is so; `what` says what is not so when it does not come.
+#[cfg(feature = "redis")]
 fn wait_until(what: &str, is_so: impl FnMut() -> bool) -> Result<(), LaunchError> {
     if has_come(is_so) { Ok(()) } else { Err(LaunchError::Late { what: what.to_owned() }) }
 }

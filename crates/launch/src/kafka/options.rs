@@ -1,11 +1,12 @@
 //! How a Kafka broker is to run, and its file of settings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::LaunchError;
-use crate::folder::{CERTIFICATE, KEY, Place};
+use crate::folder::{CERTIFICATE, KEY};
+use crate::options::{ServerKind, ServerOptions};
 
-/// What all brokers have in common: one node that is its own controller, small, and quick to begin.
+/// What is the same for all brokers: one node that is its own controller, small, and quick to begin.
 const FIXED: &[(&str, &str)] = &[
     ("process.roles", "broker,controller"),
     ("node.id", "1"),
@@ -29,20 +30,18 @@ const FIXED: &[(&str, &str)] = &[
     ("broker.heartbeat.interval.ms", "250"),
 ];
 
-/// How much room its data may need, where it is in memory.
-const MEMORY_BYTES_MIN: u64 = 512 << 20;
+/// How a Kafka broker is to run; settings are lines of `server.properties`, such as `message.max.bytes`, `1000`.
+pub type KafkaOptions = ServerOptions<KafkaKind>;
 
-/// How a Kafka broker is to run.
+/// What only Kafka takes.
 #[derive(Clone, Debug, Default)]
-pub struct KafkaOptions {
-    /// Lines of `server.properties`.
-    settings: Vec<(String, String)>,
+pub struct KafkaKind {
     /// Who is let in.
     user: Option<User>,
-    /// It takes TLS connections only, with certificates from this folder.
-    certificates: Option<PathBuf>,
-    /// Where its data is.
-    pub(super) place: Place,
+}
+
+impl ServerKind for KafkaKind {
+    const MEMORY_BYTES_MIN: u64 = 512 << 20;
 }
 
 /// A user with a password.
@@ -57,49 +56,19 @@ impl KafkaOptions {
     /// system, as Kafka does: what was acknowledged outlives a kill, but not a power cut.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets a line of `server.properties`, such as `message.max.bytes`, `1000`; the last one given counts.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.settings.retain(|(known, _)| known != name);
-        self.settings.push((name.to_owned(), value.to_owned()));
-        self
+        Self::bare()
     }
 
     /// Lets in only this user: SASL by `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
     #[must_use]
     pub fn with_user(mut self, name: &str, password: &str) -> Self {
-        self.user = Some(User { name: name.to_owned(), password: password.to_owned() });
-        self
-    }
-
-    /// Takes TLS connections only, with `server.crt` and `server.key` (PEM, PKCS #8) of a folder.
-    #[must_use]
-    pub fn with_tls(mut self, certificates: &Path) -> Self {
-        self.certificates = Some(certificates.to_owned());
-        self
-    }
-
-    /// Keeps its data in memory, where the system has room for that.
-    #[must_use]
-    pub fn in_memory(mut self) -> Self {
-        self.place = Place::Memory { bytes_min: MEMORY_BYTES_MIN };
-        self
-    }
-
-    /// Keeps its data in a folder of its own inside this one, such as a small file system that is to become
-    /// full. Its log is elsewhere.
-    #[must_use]
-    pub fn in_folder(mut self, folder: &Path) -> Self {
-        self.place = Place::In(folder.to_owned());
+        self.kind.user = Some(User { name: name.to_owned(), password: password.to_owned() });
         self
     }
 
     /// What the tool that prepares the data must be told of the user.
     pub(super) fn scram_words(&self) -> Vec<String> {
-        let Some(User { name, password }) = &self.user else { return Vec::new() };
+        let Some(User { name, password }) = &self.kind.user else { return Vec::new() };
         let word = |mechanism| format!("--add-scram={mechanism}=[name=\"{name}\",password=\"{password}\"]");
         ["SCRAM-SHA-256", "SCRAM-SHA-512"].map(word).to_vec()
     }
@@ -107,7 +76,7 @@ impl KafkaOptions {
     /// The file of settings: ports for clients, for itself, and for the controller.
     pub(super) fn text(&self, data: &Path, ports: [u16; 3]) -> Result<String, LaunchError> {
         let [clients, internal, controller] = ports.map(|port| format!("127.0.0.1:{port}"));
-        let protocol = match (&self.user, &self.certificates) {
+        let protocol = match (&self.kind.user, &self.certificates) {
             (None, None) => "PLAINTEXT",
             (Some(_), None) => "SASL_PLAINTEXT",
             (None, Some(_)) => "SSL",
@@ -123,7 +92,7 @@ impl KafkaOptions {
         line("controller.quorum.voters", format!("1@{controller}"));
         let plain = "INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT";
         line("listener.security.protocol.map", format!("CLIENTS:{protocol},{plain}"));
-        if let Some(user) = &self.user {
+        if let Some(user) = &self.kind.user {
             user.write(&mut line);
         }
         if let Some(folder) = &self.certificates {
@@ -136,6 +105,12 @@ impl KafkaOptions {
         // The last line of a name counts.
         lines.extend(self.settings.iter().cloned());
         Ok(lines.iter().map(|(name, value)| format!("{name}={}\n", escaped(value))).collect())
+    }
+}
+
+impl Default for KafkaOptions {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -75,7 +75,7 @@ impl MariaDb {
     /// The address of a database.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
-        let url = urls::database("mysql", USER, self.options.password.as_deref(), self.port, database);
+        let url = urls::database("mysql", USER, self.options.kind.password.as_deref(), self.port, database);
         if self.options.certificates.is_some() { url + "?ssl-mode=required" } else { url }
     }
 
@@ -111,7 +111,7 @@ impl MariaDb {
     /// # Errors
     /// When the server does not answer, or refuses.
     pub fn query(&self, database: &str, sql: &str) -> Result<String, LaunchError> {
-        self.query_knowing(self.options.password.as_deref(), database, sql)
+        self.query_knowing(self.options.kind.password.as_deref(), database, sql)
     }
 
     /// Ends it as a crash would.
@@ -158,7 +158,7 @@ impl MariaDb {
     }
 
     fn set_password(&self) -> Result<(), LaunchError> {
-        let Some(password) = &self.options.password else { return Ok(()) };
+        let Some(password) = &self.options.kind.password else { return Ok(()) };
         let quoted = password.replace('\\', "\\\\").replace('\'', "''");
         let sql = format!("ALTER USER {USER}@127.0.0.1 IDENTIFIED BY '{quoted}'");
         self.query_knowing(None, DATABASE, &sql).map(drop)

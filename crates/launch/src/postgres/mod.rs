@@ -72,7 +72,8 @@ impl Postgres {
     /// The address of a database.
     #[must_use]
     pub fn url_of(&self, database: &str) -> String {
-        let url = urls::database("postgres", USER, self.options.password.as_deref(), self.port, database);
+        let url =
+            urls::database("postgres", USER, self.options.kind.password.as_deref(), self.port, database);
         if self.options.certificates.is_some() { url + "?sslmode=require" } else { url }
     }
 
@@ -110,7 +111,7 @@ impl Postgres {
     pub fn query(&self, database: &str, sql: &str) -> Result<String, LaunchError> {
         let mut command = PSQL.command(&programs::folders());
         // Settings of the caller's must not lead it elsewhere.
-        command.env_clear().env("PGPASSWORD", self.options.password.as_deref().unwrap_or_default());
+        command.env_clear().env("PGPASSWORD", self.options.kind.password.as_deref().unwrap_or_default());
         command.env("PGSSLMODE", "prefer");
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
         command.args(["-p", &self.port.to_string(), "-U", USER, "-d", database, "-c", sql]);
@@ -185,9 +186,9 @@ fn initialize(
     let mut command = INITDB.command(&programs::folders());
     command.args(["--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C"]);
     command.args(["--username", USER, "--pgdata"]).arg(data).current_dir(folder);
-    let method = if options.password.is_some() { "scram-sha-256" } else { "trust" };
+    let method = if options.kind.password.is_some() { "scram-sha-256" } else { "trust" };
     command.arg(format!("--auth={method}"));
-    if let Some(password) = &options.password {
+    if let Some(password) = &options.kind.password {
         command.arg("--pwfile").arg(account.write(&folder.join("password"), password.as_bytes())?);
     }
     finish(INITDB, account.run(&mut command))?;

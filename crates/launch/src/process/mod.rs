@@ -172,6 +172,7 @@ fn send(pid: Pid, signal: Signal) -> Result<(), LaunchError> {
 }
 
 /// Runs a program to its end, and gives what it printed on stdout.
+#[cfg(any(feature = "kafka", feature = "sql"))]
 pub(crate) fn finish(program: Program, command: &mut Command) -> Result<String, LaunchError> {
     let run = command.stdin(Stdio::null()).env("LC_ALL", "C").output();
     let run = run.map_err(|source| program.not_started(command, source))?;

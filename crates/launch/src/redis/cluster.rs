@@ -22,9 +22,10 @@ impl Cluster {
     /// # Errors
     /// When a node does not start or does not come to know the others.
     pub fn start(options: &Options, primaries: usize, replicas: usize) -> Result<Self, LaunchError> {
-        let options = Options { is_cluster: true, ..options.clone() }
-            .with("cluster-node-timeout", NODE_TIMEOUT_MS)
-            .with("repl-diskless-sync-delay", "0");
+        let mut options = options.clone();
+        options.kind.is_cluster = true;
+        let options =
+            options.with("cluster-node-timeout", NODE_TIMEOUT_MS).with("repl-diskless-sync-delay", "0");
         let count = primaries * (1 + replicas);
         let nodes = (0..count).map(|_| Server::start(options.clone())).collect::<Result<Vec<_>, _>>()?;
         let cluster = Self { nodes };

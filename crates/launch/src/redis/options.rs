@@ -1,61 +1,29 @@
-//! How a server is to run, and its file of settings.
+//! How a Redis server is to run, and its file of settings.
 
-use std::path::{Path, PathBuf};
+use crate::folder::{CERTIFICATE, KEY};
+use crate::options::{ServerKind, ServerOptions};
 
-use crate::folder::{CERTIFICATE, KEY, Place};
+/// How a Redis server is to run; settings are lines of `redis.conf`.
+pub type Options = ServerOptions<RedisKind>;
 
-/// How a server is to run.
+/// What only Redis takes.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
-    pub(super) lines: Vec<(String, String)>,
+pub struct RedisKind {
     /// It keeps a port of its own for other nodes.
     pub(super) is_cluster: bool,
     /// It watches over others.
     pub(super) is_sentinel: bool,
-    /// It takes TLS connections only, with certificates from this folder.
-    pub(super) certificates: Option<PathBuf>,
-    /// Where its files are.
-    pub(super) place: Place,
+}
+
+impl ServerKind for RedisKind {
+    const MEMORY_BYTES_MIN: u64 = 0;
 }
 
 impl Options {
     /// With an append-only file that is left to the system to write out, and no snapshots.
     #[must_use]
     pub fn new() -> Self {
-        Self::default().with("save", "").with("appendonly", "yes").with("appendfsync", "no")
-    }
-
-    /// Sets an option of the configuration; the last one given counts.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.lines.retain(|(known, _)| known != name);
-        self.lines.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
-    /// Keeps its files in memory, where the system has a place for that, so that syncing costs nothing.
-    #[must_use]
-    pub fn in_memory(mut self) -> Self {
-        self.place = Place::Memory { bytes_min: 0 };
-        self
-    }
-
-    /// Keeps its files in a folder of its own inside this one.
-    #[must_use]
-    pub fn in_folder(mut self, folder: &Path) -> Self {
-        self.place = Place::In(folder.to_owned());
-        self
-    }
-
-    /// Takes TLS connections only, with `server.crt`, `server.key` and `ca.crt` of a folder.
-    #[must_use]
-    pub fn with_tls(mut self, certificates: &Path) -> Self {
-        self.certificates = Some(certificates.to_owned());
-        self
-    }
-
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.lines.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        Self::bare().with("save", "").with("appendonly", "yes").with("appendfsync", "no")
     }
 
     pub(super) fn text(&self, port: u16, bus_port: u16) -> String {
@@ -72,12 +40,18 @@ impl Options {
                 lines.push(("tls-auth-clients", "no".to_owned()));
             }
         }
-        if self.is_cluster {
+        if self.kind.is_cluster {
             lines.push(("cluster-enabled", "yes".to_owned()));
             lines.push(("cluster-port", bus_port.to_string()));
         }
-        let own = self.lines.iter().map(|(name, value)| (name.as_str(), quoted(value)));
+        let own = self.settings.iter().map(|(name, value)| (name.as_str(), quoted(value)));
         lines.into_iter().chain(own).map(|(name, value)| format!("{name} {value}\n")).collect()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

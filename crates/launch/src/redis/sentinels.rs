@@ -47,7 +47,9 @@ impl Sentinels {
     }
 
     fn watching(port: u16, password: Option<&str>) -> Options {
-        let mut options = Options { is_sentinel: true, ..Options::default() }
+        let mut options = Options::bare();
+        options.kind.is_sentinel = true;
+        options = options
             .with("sentinel monitor", &format!("{SERVICE} 127.0.0.1 {port} {QUORUM}"))
             .with("sentinel down-after-milliseconds", &format!("{SERVICE} {DOWN_AFTER_MS}"))
             .with("sentinel failover-timeout", &format!("{SERVICE} 5000"));

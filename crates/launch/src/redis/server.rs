@@ -175,7 +175,7 @@ fn spawn(folder: &Path, options: &Options) -> Result<Process, LaunchError> {
         Err(_) => PROGRAM.command(&[]),
     };
     command.arg("redis.conf").current_dir(folder);
-    if options.is_sentinel {
+    if options.kind.is_sentinel {
         command.arg("--sentinel");
     }
     let end = AtOwnersEnd { signal: Signal::KILL, folders: vec![folder.to_owned()] };
