@@ -34,7 +34,11 @@ pub(super) fn start(
     })
 }
 
-fn engine_settings(settings: &Settings, options: &Options, state: state::StateSettings) -> embedded::Settings {
+fn engine_settings(
+    settings: &Settings,
+    options: &Options,
+    state: state::StateSettings,
+) -> embedded::Settings {
     let usual = embedded::Settings::default();
     embedded::Settings {
         partitions: settings.partitions,
