@@ -61,8 +61,9 @@ impl Library {
         let is_test = clock == ClockSource::Call;
         let mut body = format!("local IS_TEST = {is_test}\n{STRICT}{}{MODULES}", tables::tables());
         for (name, text) in FILES {
-            // A block of its own, because a chunk has 200 local variables at most.
-            let _ = write!(body, "do -- {name}\n{text}end\n");
+            // A function of its own, because a chunk has 200 local variables at most, and a function finds what it
+            // takes from outside at once when the one around it has it already. EVALSHA makes all for each call.
+            let _ = write!(body, "do local function file() -- {name}\n{text}end file() end\n");
         }
         body.push_str("complete()\n");
         let name = format!("scarce_{:016x}", xxh3_64(body.as_bytes()));
