@@ -1,12 +1,9 @@
 //! One process per data directory.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::FlockOperation;
-use rustix::io::Errno;
 
 const FILE_NAME: &str = "lock";
 
@@ -18,7 +15,7 @@ pub enum LockError {
     Held {
         /// The lock file.
         path: String,
-        /// The other process, if it has written its number already.
+        /// The other process, if it has written its id already.
         pid: Option<u32>,
     },
     /// The lock file cannot be used.
@@ -36,7 +33,7 @@ fn holder(pid: Option<u32>) -> String {
     pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
-/// The lock on a data directory, held until dropped. The kernel gives it back if the process dies.
+/// The lock on a data directory, held until dropped. The kernel releases it when the process dies.
 #[derive(Debug)]
 pub struct DirectoryLock {
     _file: File,
@@ -44,48 +41,53 @@ pub struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Locks `directory`, or fails at once with the process that has it.
+    /// Locks `directory` for this process alone, or fails at once with the process that has it.
+    ///
+    /// # Errors
+    /// [`LockError::Held`] when another process has it, [`LockError::Unusable`] when the lock file cannot be used.
     pub fn acquire(directory: impl AsRef<Path>) -> Result<Self, LockError> {
         let path = directory.as_ref().join(FILE_NAME);
-        let unusable = |source| LockError::Unusable { path: path.display().to_string(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(unusable)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                return Err(LockError::Held { path: path.display().to_string(), pid: read_pid(&mut file) });
-            }
-            Err(error) => return Err(unusable(error.into())),
-        }
+        let mut file = options.open(&path).map_err(|source| unusable(&path, source))?;
+        file.try_lock().map_err(|error| refused(&mut file, &path, error))?;
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(unusable)?;
+        written.map_err(|source| unusable(&path, source))?;
         // The file stays for good: removing it would let two processes lock two files of the same name.
         Ok(Self { _file: file, path })
     }
 
-    /// Keeps servers away from `directory` without changing it, for whoever only reads; any number may read.
+    /// Keeps servers away from `directory` without changing it, for a process that only reads; any number may read.
     /// `None` where there is no lock file, so that no server has ever used the directory.
+    ///
+    /// # Errors
+    /// As [`DirectoryLock::acquire`].
     pub fn share(directory: impl AsRef<Path>) -> Result<Option<Self>, LockError> {
         let path = directory.as_ref().join(FILE_NAME);
-        let unusable = |source| LockError::Unusable { path: path.display().to_string(), source };
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(error)),
+            Err(error) => return Err(unusable(&path, error)),
         };
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => Ok(Some(Self { _file: file, path })),
-            Err(Errno::WOULDBLOCK) => {
-                Err(LockError::Held { path: path.display().to_string(), pid: read_pid(&mut file) })
-            }
-            Err(error) => Err(unusable(error.into())),
-        }
+        file.try_lock_shared().map_err(|error| refused(&mut file, &path, error))?;
+        Ok(Some(Self { _file: file, path }))
     }
 
     /// The lock file.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+fn unusable(path: &Path, source: io::Error) -> LockError {
+    LockError::Unusable { path: path.display().to_string(), source }
+}
+
+fn refused(file: &mut File, path: &Path, error: TryLockError) -> LockError {
+    match error {
+        TryLockError::WouldBlock => LockError::Held { path: path.display().to_string(), pid: read_pid(file) },
+        TryLockError::Error(source) => unusable(path, source),
     }
 }
 

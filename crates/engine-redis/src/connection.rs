@@ -17,7 +17,8 @@ const REDIRECTS_MAX: u32 = 16;
 /// How long a command waits until the keys of a slot that is being moved are together again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait before the first further try, and between later ones at most.
+/// How long to wait before the first retry, and between later ones at most. The pause doubles without jitter: one
+/// lane waits for one slot here, so there is no crowd to spread.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
 /// A way to the server of one slot.

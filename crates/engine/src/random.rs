@@ -1,23 +1,15 @@
-//! Bytes by chance, and bytes as text.
+//! Random bytes, and bytes as hexadecimal text.
 
 use std::fmt::Write;
 use std::io;
 
-use rustix::rand::{GetRandomFlags, getrandom};
-
-/// Bytes that nobody can foretell.
+/// Random bytes from the operating system, fit for secrets.
 ///
 /// # Errors
 /// When the system has none.
 pub fn bytes<const BYTES: usize>() -> io::Result<[u8; BYTES]> {
-    let (mut bytes, mut filled) = ([0; BYTES], 0);
-    while filled < BYTES {
-        match getrandom(&mut bytes[filled..], GetRandomFlags::empty()) {
-            Ok(more) => filled += more,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -31,7 +23,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// So many bytes of twice as many hexadecimal digits, if the text is that.
+/// The bytes of a text of twice as many hexadecimal digits; `None` for any other text.
 #[must_use]
 pub fn unhex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     if text.len() != 2 * BYTES || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {

@@ -4,6 +4,10 @@
 //! - [`EventTopic`] takes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
 //! - [`events::follow`] takes it back from there, to any consumer.
 //! - [`Commands`] asks the engine what messages ask for.
+//!
+//! This crate must not know databases, ports, or which engine it serves.
+//!
+//! Begin reading at [`EventTopic`] for events, at [`Commands`] for commands.
 
 #![forbid(unsafe_code)]
 

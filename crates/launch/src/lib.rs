@@ -30,7 +30,6 @@ mod ports;
 mod postgres;
 mod process;
 mod program;
-mod random;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "sql")]

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::{LaunchError, random};
+use crate::LaunchError;
 
 /// What every server says when somebody else has its port: it is the system's sentence.
 const PORT_TAKEN: &str = "Address already in use";
@@ -43,7 +43,7 @@ fn free<const COUNT: usize>() -> Result<[u16; COUNT], LaunchError> {
         if held.len() == COUNT {
             break;
         }
-        let port = FIRST + u16::from_ne_bytes(random::bytes()?) % (end - FIRST);
+        let port = fastrand::u16(FIRST..end);
         held.extend(TcpListener::bind(("127.0.0.1", port)).ok().map(|listener| (port, listener)));
     }
     let ports: Vec<u16> = held.iter().map(|(port, _)| *port).collect();

@@ -1,11 +1,11 @@
-//! How long to wait before the next try.
+//! How long to wait before a retry.
 
 use std::time::Duration;
 
 use scarce_engine::random;
 
-/// Delays that double from try to try up to a bound, each cut by chance to between a half and the whole, so that
-/// those who failed together do not come again together.
+/// Exponential backoff with jitter: each delay is twice the one before, up to a bound, and shortened at random by up to
+/// a half, so that callers that failed together do not retry together.
 #[derive(Clone, Debug)]
 pub struct Backoff {
     first: Duration,
@@ -16,7 +16,7 @@ pub struct Backoff {
 impl Backoff {
     /// Delays from `first` on, up to `max`.
     #[must_use]
-    pub fn new(first: Duration, max: Duration) -> Self {
+    pub const fn new(first: Duration, max: Duration) -> Self {
         Self { first, max, tries: 0 }
     }
 
@@ -27,7 +27,7 @@ impl Backoff {
         delay
     }
 
-    /// Begins anew, after a success.
+    /// Starts over, after a success.
     pub fn reset(&mut self) {
         self.tries = 0;
     }
@@ -36,7 +36,7 @@ impl Backoff {
     #[must_use]
     pub fn of_try(&self, tries: u32) -> Duration {
         let whole = self.first.saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX)).min(self.max);
-        // Without randomness the whole delay is as right as any part of it.
+        // Without randomness the whole delay will do.
         let [chance] = random::bytes::<1>().unwrap_or([u8::MAX]);
         whole / 2 + whole.mul_f64(f64::from(chance) / f64::from(u8::MAX) / 2.0)
     }

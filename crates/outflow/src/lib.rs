@@ -9,6 +9,10 @@
 //! A [`Consumer`] takes the log of one partition. [`run`] serves one for each partition: it holds the partition's
 //! lease, so that several processes share the work, reads on where the consumer is, offers again what could not
 //! be taken, and notes in the engine how far all is, so that the log can be trimmed behind.
+//!
+//! This crate must not know where events flow to: no database, no broker, no HTTP.
+//!
+//! Begin reading at [`Consumer`], then at [`run`].
 
 mod backoff;
 mod batch;

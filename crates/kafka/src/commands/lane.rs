@@ -7,7 +7,7 @@ use std::time::Instant;
 use scarce_core::command::Envelope;
 use scarce_engine::Request;
 
-use super::backoff;
+use super::RETRIES;
 use super::intake::{Head, Raw};
 
 /// The most commands of a batch.
@@ -72,8 +72,8 @@ impl Lane {
 
     /// Some of a batch, in their order, are to be asked again before all others, after a while.
     pub(crate) fn postpone(&mut self, items: Vec<Item>, now: Instant) {
+        self.not_before = Some(now + RETRIES.of_try(self.failures));
         self.failures += 1;
-        self.not_before = Some(now + backoff::delay(self.failures));
         for mut item in items.into_iter().rev() {
             item.failures += 1;
             self.waiting.push_front(item);

@@ -5,7 +5,6 @@
 //! became, has arrived; after a crash commands come again, and the engine answers by their ids what it answered
 //! before.
 
-mod backoff;
 mod figures;
 mod flow;
 mod intake;
@@ -18,9 +17,11 @@ mod run;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rdkafka::consumer::{Consumer, StreamConsumer};
 use scarce_engine::Engine;
+use scarce_outflow::Backoff;
 use tokio::sync::{mpsc, watch};
 
 pub use figures::Figures;
@@ -35,6 +36,9 @@ use run::{Ending, Run, Work};
 
 /// How many partitions the topic of dead letters is created with.
 const DEAD_LETTER_PARTITIONS: u32 = 1;
+
+/// How long to wait before commands or outcomes that failed are retried.
+const RETRIES: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
 /// The running consumer of commands. When it is dropped, what is under way is abandoned; it comes again at the next
 /// start.
@@ -110,16 +114,15 @@ fn serve(work: &Work, ending: &watch::Receiver<Ending>) {
         Err(error) => return work.figures.note_trouble(&error.to_string()),
     };
     runtime.block_on(async {
-        let mut failures = 0;
+        let mut backoff = RETRIES;
         while *ending.borrow() == Ending::No {
-            failures += 1;
             match consume(work, ending.clone()).await {
                 Ok(()) => return,
                 Err(text) => work.figures.note_trouble(&text),
             }
             let mut ending = ending.clone();
             tokio::select! {
-                () = tokio::time::sleep(backoff::delay(failures)) => {}
+                () = tokio::time::sleep(backoff.next_delay()) => {}
                 _ = ending.wait_for(|ending| *ending != Ending::No) => {}
             }
         }

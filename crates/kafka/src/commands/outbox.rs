@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use scarce_outflow::Backoff;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::backoff;
+use super::RETRIES;
 use super::record::{Record, Way};
 use super::run::News;
 use crate::KafkaSettings;
@@ -32,7 +33,7 @@ pub(crate) struct Outbox {
     under_way: BTreeMap<u64, (u64, Group)>,
     groups: u64,
     sendings: u64,
-    failures: u32,
+    backoff: Backoff,
     not_before: Option<Instant>,
 }
 
@@ -51,7 +52,7 @@ impl Outbox {
             under_way: BTreeMap::new(),
             groups: 0,
             sendings: 0,
-            failures: 0,
+            backoff: RETRIES,
             not_before: None,
         }
     }
@@ -164,7 +165,7 @@ impl Outbox {
         let (number, mut group) = self.under_way.remove(&sending)?;
         match result {
             Ok(()) => {
-                self.failures = 0;
+                self.backoff.reset();
                 Some(group)
             }
             Err(cause) => {
@@ -179,8 +180,7 @@ impl Outbox {
 
     fn put_back(&mut self, number: u64, group: Group, now: Instant) {
         self.waiting.insert(number, group);
-        self.failures += 1;
-        self.not_before = Some(now + backoff::delay(self.failures));
+        self.not_before = Some(now + self.backoff.next_delay());
     }
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::folder::Place;
 use crate::process::{AtOwnersEnd, Process};
-use crate::{LaunchError, ports, random};
+use crate::{LaunchError, ports};
 use java::{JAVA, Jars};
 pub use options::KafkaOptions;
 
@@ -163,16 +163,15 @@ impl Kafka {
 /// Prepares an empty folder for data.
 fn format(jars: &Jars, folder: &Path, options: &KafkaOptions) -> Result<(), LaunchError> {
     let mut words = ["format", "--config", SETTINGS_FILE, "--cluster-id"].map(str::to_owned).to_vec();
-    words.push(cluster_id()?);
+    words.push(cluster_id());
     words.extend(options.scram_words());
     jars.run(folder, "kafka.tools.StorageTool", &words).map(drop)
 }
 
 /// 16 bytes in base 64, as Kafka wants them.
-fn cluster_id() -> Result<String, LaunchError> {
-    let letters = random::bytes::<21>()?.map(|byte| char::from(b'a' + byte % 26));
+fn cluster_id() -> String {
     // The last letter stands for two bits only.
-    Ok(letters.into_iter().chain(['A']).collect())
+    std::iter::repeat_with(fastrand::lowercase).take(21).chain(['A']).collect()
 }
 
 /// Starts it and waits until it answers.

@@ -109,6 +109,7 @@ impl Process {
     }
 
     /// Asks it to end, and waits until it has.
+    #[cfg(any(feature = "kafka", feature = "sql"))]
     pub(crate) fn stop(&mut self, signal: Signal) -> Result<(), LaunchError> {
         let Some(pid) = self.pid() else { return Ok(()) };
         send(pid, signal)?;
