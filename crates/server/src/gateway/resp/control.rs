@@ -15,6 +15,7 @@ use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
 use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
+use super::unknown;
 
 /// The version of Redis whose replies clients may expect.
 const REDIS_VERSION: &str = "7.4.0";
@@ -96,7 +97,7 @@ impl Session {
         self.abort_transaction();
         let text = match documents::usage_of_control(name) {
             Some(usage) => format!("wrong number of arguments or unknown subcommand. Usage: {usage}"),
-            None => format!("unknown command '{}'; COMMAND LIST names all", printable(name)),
+            None => unknown::text(name),
         };
         self.say(turn, |replies| replies.error("ERR", &text));
     }
@@ -369,6 +370,6 @@ fn config(replies: &mut Replies<'_>, patterns: &[&[u8]]) {
 }
 
 /// A caller's word as it may stand in a message: short, and without controls.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != ' ').take(64).collect()
 }

@@ -14,6 +14,7 @@ mod reply;
 pub mod request;
 mod session;
 mod transaction;
+mod unknown;
 
 pub use super::access::Access;
 pub use documents::CONTROLS;
