@@ -133,7 +133,7 @@ fn name(spec: &Spec) -> String {
 }
 
 fn flag(spec: &'static Spec) -> Arg {
-    let arg = Arg::new(spec.key).long(name(spec)).help(help(spec));
+    let arg = Arg::new(spec.key).long(name(spec)).help(help(spec)).help_heading(spec.heading);
     match spec.kind {
         Kind::Secret => arg.value_name("FILE").value_hint(ValueHint::FilePath),
         Kind::Switch => arg

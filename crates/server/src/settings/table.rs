@@ -15,6 +15,8 @@ use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 pub struct Spec {
     /// The key in a file, with the section in front: `journal.segment_mib`.
     pub key: &'static str,
+    /// Under which heading it is listed.
+    pub heading: &'static str,
     /// What it is when nobody sets it, as it would be written; `None` where it is then not set at all.
     pub default: Option<&'static str>,
     /// What stands for the value in a usage line.
@@ -77,17 +79,18 @@ fn variable(key: &str) -> String {
 
 /// Declares the settings: the struct of all, and their table.
 macro_rules! settings {
-    ($($field:ident: $type:ty, $key:literal = $default:expr, $value:literal
-        {$($detail:ident: $is:expr),*} $meaning:literal;)*) => {
+    ($($heading:literal: $($field:ident: $type:ty, $key:literal = $default:expr, $value:literal
+        {$($detail:ident: $is:expr),*} $meaning:literal;)*)*) => {
         /// What `scarce serve` runs with.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct Settings { $(#[doc = $meaning] pub $field: $type,)* }
+        pub struct Settings { $($(#[doc = $meaning] pub $field: $type,)*)* }
 
         /// Every setting, in the order of the table.
-        pub static SETTINGS: &[Spec] = &[$(Spec {
+        pub static SETTINGS: &[Spec] = &[$($(Spec {
             $($detail: $is,)*
             ..Spec {
                 key: $key,
+                heading: $heading,
                 default: $default,
                 value_name: $value,
                 kind: <$type as Setting>::KIND,
@@ -98,26 +101,27 @@ macro_rules! settings {
                 shape: <$type as Setting>::shape,
                 can_read: |spec, text| <$type as Setting>::read(text, spec).is_some(),
             }
-        }),*];
+        },)*)*];
 
         impl Settings {
             /// The values of texts that were checked; those that are absent are not set.
             pub(super) fn read(text_of: impl Fn(&str) -> Option<String>) -> Result<Self, &'static str> {
                 let mut rows = SETTINGS.iter();
-                Ok(Self { $($field: {
+                Ok(Self { $($($field: {
                     // One row was made for each field, in this order.
                     let spec = rows.next().ok_or($key)?;
                     match text_of($key) {
                         Some(text) => <$type as Setting>::read(&text, spec).ok_or($key)?,
                         None => <$type as Setting>::unset().ok_or($key)?,
                     }
-                },)* })
+                },)*)* })
             }
         }
     };
 }
 
 settings! {
+    "Server":
     data: PathBuf, "data" = Some("scarce-data"), "DIR" {}
         "Where the journal and snapshots are kept.";
     resp: SocketAddr, "resp" = Some("127.0.0.1:7379"), "ADDR" {}
@@ -128,6 +132,9 @@ settings! {
         "Which engine decides: embedded keeps state and journal here, redis in a Redis or Valkey.";
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
         "How many partitions; fixed when the deployment is created.";
+    password: Option<Password>, "password" = None, "PASSWORD" {}
+        "The password that callers must show; required off loopback.";
+    "Redis engine":
     redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
         "Where the engine 'redis' finds its servers: redis://HOST:PORT, redis+sentinel://HOST,HOST/SERVICE, redis+cluster://HOST,HOST.";
     redis_user: Option<String>, "redis_user" = None, "NAME" {}
@@ -152,10 +159,12 @@ settings! {
         "How long Redis may take to answer before the outcome is unknown.";
     redis_log_retention_ms: u64, "redis_log_retention_ms" = Some("600000"), "MS" {unit: Some("ms")}
         "How long events stay in Redis that no consumer waits for.";
+    "SQL projection":
     sql: Option<SqlUrl>, "sql" = None, "URL" {}
         "The database that the log is projected into: sqlite://FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE.";
     sql_password: Option<Password>, "sql_password" = None, "PASSWORD" {}
         "The password of the database's user, where it is not in the address.";
+    "Webhooks and settlement":
     webhooks: bool, "webhooks" = Some("false"), "BOOL" {}
         "Send events to the endpoints that 'scarce webhooks' knows; needs sql.";
     webhooks_retention_days: u64, "webhooks_retention_days" = Some("7"), "DAYS" {max: 36_500, unit: Some("days")}
@@ -174,6 +183,7 @@ settings! {
         "What calls to the balance system are signed with: whsec_ and 24 to 64 bytes as base64.";
     receivers_ca: Option<PathBuf>, "receivers_ca" = None, "FILE" {}
         "Further authorities in PEM that receivers of webhooks and settlements may be certified by.";
+    "Kafka":
     kafka: Option<String>, "kafka" = None, "BROKERS" {}
         "The brokers of Kafka that the log goes out to: HOST:PORT, several with commas between them.";
     kafka_commands: bool, "kafka_commands" = Some("false"), "BOOL" {}
@@ -188,12 +198,12 @@ settings! {
         "Further settings of the Kafka client by the names of librdkafka, such as security.protocol, sasl.mechanism, sasl.username.";
     kafka_password: Option<Password>, "kafka_password" = None, "PASSWORD" {}
         "The password of sasl.username at the brokers.";
-    password: Option<Password>, "password" = None, "PASSWORD" {}
-        "The password that callers must show; required off loopback.";
+    "Journal":
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
         "How large a journal segment is; one more is kept ready.";
     snapshot_mib: u64, "journal.snapshot_mib" = Some("512"), "MIB" {min: 1, max: 1 << 40, unit: Some("MiB")}
         "Make a snapshot whenever so much journal was written.";
+    "Limits":
     operations_max: u32, "limits.operations_max" = Some("16000000"), "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
         "How many operation ids each partition remembers at most.";
     outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}
