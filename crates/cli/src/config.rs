@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+#[cfg(feature = "kafka")]
 use scarce_kafka::KafkaSettings;
 use serde_json::{Value, json};
 
 use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
+#[cfg(feature = "kafka")]
 use scarce_server::pipeline::kafka::settings_of_clients;
 use scarce_server::settings::{self, Kind, Loaded, Origin, Place, Problem, Settings, Shown};
 
@@ -69,6 +71,7 @@ pub(super) fn sql_url(settings: &Settings) -> Result<String, Failed> {
 }
 
 /// What Kafka is told by another subcommand.
+#[cfg(feature = "kafka")]
 pub(super) fn kafka(settings: &Settings) -> Result<KafkaSettings, Failed> {
     settings_of_clients(settings)
         .ok_or_else(|| Failed::text(Exit::Usage, "say where Kafka is, with --kafka HOST:PORT"))

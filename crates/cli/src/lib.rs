@@ -121,7 +121,8 @@ impl From<ClientError> for Failed {
 
 impl From<PipelineError> for Failed {
     fn from(error: PipelineError) -> Self {
-        Self::new(Exit::Failed, &error)
+        let exit = if matches!(error, PipelineError::WithoutKafka) { Exit::Usage } else { Exit::Failed };
+        Self::new(exit, &error)
     }
 }
 

@@ -1,26 +1,9 @@
-//! `scarce projection follow`: from the topic of events into the tables, without any server at hand.
-
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+//! `scarce projection follow`: what may be typed.
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use scarce_engine::random::hex;
-use scarce_kafka::KafkaSettings;
-use scarce_kafka::events::{self, Following};
-use scarce_projection::{Projection, ProjectionOptions};
-use sha2::{Digest, Sha256};
-use tokio::runtime::Runtime;
-use tokio::sync::watch;
 
-use super::super::config::{kafka, load, sql_url};
-use super::super::{Ended, Exit, Failed, stop_on_signals};
+use super::super::Ended;
 use crate::setting_flags::KafkaSqlFlags;
-
-/// How often it is looked how far it is, and whether the end was asked for.
-const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// `scarce projection follow`.
 #[derive(Debug, Args)]
@@ -33,86 +16,12 @@ pub struct Follow {
     pub once: bool,
 }
 
+#[cfg(feature = "kafka")]
 pub(super) fn run(options: &Follow) -> Ended {
-    let settings = load(&options.settings.0)?.settings;
-    let url = sql_url(&settings)?;
-    let kafka = source_of(kafka(&settings)?)?;
-    let stop = stop_on_signals()?;
-    Runtime::new()?.block_on(follow(options, &kafka, &url, &stop))
+    super::topic::run(options)
 }
 
-/// What Kafka is told; the deployment is that of the first event in the topic.
-fn source_of(mut kafka: KafkaSettings) -> Result<KafkaSettings, Failed> {
-    let found = events::source(&kafka).map_err(|error| Failed::new(Exit::Unreachable, &error))?;
-    let nothing = || {
-        let text = format!(
-            "the topic '{}' holds no event yet, so that it is not known whose it is",
-            kafka.topics.events
-        );
-        Failed::text(Exit::Failed, text)
-    };
-    kafka.source = found.ok_or_else(nothing)?;
-    Ok(kafka)
-}
-
-async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {
-    let deployment_id = kafka.source.rsplit('/').next().unwrap_or_default();
-    let projection = Projection::open(url, deployment_id, ProjectionOptions::default()).await?;
-    let kafka = &KafkaSettings { group: group(kafka, &projection), ..kafka.clone() };
-    let goal =
-        if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };
-    let following = Arc::new(Following::default());
-    let (ending, ended) = watch::channel(false);
-    let task = tokio::spawn({
-        let (kafka, following) = (kafka.clone(), following.clone());
-        async move { events::follow(&kafka, |partition| projection.consumer(partition), &following, ended).await }
-    });
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) =
-        ProgressStyle::with_template("{spinner} {pos} events in the tables {per_sec} {wide_msg}")
-    {
-        bar.set_style(style);
-    }
-    while !stop.load(Ordering::Relaxed) && !task.is_finished() {
-        let levels = following.levels();
-        bar.set_position(levels.positions.values().map(|position| position.sequence).sum());
-        tell(&bar, levels.trouble);
-        let is_there = |goal: &events::Ends| {
-            goal.iter().all(|(partition, end)| levels.positions.get(partition).is_some_and(|its| its >= end))
-        };
-        if goal.as_ref().is_some_and(is_there) {
-            break;
-        }
-        tokio::time::sleep(LOOK_INTERVAL).await;
-    }
-    bar.finish_and_clear();
-    // One that has ended by itself hears nothing.
-    let _ = ending.send(true);
-    match task.await {
-        Ok(Ok(())) => Ok(Exit::Done),
-        Ok(Err(error)) => Err(unreachable(&error)),
-        Err(error) => Err(Failed::new(Exit::Failed, &error)),
-    }
-}
-
-/// Processes that fill one database share the partitions; those of another one need all of them, too.
-fn group(kafka: &KafkaSettings, projection: &Projection) -> String {
-    let digest = Sha256::digest(projection.database());
-    format!("{}.projection.{}", kafka.topics.events, hex(&digest[..6]))
-}
-
-fn unreachable(error: &scarce_kafka::KafkaError) -> Failed {
-    Failed::new(Exit::Unreachable, error)
-}
-
-/// Shows what is wrong; once where there is no terminal.
-fn tell(bar: &ProgressBar, trouble: Option<String>) {
-    let trouble = trouble.unwrap_or_default();
-    if bar.message() != trouble {
-        if bar.is_hidden() && !trouble.is_empty() {
-            // Whoever closed stderr does not want to know.
-            let _ = writeln!(std::io::stderr(), "{trouble}");
-        }
-        bar.set_message(trouble);
-    }
+#[cfg(not(feature = "kafka"))]
+pub(super) fn run(_: &Follow) -> Ended {
+    Err(scarce_server::pipeline::PipelineError::WithoutKafka.into())
 }

@@ -1,6 +1,8 @@
 //! `scarce projection`: how far the log is in the database, making the tables anew, and filling them from Kafka.
 
 mod follow;
+#[cfg(feature = "kafka")]
+mod topic;
 
 use std::io::Write;
 use std::time::Duration;

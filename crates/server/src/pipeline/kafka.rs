@@ -1,23 +1,44 @@
 //! Kafka, out and in, also where no broker answers when the server starts.
 
 use std::io::Write;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::event::Position;
 use scarce_engine::Engine;
-use scarce_kafka::commands::Figures;
 use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
-use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
+use scarce_outflow::{Backoff, Batch, Consumer, Outflow, Start, Trouble};
 use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinHandle;
 
+use super::{CommandCounter, CommandCounts, KAFKA, PipelineError, Serve};
 use crate::settings::{Password, Settings};
 
 /// How long after a broker did not answer it is asked again: first, and at most.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
+/// How many bytes of log go to Kafka at a time.
+const BATCH_BYTES: u64 = 1 << 20;
+
+/// Starts what the settings ask for: the log on its way to the topic, and commands on theirs to the engine.
+pub(super) fn start(
+    serve: &Serve<'_>,
+    engine: &Arc<dyn Engine>,
+    settings: &Settings,
+    counter: &CommandCounter,
+    ended: &watch::Receiver<bool>,
+) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
+    let Some(kafka) = settings_of(&**engine, settings) else { return Ok((None, None)) };
+    let events = Events::new(&kafka, engine.partitions());
+    let outflow = serve.run(KAFKA, Start::Oldest, BATCH_BYTES, |partition| events.consumer(partition));
+    let taking = settings
+        .kafka_commands
+        .then(|| serve.runtime.spawn(take_commands(kafka, engine.clone(), counter.clone(), ended.clone())));
+    Ok((Some(outflow), taking))
+}
+
 /// What Kafka is told of a deployment, where there is one.
-pub(super) fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
+fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
     let mut kafka = settings_of_clients(settings)?;
     kafka.source = format!("/scarce/{}", engine.deployment_id());
     Some(kafka)
@@ -42,25 +63,25 @@ pub fn settings_of_clients(settings: &Settings) -> Option<KafkaSettings> {
 
 /// The topic of events, which is looked at when it is first needed, again and again until it is there.
 #[derive(Clone)]
-pub(super) struct Events {
+struct Events {
     settings: Arc<KafkaSettings>,
     partitions: u32,
     topic: Arc<OnceCell<EventTopic>>,
 }
 
 impl Events {
-    pub(super) fn new(settings: &KafkaSettings, partitions: u32) -> Self {
+    fn new(settings: &KafkaSettings, partitions: u32) -> Self {
         Self { settings: Arc::new(settings.clone()), partitions, topic: Arc::default() }
     }
 
     /// Who brings the log of a partition there.
-    pub(super) fn consumer(&self, partition: u32) -> EventsConsumer {
+    fn consumer(&self, partition: u32) -> EventsConsumer {
         EventsConsumer { events: self.clone(), partition, writer: None }
     }
 }
 
 /// Brings the log of a partition to the topic.
-pub(super) struct EventsConsumer {
+struct EventsConsumer {
     events: Events,
     partition: u32,
     writer: Option<EventWriter>,
@@ -86,10 +107,10 @@ impl Consumer for EventsConsumer {
 }
 
 /// Takes commands until it is told to end; begins as soon as a broker answers, and then tells its figures.
-pub(super) async fn take_commands(
+async fn take_commands(
     settings: KafkaSettings,
     engine: Arc<dyn Engine>,
-    figures: Arc<OnceLock<Arc<Figures>>>,
+    counter: CommandCounter,
     mut ending: watch::Receiver<bool>,
 ) {
     let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
@@ -111,7 +132,18 @@ pub(super) async fn take_commands(
             _ = ending.wait_for(|ending| *ending) => return,
         }
     };
-    figures.get_or_init(|| commands.figures().clone());
+    let figures = commands.figures().clone();
+    counter.get_or_init(|| {
+        Box::new(move || CommandCounts {
+            applied: figures.applied(),
+            refused: figures.refused(),
+            replayed: figures.replayed(),
+            dead: figures.dead(),
+            retried: figures.retried(),
+            in_flight: figures.in_flight(),
+            partitions: figures.partitions(),
+        })
+    });
     // Nobody is left who could ask for the end: that is one, too.
     let _ = ending.wait_for(|ending| *ending).await;
     let _ = tokio::task::spawn_blocking(move || commands.shut_down()).await;

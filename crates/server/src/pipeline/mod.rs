@@ -10,13 +10,14 @@
 
 mod delivery;
 mod flows;
+#[cfg_attr(not(feature = "kafka"), path = "without_kafka.rs")]
 pub mod kafka;
 mod lookup;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use delivery::HealthSeen;
-pub use flows::Flows;
+pub use flows::{CommandCounter, CommandCounts, Flows};
 
 use scarce_delivery::{DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
@@ -40,9 +41,6 @@ const SQL_BATCH_BYTES: u64 = 4 << 20;
 /// Under which name the projection is known as a consumer.
 pub const SQL: &str = "sql";
 
-/// How many bytes of log go to Kafka at a time.
-const KAFKA_BATCH_BYTES: u64 = 1 << 20;
-
 /// Under which name the outflow to Kafka is known as a consumer.
 pub const KAFKA: &str = "kafka";
 
@@ -58,6 +56,11 @@ pub enum PipelineError {
     /// What delivers cannot begin.
     #[error(transparent)]
     Delivery(#[from] DeliveryError),
+    /// Kafka is asked for, and this binary was built without it.
+    #[error(
+        "this binary was built without Kafka; take one of the packages, or build it with `cargo build --release --features kafka` (with TLS to the brokers: `--features kafka-tls`)"
+    )]
+    WithoutKafka,
     /// There is nowhere to write down what is to be delivered.
     #[error("webhooks and settlement need a database; name one with --sql, such as --sql sqlite://scarce.db")]
     NoDatabase,
@@ -100,16 +103,10 @@ impl Pipeline {
             outflows.push(serve.run(SQL, Start::Beginning, SQL_BATCH_BYTES, |it| projection.consumer(it)));
         }
         let (ending, ended) = watch::channel(false);
-        let (mut tasks, figures) = (Vec::new(), Arc::new(OnceLock::new()));
-        if let Some(settings_of_kafka) = kafka::settings_of(&**engine, settings) {
-            let events = kafka::Events::new(&settings_of_kafka, engine.partitions());
-            outflows.push(serve.run(KAFKA, Start::Oldest, KAFKA_BATCH_BYTES, |it| events.consumer(it)));
-            if settings.kafka_commands {
-                let engine = engine.clone();
-                let taking = kafka::take_commands(settings_of_kafka, engine, figures.clone(), ended.clone());
-                tasks.push(runtime.spawn(taking));
-            }
-        }
+        let (mut tasks, commands) = (Vec::new(), CommandCounter::default());
+        let (flowing, taking) = kafka::start(&serve, engine, settings, &commands, &ended)?;
+        outflows.extend(flowing);
+        tasks.extend(taking);
         let (mut workers, health) = (Vec::new(), HealthSeen::default());
         if let Some(delivery) = delivery::open(&**engine, settings)? {
             let (flowing, working) =
@@ -121,7 +118,7 @@ impl Pipeline {
         }
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
         let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, ending }));
-        Ok(Self { flows: Flows { statuses, projection, commands: figures, health }, running })
+        Ok(Self { flows: Flows { statuses, projection, commands, health }, running })
     }
 
     /// What flows, to be looked at.

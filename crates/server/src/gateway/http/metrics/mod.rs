@@ -100,8 +100,8 @@ impl Collector for OfEngine {
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
-        if let Some(commands) = self.flows.commands.get() {
-            pipeline::commands(&mut encoder, commands)?;
+        if let Some(count) = self.flows.commands.get() {
+            pipeline::commands(&mut encoder, &count())?;
         }
         if let Some(health) = self.flows.health.last() {
             pipeline::deliveries(&mut encoder, &health)?;

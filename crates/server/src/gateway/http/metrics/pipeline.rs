@@ -7,10 +7,10 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use scarce_delivery::{Health, Lag};
-use scarce_kafka::commands::Figures;
 use scarce_outflow::{State as ConsumerState, Status};
 
 use super::Partitions;
+use crate::pipeline::CommandCounts;
 
 /// How far the consumers within this process are behind what was decided.
 pub(super) fn projections(
@@ -38,16 +38,16 @@ pub(super) fn projections(
 }
 
 /// What became of the commands from Kafka.
-pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, figures: &Figures) -> std::fmt::Result {
+pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, counts: &CommandCounts) -> std::fmt::Result {
     let help = "Messages of the topic of commands by what became of them; replayed ones are among the others";
     let kind = MetricType::Counter;
     let mut family = encoder.encode_descriptor("scarce_kafka_commands", help, None, kind)?;
     for (result, count) in [
-        ("applied", figures.applied()),
-        ("refused", figures.refused()),
-        ("replayed", figures.replayed()),
-        ("dead_letter", figures.dead()),
-        ("retried", figures.retried()),
+        ("applied", counts.applied),
+        ("refused", counts.refused),
+        ("replayed", counts.replayed),
+        ("dead_letter", counts.dead),
+        ("retried", counts.retried),
     ] {
         ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;
     }
@@ -55,12 +55,12 @@ pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, figures: &Figures) -
         (
             "scarce_kafka_commands_in_flight",
             "Commands from Kafka that were begun and are not done",
-            figures.in_flight(),
+            counts.in_flight,
         ),
         (
             "scarce_kafka_commands_partitions",
             "Partitions of the topic of commands that are this process'",
-            figures.partitions(),
+            counts.partitions,
         ),
     ];
     for (name, help, level) in levels {

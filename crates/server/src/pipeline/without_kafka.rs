@@ -1,0 +1,21 @@
+//! In the place of `kafka.rs` in a binary that is built without it: asking for Kafka is an error that says so.
+
+use std::sync::Arc;
+
+use scarce_engine::Engine;
+use scarce_outflow::Outflow;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::{CommandCounter, PipelineError, Serve};
+use crate::settings::Settings;
+
+pub(super) fn start(
+    _serve: &Serve<'_>,
+    _engine: &Arc<dyn Engine>,
+    settings: &Settings,
+    _counter: &CommandCounter,
+    _ended: &watch::Receiver<bool>,
+) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
+    if settings.kafka.is_some() { Err(PipelineError::WithoutKafka) } else { Ok((None, None)) }
+}
