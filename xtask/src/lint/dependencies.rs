@@ -8,7 +8,7 @@ use crate::{place, process};
 
 /// A crate of this workspace, and what its default build must not contain.
 const BANNED: &[(&str, &[&str])] = &[
-    ("scarce", &["openssl-sys", "openssl", "native-tls"]),
+    ("scarce", &["openssl-sys", "openssl", "native-tls", "rdkafka-sys", "sqlx-macros"]),
     ("scarce-core", &["scarce-engine", "tokio", "rustls", "redis", "sqlx", "rdkafka"]),
     ("scarce-engine", &["scarce-engine-embedded", "scarce-engine-redis", "tokio", "rustls", "redis"]),
     ("scarce-engine-embedded", &["scarce-engine-redis", "tokio", "rustls", "redis", "sqlx", "rdkafka"]),

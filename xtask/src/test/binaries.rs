@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::cargo::FEATURES;
 use super::step::{Log, Tally, seconds};
 use crate::place;
 use crate::process::{self, Finished};
@@ -67,6 +68,9 @@ impl Binary {
         let mut command = Command::new("cargo");
         command.envs(run.variables.iter().map(|(name, value)| (name, value)));
         command.args(["test", "--release", "--package", &self.package]).args(&self.selection);
+        if self.package == "scarce" {
+            command.args(FEATURES);
+        }
         if !run.filter.is_empty() {
             command.arg("--").args(run.filter);
         }
@@ -127,7 +131,7 @@ pub fn named(log: &mut Log, tests: &[&str]) -> Result<Vec<Binary>, Box<dyn Error
 fn build(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
     let mut command = Command::new("cargo");
     command.args(["test", "--release", "--workspace", "--no-run", "--lib", "--bins", "--tests"]);
-    command.arg("--message-format=json-render-diagnostics");
+    command.args(FEATURES).arg("--message-format=json-render-diagnostics");
     command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never");
     log.announce(&command);
     let Finished { succeeded, output, .. } = process::finish(&mut command)?;

@@ -4,11 +4,15 @@ use std::error::Error;
 use std::process::Command;
 
 use super::binaries::{self, Run};
-use super::servers;
 use super::step::{Log, Tally};
+use super::{packages, servers};
 use crate::place;
 
 type Ended = Result<Tally, Box<dyn Error>>;
+
+/// The features that everything is built with, so that every part is tested: they are those of the packages, with the
+/// system's OpenSSL.
+pub const FEATURES: [&str; 2] = ["--features", "scarce/kafka-tls"];
 
 fn cargo(words: &[&str]) -> Command {
     let mut command = Command::new("cargo");
@@ -29,6 +33,8 @@ pub fn lints(log: &mut Log) -> Ended {
         "--release",
         "--workspace",
         "--all-targets",
+        FEATURES[0],
+        FEATURES[1],
         "--",
         "--deny",
         "warnings",
@@ -48,7 +54,8 @@ pub fn house_rules(log: &mut Log) -> Ended {
 }
 
 pub fn build(log: &mut Log) -> Ended {
-    let tally = log.check(&mut cargo(&["build", "--release", "--workspace", "--all-targets"]))?;
+    packages::openssl(log)?;
+    let tally = log.check(cargo(&["build", "--release", "--workspace", "--all-targets"]).args(FEATURES))?;
     binaries::all(log)?;
     Ok(tally)
 }
@@ -64,7 +71,7 @@ pub fn tests(log: &mut Log) -> Ended {
 }
 
 pub fn doc_tests(log: &mut Log) -> Ended {
-    log.tests(&mut cargo(&["test", "--release", "--workspace", "--doc"]))
+    log.tests(cargo(&["test", "--release", "--workspace", "--doc"]).args(FEATURES))
 }
 
 pub fn reference(log: &mut Log) -> Ended {

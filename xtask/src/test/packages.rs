@@ -100,6 +100,14 @@ fn apt(words: &[&str]) -> Command {
     command
 }
 
+/// OpenSSL to compile against, which TLS to Kafka's brokers needs.
+pub fn openssl(log: &mut Log) -> Ensured {
+    let is_there = || {
+        Command::new("pkg-config").args(["--exists", "openssl"]).status().is_ok_and(|status| status.success())
+    };
+    ensure(log, "OpenSSL's library", &["libssl-dev", "pkg-config"], is_there)
+}
+
 /// redis-server, redis-cli and redis-benchmark.
 pub fn redis(log: &mut Log) -> Result<(), Box<dyn Error>> {
     program(log, "redis-cli", &["redis-tools"])?;

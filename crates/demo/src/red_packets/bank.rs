@@ -1,4 +1,4 @@
-//! The server as the host: it credits what was claimed by itself, and a database tells of every account.
+//! The server as the host: it credits what was claimed by itself, and a database shows every account.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -136,7 +136,7 @@ impl Ledger {
         Some(())
     }
 
-    /// Compares what the event tells of an account with the sums made here; the names are those of
+    /// Compares what the event says about an account with the sums made here; the names are those of
     /// balance, held and available.
     fn check(&mut self, event: &Event, name: &str, told: [&str; 3]) {
         let account = self.account(name);

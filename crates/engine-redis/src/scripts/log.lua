@@ -37,7 +37,7 @@ function log.last_event()
   return emitted[count]
 end
 
--- What an event changes that only tells of something.
+-- What an event changes that only reports something.
 function log.change_nothing() end
 
 -- These concern operations, which the entry as a whole settles.

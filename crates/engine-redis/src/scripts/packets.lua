@@ -162,7 +162,7 @@ evolve["packets.claimed"] = function(event, at)
   records.add("claimants", packet_key(event.campaign, event.packet), { user = event.user })
 end
 
--- It only tells of what another event changed.
+-- It only reports what another event changed.
 evolve["packets.exhausted"] = log.change_nothing
 
 evolve["packets.closed"] = function(event, at) records.change("campaigns", event.campaign).closed_at = at end
