@@ -1,12 +1,12 @@
-//! The one binary encoding: of commands (for their content hash), events (in the log), records (in
-//! snapshots and digests). Integers are LEB128 varints, signed ones zigzag; texts and lists carry
-//! their length in front; an option is a byte 0 or 1 and the value.
+//! The binary encoding of commands (for their content hash), events (in the log) and records (in
+//! snapshots and digests). Integers are LEB128 varints, zigzag-encoded if signed; texts and lists have a
+//! length prefix; an option is a byte 0 or 1, then the value.
 
 use compact_str::CompactString;
 
 use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
 
-/// Bytes that are not what this version wrote.
+/// The bytes were not written by this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -18,7 +18,7 @@ impl std::fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// What has a place in the binary encoding.
+/// Can be written in the binary encoding and read back.
 pub trait Wire: Sized {
     /// Appends the encoding.
     fn put(&self, out: &mut Vec<u8>);
@@ -26,10 +26,10 @@ pub trait Wire: Sized {
     /// Reads what [`Wire::put`] wrote.
     ///
     /// # Errors
-    /// When the bytes end early or are none of this type's.
+    /// When the bytes end early or do not encode this type.
     fn get(input: &mut Input<'_>) -> Result<Self, Malformed>;
 
-    /// The encoding as a vector of its own.
+    /// The encoding as a new vector.
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.put(&mut out);
@@ -37,7 +37,7 @@ pub trait Wire: Sized {
     }
 }
 
-/// Bytes that are being read from the front.
+/// A reader that consumes bytes from the front.
 #[derive(Debug)]
 pub struct Input<'a> {
     rest: &'a [u8],
@@ -65,7 +65,7 @@ impl<'a> Input<'a> {
     /// The next `count` bytes.
     ///
     /// # Errors
-    /// When fewer are left.
+    /// When fewer bytes are left.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(Malformed)?;
         self.rest = rest;
@@ -75,18 +75,18 @@ impl<'a> Input<'a> {
     /// The next byte.
     ///
     /// # Errors
-    /// When none is left.
+    /// When no byte is left.
     pub fn byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.rest.split_first().ok_or(Malformed)?;
         self.rest = rest;
         Ok(*first)
     }
 
-    /// A length or count that is written in front of as many things of at least one byte each, so
-    /// it never exceeds what is left.
+    /// A length or count prefix. Each counted item takes at least one byte, so the count never exceeds
+    /// the bytes that are left.
     ///
     /// # Errors
-    /// When it does.
+    /// When it exceeds them.
     pub fn count(&mut self) -> Result<usize, Malformed> {
         let count = usize::try_from(u64::get(self)?).map_err(|_| Malformed)?;
         if count > self.rest.len() { Err(Malformed) } else { Ok(count) }
@@ -261,7 +261,7 @@ macro_rules! text_wire {
 
 text_wire!(Id, OperationId, Text);
 
-/// Gives an enum of plain words its byte in the encoding and its word in commands and answers.
+/// Gives each variant of a plain enum its byte in the encoding and its word in commands and answers.
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $number:literal $variant:ident = $word:literal),* $(,)? }) => {

@@ -105,8 +105,8 @@ fn capture(state: &mut State, captured: &HoldCaptured, at: TimeMs) {
     }
 }
 
-/// Ends a hold; what it held is no longer set aside. An expired hold ended at its deadline, so that
-/// it is forgotten at the same time no matter who noticed.
+/// Ends a hold; the amount it held is no longer set aside. An expired hold ended at its deadline, so it
+/// is forgotten at the same time no matter who noticed the expiry.
 fn free(state: &mut State, account: &Id, hold: &Id, status: HoldStatus, at: TimeMs) {
     let Some(slot) = state.accounts.accounts.find(account) else { return };
     let key = (slot, hold.clone());

@@ -1,4 +1,4 @@
-//! Decisions on holds: money set aside until it is captured, voided or past its deadline.
+//! Decisions on holds: money set aside until it is captured, voided or expires.
 
 use super::movements::{check_asset, check_covers, check_receives, check_world, overflow};
 use super::{Account, Hold, HoldStatus};
@@ -115,7 +115,7 @@ pub fn expire(state: &State, slot: Slot, hold: &Id, events: &mut Vec<Event>) {
     }
 }
 
-/// The hold, unless it ended so long ago that its name is free again.
+/// The hold, unless it ended so long ago that its name can be used again.
 pub(super) fn visible<'a>(state: &'a State, slot: Slot, hold: &Id, now: TimeMs) -> Option<&'a Hold> {
     let found = state.accounts.holds.get(&(slot, hold.clone()))?;
     let seen = found.status == HoldStatus::Open || state.is_retained(found.ended_at, now);
@@ -133,7 +133,8 @@ fn open_hold<'a>(state: &'a State, slot: Slot, hold: &Id, now: TimeMs) -> Result
     }
 }
 
-/// The status as it is at `now`: past its deadline a hold has ended, whether or not that was noted.
+/// The status at `now`: a hold has ended once its deadline has passed, whether or not an event has
+/// recorded that.
 pub(super) fn status_at(hold: &Hold, now: TimeMs) -> HoldStatus {
     let due = hold.deadline.is_some_and(|deadline| now >= deadline);
     if hold.status == HoldStatus::Open && due { HoldStatus::Expired } else { hold.status }

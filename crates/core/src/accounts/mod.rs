@@ -1,6 +1,6 @@
-//! Accounts: double-entry money. Every movement has a source and a destination; what enters or
-//! leaves does so against the partition's `$world:<asset>` account, so that per asset and partition
-//! all balances sum to zero.
+//! Accounts: double-entry money. Every movement has a source and a destination. Money that enters or
+//! leaves is booked against the partition's `$world:<asset>` account, so all balances of an asset in a
+//! partition sum to zero.
 
 mod evolve;
 pub mod holds;
@@ -47,7 +47,7 @@ pub struct Account {
     pub overdraft: u64,
     /// Its status.
     pub status: Status,
-    /// Where the asset's world account is.
+    /// The slot of the asset's world account.
     pub(crate) world: Slot,
 }
 
@@ -67,7 +67,7 @@ impl Account {
     }
 }
 
-/// What is known of an account outside of a partition's memory.
+/// The fields of an account that exist outside of a partition's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "as in Account")]
 pub struct AccountFigures {
@@ -96,7 +96,7 @@ shown_word!(HoldStatus);
 /// Money set aside on an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// What it still holds.
+    /// The amount that it still holds.
     pub amount: u64,
     /// Its status.
     pub status: HoldStatus,
@@ -170,7 +170,7 @@ impl Accounts {
         Ok((slot, found))
     }
 
-    /// Restores an account that another store kept.
+    /// Restores an account from another store.
     pub fn restore(&mut self, id: Id, figures: AccountFigures) {
         let AccountFigures { asset, balance, held, overdraft, status } = figures;
         let world_id = Id::world(&asset);
@@ -190,7 +190,7 @@ impl Accounts {
         self.accounts.insert(id, Account { balance, held, overdraft, world, ..empty(status) });
     }
 
-    /// Restores a hold that another store kept, on an account that was restored.
+    /// Restores a hold from another store, on an account that was restored.
     pub fn restore_hold(&mut self, account: &Id, name: Id, hold: Hold) {
         if let Some(slot) = self.accounts.find(account) {
             self.holds.insert((slot, name), hold);

@@ -138,7 +138,7 @@ pub(super) fn check_receives(account: &Account, amount: u64) -> Result<(), Refus
     if account.balance + signed(amount) <= BALANCE_MAX { Ok(()) } else { Err(overflow("balance")) }
 }
 
-/// The world's balance is bounded like any other.
+/// The world's balance has the same bounds as any other.
 pub(super) fn check_world(state: &State, account: &Account, change: i64) -> Result<(), Refusal> {
     let balance = state.accounts.accounts.at(account.world).map_or(0, |world| world.balance);
     if (balance + change).abs() <= BALANCE_MAX { Ok(()) } else { Err(overflow("world")) }

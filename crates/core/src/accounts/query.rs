@@ -28,7 +28,7 @@ pub(crate) fn world(state: &State, asset: &Id) -> Verdict {
     Ok(facts![&id, &account.asset, account.balance])
 }
 
-/// A page of the holds that answer under their names: name, amount left, status, deadline.
+/// A page of the holds that are visible under their names: name, amount left, status, deadline.
 pub(crate) fn holds(state: &State, get: &AccountHolds, now: TimeMs) -> Verdict {
     let (slot, _) = state.accounts.existing(&get.account)?;
     let first = || Id::trusted(compact_str::CompactString::const_new(""));

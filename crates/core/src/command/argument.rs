@@ -1,4 +1,4 @@
-//! How one argument is read from the words of a request, and the error when it cannot be read.
+//! How an argument is read from the words of a request, and the error if it cannot be read.
 
 pub use crate::invalid::Invalid;
 use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
@@ -19,7 +19,7 @@ impl<'a> Words<'a> {
     /// The next word, which `argument` needs.
     ///
     /// # Errors
-    /// When none is left.
+    /// When no word is left.
     pub fn take(&mut self, argument: &'static str) -> Result<&'a [u8], Invalid> {
         self.next().ok_or_else(|| Invalid::new(argument, "is missing"))
     }
@@ -62,7 +62,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// What kind of thing an argument is, for ports that take commands in another form than words.
+/// The kind of an argument, for ports that accept commands in a form other than words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
     /// The name of a resource, an owner, a record.
@@ -79,7 +79,7 @@ pub enum ArgumentKind {
     Delta,
     /// Present or absent.
     Flag,
-    /// One of the words of its syntax, which `|` divides.
+    /// One of the words of its syntax, separated by `|`.
     Word,
     /// A plan or a list of amounts.
     Cut,
@@ -89,34 +89,34 @@ pub enum ArgumentKind {
     LimitChanges,
     /// A user, and the values of further dimensions.
     Subject,
-    /// A limit price, or the market's.
+    /// A limit price, or none for a market order.
     Pricing,
-    /// A text behind `REASON`.
+    /// A text after `REASON`.
     Reason,
-    /// A resource behind `ON`.
+    /// A resource after `ON`.
     Resource,
-    /// A resource that may be left out.
+    /// An optional resource.
     OptionalResource,
 }
 
-/// What can be read from the words of a request.
+/// Can be read from the words of a request.
 pub trait Argument: Sized {
-    /// What kind of thing it is.
+    /// The kind of argument.
     const KIND: ArgumentKind;
 
-    /// How it is written in a usage line, where the argument's own name does not say it.
+    /// Its syntax in a usage line, if the argument's name does not show it.
     const SYNTAX: Option<&'static str> = None;
 
     /// Reads the argument from the next word or words.
     ///
     /// # Errors
-    /// When the words are not of its shape.
+    /// When the words do not have its shape.
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid>;
 
-    /// Joins a second mention of the same option with the first.
+    /// Merges a second occurrence of an option into the first.
     ///
     /// # Errors
-    /// By default always: an option is given once.
+    /// Always by default: an option is given once.
     fn join(self, _later: Self, argument: &'static str) -> Result<Self, Invalid> {
         Err(Invalid::new(argument, "is given twice"))
     }
@@ -152,7 +152,7 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// A flag: true when its token is there.
+/// A flag: true if its token is present.
 impl Argument for bool {
     const KIND: ArgumentKind = ArgumentKind::Flag;
     const SYNTAX: Option<&'static str> = Some("");

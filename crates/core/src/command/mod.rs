@@ -1,6 +1,6 @@
-//! Commands: what callers ask for. One table ([`table`]) declares each command with its arguments,
-//! its answer and its refusals; parsing, usage lines, content hashes, documents and the conformance
-//! checklist are made from it.
+//! Commands: what callers can request. One table ([`table`]) declares each command with its arguments,
+//! its answer and its refusals. Parsing, usage lines, content hashes, documents and the conformance
+//! checklist are generated from it.
 
 pub mod argument;
 mod parse;
@@ -26,9 +26,9 @@ use crate::types::{Id, OperationId, TimeMs};
 pub struct Common {
     /// `ID`: the operation id, under which the command is applied at most once.
     pub operation: Option<OperationId>,
-    /// `DEADLINE`: from this stamp on the command must not be applied.
+    /// `DEADLINE`: from this stamp on, the command must not be applied.
     pub deadline: Option<TimeMs>,
-    /// `DURABILITY`: how safe the change must be before it is answered; by default as the deployment is set.
+    /// `DURABILITY`: how safe the change must be before the answer; the deployment sets the default.
     pub durability: Option<Durability>,
 }
 
@@ -37,7 +37,7 @@ pub struct Common {
 pub enum Body {
     /// One command.
     Single(Command),
-    /// Commands that are applied together or not at all, under one operation id.
+    /// Commands that are applied all or none, under one operation id.
     Atomic(Vec<Command>),
 }
 
@@ -55,19 +55,19 @@ impl Body {
 /// A request on its way to the state machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The namespace of the operation ids; empty where callers are not told apart.
+    /// The namespace of the operation ids; empty if callers are not distinguished.
     pub namespace: compact_str::CompactString,
     /// The id, the deadline and the durability.
     pub common: Common,
-    /// What is asked for.
+    /// The requested commands.
     pub body: Body,
-    /// The packets of each campaign that the body creates, cut outside the writer's turn.
+    /// The packets of each campaign that the body creates, cut before the writer's turn.
     pub(crate) prepared: Vec<Prepared>,
 }
 
 impl Envelope {
-    /// Wraps what is asked for, and cuts the packets of campaigns that it creates; `secret` is the
-    /// deployment's, so that nobody outside can predict a cut.
+    /// Wraps a body and cuts the packets of the campaigns that it creates. `secret` belongs to the
+    /// deployment, so that nobody outside can predict a cut.
     ///
     /// # Errors
     /// When a campaign's plan cannot be cut.
@@ -83,8 +83,8 @@ impl Envelope {
         Ok(envelope)
     }
 
-    /// The hash of what is asked for, without operation id, deadline and durability: equal for equal
-    /// content, whatever the port.
+    /// The hash of the body without operation id, deadline and durability: equal content has an equal
+    /// hash on every port.
     #[must_use]
     pub fn fingerprint(&self, scratch: &mut Vec<u8>) -> u64 {
         scratch.clear();
@@ -111,7 +111,7 @@ impl Envelope {
     }
 }
 
-/// The ids by which a command finds its partition.
+/// The ids that determine a command's partition.
 pub trait Routed {
     /// Calls `visit` with each id in order.
     fn visit(&self, visit: &mut dyn FnMut(&Id));

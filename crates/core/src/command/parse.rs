@@ -10,7 +10,7 @@ use super::{Common, Effect};
 use crate::outcome::Durability;
 use crate::types::{Natural, OperationId};
 
-/// Reads a common option, whose word was read already.
+/// Reads a common option after its keyword.
 pub(super) fn common_option(
     word: &[u8],
     words: &mut Words<'_>,
@@ -42,14 +42,14 @@ fn once<T>(option: &'static str, kept: &mut Option<T>, given: T) -> Result<(), I
 /// The longest name of a command.
 const NAME_BYTES_MAX: usize = 24;
 
-/// The rows by name, for looking up.
+/// The rows by name, for lookup.
 static BY_NAME: LazyLock<Vec<(&'static [u8], &'static CommandSpec)>> = LazyLock::new(|| {
     let mut rows: Vec<_> = COMMANDS.iter().map(|spec| (spec.name.as_bytes(), *spec)).collect();
     rows.sort_unstable_by_key(|(name, _)| *name);
     rows
 });
 
-/// The table's row of a command name, in any case.
+/// The table's row of a command name, ignoring case.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static CommandSpec> {
     let mut upper = [0; NAME_BYTES_MAX];
@@ -64,7 +64,7 @@ impl Command {
     /// Reads the words after a command's name.
     ///
     /// # Errors
-    /// When an argument is missing, superfluous or not of its shape; it is named.
+    /// When an argument is missing, superfluous or malformed; the error names it.
     pub fn parse(spec: &CommandSpec, words: &[&[u8]]) -> Result<(Self, Common), Invalid> {
         let mut common = Common::default();
         let mut command = Self::parse_as(spec.number, &mut Words::new(words), &mut common)?;

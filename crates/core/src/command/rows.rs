@@ -1,4 +1,4 @@
-//! The rows of answers that list.
+//! The rows of answers that contain lists.
 
 use crate::outcome::shape::{INTEGER, RowSpec, SIDE, TEXT, values};
 

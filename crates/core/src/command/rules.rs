@@ -1,39 +1,39 @@
-//! What the machine and the engines must know of a command beside its arguments: the attributes in its row of the
-//! command table.
+//! What the machine and the engines must know about a command besides its arguments: the attributes in
+//! its row of the command table.
 
-/// What becomes of a refusal under the operation id.
+/// Whether a refusal is stored under the operation id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusals {
-    /// It is kept: a late copy of a refused debit or order must never go through.
+    /// It is stored: a late duplicate of a refused debit or order must never be applied.
     Remembered,
-    /// It is not kept: the refusals of a flash crowd must cost no memory.
+    /// It is not stored: the refusals of a flash crowd must cost no memory.
     Forgotten,
 }
 
-/// What a command does to memory.
+/// How a command affects memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// It needs memory, and is refused when there is none left.
+    /// It needs memory, and is refused if none is left.
     Takes,
-    /// It frees more than it needs, so it is served even when memory is full.
+    /// It frees more than it needs, so it is served even if memory is full.
     Frees,
 }
 
-/// How many entries of the log a command is carried out in.
+/// How many log entries a command takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
     /// One.
     One,
-    /// As many as it takes; what one step touches is bounded.
+    /// As many as it needs; each step touches a bounded number of records.
     Several,
 }
 
 /// Whether a command can be part of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batch {
-    /// It can; of an atomic batch, where it changes state.
+    /// It can; also part of an atomic batch if it changes state.
     Joins,
-    /// It is sent on its own, and takes none of the common options.
+    /// It must be sent alone, and takes none of the common options.
     Alone,
 }
 
@@ -46,11 +46,11 @@ pub enum Batch {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// What becomes of its refusals under the operation id.
+    /// Whether its refusals are stored under the operation id.
     pub refusals: Refusals,
-    /// What it does to memory.
+    /// How it affects memory.
     pub memory: Memory,
-    /// How many entries of the log it is carried out in.
+    /// How many log entries it takes.
     pub steps: Steps,
     /// Whether it can be part of a batch.
     pub batch: Batch,
@@ -61,8 +61,8 @@ pub(super) mod words {
     pub(in super::super) use super::{Batch::*, Memory::*, Refusals::*, Steps::*};
 }
 
-/// The attributes of a row. A command that changes state must say everything; of one that reads, most does not
-/// apply.
+/// The attributes of a row. A command that changes state must set all of them; most do not apply to a
+/// command that only reads.
 macro_rules! rules {
     (Write $($attribute:ident: $value:ident),*) => {
         $crate::command::rules::Rules { $($attribute: $crate::command::rules::words::$value),* }

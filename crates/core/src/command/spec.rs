@@ -1,4 +1,4 @@
-//! What the command table says of each command, and the macro that turns it into types.
+//! The types of a row of the command table, and the macro that generates types from the rows.
 
 use super::argument::ArgumentKind;
 use super::rules::{Batch, Memory, Refusals, Rules, Steps};
@@ -10,16 +10,16 @@ use crate::resource::ResourceKind;
 /// Whether a command changes state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Sequenced, stamped and, where it has an id, remembered.
+    /// Sequenced, stamped and, if it has an id, stored under it.
     Write,
-    /// Answered from the state as it is.
+    /// Answered from the current state.
     Read,
 }
 
-/// How the values of an applied command are laid out in an answer.
+/// The layout of an applied command's values in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerLayout {
-    /// 1 and the values in order.
+    /// 1, then the values in order.
     Array,
     /// Names and values.
     Map,
@@ -27,16 +27,16 @@ pub enum AnswerLayout {
     Bare,
 }
 
-/// One argument as documents and parsers see it.
+/// One argument, for documents and parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgumentSpec {
     /// The name, as in JSON.
     pub name: &'static str,
-    /// The word in front of it, or `None` where its place says what it is.
+    /// The keyword in front of it, or `None` if its position identifies it.
     pub token: Option<&'static str>,
     /// What kind of thing it is.
     pub kind: ArgumentKind,
-    /// How its value is written, where the name does not say it.
+    /// The syntax of its value, if the name does not show it.
     pub syntax: Option<&'static str>,
     /// Whether the command works without it.
     pub optional: bool,
@@ -44,7 +44,7 @@ pub struct ArgumentSpec {
     pub is_money: bool,
 }
 
-/// The options that commands take at their end: the word, and what stands behind it. A command takes all of them or
+/// The options at the end of commands: the keyword, and what follows it. A command takes all of them or
 /// none; see [`CommandSpec::common_options`].
 pub const COMMON_OPTIONS: [(&str, &str); 3] =
     [("ID", "operation-id"), ("DEADLINE", "ms"), ("DURABILITY", "level")];
@@ -62,13 +62,13 @@ pub struct CommandSpec {
     pub number: u16,
     /// The name on the RESP port.
     pub name: &'static str,
-    /// The name before the point.
+    /// The name before the dot.
     pub(super) group: &'static str,
     /// Whether it changes state.
     pub effect: Effect,
-    /// What kind of resource it acts on; `None` where an id only names the partition.
+    /// The kind of resource that it acts on; `None` if an id only selects the partition.
     pub resource: Option<ResourceKind>,
-    /// The arguments whose ids give its partition, by name.
+    /// The names of the arguments whose ids determine its partition.
     pub route: &'static [&'static str],
     /// What it does, in a sentence.
     pub summary: &'static str,
@@ -82,30 +82,30 @@ pub struct CommandSpec {
     pub refusals: &'static [Code],
     /// The events that it may make.
     pub events: &'static [&'static EventSpec],
-    /// What the machine and the engines must know of it.
+    /// What the machine and the engines must know about it.
     pub(super) rules: Rules,
 }
 
 impl CommandSpec {
-    /// The resource that the command belongs to: the name before the point.
+    /// The command's resource: the name before the dot.
     #[must_use]
     pub const fn group(&self) -> &'static str {
         self.group
     }
 
-    /// Whether a refusal is remembered under the operation id.
+    /// Whether a refusal is stored under the operation id.
     #[must_use]
     pub const fn remembers_refusals(&self) -> bool {
         matches!(self.rules.refusals, Refusals::Remembered)
     }
 
-    /// Whether it frees more memory than it needs, so that it is served even when memory is full.
+    /// Whether it frees more memory than it needs, so that it is served even if memory is full.
     #[must_use]
     pub const fn frees_memory(&self) -> bool {
         matches!(self.rules.memory, Memory::Frees)
     }
 
-    /// Whether it may take several steps, each an entry of the log.
+    /// Whether it may take several steps, each a log entry.
     #[must_use]
     pub const fn takes_several_steps(&self) -> bool {
         matches!(self.rules.steps, Steps::Several)
@@ -117,19 +117,19 @@ impl CommandSpec {
         matches!(self.rules.batch, Batch::Joins)
     }
 
-    /// Whether it can be part of an atomic batch: it changes state, and not on its own only.
+    /// Whether it can be part of an atomic batch: it changes state and need not be sent alone.
     #[must_use]
     pub const fn joins_atomic_batches(&self) -> bool {
         matches!(self.effect, Effect::Write) && self.joins_batches()
     }
 
-    /// Whether it asks about an operation by its id.
+    /// Whether it queries an operation by its id.
     #[must_use]
     pub fn asks_about_operation(&self) -> bool {
         self.arguments.iter().any(|argument| argument.kind == ArgumentKind::OperationId)
     }
 
-    /// What it takes of [`COMMON_OPTIONS`]: all or nothing.
+    /// The options of [`COMMON_OPTIONS`] that it takes: all or none.
     #[must_use]
     pub const fn common_options(&self) -> &'static [(&'static str, &'static str)] {
         if self.joins_atomic_batches() { &COMMON_OPTIONS } else { &[] }
@@ -162,7 +162,7 @@ impl ArgumentSpec {
     }
 }
 
-/// What stands before the point of a command's name.
+/// The part of a command's name before the dot.
 pub(super) const fn group_of(name: &'static str) -> &'static str {
     let bytes = name.as_bytes();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! Where a campaign's packets come from.
+//! The source of a campaign's packets.
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
@@ -24,22 +24,22 @@ words! {
 }
 word_argument!(Method, "EVEN|DOUBLE_MEAN|LINE_CUT");
 
-/// The most packets that one campaign is cut into.
+/// The maximum number of packets of a campaign.
 pub const PACKETS_MAX: u64 = 1_000_000;
 
-/// Where a campaign's packets come from.
+/// The source of a campaign's packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Cut by chance from a total.
+    /// Cut at random from a total.
     Plan {
-        /// What all packets sum to.
+        /// The sum of all packets.
         total: Positive,
-        /// How many packets.
+        /// The number of packets.
         count: Positive,
         /// How they are cut.
         method: Method,
     },
-    /// Given one by one, claimed in this order.
+    /// Listed one by one, and claimed in this order.
     Amounts(Vec<Positive>),
 }
 

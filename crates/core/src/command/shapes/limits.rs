@@ -13,10 +13,10 @@ use crate::outcome::Value;
 use crate::types::{Id, Natural};
 use crate::{facts, record_wire};
 
-/// The most limits that one coupon has.
+/// The maximum number of limits of a coupon.
 pub const LIMITS_MAX: usize = 16;
 
-/// The most dimensions that a limit counts by or a subject names.
+/// The maximum number of dimensions of a limit or a subject.
 pub const DIMENSIONS_MAX: usize = 8;
 
 /// The name of a subject's dimension, such as `user` or `device`: 1 to 32 bytes of `a-z 0-9 _ -`.
@@ -27,7 +27,7 @@ impl Dimension {
     fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         let lower = text.to_ascii_lowercase();
         let legal = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(byte);
-        // What ends a subject cannot be in one.
+        // The separator of subjects cannot be part of one.
         let reserved = lower == b"-" || is_common_option(&lower);
         if lower.is_empty() || lower.len() > 32 || !lower.iter().all(legal) || reserved {
             return Err(Invalid::new(
@@ -55,13 +55,13 @@ impl Wire for Dimension {
     }
 }
 
-/// What a limit counts by and in which time windows. Sorted dimensions, so that their order
-/// says nothing.
+/// The dimensions and time windows that a limit counts by. Dimensions are sorted, so that their order is
+/// not significant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitShape {
-    /// The dimensions that tell subjects apart; none counts everybody together.
+    /// The dimensions that distinguish subjects; if empty, everyone is counted together.
     pub per: Vec<Dimension>,
-    /// When the count starts anew.
+    /// When the counter restarts.
     pub window: Window,
 }
 record_wire!(LimitShape { per, window });
@@ -92,9 +92,9 @@ impl LimitShape {
 /// A quantity limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Its name, which is what it is known by when it is changed.
+    /// Its name, which identifies it in changes.
     pub name: Id,
-    /// How many are allowed.
+    /// The maximum.
     pub max: Natural,
     /// What it counts.
     pub shape: LimitShape,
@@ -131,7 +131,7 @@ impl FromShown for Limit {
     }
 }
 
-/// The limits of a new coupon, in the order in which they are checked.
+/// The limits of a new coupon, in the order of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits(pub Vec<Limit>);
 
@@ -158,14 +158,14 @@ impl Argument for Limits {
 pub struct LimitChange {
     /// Which limit.
     pub name: Id,
-    /// How many are allowed from now on.
+    /// The new maximum.
     pub max: Natural,
-    /// What a new limit counts; for an existing one absent, or as it is.
+    /// What a new limit counts; for an existing limit, absent or unchanged.
     pub shape: Option<LimitShape>,
 }
 record_wire!(LimitChange { name, max, shape });
 
-/// As a limit, without dimensions and window where it names none.
+/// Written like a limit, without dimensions and window if it names none.
 impl Shown for LimitChange {
     fn shown(&self) -> Value {
         shown_limit(&self.name, self.max, self.shape.as_ref())
@@ -222,8 +222,8 @@ impl Shown for LimitChanges {
     }
 }
 
-/// Who claims: a user, and what else limits may count by. Sorted by dimension, so that the order in
-/// which they were named says nothing.
+/// The claimant: a user, and the values of other dimensions that limits may count by. Sorted by
+/// dimension, so that the order in the request is not significant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject(Vec<(Dimension, Id)>);
 

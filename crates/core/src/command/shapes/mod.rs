@@ -36,7 +36,7 @@ macro_rules! list_wire {
 
 use list_wire;
 
-/// Checks what no single argument shows, and fills in defaults that depend on other arguments.
+/// Checks that need several arguments, and defaults that depend on other arguments.
 pub(super) fn check_shape(command: &mut Command) -> Result<(), Invalid> {
     match command {
         Command::StockCreate(create) => check_times(create.starts_at, create.ends_at),

@@ -63,7 +63,7 @@ words! {
 }
 word_argument!(StpMode, "NONE|CANCEL_TAKER|CANCEL_MAKER|CANCEL_BOTH|DECREMENT");
 
-/// At what price an order may trade.
+/// The price at which an order may trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderPricing {
     /// At this price or a better one.
@@ -87,7 +87,7 @@ impl Argument for OrderPricing {
     }
 }
 
-/// As the price, or nothing for the market's.
+/// Written as the price, or nothing for a market order.
 impl Shown for OrderPricing {
     fn shown(&self) -> Value {
         match self {

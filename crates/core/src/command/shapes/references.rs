@@ -1,4 +1,4 @@
-//! Other resources, and reasons.
+//! References to other resources, and reasons.
 
 use super::list_wire;
 use crate::codec::{Input, Malformed, Wire};
@@ -62,7 +62,7 @@ impl Routed for Resource {
     }
 }
 
-/// A resource that may be left out.
+/// An optional resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionalResource(pub Option<Id>);
 

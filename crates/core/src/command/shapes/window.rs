@@ -1,4 +1,4 @@
-//! Stretches of time in which limits count.
+//! Time windows in which limits count.
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, Invalid, Words};
@@ -7,14 +7,14 @@ use crate::outcome::Value;
 use crate::types::Positive;
 use crate::words;
 
-/// A stretch of time in which a limit counts.
+/// A time window in which a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// For ever.
+    /// Unlimited.
     None,
     /// Calendar units at an offset from UTC in minutes.
     Calendar(CalendarUnit, i64),
-    /// Equal stretches of milliseconds since the Unix epoch.
+    /// Windows of equal length in milliseconds, starting at the Unix epoch.
     Fixed(Positive),
 }
 
@@ -32,7 +32,7 @@ words! {
     }
 }
 
-/// The furthest from UTC that a place may be, in minutes.
+/// The largest offset from UTC, in minutes.
 pub const OFFSET_MINUTES_MAX: i64 = 18 * 60;
 
 impl Window {
