@@ -1,4 +1,4 @@
-//! What ends by itself: deadlines of holds and reservations, and when ended records are forgotten.
+//! Records that end by time: deadlines of holds and reservations, and the retention of ended records.
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::reversible_fields;
@@ -25,16 +25,16 @@ words! {
 pub struct Due {
     /// When it ends.
     pub deadline: TimeMs,
-    /// What it is.
+    /// Its kind.
     pub kind: RecordKind,
-    /// Where its resource is.
+    /// The slot of its resource.
     pub slot: Slot,
     /// Its name.
     pub record: Id,
 }
 
-/// Deadlines in two orders: of a resource, for the command that touches it, and of all, for the sweeper.
-/// Within a millisecond they are due by kind, resource and record, compared as bytes.
+/// Deadlines in two orders: per resource, for the command that touches it, and overall, for the sweeper.
+/// Within a millisecond they are ordered by kind, resource and record, compared as bytes.
 #[derive(Debug, Default)]
 pub struct Deadlines {
     all: Ordered<(TimeMs, RecordKind, Id, Id), Slot>,
@@ -44,25 +44,25 @@ pub struct Deadlines {
 reversible_fields!(Deadlines { all, of_resource });
 
 impl Deadlines {
-    /// Notes that a record ends at `deadline`.
+    /// Records that a record ends at `deadline`.
     pub fn add(&mut self, deadline: TimeMs, kind: RecordKind, slot: Slot, resource: &Id, record: &Id) {
         self.all.insert((deadline, kind, resource.clone(), record.clone()), slot);
         self.of_resource.insert((kind, slot, deadline, record.clone()), ());
     }
 
-    /// Forgets what [`Deadlines::add`] noted.
+    /// Removes a deadline added by [`Deadlines::add`].
     pub fn remove(&mut self, deadline: TimeMs, kind: RecordKind, slot: Slot, resource: &Id, record: &Id) {
         self.all.remove(&(deadline, kind, resource.clone(), record.clone()));
         self.of_resource.remove(&(kind, slot, deadline, record.clone()));
     }
 
-    /// How many records have a deadline ahead of them.
+    /// How many deadlines are pending.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether none has.
+    /// Whether none is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -98,8 +98,8 @@ impl Deadlines {
     }
 }
 
-/// Ended records in the order in which they ended, to be dropped when the retention window is over.
-/// Whether a record can still be seen is decided by its stamp alone, never by when it is dropped.
+/// Ended records in the order in which they ended, dropped after the retention window. Only its stamp
+/// decides whether a record is still visible, never the moment when it is dropped.
 #[derive(Debug, Default)]
 pub struct Ended {
     records: Ordered<(TimeMs, RecordKind, Slot, Id), ()>,
@@ -108,17 +108,17 @@ pub struct Ended {
 reversible_fields!(Ended { records });
 
 impl Ended {
-    /// Notes that a record ended.
+    /// Records that a record ended.
     pub fn add(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
         self.records.insert((ended_at, kind, slot, record.clone()), ());
     }
 
-    /// Forgets that a record ended, because its name is in use again.
+    /// Removes an ended record, because its name is in use again.
     pub fn remove(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
         self.records.remove(&(ended_at, kind, slot, record.clone()));
     }
 
-    /// Takes out the oldest record that ended at or before `ended_at`.
+    /// Removes and returns the oldest record that ended at or before `ended_at`.
     pub fn pop(&mut self, ended_at: TimeMs) -> Option<(RecordKind, Slot, Id)> {
         let key = self.records.first().map(|(key, ())| key).filter(|key| key.0 <= ended_at)?.clone();
         self.records.remove(&key);
@@ -139,7 +139,7 @@ impl Ended {
     /// Reads what [`Ended::put`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no such list.
+    /// When the bytes do not encode such a list.
     pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
         for _ in 0..input.count()? {
             let key = (Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?);

@@ -1,16 +1,16 @@
-//! Digests: XXH3-128 over an entity's canonical record, summed modulo 2^128, so that neither the
-//! order of entities nor where they are kept shows.
+//! Digests: XXH3-128 over each entity's canonical record, summed modulo 2^128, so that neither the order
+//! of entities nor their location matters.
 //!
-//! A canonical record is the entity's kind (one byte), the id of its resource and the fields that
-//! the entity's digest function names, all in the encoding of [`crate::codec`]. Sequences, epochs,
-//! operation records and queue positions are not in it, nor is what has left its retention window.
+//! A canonical record is the entity's kind (one byte), the id of its resource and the fields listed in
+//! the entity's digest function, all in the encoding of [`crate::codec`]. It excludes sequences, epochs,
+//! operation records and queue positions, and everything past its retention window.
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::codec::Wire;
 use crate::types::Id;
 
-/// What kind of entity a canonical record describes; its first byte.
+/// The kind of entity of a canonical record; its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are those of the records")]
@@ -40,13 +40,13 @@ pub struct Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    /// Sums the entities of one resource, or of all.
+    /// Sums the entities of one resource, or of all resources.
     #[must_use]
     pub fn new(only: Option<&'a Id>) -> Self {
         Self { only, total: 0, record: Vec::new() }
     }
 
-    /// Adds an entity of `resource`, whose fields `put` writes.
+    /// Adds an entity of `resource`; `put` writes its fields.
     pub fn add(&mut self, kind: Kind, resource: &Id, put: impl FnOnce(&mut Vec<u8>)) {
         if self.only.is_some_and(|only| only != resource) {
             return;

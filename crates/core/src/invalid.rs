@@ -1,6 +1,6 @@
-//! What is said of an argument that is not of its shape.
+//! The error for a malformed argument.
 
-/// An argument that is not of its shape. Nothing was changed.
+/// An argument that is malformed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// Which argument.

@@ -1,12 +1,12 @@
-//! The languages in which people are told what happened, and texts in each of them.
+//! The languages of texts for people, and texts in each of them.
 
-/// A language for people.
+/// A language of texts for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
     #[default]
     English,
-    /// Chinese, written as on the mainland.
+    /// Simplified Chinese, as written in mainland China.
     Chinese,
 }
 
@@ -14,7 +14,7 @@ impl Language {
     /// Every language.
     pub const ALL: &'static [Self] = &[Self::English, Self::Chinese];
 
-    /// The language of a tag such as `en`, `zh-CN` or `zh_CN.UTF-8`; none where it is another one.
+    /// The language of a tag such as `en`, `zh-CN` or `zh_CN.UTF-8`; `None` for any other language.
     #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.trim().split(['-', '_', '.', '@']).next().unwrap_or_default();
@@ -45,7 +45,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text from its versions.
+    /// A text from its translations.
     #[must_use]
     pub const fn new(en: &'static str, zh: &'static str) -> Self {
         Self { en, zh }

@@ -4,19 +4,19 @@
 //! [`outcome::Outcome`], and appends to a log what it changed, as [`event::Entry`]s. Replaying those entries on an empty
 //! machine gives the same state again.
 //!
-//! **What it must not know.** Nothing here reads a clock, draws a random number, opens a file, waits or starts a thread:
-//! stamps, seeds and packets that were cut come in from outside. It knows no engine, no port, no JSON and no SQL; those
-//! read the tables below.
+//! **What it must not know.** Nothing here reads a clock, draws a random number, opens a file, waits or
+//! starts a thread: stamps, seeds and packets that were cut come in from outside. It knows no engine, no
+//! port, no JSON and no SQL; those read the tables below.
 //!
 //! **Where to begin.**
 //!
-//! 1. The tables: [`command::table`] (what can be asked), [`event`] (what can change), [`outcome::codes`] (why something
-//!    is refused). Types, parsing, encodings and documents are made from their rows. What an engine or a port must know
-//!    of a command stands in its row too, as [`command::rules`].
+//! 1. The tables: [`command::table`] (what can be requested), [`event`] (what can change), [`outcome::codes`] (why a
+//!    command is refused). Types, parsing, encodings and documents are generated from their rows. What an engine or a
+//!    port must know about a command is in its row too, as [`command::rules`].
 //! 2. [`machine::Machine::submit`]: the order of the checks, the same for every command.
 //! 3. One resource, such as [`accounts`]: decisions read the state and push events; its `evolve.rs` applies them, and
 //!    nothing else changes the state.
-//! 4. [`store`]: the containers that the state is made of, which can take changes back.
+//! 4. [`store`]: the containers of the state, which can roll back changes.
 
 #![forbid(unsafe_code)]
 #![warn(clippy::float_arithmetic, clippy::disallowed_types)]

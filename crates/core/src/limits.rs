@@ -1,5 +1,5 @@
-//! Quantity limits: how many a subject has had within a window. Stock's limit per owner and all of a
-//! coupon's limits are counted here.
+//! Quantity limits: how many a subject has used within a window. Stock's limit per owner and all limits
+//! of coupons are counted here.
 
 use compact_str::CompactString;
 
@@ -8,22 +8,22 @@ use crate::store::{Ordered, Slot, Table};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 use crate::{record_wire, reversible_fields};
 
-/// What is counted together: a limit of a resource, for one subject, within one window.
+/// The key of a counter: a limit of a resource, for one subject, within one window.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterKey {
     /// The stock item or coupon.
     pub resource: Slot,
-    /// Which of its limits, by place.
+    /// The index of the limit among the resource's limits.
     pub limit: u32,
-    /// Which stretch of time; 0 where the limit has no window.
+    /// The index of the window; 0 if the limit has no window.
     pub window: i64,
-    /// Who: the values of the limit's dimensions, see [`subject`].
+    /// The subject: the values of the limit's dimensions, see [`subject`].
     pub subject: CompactString,
 }
 
 record_wire!(CounterKey { resource, limit, window, subject });
 
-/// The values of a limit's dimensions as one text. No id has the separator in it.
+/// The values of a limit's dimensions as one text. No id contains the separator.
 pub fn subject<'a>(values: impl Iterator<Item = &'a Id>) -> CompactString {
     let mut text = CompactString::const_new("");
     for value in values {
@@ -40,22 +40,22 @@ pub fn subject<'a>(values: impl Iterator<Item = &'a Id>) -> CompactString {
 pub struct Counter {
     /// How many.
     pub used: u64,
-    /// When the window ends and the counter is forgotten.
+    /// When the window ends and the counter is dropped.
     pub ends_at: Option<TimeMs>,
 }
 
 record_wire!(Counter { used, ends_at });
 
-/// A limit that would be passed.
+/// A limit that would be exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// How many were counted before.
+    /// The count before.
     pub used: u64,
-    /// How many are allowed.
+    /// The maximum.
     pub max: u64,
 }
 
-/// Whether `quantity` more stay within `max`.
+/// Checks that `quantity` more stay within `max`.
 ///
 /// # Errors
 /// When they do not.
@@ -64,7 +64,7 @@ pub fn check(used: u64, quantity: u64, max: u64) -> Result<(), Reached> {
     if within { Ok(()) } else { Err(Reached { used, max }) }
 }
 
-/// The counters of a kind of resource. Those that stand at nought are not kept.
+/// The counters of a kind of resource. Counters at zero are not kept.
 #[derive(Debug)]
 pub struct Counters {
     counters: Table<CounterKey, Counter>,
@@ -78,7 +78,7 @@ impl Counters {
         Self { counters: Table::new(hash_seed), ends: Ordered::default() }
     }
 
-    /// How many were counted.
+    /// The current count.
     #[must_use]
     pub fn used(&self, key: &CounterKey) -> u64 {
         self.counters.get(key).map_or(0, |counter| counter.used)
@@ -96,7 +96,7 @@ impl Counters {
         self.counters.insert(key.clone(), Counter { used: quantity, ends_at });
     }
 
-    /// Gives `quantity` back.
+    /// Subtracts `quantity` again.
     pub fn subtract(&mut self, key: &CounterKey, quantity: u64) {
         let Some(slot) = self.counters.find(key) else { return };
         self.counters.update(slot, |counter| counter.used = counter.used.saturating_sub(quantity));
@@ -105,7 +105,7 @@ impl Counters {
         }
     }
 
-    /// Restores a counter that another store kept.
+    /// Restores a counter from another store.
     pub fn restore(&mut self, key: &CounterKey, counter: &Counter) {
         self.remove(key);
         self.add(key, counter.used, counter.ends_at);
@@ -123,7 +123,7 @@ impl Counters {
         }
     }
 
-    /// Every counter whose window still runs at `now`.
+    /// Every counter whose window is not over at `now`.
     pub fn running(&self, now: TimeMs) -> impl Iterator<Item = (&CounterKey, u64)> {
         self.counters
             .iter()

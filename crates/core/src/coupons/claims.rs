@@ -1,4 +1,4 @@
-//! Decisions on claims: redeeming and revoking them, even if the coupon is paused or has ended.
+//! Decisions on claims: they can be redeemed and revoked even if the coupon is paused or has ended.
 
 use super::{Claim, ClaimStatus, Coupon};
 use crate::command::table::{CouponRedeem, CouponRevoke};
@@ -22,8 +22,8 @@ pub fn redeem(state: &State, command: &CouponRedeem, now: TimeMs, events: &mut V
     Ok(facts![serial])
 }
 
-/// Voids an unused claim. Where asked, it is given back in the limits whose window it was counted in
-/// and still runs.
+/// Voids an unused claim. On request, the claim is subtracted from its limits again, in each window that
+/// still runs.
 pub fn revoke(state: &State, command: &CouponRevoke, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let CouponRevoke { coupon, serial, give_back } = command;
     let serial = serial.get();
@@ -43,12 +43,12 @@ fn running_limits(coupon: &Coupon, claim: &Claim, now: TimeMs) -> Vec<Id> {
         .collect()
 }
 
-/// Whether a claim still answers under its serial.
+/// Whether a claim is still visible under its serial.
 pub(super) fn is_visible(state: &State, claim: &Claim, now: TimeMs) -> bool {
     claim.ended_by(now).is_none_or(|ended_at| state.is_retained(ended_at, now))
 }
 
-/// The claim, unless there is none or it ended long ago.
+/// The claim, unless it does not exist or ended long ago.
 pub(super) fn visible<'a>(
     state: &'a State,
     coupon: &Id,

@@ -1,4 +1,4 @@
-//! Decisions on coupons as such, and on what is claimed of them.
+//! Decisions on coupons, and on claiming them.
 
 use super::{Coupon, counter_key};
 use crate::command::shapes::{LIMITS_MAX, Limit, LimitChange, Subject};
@@ -29,7 +29,7 @@ pub fn create(state: &State, command: &CouponCreate, events: &mut Vec<Event>) ->
     Ok(facts![limits.0.len() as u64])
 }
 
-/// Changes maxima and adds limits. What was counted stays; a change that changes nothing makes no event.
+/// Changes maxima and adds limits. Counters stay as they are; a change without effect makes no event.
 pub fn update(state: &State, command: &CouponUpdate, events: &mut Vec<Event>) -> Verdict {
     let CouponUpdate { coupon, limits: changes } = command;
     let (_, found) = state.coupons.existing(coupon)?;
@@ -63,7 +63,7 @@ fn apply(limits: &mut Vec<Limit>, change: &LimitChange) -> Result<(), Refusal> {
     }
 }
 
-/// Counts a claim in every limit and gives it a serial.
+/// Counts a claim in every limit and assigns its serial.
 pub fn claim(state: &State, command: &CouponClaim, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let CouponClaim { coupon, subject } = command;
     let (found, windows) = admit(state, coupon, subject, now)?;
@@ -74,7 +74,7 @@ pub fn claim(state: &State, command: &CouponClaim, now: TimeMs, events: &mut Vec
     Ok(facts![serial, deadline])
 }
 
-/// The coupon and the window of each of its limits, or the refusal of a claim.
+/// The coupon and the current window of each of its limits, or the refusal of a claim.
 pub(super) fn admit<'a>(
     state: &'a State,
     coupon: &Id,
@@ -99,7 +99,7 @@ pub(super) fn admit<'a>(
     Ok((found, windows))
 }
 
-/// Whether the subject names every dimension that the limit counts by.
+/// Whether the subject names every dimension of the limit.
 fn check_complete(limit: &Limit, subject: &Subject) -> Result<(), Refusal> {
     match limit.shape.per.iter().find(|dimension| subject.get(dimension).is_none()) {
         None => Ok(()),
@@ -109,7 +109,7 @@ fn check_complete(limit: &Limit, subject: &Subject) -> Result<(), Refusal> {
     }
 }
 
-/// The window of a limit that allows one more.
+/// The current window of a limit, if it allows one more claim.
 fn check_limit(
     state: &State,
     coupon: Slot,

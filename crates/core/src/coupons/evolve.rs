@@ -47,7 +47,7 @@ impl Coupons {
         self.coupons.update_key(coupon, change);
     }
 
-    /// Counts a claim in the windows that its event names.
+    /// Counts a claim in the windows of its event.
     fn count(&mut self, slot: Slot, claimed: &CouponClaimed, at: TimeMs) {
         let Some(coupon) = self.coupons.at(slot) else { return };
         for (place, (limit, window)) in coupon.limits.iter().zip(&claimed.windows).enumerate() {
@@ -70,8 +70,8 @@ impl Coupons {
     }
 }
 
-/// Gives a claim. One with a deadline is noted as ended from there on, so that no event is needed
-/// when it expires.
+/// Adds a claim. A claim with a deadline is recorded as ended at that deadline, so that its expiry needs
+/// no event.
 fn claim(state: &mut State, claimed: &CouponClaimed, at: TimeMs) {
     let Some(slot) = state.coupons.coupons.find(&claimed.coupon) else { return };
     state.coupons.count(slot, claimed, at);
@@ -90,7 +90,7 @@ fn claim(state: &mut State, claimed: &CouponClaimed, at: TimeMs) {
     state.coupons.claims.insert((slot, claimed.serial), claim);
 }
 
-/// Marks a claim as used or voided; that, and not its deadline, is its end from now on.
+/// Marks a claim as used or voided; it ended now, and no longer ends at its deadline.
 fn end(state: &mut State, coupon: &Id, serial: u64, status: ClaimStatus, at: TimeMs) {
     let Some(slot) = state.coupons.coupons.find(coupon) else { return };
     let Some(deadline) = state.coupons.claims.get(&(slot, serial)).map(|claim| claim.deadline) else {
@@ -107,7 +107,7 @@ fn end(state: &mut State, coupon: &Id, serial: u64, status: ClaimStatus, at: Tim
     });
 }
 
-/// A claim's name among ended records.
+/// A claim's name in the queue of ended records.
 fn record(serial: u64) -> Id {
     Id::trusted(compact_str::format_compact!("{serial}"))
 }

@@ -1,5 +1,5 @@
-//! Coupons: claims that are counted in any number of quantity limits, each by its own dimensions
-//! and in its own time windows.
+//! Coupons: claims are counted in any number of quantity limits, each with its own dimensions and time
+//! windows.
 
 pub mod claims;
 mod decisions;
@@ -27,11 +27,11 @@ use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, Positive, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
-/// A coupon, which can be claimed as long as its limits allow it.
+/// A coupon, which can be claimed while its limits allow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coupon {
-    /// The limits in the order in which they are checked. A limit keeps its place, by which its
-    /// counters know it; further ones are added at the end.
+    /// The limits in the order of the checks. Counters refer to a limit by its index, so an index never
+    /// changes; new limits are appended.
     pub limits: Vec<Limit>,
     /// When claims begin.
     pub starts_at: Option<TimeMs>,
@@ -41,7 +41,7 @@ pub struct Coupon {
     pub claim_ttl_ms: Option<Positive>,
     /// Whether claims are stopped.
     pub paused: bool,
-    /// The last serial given.
+    /// The last serial assigned.
     pub serial: u64,
 }
 
@@ -65,24 +65,24 @@ shown_word!(ClaimStatus);
 /// A claim of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Who has it, and by what it was counted.
+    /// The subject that has it, which also determines how it was counted.
     pub subject: Subject,
-    /// The window of each limit that it was counted in; limits that were added later have none.
+    /// The window of each limit that counted it; limits added later have no entry.
     pub windows: Vec<i64>,
-    /// When it was given.
+    /// When it was made.
     pub at: TimeMs,
-    /// From when on it can no longer be used.
+    /// The deadline from which it can no longer be used.
     pub deadline: Option<TimeMs>,
-    /// What became of it, as far as that does not follow from the stamp.
+    /// The status, except what follows from the stamp.
     pub status: ClaimStatus,
-    /// When it was used or voided; 0 before.
+    /// When it was used or voided; 0 while neither.
     pub ended_at: TimeMs,
 }
 
 record_wire!(Claim { subject, windows, at, deadline, status, ended_at });
 
 impl Claim {
-    /// The status as it is at `now`: past its deadline a claim has ended.
+    /// The status at `now`: a claim has ended once its deadline has passed.
     #[must_use]
     pub fn status_at(&self, now: TimeMs) -> ClaimStatus {
         let due = self.deadline.is_some_and(|deadline| now >= deadline);
@@ -124,20 +124,20 @@ impl Coupons {
         self.coupons.get(coupon)
     }
 
-    /// Restores a coupon that another store kept.
+    /// Restores a coupon from another store.
     pub fn restore(&mut self, id: Id, coupon: Coupon) {
         self.coupons.insert(id, coupon);
     }
 
-    /// Restores a claim that another store kept, of a coupon that was restored.
+    /// Restores a claim from another store, of a coupon that was restored.
     pub fn restore_claim(&mut self, coupon: &Id, serial: u64, claim: Claim) {
         if let Some(slot) = self.coupons.find(coupon) {
             self.claims.insert((slot, serial), claim);
         }
     }
 
-    /// Restores a counter that another store kept, of a coupon that is there: the one of a subject, as
-    /// [`limits::subject`] writes it, in one window of the limit in the `place`.
+    /// Restores a counter from another store, of a coupon that was restored: the counter of a subject, as
+    /// [`limits::subject`] writes it, in one window of the limit with the index `place`.
     pub fn restore_counter(
         &mut self,
         coupon: &Id,
@@ -220,7 +220,7 @@ impl Coupons {
     }
 }
 
-/// The counter of a subject in one window of the limit in the `place`.
+/// The counter of a subject in one window of the limit with the index `place`.
 fn counter_key(coupon: Slot, place: usize, shape: &LimitShape, window: i64, subject: &Subject) -> CounterKey {
     CounterKey {
         resource: coupon,

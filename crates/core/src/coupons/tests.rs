@@ -13,7 +13,7 @@ fn classic() -> Bench {
     bench
 }
 
-/// Asks `COUPON.CHECK` and then claims: both must say the same.
+/// Sends `COUPON.CHECK` and then claims: both must give the same answer.
 fn claim(bench: &mut Bench, subject: &str, expected: &str) {
     let checked = bench.run(&[&format!("COUPON.CHECK c {subject}")]);
     if expected.starts_with("APPLIED") {
@@ -175,7 +175,7 @@ fn a_revoked_claim_is_given_back_where_its_window_still_runs() {
     bench.clock = DAY;
     claim(&mut bench, "USER u", "APPLIED 4 -");
     claim(&mut bench, "USER u", "LIMIT_REACHED user 3 3 -");
-    // Yesterday's day is over and the later limit never counted this one.
+    // Yesterday's window is over, and the limit that was added later never counted this claim.
     bench.check("COUPON.REVOKE c 2 GIVEBACK", "APPLIED 2");
     claim(&mut bench, "USER u", "LIMIT_REACHED later 1 1 -");
     bench.check("COUPON.UPDATE c LIMIT later 2", "APPLIED 4");
@@ -226,7 +226,7 @@ fn ended_claims_answer_for_one_retention_window() {
     bench.clock = 2_000 + retention;
     bench.check("COUPON.REVOKE c 2", "CLAIM_NOT_FOUND 2");
     assert_eq!(bench.machine.state().coupons.claims.len(), 4);
-    // The next entry drops them; nobody can tell.
+    // The next entry drops them, with no visible effect.
     bench.check("COUPON.REDEEM d 2 u", "APPLIED 2");
     assert_eq!(bench.machine.state().coupons.claims.len(), 1);
     bench.check("COUPON.CLAIM c USER u", &format!("APPLIED 3 {}", bench.clock + 1_000));

@@ -12,7 +12,7 @@ fn coupon(window: &str, at: u64) -> Bench {
     bench
 }
 
-/// One claim is taken at `at`; no other until `ends_at`, and one from then on.
+/// One claim is accepted at `at`, no other until `ends_at`, and one from then on.
 fn check_window(window: &str, at: u64, ends_at: u64) {
     let mut bench = coupon(window, at);
     bench.check("COUPON.CLAIM c USER u", "APPLIED 1 -");

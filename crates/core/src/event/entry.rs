@@ -1,5 +1,5 @@
-//! The log's unit: what one step of one operation changed, encoded once, in the bytes in which it
-//! is journaled, shipped and read.
+//! The unit of the log: what one step of one operation changed, encoded once, with the same bytes in the
+//! journal, in replication and for readers.
 //!
 //! | field | bytes |
 //! |---|---|
@@ -21,17 +21,17 @@ const HAS_OPERATION: u8 = 1;
 const HAS_OUTCOME: u8 = 2;
 const HAS_MORE: u8 = 4;
 
-/// The largest entry. Writers must keep below it, because a larger one could not be read back.
+/// The largest entry. Writers must stay below it, because a larger one could not be read back.
 pub const ENTRY_BYTES_MAX: usize = 4 << 20;
 
-/// Which operation made an entry.
+/// The operation that made an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationMark {
     /// The namespace of the id.
     pub namespace: CompactString,
     /// The caller's id.
     pub id: OperationId,
-    /// The hash of what was asked for.
+    /// The content hash of the request.
     pub fingerprint: u64,
 }
 
@@ -51,34 +51,34 @@ impl Wire for OperationMark {
     }
 }
 
-/// The head of an entry, before its events.
+/// The header of an entry, before its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryHead {
-    /// The partition's leadership.
+    /// The epoch of the partition's leadership.
     pub epoch: u64,
     /// The sequence of the first event.
     pub sequence_first: u64,
     /// The stamp.
     pub at: TimeMs,
-    /// The operation that made the entry; absent for deadlines, and for callers that gave no id.
+    /// The operation that made the entry; absent for deadlines, and if the caller gave no id.
     pub operation: Option<OperationMark>,
-    /// Whether the operation's next step follows.
+    /// Whether further steps of the operation follow.
     pub more: bool,
 }
 
 /// An entry as read from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The head.
+    /// The header.
     pub head: EntryHead,
-    /// The answer that is remembered under the operation's id.
+    /// The answer that is stored under the operation's id.
     pub outcome: Option<Outcome>,
     /// What changed, in order.
     pub events: Vec<Event>,
 }
 
 impl Entry {
-    /// The sequence of the last event; every entry has one at least.
+    /// The sequence of the last event; every entry has at least one.
     #[must_use]
     pub fn sequence_last(&self) -> u64 {
         self.head.sequence_first + self.events.len() as u64 - 1
@@ -118,7 +118,7 @@ impl Entry {
 
     /// Reads the entry at the front of `input`.
     ///
-    /// # Errors
+    /// When the bytes are not an entry that this version can read.
     /// When the bytes are no entry that this version knows.
     pub fn read(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = u32::from_le_bytes(Wire::get(input)?) as usize;
@@ -143,10 +143,10 @@ impl Entry {
         Ok(Self { head, outcome, events })
     }
 
-    /// Skips the entry at the front of `input`, and gives the sequence of its first event.
+    /// Skips the entry at the front of `input` and returns the sequence of its first event.
     ///
     /// # Errors
-    /// When the bytes do not begin like an entry.
+    /// When the bytes do not start like an entry.
     pub fn skip(input: &mut Input<'_>) -> Result<u64, Malformed> {
         let length = u32::from_le_bytes(Wire::get(input)?) as usize;
         let mut body = Input::new(input.take(length)?);
@@ -154,10 +154,10 @@ impl Entry {
         u64::get(&mut body)
     }
 
-    /// Reads entries that stand one after the other.
+    /// Reads consecutive entries.
     ///
     /// # Errors
-    /// When any of the bytes are no entry.
+    /// When any of the bytes are not part of an entry.
     pub fn read_all(bytes: &[u8]) -> Result<Vec<Self>, Malformed> {
         let mut input = Input::new(bytes);
         let mut entries = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading fields back from the values that show them, for engines that keep fields in that form.
+//! Reading fields back from their shown values, for engines that keep fields in that form.
 
 use compact_str::CompactString;
 
@@ -6,12 +6,12 @@ use crate::codec::Malformed;
 use crate::outcome::Value;
 use crate::types::{Id, OperationId};
 
-/// What can be read from the value that [`Shown::shown`](super::Shown::shown) gives of it.
+/// Can be read from the value that [`Shown::shown`](super::Shown::shown) returns.
 pub trait FromShown: Sized {
     /// Reads the value.
     ///
     /// # Errors
-    /// When it is not one that this type shows.
+    /// When this type never shows such a value.
     fn from_shown(value: &Value) -> Result<Self, Malformed>;
 }
 

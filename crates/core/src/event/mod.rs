@@ -1,8 +1,8 @@
-//! Events: what changed, and the resulting values. The state is the fold of all events. One table
+//! Events: what changed, with the resulting values. The state is the fold of all events. One table
 //! declares them.
 //!
-//! Each block of the table makes an enum of its own, such as [`AccountEvent`], and code that applies or folds events
-//! matches on it without a `_` arm. An event that is forgotten somewhere does not compile:
+//! Each block of the table generates its own enum, such as [`AccountEvent`]. Code that applies or folds
+//! events matches on it without a `_` arm, so a forgotten event is a compile error:
 //!
 //! ```compile_fail,E0004
 //! use scarce_core::event::AccountEvent;
@@ -31,7 +31,7 @@ pub use table::*;
 
 use crate::outcome::Value;
 
-/// How a field of an event is shown outside.
+/// How a field of an event is shown to readers.
 pub trait Shown {
     /// The field as a value.
     fn shown(&self) -> Value;

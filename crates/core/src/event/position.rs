@@ -1,9 +1,9 @@
 //! Positions in a partition's log.
 
-/// A position in the log of a partition: after an event. The default is the beginning.
+/// A position in the log of a partition, after an event. The default is the beginning.
 ///
-/// Ordered by epoch, then by sequence: after a failover that lost events, sequences are given anew in a
-/// higher epoch.
+/// Ordered by epoch, then by sequence: after a failover that lost events, a higher epoch reuses their
+/// sequences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The epoch of the event; 0 where it does not matter.

@@ -1,4 +1,4 @@
-//! Placeholders for fields that no public stream shows, for events that are read back from one.
+//! Placeholders for fields that are never public, for events that are read back from a public stream.
 
 use compact_str::CompactString;
 
@@ -6,7 +6,7 @@ use crate::command::shapes::Cut;
 use crate::machine::step::OperationProgress;
 use crate::types::Id;
 
-/// An empty value, in place of one that was left out.
+/// An empty value in place of a field that was left out.
 pub trait Redacted {
     /// The value.
     fn redacted() -> Self;
@@ -37,7 +37,7 @@ impl Redacted for Cut {
     }
 }
 
-/// Packets of a campaign that has no name.
+/// Packets of a campaign without a name.
 impl Redacted for OperationProgress {
     fn redacted() -> Self {
         Self::Packets { campaign: Id::trusted(CompactString::default()) }

@@ -1,4 +1,4 @@
-//! What the event table says of each event, and the macro that turns it into types.
+//! The types of a row of the event table, and the macro that generates types from the rows.
 
 use crate::outcome::shape::ValueSpec;
 use crate::resource::ResourceKind;
@@ -10,25 +10,25 @@ pub struct EventSpec {
     pub number: u16,
     /// The name in streams and documents.
     pub name: &'static str,
-    /// The fields that public streams show, in order.
+    /// The public fields, in order.
     pub fields: &'static [ValueSpec],
-    /// The fields that no public stream shows, behind the others.
+    /// The fields that are never public, after the others.
     pub secret_fields: &'static [&'static str],
-    /// What kind of resource changed; `None` where it only tells of an operation.
+    /// The kind of resource that changed; `None` if the event only concerns an operation.
     pub resource: Option<ResourceKind>,
     /// What happened, in a sentence.
     pub summary: &'static str,
 }
 
 impl EventSpec {
-    /// The names of all fields in order, those that no public stream shows last.
+    /// The names of all fields in order, those that are never public last.
     pub fn field_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.fields.iter().map(|field| field.name).chain(self.secret_fields.iter().copied())
     }
 }
 
-/// Declares the events: a struct each, an enum for each block, the enum of all, their encoding and table. A field in
-/// `secret {...}` is in the log and in the state, but in no public stream.
+/// Declares the events: a struct each, an enum for each block, the enum of all, their encoding and table.
+/// A field in `secret {...}` is in the log and in the state, but in no public stream.
 macro_rules! events {
     ($(
         #[doc = $about:literal]

@@ -1,4 +1,5 @@
-//! Atomic batches: every line applies, later ones seeing the effects of earlier ones, or none does.
+//! Atomic batches: every line is applied, with later lines seeing the effects of earlier ones, or none
+//! is.
 
 use super::step::{OperationProgress, Step};
 use super::{Context, Machine, decide};
@@ -10,7 +11,7 @@ use crate::outcome::{Code, Facts, Outcome, Receipt, Refusal, Value};
 use crate::packets::Prepared;
 use crate::store::Reversible;
 
-/// What the events and answers of a batch may take: they stand in one entry, which has an end.
+/// The maximum size of a batch's events and answers: they share one entry, whose size is bounded.
 pub const BATCH_BYTES_MAX: usize = ENTRY_BYTES_MAX / 2;
 
 impl Machine {
@@ -38,7 +39,8 @@ impl Machine {
         }
     }
 
-    /// Decides and applies line after line; gives the answer of each, or the first refusal and its line.
+    /// Decides and applies each line in order; returns the answer of each, or the first refusal and its
+    /// line.
     pub(super) fn lines(
         &mut self,
         commands: &[Command],
@@ -78,7 +80,7 @@ impl Machine {
         Ok(answers)
     }
 
-    /// What the batch takes in the log, with the line whose events begin at `first`.
+    /// The size of the batch in the log, with the line whose events begin at `first`.
     fn bytes_with(&mut self, first: usize, answer: Option<&Value>) -> usize {
         self.events[first..].iter().for_each(|event| event.put(&mut self.scratch));
         answer.into_iter().for_each(|answer| answer.put(&mut self.scratch));

@@ -1,4 +1,4 @@
-//! A machine that is spoken to in the words of the RESP port, for tests.
+//! A machine that takes commands in the words of the RESP port, for tests.
 
 use crate::command::table::find;
 use crate::command::{Body, Command, Common, Effect, Envelope};
@@ -39,7 +39,7 @@ impl Bench {
         Envelope::new("", common, body, &[0; 32])
     }
 
-    /// Submits lines, several of them as an atomic batch, or asks a line that only reads.
+    /// Submits lines (several as an atomic batch), or queries a line that only reads.
     pub(crate) fn run(&mut self, lines: &[&str]) -> String {
         let envelope = Self::envelope(lines).expect("a cut");
         let answer = match envelope.commands() {
@@ -49,7 +49,7 @@ impl Bench {
         shown(answer)
     }
 
-    /// Asks a line that only reads.
+    /// Queries a line that only reads.
     pub(crate) fn ask(&self, line: &str) -> String {
         shown(self.machine.query("", &Self::parse(line).0, self.clock))
     }
@@ -77,7 +77,7 @@ impl Bench {
         self.entries().into_iter().flat_map(|entry| entry.events).collect()
     }
 
-    /// The names of the events since `count` of them were there.
+    /// The names of the events after the first `count`.
     pub(crate) fn names_since(&self, count: usize) -> Vec<&'static str> {
         self.events()[count..].iter().map(|event| event.spec().name).collect()
     }
@@ -86,14 +86,14 @@ impl Bench {
         snapshot(&self.machine)
     }
 
-    /// A machine that folded entries of this one's log.
+    /// A machine that folded this one's log entries.
     pub(crate) fn fold(&self, entries: &[Entry]) -> Machine {
         let mut machine = Machine::new(self.settings.clone(), 0);
         entries.iter().for_each(|entry| machine.apply(entry));
         machine
     }
 
-    /// Checks that the log folds to this machine and that a snapshot of it is read back.
+    /// Checks that folding the log gives this machine, and that its snapshot can be read back.
     #[track_caller]
     pub(crate) fn check_fold(&self) {
         for event in self.events() {

@@ -1,4 +1,4 @@
-//! Which resource decides which command.
+//! Dispatches commands to the decisions of their resources.
 
 use super::step::{OperationProgress, Step};
 use crate::accounts;
@@ -15,7 +15,7 @@ use crate::stock;
 use crate::store::Slot;
 use crate::types::{OperationId, TimeMs};
 
-/// What a decision may know beside state and command.
+/// What a decision may use besides state and command.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The stamp.
@@ -26,7 +26,7 @@ pub struct Context<'a> {
     pub prepared: Option<&'a Prepared>,
 }
 
-/// Decides a command: its answer, and the events that make it true. Reads the state only.
+/// Decides a command: its answer, and the events that make it true. Only reads the state.
 pub(super) fn decide(
     state: &State,
     command: &Command,
@@ -101,7 +101,7 @@ pub(super) fn decide(
     facts.map(Step::Done)
 }
 
-/// Decides the next step of a command that has begun; such a command is refused no more.
+/// Decides the next step of a command that has begun; such a command is never refused.
 pub(super) fn go_on(
     state: &State,
     progress: &OperationProgress,
@@ -117,7 +117,7 @@ pub(super) fn go_on(
     }
 }
 
-/// Names the resources whose due deadlines end before the command is decided.
+/// Visits the resources whose passed deadlines end before the command is decided.
 pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(RecordKind, Slot)) {
     let ends = command.spec().resource.and_then(ResourceKind::ends_by_deadline);
     match ends {

@@ -1,4 +1,4 @@
-//! Dry runs: how a command would be answered. Nothing is changed, logged or remembered.
+//! Dry runs: the answer that a command would get. Nothing is changed, logged or stored.
 
 use super::step::{OperationProgress, Step};
 use super::{Answer, Context, Machine, decide};
@@ -10,11 +10,11 @@ use crate::store::Reversible;
 use crate::types::TimeMs;
 
 impl Machine {
-    /// Tells how an envelope would be answered at `clock`. What packets hold that nobody has claimed
-    /// yet, and the seeds of open campaigns, are left out of the answer: nobody may look before
+    /// Returns the answer that an envelope would get at `clock`. The answer leaves out the contents of
+    /// packets that nobody has claimed yet and the seeds of open campaigns: nobody may see them before
     /// claiming.
     ///
-    /// `log` takes the further steps of an operation that was interrupted, as in [`Machine::submit`].
+    /// `log` receives the further steps of an interrupted operation, as in [`Machine::submit`].
     pub fn dry_run(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
         let before = self.now;
         self.stamp(clock);
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// Applies a decided step and all that follow; gives the figures of the last.
+    /// Applies a decided step and all further ones; returns the values of the last.
     fn foretell_steps(&mut self, mut step: Step) -> Facts {
         let mut so_far: Option<OperationProgress> = None;
         loop {
@@ -110,7 +110,7 @@ impl Machine {
             Err((index, Refusal(refused))) => {
                 let Outcome { code, mut facts } = *refused;
                 if code == Code::AlreadyClaimed {
-                    // The packet may be one that an earlier line of this batch drew.
+                    // An earlier line of this batch may have drawn the packet.
                     facts.fill(Value::Absent);
                 }
                 let facts = facts![index as u64, code.word(), facts.into_vec()];
@@ -120,7 +120,8 @@ impl Machine {
     }
 }
 
-/// Blanks the values that the table hides from dry runs: what a packet holds, what a campaign's end reveals.
+/// Blanks the values that the table hides from dry runs: a packet's contents, and what closing a campaign
+/// reveals.
 fn hide_figures(command: &Command, facts: &mut [Value]) {
     for (value, spec) in facts.iter_mut().zip(command.spec().reply) {
         if spec.value_type.is_hidden {
@@ -129,7 +130,7 @@ fn hide_figures(command: &Command, facts: &mut [Value]) {
     }
 }
 
-/// The same in a line of a batch, which begins with 1 for applied.
+/// The same for a line of a batch, which begins with 1 for applied.
 fn hide_line(command: &Command, answer: &mut Value) {
     if let Value::List(values) = answer
         && let Some(figures) = values.get_mut(1..)

@@ -1,4 +1,4 @@
-//! The machine: takes envelopes in order, gives each its one answer and logs what changed.
+//! The machine: takes envelopes in order, gives each one answer and logs what changed.
 
 mod atomic;
 #[cfg(test)]
@@ -35,18 +35,17 @@ use step::{OperationProgress, Step, Unfinished};
 pub enum Answer {
     /// The receipt.
     Receipt(Receipt),
-    /// The first receipt again; it is large, and stands in the log in the entry that ends at this
-    /// sequence.
+    /// The first receipt again; it is large, and is in the log in the entry that ends at this sequence.
     Replay(Replay),
 }
 
-/// How many ended deadlines one entry holds, more or less; further ones go into the next.
+/// The approximate number of ended deadlines in one entry; further ones go into the next.
 pub const ENDED_PER_ENTRY: usize = 1_024;
 
-/// Resources by what ends on them.
+/// Slots of resources, by the kind of record that ends on them.
 type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;
 
-/// A partition's state with its place in the log.
+/// A partition's state and its position in the log.
 #[derive(Debug)]
 pub struct Machine {
     state: State,
@@ -65,14 +64,14 @@ impl Machine {
         Self::with_state(State::new(settings), partition, 1, 0)
     }
 
-    /// A partition whose state another store kept.
+    /// A partition with a state from another store.
     #[must_use]
     pub fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
         let now = state.at;
         Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new() }
     }
 
-    /// The state, to be read.
+    /// The state, for reading.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
@@ -84,13 +83,13 @@ impl Machine {
         self.partition
     }
 
-    /// The partition's leadership.
+    /// The epoch of the partition's leadership.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Starts a new leadership, higher than any before it.
+    /// Starts a new epoch, which must be higher than all before.
     pub fn set_epoch(&mut self, epoch: u64) {
         self.epoch = self.epoch.max(epoch);
     }
@@ -107,7 +106,7 @@ impl Machine {
         self.now
     }
 
-    /// Decides an envelope at `clock`, applies what it changes and appends that to `log`.
+    /// Decides an envelope at `clock`, applies its changes and appends them to `log`.
     pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
         self.stamp(clock);
         self.finish(log);
@@ -136,11 +135,11 @@ impl Machine {
         })
     }
 
-    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Gives how many.
+    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Returns how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
         self.stamp(clock);
         self.finish(log);
-        // The events of the command before are in the log already.
+        // The events of the previous command are in the log already.
         self.events.clear();
         let due: Vec<_> = self.state.deadlines.due(self.now).take(limit).collect();
         for due in &due {
@@ -151,7 +150,7 @@ impl Machine {
         due.len()
     }
 
-    /// Takes the next steps of an operation that was interrupted between two of them.
+    /// Finishes an operation that was interrupted between two steps.
     pub fn finish(&mut self, log: &mut Vec<u8>) {
         if self.state.unfinished.is_some() {
             self.go_on(log);
@@ -189,7 +188,7 @@ impl Machine {
     /// Reads what [`Machine::put`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no such machine.
+    /// When the bytes do not encode a machine.
     pub fn load(settings: StateSettings, bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let (partition, epoch, sequence) =
@@ -206,7 +205,7 @@ impl Machine {
         self.now = self.now.max(clock);
     }
 
-    /// Checks what every command has in common.
+    /// The checks that all commands share.
     fn admit(&self, envelope: &Envelope) -> Result<(), Refusal> {
         if envelope.commands().is_empty() {
             return Err(Refusal::invalid("batch", "has no lines"));
@@ -303,8 +302,8 @@ impl Machine {
         self.log_events(operation, false, Some(outcome), log)
     }
 
-    /// Ends the due deadlines of the resources that the commands touch, each resource once, in
-    /// entries of their own that stay even when the commands are refused.
+    /// Ends the passed deadlines of the resources that the commands touch, each resource once. They get
+    /// their own entries, which stay even if the commands are refused.
     fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
         self.events.clear();
         for (kind, slot) in self.touched(commands) {
@@ -329,14 +328,14 @@ impl Machine {
         touched
     }
 
-    /// The records of a resource that are due, as many as one command ends.
+    /// The records of a resource that are due, up to the number that one command ends.
     fn due_of(&self, kind: RecordKind, slot: Slot) -> Vec<Id> {
         let limit = self.state.settings.due_per_command_max;
         let due = self.state.deadlines.due_of(kind, slot, self.now);
         due.take(limit).map(|(_, id)| id.clone()).collect()
     }
 
-    /// Logs what ended, once there are `count` events of it: an entry has an end.
+    /// Logs the ended records once there are `count` events: the size of an entry is bounded.
     fn log_ended(&mut self, count: usize, log: &mut Vec<u8>) {
         if self.events.len() >= count {
             self.log_events(None, false, None, log);
@@ -353,14 +352,14 @@ impl Machine {
         self.evolve_from(first, None);
     }
 
-    /// Applies the events from the `first` on.
+    /// Applies the events from index `first` on.
     fn evolve_from(&mut self, first: usize, operation: Option<&OperationMark>) {
         for event in &self.events[first..] {
             self.state.evolve(event, origin(self.now, operation));
         }
     }
 
-    /// Logs the events, which are applied already, and settles what goes with the entry.
+    /// Logs events that are applied already, and settles the rest of the entry.
     fn log_events(
         &mut self,
         operation: Option<OperationMark>,
@@ -373,7 +372,7 @@ impl Machine {
         }
         let sequence_before = self.sequence;
         self.sequence += self.events.len() as u64;
-        // Taken, so that no event can be logged twice.
+        // Taken out, so that no event can be logged twice.
         let mut events = std::mem::take(&mut self.events);
         let any = !events.is_empty();
         if any {
@@ -402,8 +401,8 @@ impl Machine {
         }
     }
 
-    /// What an entry changes beside its events: the operations remembered, the unfinished one, what
-    /// is forgotten by time.
+    /// What an entry changes besides its events: the stored operations, the unfinished operation, and the
+    /// records that are dropped by time.
     fn settle(&mut self, head: &EntryHead, outcome: Option<&Outcome>, events: &[Event]) {
         let state = &mut self.state;
         state.at = head.at;

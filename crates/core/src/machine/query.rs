@@ -82,7 +82,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         | C::OrderReduce(_)
         | C::OrderReplace(_)
         | C::OrderCancelAll(_)
-        // Answered from the receipts that are remembered, not from the resources.
+        // Answered from the stored receipts, not from the resources.
         | C::OperationGet(_)
         | C::OperationResolve(_) => Err(Refusal::invalid("command", "changes state; it must be submitted")),
     }

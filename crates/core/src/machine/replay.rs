@@ -1,4 +1,4 @@
-//! One id, one answer: what copies of an operation are told, and who asks after one.
+//! One id, one answer: what duplicates of an operation and queries about it receive.
 
 use super::{Answer, Machine, query};
 use crate::command::Envelope;
@@ -9,21 +9,21 @@ use crate::operations::{Answered, Known};
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, Value};
 use crate::types::{OperationId, TimeMs};
 
-/// Where a first receipt stands in the log, and what is to be made of it.
+/// The location of a first receipt in the log, and what to make of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
     /// The first event of the operation.
     pub sequence_first: u64,
-    /// The last event of the operation; the entry that ends with it holds the outcome.
+    /// The last event of the operation; the entry that ends with it contains the outcome.
     pub sequence_last: u64,
-    /// Which command asked for it.
+    /// The command that requested it.
     pub asked: Asked,
 }
 
-/// Who asks for a remembered outcome.
+/// The command that requests a stored outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// A copy of the operation itself.
+    /// A duplicate of the operation itself.
     ByCopy,
     /// `OPERATION.RESOLVE`.
     ByResolve,
@@ -38,7 +38,7 @@ impl Replay {
 }
 
 impl Machine {
-    /// The receipt that an entry of the log holds, for who asked for it.
+    /// The receipt from a log entry, in the form that the requesting command needs.
     #[must_use]
     pub fn replayed(&self, replay: Replay, entry: &Entry) -> Receipt {
         let first = entry.outcome.clone().unwrap_or_else(|| Outcome::applied(facts![]));
@@ -83,8 +83,8 @@ impl Machine {
         })
     }
 
-    /// An id that carries a time from before the window may have been used and forgotten. One from too far
-    /// ahead is refused at once, for it would be forgotten before its time had come.
+    /// An id with a time before the window may have been used and forgotten. An id too far in the future
+    /// is refused at once, because it would be forgotten before its own time leaves the window.
     pub(super) fn check_age(&self, id: &OperationId, now: TimeMs) -> Result<(), Refusal> {
         let settings = &self.state.settings;
         let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
@@ -101,7 +101,7 @@ impl Machine {
         }
     }
 
-    /// `OPERATION.RESOLVE`: the receipt, or a mark that any copy arriving later meets.
+    /// `OPERATION.RESOLVE`: the receipt, or a mark of absence that any duplicate arriving later meets.
     pub(super) fn resolve(
         &mut self,
         namespace: &str,
@@ -117,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// What is known of an operation; as an error, the outcome of marking it absent, where nothing is.
+    /// What is known about an operation; if nothing is, the error is the outcome of declaring it absent.
     pub(super) fn resolution(&self, namespace: &str, resolve: &OperationResolve) -> Result<Answer, Outcome> {
         let id = &resolve.operation;
         let settings = &self.state.settings;
@@ -129,7 +129,7 @@ impl Machine {
                 Answered::Absent => absent(),
             },
             None => match self.check_age(id, self.now) {
-                // It may have been applied and forgotten; to call it absent would be a guess.
+                // It may have been applied and forgotten; declaring it absent would be a guess.
                 Err(refusal) => *refusal.0,
                 Ok(()) if self.state.operations.is_full(settings, self.now) => {
                     Outcome { code: Code::Overloaded, facts: facts!["operations"] }

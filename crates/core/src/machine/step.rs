@@ -1,4 +1,4 @@
-//! Bounded steps: the result of one step of a command, and what the next one needs.
+//! Bounded steps: the result of one step of a command, and the input of the next.
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::from_shown::list;
@@ -13,9 +13,9 @@ pub use crate::markets::sweep::Sweep;
 /// The result of one step of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The command is finished; these are the values of its answer.
+    /// The command is finished, with the values of its answer.
     Done(Facts),
-    /// The command goes on in a further step.
+    /// The command continues in another step.
     More(OperationProgress),
 }
 
@@ -28,16 +28,16 @@ const PACKETS: &str = "packets";
 pub enum OperationProgress {
     /// An order that trades through the book.
     Sweep(Sweep),
-    /// An owner's orders being taken off the book.
+    /// The cancellation of all of an owner's orders.
     CancelAll {
         /// The market.
         market: Id,
-        /// Whose orders.
+        /// The owner.
         owner: Id,
         /// How many were cancelled so far.
         cancelled: u64,
     },
-    /// A campaign's packets being prepared.
+    /// The preparation of a campaign's packets.
     Packets {
         /// The campaign.
         campaign: Id,
@@ -45,7 +45,7 @@ pub enum OperationProgress {
 }
 
 impl OperationProgress {
-    /// The kinds, by the word that comes first where a progress is shown.
+    /// The kinds, by the first word of a shown progress.
     pub const KINDS: [&'static str; 3] = [SWEEP, CANCEL_ALL, PACKETS];
 }
 
@@ -83,7 +83,7 @@ impl Wire for OperationProgress {
     }
 }
 
-/// As sweep, market, order, fills; cancel_all, market, owner, cancelled; or packets, campaign.
+/// Written as sweep, market, order, fills; cancel_all, market, owner, cancelled; or packets, campaign.
 impl Shown for OperationProgress {
     fn shown(&self) -> Value {
         let values = match self {
@@ -117,8 +117,8 @@ impl FromShown for OperationProgress {
 }
 
 impl OperationProgress {
-    /// Joins the values of a further step to those so far. Each step's event carries its own fills
-    /// only, so that a long sweep does not repeat them in the log.
+    /// Merges the values of a further step into those so far. Each step's event contains only its own
+    /// fills, so that a long sweep does not repeat them in the log.
     pub(crate) fn join(self, so_far: Option<OperationProgress>) -> Self {
         match (self, so_far) {
             (Self::Sweep(step), Some(Self::Sweep(before))) => Self::Sweep(step.after(before)),
@@ -127,11 +127,10 @@ impl OperationProgress {
     }
 }
 
-/// The operation that must be finished before anything else, kept in the state so that a restart
-/// finds it.
+/// The operation that must finish before anything else, kept in the state so that a restart finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The stamp of its first step, and of all further ones.
+    /// The stamp of all its steps.
     pub at: TimeMs,
     /// The operation.
     pub operation: Option<OperationMark>,

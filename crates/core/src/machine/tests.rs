@@ -116,7 +116,7 @@ fn an_order_that_meets_the_whole_book_leaves_a_log_that_can_be_read() {
     assert_eq!(entries.last().map(Entry::sequence_last), Some(bench.machine.sequence()));
 }
 
-/// Folds an entry that no machine writes, as a bug or a damaged disk might leave it.
+/// Folds an entry that no machine writes, such as a bug or a damaged disk might leave.
 fn forge(bench: &mut Bench, event: Event) {
     let sequence_first = bench.machine.sequence() + 1;
     let head = EntryHead { epoch: 1, sequence_first, at: bench.clock, operation: None, more: false };
