@@ -1,9 +1,9 @@
-//! The books: per market and side the levels by price, per level a queue of resting orders, and per
-//! owner its resting orders, oldest first, with their quantity at each price.
+//! The books: per market and side the price levels, per level a queue of resting orders, and per owner
+//! its resting orders, oldest first, with their quantity at each price.
 //!
-//! Queues run through one slab of entries per market, so that an order leaves the middle of a queue
-//! at the cost of its neighbours. Whatever a book is changed by goes through [`Pen`], which can note
-//! the cell that it overwrites; taking back is writing the noted cells again, last one first.
+//! The queues are linked through one slab of entries per market, so that removing an order from the
+//! middle of a queue only touches its neighbours. All changes to a book go through [`Pen`], which can
+//! record the cell that it overwrites; a rollback writes the recorded cells again, last one first.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,8 +15,8 @@ use crate::types::{INTEGER_MAX, Id};
 /// No entry.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// A price by how good it is for a taker that trades against the side: the best has the least rank. Lets
-/// one order serve both sides.
+/// A price by how good it is for a taker that trades against the side: the best price has the lowest
+/// rank. One order thus serves both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank(u64);
 
@@ -37,12 +37,12 @@ impl Rank {
     }
 }
 
-/// What rests at one price.
+/// The total of the orders resting at one price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
-    /// Units in all.
+    /// The sum of their units.
     pub(super) quantity: u64,
-    /// Orders in all.
+    /// The number of orders.
     pub(super) orders: u64,
     head: u32,
     tail: u32,
@@ -50,12 +50,12 @@ pub(super) struct Level {
 
 const NO_LEVEL: Level = Level { quantity: 0, orders: 0, head: NIL, tail: NIL };
 
-/// The entry of a resting order. What remains of the order stands in its record only.
+/// The entry of a resting order. Only the order's record has its remaining quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
-    /// Where the order's record is.
+    /// The slot of the order's record.
     pub(super) row: Slot,
-    /// Where its owner is among the market's owners.
+    /// The index of its owner among the market's owners.
     pub(super) owner: Slot,
     side: Side,
     rank: Rank,
@@ -68,19 +68,19 @@ pub(super) struct Node {
 /// An order that is to rest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resting {
-    /// Where its record is.
+    /// The slot of its record.
     pub(super) row: Slot,
-    /// Which side.
+    /// Its side.
     pub(super) side: Side,
-    /// At what price.
+    /// Its price.
     pub(super) price: u64,
-    /// What remains of it.
+    /// Its remaining quantity.
     pub(super) quantity: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
-    /// The first free entry; they are chained by `next`.
+    /// The first free entry; free entries are linked by `next`.
     free: u32,
     orders: u64,
     bids_total: u64,
@@ -127,7 +127,7 @@ impl Book {
         self.header.orders
     }
 
-    /// All units that rest on a side.
+    /// The sum of all units that rest on a side.
     pub(super) fn total(&self, side: Side) -> u64 {
         match side {
             Side::Buy => self.header.bids_total,
@@ -151,7 +151,7 @@ impl Book {
         self.side(side).range(..=last).map(move |(rank, level)| (rank.price(side), level))
     }
 
-    /// The entries of a level in the order of time.
+    /// The entries of a level, oldest first.
     pub(super) fn queue(&self, level: &Level) -> impl Iterator<Item = &Node> {
         std::iter::successors(self.node(level.head), |node| self.node(node.next))
     }
@@ -178,13 +178,13 @@ enum Change {
     Level(Slot, Side, Rank, Option<Level>),
 }
 
-/// The books of all markets, by the place of the market.
+/// The books of all markets, by the slot of the market.
 #[derive(Debug)]
 pub(super) struct Books {
     books: Vec<Book>,
-    /// Those who have resting orders.
+    /// The owners that have resting orders.
     owners: Table<(Slot, Id), Owner>,
-    /// What an owner has at a price, in units.
+    /// An owner's units at a price.
     own_levels: Ordered<(Slot, Side, Rank), u64>,
     changes: Option<Vec<Change>>,
 }
@@ -199,8 +199,8 @@ impl Books {
         }
     }
 
-    /// Makes the empty book of the next market. Markets are never removed, so they and their books
-    /// stand in the same order.
+    /// Adds the empty book of the next market. Markets are never removed, so markets and books have the
+    /// same order.
     pub(super) fn open(&mut self) {
         self.books.push(Book::new());
         if let Some(changes) = &mut self.changes {
@@ -214,7 +214,7 @@ impl Books {
         self.books.get(market.0 as usize).unwrap_or(&EMPTY)
     }
 
-    /// Where an owner is, where it has resting orders in the market.
+    /// The index of an owner that has resting orders in the market.
     pub(super) fn owner(&self, market: Slot, owner: &Id) -> Option<Slot> {
         self.owners.find(&(market, owner.clone()))
     }
@@ -224,7 +224,7 @@ impl Books {
         self.own_levels.get(&(owner, side, Rank::of(side, price))).copied().unwrap_or(0)
     }
 
-    /// Where the records of an owner's resting orders are, oldest first.
+    /// The slots of an owner's resting orders, oldest first.
     pub(super) fn orders_of(&self, market: Slot, owner: &Id) -> impl Iterator<Item = Slot> {
         let book = self.get(market);
         let found = self.owner(market, owner).and_then(|slot| self.owners.at(slot));
@@ -232,7 +232,7 @@ impl Books {
             .map(|node| node.row)
     }
 
-    /// Puts an order on the book, behind all others of its price. Gives its entry.
+    /// Puts an order on the book, behind all others at its price. Returns its entry.
     pub(super) fn rest(&mut self, market: Slot, owner: &Id, resting: Resting) -> u32 {
         let key = (market, owner.clone());
         let owner = self
@@ -272,7 +272,7 @@ impl Books {
                 owner.last = node.own_prev;
             }
         });
-        // Only those who have resting orders are kept, so that memory follows the book.
+        // Only owners with resting orders are kept, so that memory use follows the book.
         if node.own_prev == NIL
             && node.own_next == NIL
             && let Some(key) = self.owners.key_at(node.owner).cloned()
@@ -281,7 +281,7 @@ impl Books {
         }
     }
 
-    /// Makes a resting order smaller; it stays where it is.
+    /// Reduces a resting order; it keeps its position in the queue.
     pub(super) fn shrink(&mut self, market: Slot, index: u32, by: u64) {
         let Some(node) = self.get(market).node(index).copied() else { return };
         let Some(mut pen) = self.pen(market) else { return };
@@ -306,7 +306,7 @@ impl Books {
     }
 }
 
-/// Writes in a book, cell by cell, and notes what it overwrites where that may have to be taken back.
+/// Writes to a book, cell by cell, and records what it overwrites while a rollback is possible.
 struct Pen<'a> {
     book: &'a mut Book,
     market: Slot,
@@ -332,7 +332,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Changes a level; it is there as long as it has orders.
+    /// Changes a level, which exists while it has orders.
     fn level(&mut self, side: Side, rank: Rank, change: impl FnOnce(&mut Level)) {
         let levels = match side {
             Side::Buy => &mut self.book.bids,
@@ -357,7 +357,7 @@ impl Pen<'_> {
         self.note(Change::Level(self.market, side, rank, before));
     }
 
-    /// Finds a place for an entry.
+    /// Allocates an entry.
     fn add(&mut self, node: Node) -> u32 {
         let index = self.book.header.free;
         if let Some(next) = self.book.node(index).map(|free| free.next) {
@@ -376,7 +376,7 @@ impl Pen<'_> {
         self.header(|header| header.free = index);
     }
 
-    /// Joins an entry to the tails of its level and of its owner's orders.
+    /// Appends an entry to the queues of its level and of its owner's orders.
     fn link(&mut self, index: u32, node: Node, quantity: u64) {
         let mut prev = NIL;
         self.level(node.side, node.rank, |level| {
@@ -396,7 +396,7 @@ impl Pen<'_> {
         });
     }
 
-    /// Takes an entry out of its two queues.
+    /// Removes an entry from its two queues.
     fn unlink(&mut self, node: Node, quantity: u64) {
         self.level(node.side, node.rank, |level| {
             if node.prev == NIL {

@@ -1,4 +1,4 @@
-//! Decisions that take orders off the book or make them smaller. They go on while a market is halted.
+//! Decisions that cancel or reduce orders. They are allowed while a market is halted.
 
 use super::sweep::cancelled;
 use super::{CancelReason, OrderStatus, own_live};
@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
-/// Takes an order off the book. Gives what remained of it.
+/// Cancels an order. Returns its remaining quantity.
 pub(crate) fn cancel(state: &State, command: &OrderCancel, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let OrderCancel { market, order, owner } = command;
     let (slot, _) = state.markets.existing(market)?;
@@ -20,8 +20,8 @@ pub(crate) fn cancel(state: &State, command: &OrderCancel, now: TimeMs, events: 
     Ok(facts![remaining])
 }
 
-/// Makes an order smaller; by what remains of it or more, it is cancelled. Gives status and
-/// remaining, which of a cancelled order is what will never be filled.
+/// Reduces an order; a reduction by the remaining quantity or more cancels it. Returns status and
+/// remaining, which for a cancelled order is the quantity that will never be filled.
 pub(crate) fn reduce(state: &State, command: &OrderReduce, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let OrderReduce { market, order, owner, by } = command;
     let (slot, rules) = state.markets.existing(market)?;
@@ -47,7 +47,7 @@ pub(crate) fn reduce(state: &State, command: &OrderReduce, now: TimeMs, events: 
     Ok(facts![found.status.word(), remaining])
 }
 
-/// Takes all of an owner's orders off the book, oldest first, as many as one step may touch.
+/// Cancels all of an owner's orders, oldest first, as many as one step may touch.
 pub(crate) fn cancel_all(
     state: &State,
     command: &OrderCancelAll,

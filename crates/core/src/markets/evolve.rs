@@ -42,13 +42,13 @@ impl Markets {
         self.tapes.open();
     }
 
-    /// Where an order is, and its market.
+    /// The slots of an order and its market.
     fn locate(&self, market: &Id, order: &Id) -> Option<(Slot, Slot)> {
         let slot = self.markets.find(market)?;
         Some((slot, self.orders.find(&(slot, order.clone()))?))
     }
 
-    /// Sets what remains of a live order, also on the book where it rests.
+    /// Sets the remaining quantity of a live order, also on the book if it rests.
     fn shrink(&mut self, (slot, row): (Slot, Slot), remaining: u64) {
         let Some(order) = self.orders.at(row) else { return };
         let by = order.remaining - remaining;
@@ -58,7 +58,7 @@ impl Markets {
         self.orders.update(row, |order| order.remaining = remaining);
     }
 
-    /// Takes an order off the book, where it rests.
+    /// Takes an order off the book if it rests.
     fn take_off(&mut self, (slot, row): (Slot, Slot)) {
         let Some(order) = self.orders.at(row) else { return };
         if let Some(place) = order.place {

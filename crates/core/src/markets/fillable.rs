@@ -1,4 +1,4 @@
-//! What a fill-or-kill order would get, from level totals less the owner's own orders.
+//! The quantity that a fill-or-kill order would get: level totals minus the owner's own orders.
 
 use super::sweep::Taker;
 use crate::command::shapes::StpMode;
@@ -16,8 +16,8 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// The units that it would trade, at most those that it asks for. Costs a look per level; a
-    /// queue is walked only where an own order stands in it and stops the order.
+    /// The units that it would trade, at most its quantity. Costs one lookup per level; a queue is walked
+    /// only if it contains an own order that stops the order.
     fn fillable(&self, state: &State) -> u64 {
         let books = &state.markets.books;
         let (book, against) = (books.get(self.slot), self.side.opposite());
@@ -37,7 +37,7 @@ impl Taker<'_> {
         fillable.min(self.remaining)
     }
 
-    /// The units of a level that stand ahead of the first own order, at most `wanted`.
+    /// The units of a level ahead of the first own order, at most `wanted`.
     fn ahead_of_own(&self, state: &State, level: &super::book::Level, wanted: u64) -> u64 {
         let books = &state.markets.books;
         let own = books.owner(self.slot, self.owner);

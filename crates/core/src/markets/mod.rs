@@ -1,5 +1,5 @@
-//! Markets: limit order books with price priority, then time priority by a counter of the market.
-//! Trades happen at the maker's price. An order that is filled or cancelled is never on the book.
+//! Markets: limit order books with price priority, then time priority by a counter of the market. Trades
+//! happen at the maker's price. A filled or cancelled order is never on the book.
 
 mod book;
 mod cancel;
@@ -79,30 +79,30 @@ pub struct Market {
     pub tick: u64,
     /// Quantities are multiples of this.
     pub lot: u64,
-    /// The least quantity of an order.
+    /// The minimum quantity of an order.
     pub min_quantity: u64,
-    /// The largest quantity of an order.
+    /// The maximum quantity of an order.
     pub max_quantity: u64,
     /// Whether trading is stopped.
     pub halted: bool,
-    /// How many trades there were; the number of the last one.
+    /// The number of trades so far, which is also the number of the last one.
     pub trades: u64,
-    /// The last place in time that an order was given.
+    /// The last time priority that was assigned.
     pub(crate) priority: u64,
 }
 
 record_wire!(Market { tick, lot, min_quantity, max_quantity, halted, trades, priority });
 
-/// Where a resting order stands.
+/// The position of a resting order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RestingPlace {
-    /// Its place in time among all that ever rested in the market.
+    /// Its time priority among all orders that ever rested in the market.
     pub(crate) priority: u64,
     /// Its entry in the book.
     pub(crate) node: u32,
 }
 
-/// Snapshots hold the place in time only; the book is built from those.
+/// Snapshots contain the time priority only; the book is rebuilt from it.
 impl Wire for RestingPlace {
     fn put(&self, out: &mut Vec<u8>) {
         self.priority.put(out);
@@ -113,23 +113,22 @@ impl Wire for RestingPlace {
     }
 }
 
-/// An order. Until it ends, what it asked for in all is `filled + remaining`, less what was taken off
-/// by reductions.
+/// An order. Until it ends, its original quantity is `filled + remaining`, less all reductions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Whose.
+    /// Its owner.
     pub owner: Id,
-    /// Which side.
+    /// Its side.
     pub side: Side,
     /// Its limit; absent for a market order.
     pub price: Option<u64>,
-    /// Units not filled; of a cancelled order those that never will be.
+    /// Units not filled; for a cancelled order, the units that will never be filled.
     pub remaining: u64,
     /// Units filled.
     pub filled: u64,
-    /// How long it stands.
+    /// How long it stays open.
     pub tif: Tif,
-    /// What happens where it would trade with its owner's own order.
+    /// What happens if it would trade with its owner's own order.
     pub stp: StpMode,
     /// Its status.
     pub status: OrderStatus,
@@ -137,7 +136,7 @@ pub struct Order {
     pub reason: Option<CancelReason>,
     /// When it ended; 0 while it lives.
     pub ended_at: TimeMs,
-    /// Where it rests; absent once it ended, and while it is on its way through the book.
+    /// Its position; absent once it has ended, and while it trades through the book.
     pub(crate) place: Option<RestingPlace>,
 }
 
@@ -170,7 +169,7 @@ impl Markets {
         self.markets.get(market)
     }
 
-    /// An order by the names of market and order, also when it ended long ago and was not dropped yet.
+    /// An order by the names of market and order, even if it ended long ago but was not dropped yet.
     #[must_use]
     pub fn order(&self, market: &Id, order: &Id) -> Option<&Order> {
         self.orders.get(&(self.markets.find(market)?, order.clone()))
@@ -228,7 +227,7 @@ impl Markets {
 }
 
 impl Order {
-    /// An order that has not met any other yet.
+    /// An order that has not traded yet.
     #[must_use]
     pub fn new(owner: Id, side: Side, price: Option<u64>, quantity: u64, tif: Tif, stp: StpMode) -> Self {
         let (status, reason) = (OrderStatus::Open, None);
@@ -247,7 +246,7 @@ impl Order {
         }
     }
 
-    /// What the digest holds of an order: not its place in the queue, nor when it ended.
+    /// The digest's fields of an order: neither its queue position nor when it ended.
     fn put_figures(&self, out: &mut Vec<u8>) {
         self.owner.put(out);
         self.side.put(out);
@@ -293,7 +292,7 @@ impl Market {
     }
 }
 
-/// The order, unless it ended so long ago that its name is free again.
+/// The order, unless it ended so long ago that its name can be used again.
 fn visible<'a>(state: &'a State, market: Slot, order: &Id, now: TimeMs) -> Option<&'a Order> {
     let found = state.markets.orders.get(&(market, order.clone()))?;
     (found.status.is_live() || state.is_retained(found.ended_at, now)).then_some(found)

@@ -1,4 +1,4 @@
-//! Decisions on markets as such, and on new orders.
+//! Decisions on markets themselves, and on new orders.
 
 use super::book::Book;
 use super::sweep::{self, Taker};
@@ -50,7 +50,7 @@ pub(crate) fn resume(state: &State, market: &Id, events: &mut Vec<Event>) -> Ver
     Ok(facts![OPEN])
 }
 
-/// Places an order, which trades at once as far as it can within one step.
+/// Places an order, which trades at once as far as one step allows.
 pub(crate) fn place(
     state: &State,
     command: &OrderPlace,
@@ -96,9 +96,9 @@ pub(crate) fn place(
     Ok(sweep::step(state, taker, &[], events))
 }
 
-/// Whether `quantity` more may rest beside a side's `total`. Asked before the first fill and for the
-/// whole order, although less of it may come to rest: what would be left is known only after the
-/// sweep, which must not be taken back. No level holds more than its side, so none needs a look.
+/// Whether `quantity` more may rest on top of a side's `total`. Checked before the first fill and for the
+/// whole order, although less of it may rest: the rest is known only after the sweep, which cannot be
+/// rolled back. No level exceeds its side, so levels need no check.
 pub(super) fn check_room(total: u64, quantity: u64) -> Result<(), Refusal> {
     if total + quantity > INTEGER_MAX {
         return Err(Refusal::new(Code::Overflow, facts!["quantity"]));
@@ -106,7 +106,7 @@ pub(super) fn check_room(total: u64, quantity: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a post-only order would rest as it is; it must not meet an own order either.
+/// Whether a post-only order would rest unchanged; it must not meet an own order either.
 pub(super) fn check_post_only(book: &Book, taker: &Taker<'_>) -> Result<(), Refusal> {
     let against = taker.side.opposite();
     if taker.tif == Tif::Post && book.crosses(against, taker.price) {

@@ -39,7 +39,7 @@ pub(crate) fn depth(state: &State, id: &Id, levels: Positive) -> Verdict {
     Ok(facts![rows(Side::Buy), rows(Side::Sell)])
 }
 
-/// The last trades, the latest first: trade, price, quantity, side of the taker, at.
+/// The last trades, latest first: trade, price, quantity, side of the taker, at.
 pub(crate) fn trades(state: &State, id: &Id, count: Positive) -> Verdict {
     let (slot, _) = state.markets.existing(id)?;
     let count = usize::try_from(count.get()).unwrap_or(usize::MAX);

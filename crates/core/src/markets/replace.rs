@@ -1,4 +1,4 @@
-//! Decisions that give an order another price and quantity.
+//! Decisions that change an order's price and quantity.
 
 use super::place::{check_post_only, check_room};
 use super::sweep::{self, Taker};
@@ -12,8 +12,8 @@ use crate::state::State;
 use crate::store::Slot;
 use crate::types::TimeMs;
 
-/// Gives an order another price and another rest. At its price and with less than it has it keeps
-/// its place; otherwise it leaves the book and comes as if it were new, with what it has filled.
+/// Changes an order's price and remaining quantity. At the same price and with less quantity it keeps its
+/// priority; otherwise it leaves the book and enters it like a new order, keeping its filled quantity.
 pub(crate) fn replace(
     state: &State,
     command: &OrderReplace,
@@ -43,13 +43,13 @@ pub(crate) fn replace(
         let fills = Vec::<Value>::new();
         return Ok(Step::Done(facts![found.status.word(), found.filled, quantity, fills]));
     }
-    // The sweep walks the other side of the book, so it does not matter that the order's own entry
-    // is still there while this is decided.
+    // The sweep walks the other side of the book, so it does not matter that the order's own entry is
+    // still there during this decision.
     Ok(sweep::step(state, moved, &[], events))
 }
 
-/// Checks the new price and quantity. The order's own rest does not count against the range, and
-/// cannot stand in its way: a book never crosses itself.
+/// Checks the new price and quantity. The order's own quantity does not count against the range and
+/// cannot block the order: a book never crosses itself.
 fn check(
     state: &State,
     (slot, rules): (Slot, &Market),
@@ -62,7 +62,7 @@ fn check(
     rules.check_quantity(moved.remaining)?;
     let book = state.markets.books.get(slot);
     check_room(book.total(found.side) - found.remaining, moved.remaining)?;
-    // What an order has filled in all stays an exact integer too.
+    // An order's total filled quantity must stay an exact integer too.
     check_room(found.filled, moved.remaining)?;
     check_post_only(book, moved)
 }

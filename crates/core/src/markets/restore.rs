@@ -1,4 +1,4 @@
-//! Putting markets back: the books from the orders, after a snapshot or from what another store kept.
+//! Restoring markets: the books from the orders, after a snapshot or from another store.
 
 use super::book::Resting;
 use super::tape::Trade;
@@ -7,7 +7,7 @@ use crate::codec::Malformed;
 use crate::types::{INTEGER_MAX, Id};
 
 impl Markets {
-    /// Restores a market that another store kept, with the last place in time that an order was given.
+    /// Restores a market from another store, with the last time priority that was assigned.
     pub fn restore(&mut self, id: Id, mut market: Market, priority: u64) {
         if self.markets.find(&id).is_none() {
             self.books.open();
@@ -17,8 +17,8 @@ impl Markets {
         self.markets.insert(id, market);
     }
 
-    /// Restores an order that another store kept, of a market that is there; with its place in time where
-    /// it rests. It comes on the book by [`Markets::restore_books`].
+    /// Restores an order from another store, of a market that was restored; with its time priority if it
+    /// rests. [`Markets::restore_books`] puts it on the book.
     pub fn restore_order(&mut self, market: &Id, name: Id, order: Order, priority: Option<u64>) {
         if let Some(slot) = self.markets.find(market) {
             let place = priority.map(|priority| RestingPlace { priority, node: NIL });
@@ -33,10 +33,10 @@ impl Markets {
         }
     }
 
-    /// Puts the resting orders on the empty books again, oldest first.
+    /// Puts the resting orders back on the empty books, oldest first.
     ///
     /// # Errors
-    /// When an order cannot rest as it says.
+    /// When an order cannot rest as its record says.
     pub fn restore_books(&mut self) -> Result<(), Malformed> {
         let mut resting = Vec::new();
         for (key, order) in self.orders.iter() {

@@ -1,8 +1,8 @@
 //! Sweeps: an order that trades through the book.
 //!
-//! A step reads the book as it stands and lists what happens in events; the book changes when they
-//! are applied. That needs no memory of what the step has done to the book, because an order that
-//! goes on has left nothing of the makers behind it: the next one is the next in the queue.
+//! A step reads the book and lists what happens in events; the book changes when the events are applied.
+//! The step need not remember what it has done to the book, because an order that goes on has used up
+//! each maker before: the next maker is the next in the queue.
 
 use super::book::Node;
 use super::{CancelReason, Order, OrderStatus};
@@ -17,18 +17,18 @@ use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 use crate::{facts, record_wire};
 
-/// How many trades an answer lists, the first ones: it stands in one entry of the log, which has an
-/// end. The events have all.
+/// The maximum number of trades in an answer, which lists the first ones: it is in one log entry, whose
+/// size is bounded. The events contain all trades.
 pub const FILLS_MAX: usize = 32_768;
 
-/// How far an order has come.
+/// The progress of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     /// The market.
     pub market: Id,
-    /// The taking order; its record has the remaining quantity.
+    /// The taking order; its record contains the remaining quantity.
     pub order: Id,
-    /// Its trades: those of one step in the log, all so far in the state, up to [`FILLS_MAX`].
+    /// Its trades: in the log those of one step, in the state all so far, up to [`FILLS_MAX`].
     pub fills: Vec<Fill>,
 }
 
@@ -51,7 +51,7 @@ pub struct Fill {
 
 record_wire!(Fill { trade, maker_order, price, quantity, maker_remaining });
 
-/// As trade, maker's order, price, quantity, maker's remaining.
+/// Written as trade, maker's order, price, quantity, maker's remaining.
 impl Shown for Fill {
     fn shown(&self) -> Value {
         let Self { trade, maker_order, price, quantity, maker_remaining } = self;
@@ -75,7 +75,7 @@ impl FromShown for Fill {
 }
 
 impl Sweep {
-    /// Joins the trades of a further step to those `before` it.
+    /// Appends the trades of a further step to those `before` it.
     pub(crate) fn after(self, before: Self) -> Self {
         let mut fills = before.fills;
         let room = FILLS_MAX.saturating_sub(fills.len());
@@ -84,7 +84,7 @@ impl Sweep {
     }
 }
 
-/// The taking order, as it is within a step.
+/// The state of the taking order within a step.
 #[derive(Clone, Debug)]
 pub(super) struct Taker<'a> {
     pub(super) market: &'a Id,
@@ -92,11 +92,11 @@ pub(super) struct Taker<'a> {
     pub(super) order: &'a Id,
     pub(super) owner: &'a Id,
     pub(super) side: Side,
-    /// Its limit; absent: any price.
+    /// Its limit price; absent for any price.
     pub(super) price: Option<u64>,
     pub(super) tif: Tif,
     pub(super) stp: StpMode,
-    /// Units filled, earlier lives of a replaced order included.
+    /// Units filled, including those before a replacement.
     pub(super) filled: u64,
     pub(super) remaining: u64,
 }
@@ -108,12 +108,12 @@ impl<'a> Taker<'a> {
         Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
     }
 
-    /// Whether a rest goes on the book.
+    /// Whether a remaining quantity goes on the book.
     pub(super) fn may_rest(&self) -> bool {
         matches!(self.tif, Tif::Gtc | Tif::Post)
     }
 
-    /// Whether it stops where it meets an order of its owner.
+    /// Whether it stops when it meets an order of its owner.
     pub(super) fn stops_at_own(&self) -> bool {
         matches!(self.stp, StpMode::CancelTaker | StpMode::CancelBoth | StpMode::Decrement)
     }
@@ -135,8 +135,8 @@ pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec
     }
 }
 
-/// Matches an order with as many makers as one step may touch, and ends it if no more match.
-/// `before` are the trades of its earlier steps.
+/// Matches an order with as many makers as one step may touch, and ends it if no more match. `before`
+/// contains the trades of its earlier steps.
 pub(super) fn step(state: &State, taker: Taker<'_>, before: &[Fill], events: &mut Vec<Event>) -> Step {
     let markets = &state.markets;
     let (against, limit, slot) = (taker.side.opposite(), taker.price, taker.slot);
@@ -147,7 +147,7 @@ pub(super) fn step(state: &State, taker: Taker<'_>, before: &[Fill], events: &mu
         if walk.cancelled || walk.taker.remaining == 0 {
             break;
         }
-        // A step that could touch nothing would never end.
+        // A step that may touch nothing would never end.
         if touched >= state.settings.step_max.max(1) {
             return walk.more();
         }
@@ -167,10 +167,10 @@ struct Maker<'a> {
     node: &'a Node,
 }
 
-/// A step in the making.
+/// A step under construction.
 struct Walk<'a, 'b> {
     taker: Taker<'a>,
-    /// Where the taker's owner is, where its own orders are not to be traded with.
+    /// The index of the taker's owner, if it must not trade with its own orders.
     own: Option<Slot>,
     /// The number of the last trade.
     trade: u64,
@@ -233,7 +233,7 @@ impl Walk<'_, '_> {
         self.events.push(cancelled(self.taker.market, maker.id, owner, *remaining, reason));
     }
 
-    /// The smaller of the two is cancelled and the larger reduced by it; of equals, both are cancelled.
+    /// The smaller of the two is cancelled and the larger is reduced by it; if equal, both are cancelled.
     fn decrement(&mut self, maker: &Maker<'_>) {
         let (taker, resting) = (self.taker.remaining, maker.order.remaining);
         if taker < resting {
@@ -249,7 +249,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Reduces an own order, whichever of the two it is.
+    /// Reduces an own order, either the taker or the maker.
     fn reduce(&mut self, order: &Id, by: u64, remaining: u64) {
         let reduced = OrderReduced {
             market: self.taker.market.clone(),
@@ -267,7 +267,8 @@ impl Walk<'_, '_> {
         Step::More(OperationProgress::Sweep(Sweep { market, order, fills: self.fills }))
     }
 
-    /// Ends the sweep: what is left rests, where the order may. Gives status, filled, remaining, fills.
+    /// Ends the sweep: the remaining quantity rests, if the order allows that. Returns status, filled,
+    /// remaining, fills.
     fn end(mut self, before: &[Fill]) -> Facts {
         let status = self.rest();
         let fills: Vec<Value> = before.iter().chain(&self.fills).take(FILLS_MAX).map(Shown::shown).collect();
@@ -296,7 +297,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The event of an order that ends with a rest.
+/// The event of an order that ends with a remaining quantity.
 pub(super) fn cancelled(market: &Id, order: &Id, owner: &Id, remaining: u64, reason: CancelReason) -> Event {
     let (market, order, owner) = (market.clone(), order.clone(), owner.clone());
     OrderCancelled { market, order, owner, remaining, reason }.into()

@@ -1,5 +1,5 @@
-//! The last trades of each market, for readers that join later. They follow from the log, which has the
-//! older ones.
+//! The last trades of each market, for readers that join later. They are derived from the log, which also
+//! has the older ones.
 
 use std::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use crate::types::TimeMs;
 /// How many trades of a market are kept.
 pub const TRADES_KEPT: usize = 100;
 
-/// A trade, without the names of those who traded.
+/// A trade, without the names of its parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trade {
     /// Its number in the market, from 1.
     pub trade: u64,
     /// The maker's price.
     pub price: u64,
-    /// How much.
+    /// The number of units.
     pub quantity: u64,
-    /// Which side came and took.
+    /// The side of the taker.
     pub taker_side: Side,
-    /// When.
+    /// The time of the trade.
     pub at: TimeMs,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Tapes {
 #[derive(Debug)]
 enum Change {
     Opened,
-    /// A trade was put on, and this one fell off.
+    /// A trade was added, and this one was dropped.
     Put(Slot, Option<Trade>),
 }
 
@@ -74,7 +74,7 @@ impl Tapes {
         }
     }
 
-    /// Reads the tapes of so many markets.
+    /// Reads the tapes of the given number of markets.
     pub(super) fn load(&mut self, markets: usize, input: &mut Input<'_>) -> Result<(), Malformed> {
         if input.count()? != markets {
             return Err(Malformed);

@@ -16,7 +16,7 @@ fn below(seed: &mut u64, bound: u64) -> u64 {
     (*seed >> 11) % bound
 }
 
-/// What rests, as a test remembers it: market, entry, units.
+/// The resting orders, as a test remembers them: market, entry, units.
 type Live = Vec<(Slot, u32, u64)>;
 
 fn change(books: &mut Books, live: &mut Live, seed: &mut u64) {
@@ -45,7 +45,7 @@ fn change(books: &mut Books, live: &mut Live, seed: &mut u64) {
     }
 }
 
-/// Counts every queue from end to end, both ways, against totals.
+/// Walks every queue in both directions and compares it with the totals.
 fn check(books: &Books, live: &Live) {
     for (market, book) in books.books.iter().enumerate() {
         let market = Slot(u32::try_from(market).expect("a market"));

@@ -1,4 +1,4 @@
-//! Markets as callers see them: in the words of the RESP port, by outcomes, events and digests.
+//! Markets from the view of callers: in the words of the RESP port, by outcomes, events and digests.
 
 mod model;
 mod orders;

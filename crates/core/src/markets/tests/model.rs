@@ -1,5 +1,5 @@
-//! A market in the plainest form: one list of orders, searched from end to end. What the book does
-//! fast must come to what this does slowly.
+//! A market in the plainest form: one list of orders that is always searched completely. The fast book
+//! must give the same results as this slow model.
 
 use crate::types::TimeMs;
 
@@ -14,7 +14,7 @@ struct Order {
     tif: String,
     stp: String,
     ended: Option<(&'static str, TimeMs)>,
-    /// Its place in time; none while it is on its way.
+    /// Its time priority; absent while it trades through the book.
     time: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Model {
         Self { retention_ms, ..Self::default() }
     }
 
-    /// What a command must be answered.
+    /// The expected answer to a command.
     pub(super) fn run(&mut self, line: &str, now: TimeMs) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let number = |at: usize| words[at].parse::<u64>().expect("a number");
@@ -75,7 +75,7 @@ impl Model {
         }
     }
 
-    /// The order that trades first with whoever takes with the order at `taker`.
+    /// The order that trades first with a taker that trades with the order at `taker`.
     fn best_against(&self, taker: usize) -> Option<usize> {
         let Order { buys, price, .. } = self.orders[taker];
         let crosses =
@@ -207,7 +207,8 @@ impl Model {
         })
     }
 
-    /// Tries it out; where own orders are in the way, one that is cancelled by the first of them.
+    /// Simulates it; an own order in the way cancels the taker, unless the mode passes or cancels own
+    /// orders.
     fn check_fok(&self, at: usize, quantity: u64, now: TimeMs) -> Result<(), String> {
         let mut trial = self.clone();
         if !matches!(trial.orders[at].stp.as_str(), "NONE" | "CANCEL_MAKER") {
@@ -282,7 +283,7 @@ impl Model {
         answer
     }
 
-    /// What `MARKET.DEPTH` must answer.
+    /// The expected answer to `MARKET.DEPTH`.
     pub(super) fn depth(&self) -> String {
         let side = |buys: bool| {
             let mut levels: Vec<(u64, u64, u64)> = Vec::new();

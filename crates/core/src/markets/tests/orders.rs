@@ -1,4 +1,4 @@
-//! One rule at a time.
+//! One rule per test.
 
 use super::Bench;
 use crate::state::StateSettings;
@@ -36,8 +36,8 @@ fn bids_trade_from_the_highest_down() {
     bench.see("ORDER.GET m t", "APPLIED t s SELL - 5 4 IOC NONE cancelled unfilled");
 }
 
-/// What a taker of 5 is answered whose owner's order of `own` units stands behind 2 of another's and
-/// before 9 more, all at one price; and what is left of that order.
+/// The answer to a taker of 5 whose owner's order of `own` units stands behind 2 units of another owner
+/// and before 9 more, all at one price; and what remains of that order.
 fn meet_own(tif: &str, stp: &str, own: u64) -> (String, String) {
     let mut bench = Bench::open();
     bench.run(&["ORDER.PLACE m a other SELL LIMIT 7 2"]);
@@ -253,7 +253,7 @@ fn ended_orders_answer_for_one_retention_window() {
     bench.check("ORDER.PLACE m a y BUY LIMIT 3 1", "APPLIED open 0 1 []");
     assert_ne!(bench.digest(), seen);
     bench.see("ORDER.GET m a", "APPLIED a y BUY 3 1 0 GTC NONE open -");
-    // The end of the first life must not drop the second.
+    // The end of the replaced order must not drop the new one.
     bench.clock = 9_000;
     bench.run(&["ORDER.PLACE m b y BUY LIMIT 3 1"]);
     bench.see("MARKET.DEPTH m", "APPLIED [[3 2 2]] []");

@@ -1,4 +1,4 @@
-//! Random commands, against the model and over different lengths of steps.
+//! Random commands, compared with the model and between different step sizes.
 
 use super::model::{LOT, MAX, MIN, Model, TICK};
 use super::{Bench, Dice};
@@ -7,13 +7,13 @@ use crate::state::StateSettings;
 
 const STPS: &[&str] = &["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"];
 
-/// Random commands are mostly well-chosen, so that few are refused for their figures alone.
+/// Random commands mostly have valid values, so that few are refused for their values alone.
 fn figure(dice: &mut Dice, unit: u64, most: u64) -> u64 {
     let figure = unit * (1 + dice.below(most));
     if dice.below(30) == 0 { figure + 1 } else { figure }
 }
 
-/// Most commands name an order that is likely to live, by its owner, so that most have an effect.
+/// Most commands name an order that is likely to be open, by its owner, so that most have an effect.
 fn line(dice: &mut Dice) -> String {
     let number = dice.below(40);
     let id = format!("o{number}");

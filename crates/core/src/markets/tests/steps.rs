@@ -4,7 +4,7 @@ use super::{Bench, snapshot};
 use crate::event::{Entry, Event, MarketEvent, OperationEvent};
 use crate::machine::Machine;
 
-/// A bench with `count` offers of one unit each, at ten prices, by turns of `ann` and `bob`.
+/// A bench with `count` offers of one unit each, at ten prices, alternately from `ann` and `bob`.
 fn offers(step_max: usize, count: u64) -> Bench {
     let mut bench = Bench::with_steps(step_max);
     bench.run(&["MARKET.CREATE m"]);
@@ -68,7 +68,7 @@ fn cancel_all_takes_orders_off_from_the_oldest_on() {
     bench.check_fold();
 }
 
-/// Cuts the log after each entry, as a crash would, and lets a machine finish what it finds.
+/// Cuts the log after each entry, as a crash would, and lets a new machine finish the rest.
 fn check_crashes(bench: &Bench, first: usize) {
     let entries = Entry::read_all(&bench.log).expect("the log");
     let mut prefix = Machine::new(bench.machine.state().settings.clone(), 0);
@@ -127,7 +127,7 @@ fn a_copy_gets_the_whole_receipt_again() {
     let line = "ORDER.PLACE m t zoe BUY LIMIT 9 25 ID 1";
     let first = bench.run(&[line]);
     let again = bench.run(&[line]);
-    // Large receipts are read back from the log; the entry that ends the sweep holds all fills.
+    // Large receipts are read back from the log; the entry that ends the sweep contains all fills.
     let entry = Entry::read_all(&bench.log).expect("the log").pop().expect("an entry");
     assert!(again == first || again == "REPLAY");
     assert_eq!(entry.outcome.expect("an outcome").to_string(), first);
