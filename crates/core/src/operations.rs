@@ -1,4 +1,4 @@
-//! What is remembered of operations, so that one id has one effect and one answer.
+//! What is stored about operations, so that one id has one effect and one answer.
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -9,13 +9,13 @@ use crate::state::StateSettings;
 use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
 
-/// How many bytes of an encoded outcome are kept in place; a larger one is read back from the log.
+/// The largest encoded outcome in bytes that is stored in memory; a larger one is read back from the log.
 const INLINE_BYTES_MAX: usize = 15;
 
 /// An operation that was carried out, refused for good, or declared absent.
 #[derive(Clone, Debug)]
 struct Record {
-    /// Two halves, which need no alignment beyond theirs: a record fills a cache line.
+    /// Two halves with small alignment, so that a record fills a cache line exactly.
     key: [u64; 2],
     fingerprint: u64,
     at: TimeMs,
@@ -26,12 +26,12 @@ struct Record {
     outcome: [u8; INLINE_BYTES_MAX],
 }
 
-/// What is remembered of an operation id.
+/// What is stored about an operation id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The answer.
     pub answered: Answered,
-    /// The content hash it was given with.
+    /// The content hash of its first request.
     pub fingerprint: u64,
     /// The first event of the operation.
     pub sequence_first: u64,
@@ -39,22 +39,22 @@ pub struct Known {
     pub sequence_last: u64,
     /// When it was decided.
     pub at: TimeMs,
-    /// The partition's leadership at that time.
+    /// The epoch of the partition's leadership at that time.
     pub epoch: u64,
 }
 
 /// The answer to an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// This.
+    /// Stored here.
     Outcome(Outcome),
-    /// An answer that is kept in the log, in the entry that ends at the operation's last event.
+    /// Stored in the log, in the entry that ends at the operation's last event.
     InLog,
-    /// Nothing: the id was declared absent.
+    /// No answer: the id was declared absent.
     Absent,
 }
 
-/// The records by id and in the order of their stamps.
+/// The records by id and in stamp order.
 #[derive(Debug)]
 pub struct Operations {
     index: Index,
@@ -63,12 +63,12 @@ pub struct Operations {
     first: u32,
     seed: u64,
     scratch: Vec<u8>,
-    /// The stamp of the youngest record that was forgotten for lack of room.
+    /// The stamp of the youngest record that was forgotten for lack of space.
     forgotten_at: TimeMs,
 }
 
 impl Operations {
-    /// An empty memory; `seed` keys the hash of ids.
+    /// An empty store; `seed` keys the hash of ids.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -81,19 +81,19 @@ impl Operations {
         }
     }
 
-    /// How many operations are remembered.
+    /// How many operations are stored.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether no operation is remembered.
+    /// Whether no operation is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// The earliest sequence whose entry may still be read back for a receipt.
+    /// The earliest sequence whose entry may still have to be read back for a receipt.
     #[must_use]
     pub fn sequence_first(&self) -> Option<u64> {
         let in_log = |record: &&Record| record.length == IN_LOG;
@@ -106,7 +106,7 @@ impl Operations {
         now.saturating_sub(settings.window_ms).max(self.forgotten_at)
     }
 
-    /// What is known of an id.
+    /// The record of an id.
     #[must_use]
     pub fn find(
         &self,
@@ -121,15 +121,15 @@ impl Operations {
         Some(record.known())
     }
 
-    /// Whether a new id would push one out that must not be forgotten yet.
+    /// Whether a new id would evict one that must not be forgotten yet.
     #[must_use]
     pub fn is_full(&self, settings: &StateSettings, now: TimeMs) -> bool {
         self.records.len() >= settings.operations_max
             && self.records.get(0).is_none_or(|oldest| oldest.at + settings.window_ms_min > now)
     }
 
-    /// Keeps the outcome of an operation, which made `events` up to `sequence_last`, and forgets what left
-    /// the window or has no room.
+    /// Stores the outcome of an operation, which made `events` up to `sequence_last`, and forgets records
+    /// that left the window or have no space.
     pub fn remember(
         &mut self,
         operation: &OperationMark,
@@ -148,7 +148,8 @@ impl Operations {
     fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
         while let Some(oldest) = self.records.get(0) {
             let over = oldest.at + settings.window_ms <= now;
-            // Fewer may be allowed than are kept, after a restart; none is forgotten before its time for that.
+            // After a restart the limit may be lower than the number of records; none is evicted early
+            // for that.
             let crowded =
                 self.records.len() > settings.operations_max && oldest.at + settings.window_ms_min <= now;
             if !over && !crowded {
@@ -223,7 +224,7 @@ impl Operations {
     /// Reads what [`Operations::put`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no such list.
+    /// When the bytes do not encode such a list.
     pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
         self.forgotten_at = Wire::get(input)?;
         for _ in 0..input.count()? {
@@ -245,7 +246,7 @@ impl Operations {
     }
 }
 
-/// A length beyond what is kept in place says that the outcome is in the log.
+/// A length above the in-memory maximum means that the outcome is in the log.
 const IN_LOG: u8 = u8::MAX;
 
 impl Record {

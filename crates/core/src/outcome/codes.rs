@@ -1,5 +1,5 @@
-//! The table of outcome codes. Gateways, documents, scripts and the conformance checklist are made
-//! from it. Numbers never change: a code is added at the end of its block and never renumbered.
+//! The table of outcome codes. Gateways, documents, scripts and the conformance checklist are generated
+//! from it. Numbers never change: a new code is appended to its block, and no code is renumbered.
 
 use super::shape::{FACTS, INTEGER, INTEGER_OR_TEXT, TEXT, ValueSpec, values};
 use crate::language::Text;

@@ -1,17 +1,17 @@
-//! How safe a change is when its answer leaves.
+//! How safe a change is when its answer is sent.
 
 use crate::invalid::Invalid;
 
-/// What must have happened to a change before it is answered. An engine reaches a level or answers that the
-/// outcome is unknown; it may reach more than was asked for.
+/// What must have happened to a change before its answer. An engine reaches a level or answers that the
+/// outcome is unknown; it may exceed the requested level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// It is in the memory of one machine.
+    /// The change is in the memory of one machine.
     #[default]
     Memory,
-    /// Replicas have it too, as many as the deployment says.
+    /// Replicas have it too, as many as the deployment configures.
     Replicated,
-    /// It is on disk.
+    /// The change is on disk.
     Synced,
 }
 
@@ -29,10 +29,10 @@ impl Durability {
         }
     }
 
-    /// Reads a word, in any case.
+    /// Reads a word, ignoring case.
     ///
     /// # Errors
-    /// When it names no level; `argument` is what the caller calls it.
+    /// When it is not a level; `argument` is the caller's name for it.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         let named = |level: &Self| text.eq_ignore_ascii_case(level.word().as_bytes());
         Self::ALL

@@ -18,7 +18,7 @@ pub use durability::Durability;
 /// A value of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Nothing, as a deadline that was not set.
+    /// No value, such as a deadline that was not set.
     Absent,
     /// An integer of magnitude up to 2^53 − 1.
     Integer(i64),
@@ -115,7 +115,7 @@ impl Wire for Value {
     }
 }
 
-/// Answers nest a batch's lines, their facts and an order's fills; nothing nests deeper.
+/// Answers contain a batch's lines, their facts and an order's fills; nothing nests deeper.
 const DEPTH_MAX: u8 = 8;
 
 fn value_at_depth(input: &mut Input<'_>, depth: u8) -> Result<Value, Malformed> {
@@ -134,7 +134,7 @@ fn value_at_depth(input: &mut Input<'_>, depth: u8) -> Result<Value, Malformed> 
     })
 }
 
-/// The figures of an outcome, few enough to need no allocation in the common case.
+/// The values of an outcome, usually few enough to need no allocation.
 pub type Facts = SmallVec<[Value; 3]>;
 
 /// Collects values of different types into [`Facts`].
@@ -151,14 +151,14 @@ macro_rules! facts {
 /// The one answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Applied, or why not.
+    /// Applied, or the reason why not.
     pub code: Code,
-    /// Applied: the values that the command table names. Refused: the facts that the code names.
+    /// Applied: the values in the command table. Refused: the facts of the code.
     pub facts: Facts,
 }
 
 impl Outcome {
-    /// An applied command with its figures.
+    /// An applied command with its values.
     #[must_use]
     pub fn applied(facts: Facts) -> Self {
         Self { code: Code::Applied, facts }
@@ -170,7 +170,7 @@ impl Outcome {
         self.code == Code::Applied
     }
 
-    /// The outcome as the values of an answer: 1 and the figures, or 0, the code's word and the facts.
+    /// The outcome as the values of an answer: 1 and the values, or 0, the code's word and the facts.
     #[must_use]
     pub fn to_values(&self) -> Vec<Value> {
         let head = if self.is_applied() {
@@ -205,51 +205,52 @@ impl Wire for Outcome {
     }
 }
 
-/// `INVALID`, with the argument and what is wrong with it.
+/// `INVALID`, with the argument and the reason.
 impl From<Invalid> for Outcome {
     fn from(Invalid { argument, reason }: Invalid) -> Self {
         Self { code: Code::Invalid, facts: facts![argument, reason.as_str()] }
     }
 }
 
-/// Why a command is refused. Travels as `Err` inside a decision, so that checks read as a list.
+/// The reason for a refusal. Travels as `Err` inside a decision, so that checks read as a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub Box<Outcome>);
 
 impl Refusal {
-    /// A refusal with the facts that its code names.
+    /// A refusal with the facts of its code.
     #[must_use]
     pub fn new(code: Code, facts: Facts) -> Self {
         Self(Box::new(Outcome { code, facts }))
     }
 
-    /// `INVALID`: a rule that only the state could show was broken by an argument.
+    /// `INVALID`: an argument breaks a rule that only the state can show.
     #[must_use]
     pub fn invalid(argument: &'static str, reason: &'static str) -> Self {
         Self::new(Code::Invalid, facts![argument, reason])
     }
 }
 
-/// What a decision comes to: the figures of an applied command, or a refusal.
+/// The result of a decision: the values of an applied command, or a refusal.
 pub type Verdict = Result<Facts, Refusal>;
 
-/// An outcome and where in the log it stands.
+/// An outcome and its position in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The answer itself.
     pub outcome: Outcome,
     /// The partition that decided.
     pub partition: u32,
-    /// The partition's leadership at that time.
+    /// The epoch of the partition's leadership at that time.
     pub epoch: u64,
-    /// The first event of the command; of a refusal that made none, the last one it had seen.
+    /// The first event of the command; for a refusal without events, the last event before it.
     pub sequence_first: u64,
     /// The last event of the command.
     pub sequence_last: u64,
     /// The stamp by which the command was decided.
     pub at: TimeMs,
-    /// Whether this is the first receipt again.
+    /// Whether this is a repetition of the first receipt.
     pub replayed: bool,
-    /// How safe it was when the answer left. A machine decides in memory; the engine around it does the rest.
+    /// How safe the change was when the answer was sent. A machine decides in memory; its engine does the
+    /// rest.
     pub durability: Durability,
 }

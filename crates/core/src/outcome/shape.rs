@@ -1,11 +1,11 @@
-//! What the values of answers, the facts of refusals and the fields of events are. The tables give each its type, so
-//! that JSON and documents are made from the rows.
+//! The types of the values of answers, the facts of refusals and the fields of events. The tables give
+//! each its type, so that JSON and documents are generated from the rows.
 
 use crate::command::shapes::{Limit, Method, Side, StpMode, Subject, Tif};
 use crate::markets::CancelReason;
 use crate::types::{Id, OperationId};
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// An integer of magnitude up to 2^53 − 1.
@@ -32,18 +32,18 @@ pub enum Shape {
     Subject,
     /// An outcome inside an answer.
     Outcome,
-    /// The facts of the code that stands beside it.
+    /// The facts of the code next to it.
     Facts,
 }
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueType {
-    /// What it is.
+    /// Its kind.
     pub shape: Shape,
     /// Whether it may be absent.
     pub is_nullable: bool,
-    /// Whether a dry run leaves it out, because nobody may see it before the command was carried out.
+    /// Whether a dry run leaves it out, because nobody may see it before the command has been applied.
     pub is_hidden: bool,
 }
 
@@ -56,14 +56,14 @@ pub struct ValueSpec {
     pub value_type: ValueType,
 }
 
-/// The values of a row in an answer that lists.
+/// The values of a row in an answer that contains a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSpec {
-    /// Under which name the glossary explains the values.
+    /// The name under which the glossary explains the values.
     pub name: &'static str,
     /// The values in order.
     pub values: &'static [ValueSpec],
-    /// The value that the next page begins after, where the list comes in pages.
+    /// The value after which the next page begins, if the list has pages.
     pub page_key: Option<&'static str>,
 }
 
@@ -106,7 +106,7 @@ pub const STP: ValueType = words(StpMode::WORDS);
 pub const LIMITS: ValueType = ValueType::of(Shape::Limits);
 /// An outcome.
 pub const OUTCOME: ValueType = ValueType::of(Shape::Outcome);
-/// The facts of the code that stands beside them.
+/// The facts of the codes next to them.
 pub const FACTS: ValueType = ValueType::of(Shape::Facts);
 
 /// One of these words.
@@ -130,7 +130,7 @@ macro_rules! values {
 
 pub(crate) use values;
 
-/// What a field of an event looks like to a reader outside, from its type in the event table.
+/// The type of a field of an event for readers of a stream, from its type in the event table.
 pub trait Typed {
     /// The type of the value that [`Shown::shown`](crate::event::Shown::shown) gives.
     const TYPE: ValueType;

@@ -1,14 +1,14 @@
-//! Cutting a total into packets: a pure function of the plan and 32 secret bytes, so that anybody
-//! who is told the seed afterwards can recompute the cut. `docs/reference/red-packets.md` says how,
-//! with vectors.
+//! Cutting a total into packets: a pure function of the plan and 32 secret bytes, so that anyone who gets
+//! the seed afterwards can recompute the cut. `docs/reference/red-packets.md` explains how, with test
+//! vectors.
 //!
-//! The words that decide come from the ChaCha20 keystream (RFC 8439: 32-bit counter from 0, nonce of
-//! 12 zero bytes) whose key is the seed, eight bytes each, little-endian. A number below n is the
-//! first word w ≤ 2^64 − 1 − (2^64 mod n), modulo n. After cutting, the packets are put in a random
-//! order by Fisher–Yates from the end, with words that go on where the cut left off.
+//! The random words come from the ChaCha20 keystream (RFC 8439: 32-bit counter from 0, nonce of 12 zero
+//! bytes) with the seed as key, eight bytes each, little-endian. A number below n is the first word w ≤
+//! 2^64 − 1 − (2^64 mod n), modulo n. After cutting, the packets are shuffled by Fisher–Yates from the
+//! end, with the words that follow those of the cut.
 //!
-//! A method never changes: campaigns that were interrupted while being filled are cut again
-//! from their seed, and what was published must stay recomputable. A better rule is a new method.
+//! A method never changes: interrupted campaigns are cut again from their seed, and published cuts must
+//! stay recomputable. A better rule is a new method.
 
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
@@ -18,29 +18,29 @@ use crate::command::shapes::{Cut, Method, PACKETS_MAX};
 use crate::command::table::PacketCreate;
 use crate::types::{INTEGER_MAX, Positive};
 
-/// How often a line is cut again at most, because a packet was above the maximum.
+/// The maximum number of attempts to cut a line whose packets exceed the maximum.
 const LINE_CUTS_MAX: u64 = 64;
 
-/// How many packets those cuts have in total at most; the first cut is always made.
+/// The maximum number of packets in all those attempts; the first attempt is always made.
 const LINE_CUT_PACKETS_MAX: u64 = 4_000_000;
 
 /// What to cut, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What all packets sum to.
+    /// The sum of all packets.
     pub total: u64,
-    /// How many packets.
+    /// The number of packets.
     pub count: u64,
     /// How they are cut.
     pub method: Method,
-    /// The least in a packet, at least 1.
+    /// The minimum of a packet, at least 1.
     pub min: u64,
-    /// The most in a packet.
+    /// The maximum of a packet.
     pub max: Option<u64>,
 }
 
 impl Plan {
-    /// The plan that a campaign is created by; absent where its amounts are given one by one.
+    /// The plan of a campaign; absent if its amounts are listed one by one.
     #[must_use]
     pub fn of(create: &PacketCreate) -> Option<Self> {
         let Cut::Plan { total, count, method } = create.cut else { return None };
@@ -56,7 +56,7 @@ impl Plan {
     /// Cuts the packets, in the order in which they are claimed.
     ///
     /// # Errors
-    /// When no cut can keep to the plan, or by `LINE_CUT` none was found that keeps to the maximum.
+    /// When no cut can satisfy the plan, or no attempt of `LINE_CUT` satisfied the maximum.
     pub fn cut(&self, seed: &[u8; 32]) -> Result<Vec<u64>, Invalid> {
         self.check()?;
         let mut words = Keystream::new(seed);
@@ -83,14 +83,14 @@ impl Plan {
         Ok(())
     }
 
-    /// The remainder goes to the first packets, one each.
+    /// The remainder is distributed over the first packets, one unit each.
     fn even(&self) -> Vec<u64> {
         let (each, rest) = (self.total / self.count, self.total % self.count);
         (0..self.count).map(|at| each + u64::from(at < rest)).collect()
     }
 
-    /// Each packet from the minimum up to, not at, twice the mean of what remains, within what the
-    /// packets after it can still keep to; the last takes the rest.
+    /// Each packet from the minimum up to, not including, twice the mean of the rest, within bounds that
+    /// the packets after it can still satisfy; the last one takes the rest.
     fn double_mean(&self, words: &mut Keystream) -> Vec<u64> {
         let max = self.max.unwrap_or(INTEGER_MAX);
         let mut remaining = self.total;
@@ -105,7 +105,7 @@ impl Plan {
         (1..=self.count).rev().map(draw).collect()
     }
 
-    /// The pieces of a line between distinct points, each with the minimum less one on top.
+    /// The pieces of a line between distinct points, each increased by the minimum less one.
     fn line_cut(&self, words: &mut Keystream) -> Result<Vec<u64>, Invalid> {
         let lift = self.min - 1;
         let line = self.total - lift * self.count;
@@ -125,8 +125,8 @@ impl Plan {
     }
 }
 
-/// `count` distinct numbers from 1 to `most`, sorted. Where that is more than half of them, those
-/// that are left out are drawn instead.
+/// `count` distinct numbers from 1 to `most`, sorted. If that is more than half of them, the numbers to
+/// leave out are drawn instead.
 fn distinct(count: u64, most: u64, words: &mut Keystream) -> Vec<u64> {
     if count <= most / 2 {
         return draw_distinct(count, most, words);
@@ -136,8 +136,8 @@ fn distinct(count: u64, most: u64, words: &mut Keystream) -> Vec<u64> {
     (1..=most).filter(|number| left_out.next_if_eq(number).is_none()).collect()
 }
 
-/// Draws numbers from 1 to `most`, passing over those that were drawn before, until there are
-/// `count`. Each round draws as many as are missing, which never is one too many.
+/// Draws numbers from 1 to `most`, skipping those drawn before, until there are `count`. Each round draws
+/// as many as are missing, so never one too many.
 fn draw_distinct(count: u64, most: u64, words: &mut Keystream) -> Vec<u64> {
     let mut numbers = Vec::new();
     loop {
@@ -146,7 +146,7 @@ fn draw_distinct(count: u64, most: u64, words: &mut Keystream) -> Vec<u64> {
             return numbers;
         }
         numbers.extend((0..missing).map(|_| 1 + words.below(most)));
-        // A stable sort finds the sorted run in front and is done in linear time but for the rest.
+        // A stable sort detects the sorted run in front and takes linear time except for the rest.
         numbers.sort();
         numbers.dedup();
     }
@@ -159,10 +159,10 @@ fn shuffle(packets: &mut [u64], words: &mut Keystream) {
     }
 }
 
-/// How many bytes of the keystream are made at a time.
+/// How many bytes of the keystream are generated at a time.
 const BLOCK_BYTES: usize = 512;
 
-/// The words that decide.
+/// The random words.
 struct Keystream {
     cipher: ChaCha20,
     block: [u8; BLOCK_BYTES],
@@ -188,9 +188,9 @@ impl Keystream {
         u64::from_le_bytes(bytes)
     }
 
-    /// A number from 0 up to, not at, `bound`, each as likely as the other.
+    /// A number from 0 up to, not including, `bound`, each equally likely.
     fn below(&mut self, bound: u64) -> u64 {
-        // 2^64 mod bound words at the top would make the lowest numbers likelier.
+        // The top 2^64 mod bound words would make the lowest numbers likelier.
         let surplus = (u64::MAX % bound + 1) % bound;
         loop {
             let word = self.word();

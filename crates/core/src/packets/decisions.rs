@@ -1,4 +1,4 @@
-//! Decisions on campaigns: creating and filling them, claims, the end.
+//! Decisions on campaigns: creating and filling them, claims, and closing.
 
 use super::cut::Plan;
 use super::{Ahead, Campaign, Prepared, hex};
@@ -50,14 +50,14 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
     }
 }
 
-/// Notes the whole cut for the steps that follow.
+/// Keeps the whole cut for the steps that follow.
 fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
     if let Some((plan, seed)) = Plan::of(command).zip(prepared.seed) {
         *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts: prepared.amounts.clone() });
     }
 }
 
-/// Prepares the next packets. Tells whether all are prepared.
+/// Prepares the next packets. Returns whether all are prepared.
 fn fill(state: &State, campaign: &Id, laid: usize, amounts: &[u64], events: &mut Vec<Event>) -> bool {
     let end = laid.saturating_add(state.settings.packets_per_step_max.max(1)).min(amounts.len());
     if let Some(piece) = amounts.get(laid..end).filter(|piece| !piece.is_empty()) {
@@ -125,7 +125,7 @@ fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Ends a campaign and reveals its seed. Closing again changes nothing.
+/// Closes a campaign and reveals its seed. Closing it again changes nothing.
 pub(crate) fn close(state: &State, campaign: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, found) = state.campaigns.existing(campaign)?;
     let Campaign { claimed_count, claimed_amount, seed, method, min, max, .. } = *found;

@@ -17,7 +17,7 @@ pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
         E::PacketsClosed(closed) => {
             campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
         }
-        // What this announces was changed by the event before it.
+        // The previous event has already changed what this one announces.
         E::PacketsExhausted(_) => {}
     }
 }

@@ -1,5 +1,5 @@
-//! Red packets: a total cut into packets before anybody claims one. The cut follows from a seed
-//! whose hash is published when the campaign is created and which is revealed when it is closed.
+//! Red packets: a total is cut into packets before any claim. The cut follows from a seed whose hash is
+//! published when the campaign is created and which is revealed when it is closed.
 
 pub mod cut;
 mod decisions;
@@ -31,31 +31,31 @@ use cut::Plan;
 /// A total that is given away in packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Campaign {
-    /// What the packets hold.
+    /// The asset of the packets.
     pub asset: Id,
-    /// How many packets there are.
+    /// The number of packets.
     pub count: u64,
-    /// What they sum to.
+    /// The sum of all packets.
     pub total: u64,
-    /// How they were cut; absent where they were given one by one.
+    /// How they were cut; absent if they were listed one by one.
     pub method: Option<Method>,
-    /// The least in a packet.
+    /// The minimum of a packet.
     pub min: u64,
-    /// The most in a packet.
+    /// The maximum of a packet.
     pub max: Option<u64>,
     /// When claims begin.
     pub starts_at: Option<TimeMs>,
     /// When claims end.
     pub ends_at: Option<TimeMs>,
-    /// What the cut follows from; a secret until the campaign is closed.
+    /// The seed of the cut; secret until the campaign is closed.
     pub seed: Option<[u8; 32]>,
     /// The seed's hash.
     pub commitment: Option<[u8; 32]>,
-    /// How many packets are laid ready; claims begin when all are.
+    /// How many packets are prepared; claims begin when all are.
     pub laid_count: u64,
-    /// How many packets were claimed: those in front.
+    /// How many packets were claimed, from the front.
     pub claimed_count: u64,
-    /// What they sum to.
+    /// The sum of the claimed packets.
     pub claimed_amount: u64,
     /// When the campaign was closed.
     pub closed_at: Option<TimeMs>,
@@ -89,16 +89,16 @@ impl Campaign {
 /// A user's packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Which, counted from 1.
+    /// Its number, counted from 1.
     pub packet: u64,
-    /// When it became the user's.
+    /// When it was claimed.
     pub at: TimeMs,
 }
 
 record_wire!(Claim { packet, at });
 
-/// Amounts in order, such as one event laid ready. They never change, so that noting and taking back
-/// changes copies none of them.
+/// Amounts in order, such as those that one event prepared. They never change, so recording and rolling
+/// back changes copies none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece(Arc<[u64]>);
 
@@ -113,9 +113,9 @@ impl Wire for Piece {
     }
 }
 
-/// The whole cut of the campaign that is being filled, so that each further step need not make it
-/// anew. A memo of [`Plan::cut`] and no part of the state: where it is missing, as after a restart
-/// between two steps, the cut is made again.
+/// The whole cut of the campaign that is being filled, so that further steps need not repeat it. A memo
+/// of [`Plan::cut`], not part of the state: if it is missing, as after a restart between two steps, the
+/// cut is repeated.
 #[derive(Debug)]
 struct Ahead {
     plan: Plan,
@@ -127,13 +127,13 @@ struct Ahead {
 #[derive(Debug)]
 pub struct Campaigns {
     campaigns: Table<Id, Campaign>,
-    /// Packets by the number of the first. Claims give what was prepared here by
-    /// `packets.filled`, whatever a cut would come to today.
+    /// Packets by the number of the first. Claims pay what `packets.filled` prepared here, whatever a cut
+    /// would give today.
     pieces: Ordered<(Slot, u64), Piece>,
     claims: Table<(Slot, Id), Claim>,
-    /// Who has which packet, for lists. It follows from the claims, and is not written to snapshots.
+    /// Which user has which packet, for lists. Derived from the claims, and not written to snapshots.
     claimants: Ordered<(Slot, u64), Id>,
-    /// The given amounts of campaigns whose packets are not all prepared.
+    /// The listed amounts of campaigns whose packets are not all prepared.
     listed: Ordered<Slot, Piece>,
     ahead: RefCell<Option<Ahead>>,
 }
@@ -158,19 +158,19 @@ impl Campaigns {
         self.campaigns.get(campaign)
     }
 
-    /// Restores a campaign that another store kept.
+    /// Restores a campaign from another store.
     pub fn restore(&mut self, id: Id, campaign: Campaign) {
         self.campaigns.insert(id, campaign);
     }
 
-    /// Restores a packet that another store kept, of a campaign that was restored.
+    /// Restores a packet from another store, of a campaign that was restored.
     pub fn restore_packet(&mut self, campaign: &Id, packet: u64, amount: u64) {
         if let Some(slot) = self.campaigns.find(campaign) {
             self.pieces.insert((slot, packet), Piece([amount].into()));
         }
     }
 
-    /// Restores a claim that another store kept, of a campaign that was restored.
+    /// Restores a claim from another store, of a campaign that was restored.
     pub fn restore_claim(&mut self, campaign: &Id, user: Id, claim: Claim) {
         if let Some(slot) = self.campaigns.find(campaign) {
             self.claimants.insert((slot, claim.packet), user.clone());
@@ -183,7 +183,7 @@ impl Campaigns {
         self.campaigns.iter()
     }
 
-    /// The packet that a user has of a campaign, and its amount.
+    /// A user's packet of a campaign, and its amount.
     #[must_use]
     pub fn claimed(&self, campaign: &Id, user: &Id) -> Option<(&Claim, u64)> {
         self.claimed_at(self.campaigns.find(campaign)?, user)
@@ -194,7 +194,7 @@ impl Campaigns {
         Some((claim, self.amount(slot, claim.packet)?))
     }
 
-    /// What a packet holds.
+    /// The amount of a packet.
     fn amount(&self, slot: Slot, packet: u64) -> Option<u64> {
         let ((_, first), piece) = self.pieces.range((slot, 0)..=(slot, packet)).next_back()?;
         piece.0.get(usize::try_from(packet - first).ok()?).copied()
@@ -207,13 +207,13 @@ impl Campaigns {
             .ok_or_else(|| Refusal::new(Code::CampaignNotFound, facts![campaign]))
     }
 
-    /// All amounts by a plan, from the memo where it holds them.
+    /// All amounts of a plan, from the memo if it has them.
     fn cut_by(&self, plan: Plan, seed: [u8; 32]) -> Arc<[u64]> {
         let mut ahead = self.ahead.borrow_mut();
         if let Some(ahead) = ahead.as_ref().filter(|ahead| ahead.plan == plan && ahead.seed == seed) {
             return Arc::clone(&ahead.amounts);
         }
-        // It was cut when the campaign was created, so it can be.
+        // It was cut when the campaign was created, so the cut must succeed.
         let amounts: Arc<[u64]> = plan.cut(&seed).unwrap_or_default().into();
         *ahead = Some(Ahead { plan, seed, amounts: Arc::clone(&amounts) });
         amounts

@@ -1,4 +1,4 @@
-//! Cutting outside the writer's turn, when the envelope is made.
+//! Cutting before the writer's turn, when the envelope is made.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::command::shapes::Cut;
 use crate::command::table::PacketCreate;
 use crate::types::{INTEGER_MAX, Id, OperationId, Positive};
 
-/// The most amounts that a campaign is given one by one: they stand in one event, which stays far
-/// below the largest entry of the log.
+/// The maximum number of amounts listed one by one: they are in one event, which stays far below the
+/// largest log entry.
 pub const AMOUNTS_MAX: usize = 250_000;
 
-/// Packets cut outside the writer's turn.
+/// Packets cut before the writer's turn.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Prepared {
     pub(crate) seed: Option<[u8; 32]>,
     pub(crate) amounts: Arc<[u64]>,
 }
 
-/// Shows nothing of what is still to be drawn.
+/// Hides the amounts that are still to be claimed.
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Prepared").field("count", &self.amounts.len()).finish_non_exhaustive()
@@ -30,20 +30,20 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Prepared {
-    /// What the cut follows from; absent where amounts were given one by one. A secret until the
-    /// campaign is closed.
+    /// The seed of the cut; absent if amounts were listed one by one. Secret until the campaign is
+    /// closed.
     #[must_use]
     pub fn seed(&self) -> Option<&[u8; 32]> {
         self.seed.as_ref()
     }
 
-    /// What is published of the seed when the campaign is created.
+    /// The commitment to the seed, published when the campaign is created.
     #[must_use]
     pub fn commitment(&self) -> Option<[u8; 32]> {
         self.seed.as_ref().map(commitment)
     }
 
-    /// What the packets hold, in the order in which they are claimed. A secret as the seed is.
+    /// The amounts of the packets, in the order in which they are claimed. As secret as the seed.
     #[must_use]
     pub fn amounts(&self) -> &[u64] {
         &self.amounts
@@ -52,7 +52,7 @@ impl Prepared {
     /// Cuts the packets of a campaign.
     ///
     /// # Errors
-    /// When the plan cannot be cut, or more amounts are given than a campaign takes.
+    /// When the plan cannot be cut, or more amounts are listed than a campaign may have.
     pub fn new(
         create: &PacketCreate,
         operation: Option<&OperationId>,
@@ -68,7 +68,7 @@ impl Prepared {
     }
 }
 
-/// The amounts that are given one by one.
+/// The listed amounts.
 fn listed(cut: &Cut) -> Result<Arc<[u64]>, Invalid> {
     let amounts = match cut {
         Cut::Amounts(amounts) => amounts.as_slice(),
@@ -89,11 +89,11 @@ fn check_amounts(amounts: &[Positive]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// HMAC-SHA-256 by the deployment's secret over the campaign's id, a zero byte and the operation's
-/// id, which is empty where the caller gave none. No id has a zero byte in it.
+/// HMAC-SHA-256 with the deployment's secret over the campaign's id, a zero byte and the operation's id,
+/// which is empty if the caller gave none. No id contains a zero byte.
 fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>) -> [u8; 32] {
     let operation = operation.map_or("", OperationId::as_str);
-    // HMAC fills a key shorter than the hash's block of 64 bytes up with zeros.
+    // HMAC pads a key shorter than the hash's block of 64 bytes with zeros.
     let mut key = [0; 64];
     key[..32].copy_from_slice(secret);
     let mut mac = <Hmac<Sha256> as KeyInit>::new(&key.into());
@@ -103,7 +103,7 @@ fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>) -> [u
     mac.finalize().into_bytes().into()
 }
 
-/// What is published of a seed when the campaign is created.
+/// The commitment to a seed, published when the campaign is created.
 pub(super) fn commitment(seed: &[u8; 32]) -> [u8; 32] {
     Sha256::digest(seed).into()
 }

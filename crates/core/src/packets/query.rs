@@ -1,4 +1,5 @@
-//! Queries about campaigns. They never show the next amounts, nor the seed before the end.
+//! Queries about campaigns. They never show unclaimed amounts, nor the seed before the campaign is
+//! closed.
 
 use super::{Campaign, hex};
 use crate::command::table::PacketClaims;

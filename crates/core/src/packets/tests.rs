@@ -3,11 +3,11 @@ use crate::machine::Machine;
 use crate::machine::bench::{Bench, snapshot};
 use crate::state::StateSettings;
 
-// By a secret of zeros, for campaign `c` without an operation id; made by another program.
+// With a secret of zeros, for campaign `c` without an operation id; computed by another program.
 const SEED: &str = "af84377deba8d2edfc2616941b23413304da33ea3679bc865dc6057a56222709";
 const COMMITMENT: &str = "ce6154d0f296327cedd208a626e9a7f736216ba4bf9afc37196dd47796e6df6b";
 
-/// A machine that lays three packets ready in each step.
+/// A machine that prepares three packets in each step.
 fn small_steps() -> Bench {
     Bench::with(StateSettings { packets_per_step_max: 3, batch_packets_max: 3, ..StateSettings::default() })
 }
@@ -174,7 +174,7 @@ fn a_long_campaign_is_laid_ready_in_steps() {
     bench.check_fold();
 }
 
-/// Breaks off after each entry in turn and goes on from what the log holds.
+/// Stops after each entry in turn and continues from the log.
 fn check_interruptions(line: &str) {
     let mut bench = small_steps();
     bench.run(&[line]);
