@@ -1,4 +1,4 @@
-//! Integers, ids and times: the only shapes in which numbers and names enter the state machine.
+//! Integers, ids and times: the only forms in which numbers and names enter the state machine.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub fn deadline_after(now: TimeMs, ttl_ms: Positive) -> TimeMs {
     now.saturating_add(ttl_ms.get()).min(INTEGER_MAX)
 }
 
-/// A signed view of a quantity that is known to be at most [`INTEGER_MAX`].
+/// A quantity that is known to be at most [`INTEGER_MAX`], as a signed integer.
 #[must_use]
 pub fn signed(quantity: u64) -> i64 {
     i64::try_from(quantity).unwrap_or(i64::MAX)
@@ -126,22 +126,22 @@ impl Id {
     /// Reads an id.
     ///
     /// # Errors
-    /// When it is empty, too long, or has a byte or a second hash tag that no id has.
+    /// When it is empty or too long, or contains an invalid byte or a second hash tag.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         check_id(text).map_err(|reason| Invalid::new(argument, reason))?;
         Ok(Self(CompactString::from_utf8_lossy(text)))
     }
 
-    /// What the names of world accounts begin with; no caller may give such a name.
+    /// The prefix of world accounts' names; no caller may use it in a name.
     pub const WORLD_PREFIX: &'static str = "$world:";
 
-    /// The account from and to which money of `asset` enters and leaves a partition.
+    /// The account through which money of `asset` enters and leaves a partition.
     #[must_use]
     pub fn world(asset: &Id) -> Self {
         Self(compact_str::format_compact!("{}{}", Self::WORLD_PREFIX, asset.0))
     }
 
-    /// Takes text that was checked when it first came in, such as what the log holds.
+    /// Takes text that was validated when it first arrived, such as text from the log.
     pub(crate) fn trusted(text: CompactString) -> Self {
         Self(text)
     }
@@ -187,7 +187,7 @@ impl OperationId {
     /// Reads an operation id.
     ///
     /// # Errors
-    /// When it is empty, longer than 128 bytes, or has a byte that is not printable ASCII.
+    /// When it is empty, longer than 128 bytes, or contains a byte that is not printable ASCII.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         if text.is_empty() || text.len() > OPERATION_ID_BYTES_MAX {
             return Err(Invalid::new(argument, "must be 1 to 128 bytes long"));
@@ -256,8 +256,8 @@ impl fmt::Display for OperationId {
     }
 }
 
-/// Free text of a caller, such as the reason of an adjustment: 1 to 256 characters of UTF-8, none of
-/// them a control character.
+/// Free text from a caller, such as the reason of an adjustment: 1 to 256 characters of UTF-8 without
+/// control characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(CompactString);
 
@@ -265,7 +265,7 @@ impl Text {
     /// Reads a text.
     ///
     /// # Errors
-    /// When it is empty, too long, no UTF-8, or has control characters.
+    /// When it is empty, too long, not UTF-8, or contains control characters.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         let refused =
             || Invalid::new(argument, "must be 1 to 256 characters of UTF-8 without control characters");

@@ -1,10 +1,9 @@
-//! Stretches of time: from a start up to, not at, an end; and the windows in which limits count.
-//!
-//! A window has an index, which rises by one from each to the next. Calendar windows count from the
-//! one that holds 1970-01-01 00:00 at their offset from UTC, so that the index of an hour is
-//! ⌊local ms ÷ 3 600 000⌋, of a day ⌊local ms ÷ 86 400 000⌋, of a week ⌊(days + 3) ÷ 7⌋ (1970 began
-//! on a Thursday, weeks begin on Monday), of a month 12 · (year − 1970) + month − 1. Fixed windows
-//! are ⌊t ÷ duration⌋. The calendar is the proleptic Gregorian one, without leap seconds.
+//! Time spans from a start up to, not including, an end; and the windows in which limits count.
+//! A window has an index, which increases by one from window to window. Calendar windows count from the
+//! one that contains 1970-01-01 00:00 at their offset from UTC, so that the index of an hour is ⌊local ms
+//! ÷ 3 600 000⌋, of a day ⌊local ms ÷ 86 400 000⌋, of a week ⌊(days + 3) ÷ 7⌋ (1970 began on a Thursday,
+//! weeks begin on Monday), of a month 12 · (year − 1970) + month − 1. Fixed windows have the index ⌊t ÷
+//! duration⌋. The calendar is proleptic Gregorian, without leap seconds.
 
 use crate::command::shapes::{CalendarUnit, Window};
 use crate::facts;
@@ -21,7 +20,7 @@ pub const DAY_MS: i64 = 24 * HOUR_MS;
 /// Days from a Monday to 1970-01-01.
 pub const DAYS_SINCE_MONDAY: i64 = 3;
 
-/// Whether `now` lies within a sale or campaign: from its start up to, not at, its end.
+/// Whether `now` lies within a sale or campaign: from its start up to, not including, its end.
 pub(crate) fn check_times(
     starts_at: Option<TimeMs>,
     ends_at: Option<TimeMs>,
@@ -36,8 +35,8 @@ pub(crate) fn check_times(
     Ok(())
 }
 
-/// The index of the window that holds `at`, and when the next one begins: for ever absent where
-/// there is no window, and kept within the range of integers.
+/// The index of the window that contains `at`, and when the next one begins: absent if there is no
+/// window, and kept within the range of integers.
 #[must_use]
 pub fn window_at(window: Window, at: TimeMs) -> (i64, Option<TimeMs>) {
     match window {
@@ -76,9 +75,8 @@ fn calendar_start(unit: CalendarUnit, index: i64) -> i64 {
     }
 }
 
-// Years are taken to begin with March, so that a leap day is a year's last: then the months before
-// month m of such a year have (153 m + 2) ÷ 5 days. Eras are the 400 years after which the calendar
-// repeats.
+// Years begin with March here, so that a leap day is the last day of a year: then the months before month
+// m of such a year have (153 m + 2) ÷ 5 days. Eras are the 400 years after which the calendar repeats.
 /// The days of an era.
 pub const ERA_DAYS: i64 = 146_097;
 /// The months of an era.

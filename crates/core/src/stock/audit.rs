@@ -1,4 +1,4 @@
-//! Recounting receipts against counters, a bounded piece at a time, while sales go on.
+//! Recounting receipts and comparing them with counters, in bounded pieces, while sales continue.
 
 use super::{Audit, StockItem};
 use crate::event::{Event, StockAuditAdvanced, StockAudited};
@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::store::Slot;
 use crate::types::Id;
 
-/// Recounts the next piece; the piece that reaches the horizon compares the figures.
+/// Recounts the next piece; the piece that reaches the horizon compares the totals.
 pub fn advance(state: &State, sku: &Id, events: &mut Vec<Event>) -> Verdict {
     let (slot, item) = state.stock.existing(sku)?;
     let sum = item.available + item.reserved + item.sold;
@@ -36,8 +36,8 @@ fn begin(item: &StockItem) -> Audit {
     Audit { horizon_serial: item.serial, through_serial: 0, counted: 0, expected: item.sold }
 }
 
-/// The last serial of the piece, and the units still sold up to there. Receipts follow each other
-/// without gaps, so a serial that no receipt holds is found where it is missing.
+/// The last serial of the piece, and the units still sold up to it. Receipts are consecutive without
+/// gaps, so a serial without a receipt shows up as a gap.
 fn count(state: &State, slot: Slot, begun: &Audit) -> Result<(u64, u64), Refusal> {
     let (mut through, mut counted) = (begun.through_serial, begun.counted);
     let rest = (slot, through + 1)..=(slot, begun.horizon_serial.max(through + 1));

@@ -46,7 +46,7 @@ pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
             give_up(state, &expired.sku, &expired.reservation, ReservationStatus::Expired, at);
         }
         E::ReservationExtended(extended) => extend(state, extended),
-        // What these announce was changed by the event before them.
+        // The previous events have already changed what these announce.
         E::StockSoldOut(_) | E::StockAvailableAgain(_) => {}
     }
 }
@@ -94,7 +94,7 @@ impl StockItems {
         self.items.at(slot).is_some_and(|item| item.per_owner_max.is_some())
     }
 
-    /// Units are counted per owner only if the item has a limit, which cannot be set later.
+    /// Units are counted per owner only if the item has a limit, which cannot be added later.
     fn count_owner(&mut self, slot: Slot, owner: &Id, quantity: u64) {
         if self.is_limited(slot) {
             self.owners.add(&owner_key(slot, owner), quantity, None);
@@ -123,7 +123,7 @@ impl StockItems {
         self.add_returned(slot, *receipt, *first, *count);
     }
 
-    /// Notes a range that came back, joined with its neighbours within the receipt.
+    /// Records a returned range, merged with its neighbours within the receipt.
     fn add_returned(&mut self, slot: Slot, receipt: u64, first: u64, count: u64) {
         let (mut first, mut count) = (first, count);
         let before = self.returned.range((slot, receipt)..(slot, first)).next_back();
@@ -144,7 +144,7 @@ impl StockItems {
 }
 
 impl Audit {
-    /// Returned units are no longer expected by an audit, and are subtracted if it counted them already.
+    /// An audit no longer expects returned units; they are subtracted if it has counted them already.
     fn give_back(&mut self, receipt: u64, count: u64) {
         if receipt <= self.horizon_serial {
             self.expected = self.expected.saturating_sub(count);
@@ -205,8 +205,8 @@ fn give_up(state: &mut State, sku: &Id, reservation: &Id, status: ReservationSta
     state.stock.uncount_owner(slot, &record.owner, record.quantity);
 }
 
-/// Marks a reservation as ended. An expired one ended at its deadline, so that it is forgotten at the
-/// same time no matter who noticed.
+/// Marks a reservation as ended. An expired one ended at its deadline, so it is forgotten at the same
+/// time no matter who noticed the expiry.
 fn end(state: &mut State, sku: &Id, reservation: &Id, status: ReservationStatus, at: TimeMs) -> Option<Slot> {
     let slot = state.stock.items.find(sku)?;
     let row = state.stock.reservations.find(&(slot, reservation.clone()))?;

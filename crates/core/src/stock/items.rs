@@ -1,4 +1,4 @@
-//! Decisions on stock items as such: creating, restocking, adjusting, closing.
+//! Decisions on stock items themselves: creating, restocking, adjusting, closing.
 
 use super::note_availability;
 use crate::command::table::{StockAdjust, StockCreate, StockRestock};
@@ -57,7 +57,7 @@ pub fn adjust(state: &State, command: &StockAdjust, events: &mut Vec<Event>) -> 
     Ok(facts![available, total])
 }
 
-/// Ends sales for good. Closing again changes nothing.
+/// Ends sales permanently. Closing again changes nothing.
 pub fn close(state: &State, sku: &Id, events: &mut Vec<Event>) -> Verdict {
     let (_, item) = state.stock.existing(sku)?;
     if !item.closed {

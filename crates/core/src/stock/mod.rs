@@ -1,5 +1,5 @@
-//! Stock: items that are sold by the unit. `total = available + reserved + sold` always. Sold units have serials
-//! from a counter that only rises, and every sale leaves a receipt.
+//! Stock: items that are sold by the unit. `total = available + reserved + sold` always. Serials of sold
+//! units come from a counter that only increases, and every sale has a receipt.
 
 pub mod audit;
 mod evolve;
@@ -37,19 +37,19 @@ pub struct StockItem {
     pub reserved: u64,
     /// Units sold and not returned.
     pub sold: u64,
-    /// Units that were sold and came back.
+    /// Units that were sold and then returned.
     pub returned: u64,
-    /// The last serial given.
+    /// The last serial assigned.
     pub serial: u64,
-    /// How many units an owner may have reserved or bought.
+    /// The maximum number of units that an owner may have reserved or bought.
     pub per_owner_max: Option<u64>,
     /// When sales begin.
     pub starts_at: Option<TimeMs>,
     /// When sales end.
     pub ends_at: Option<TimeMs>,
-    /// Whether sales were ended for good.
+    /// Whether sales were ended permanently.
     pub closed: bool,
-    /// The recount under way.
+    /// The recount in progress.
     pub audit: Option<Audit>,
 }
 
@@ -67,8 +67,8 @@ record_wire!(StockItem {
     audit,
 });
 
-/// How far a recount of receipts has come. Sales after its start have serials beyond its horizon;
-/// returns are taken off both figures.
+/// The progress of a recount of receipts. Sales after its start have serials beyond its horizon; returns
+/// are subtracted from both counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
     /// The last serial that is recounted.
@@ -77,24 +77,24 @@ pub struct Audit {
     pub through_serial: u64,
     /// Units found so far.
     pub counted: u64,
-    /// Units that should be found in all.
+    /// Units that should be found in total.
     pub expected: u64,
 }
 
 record_wire!(Audit { horizon_serial, through_serial, counted, expected });
 
-/// A sale: units `first` to `first + count − 1`, by the key that it is kept under.
+/// A sale: units `first` to `first + count − 1`; `first` is the key of the receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The number of units.
     pub count: u64,
-    /// How many of them came back.
+    /// How many of them were returned.
     pub returned: u64,
-    /// Who bought them.
+    /// The buyer.
     pub owner: Id,
     /// The operation that sold them; empty where the caller gave no id.
     pub operation: CompactString,
-    /// When.
+    /// When it was made.
     pub at: TimeMs,
 }
 
@@ -118,9 +118,9 @@ shown_word!(ReservationStatus);
 /// Units set aside for an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// Whose.
+    /// The owner.
     pub owner: Id,
-    /// How many.
+    /// The number of units.
     pub quantity: u64,
     /// Its status.
     pub status: ReservationStatus,
@@ -140,7 +140,7 @@ pub struct StockItems {
     pub(crate) items: Table<Id, StockItem>,
     pub(crate) reservations: Table<(Slot, Id), Reservation>,
     pub(crate) receipts: Ordered<(Slot, u64), Receipt>,
-    /// Ranges of serials that came back, by their first, each within one receipt and none touching.
+    /// Ranges of returned serials, by their first serial, each within one receipt and none adjacent.
     pub(crate) returned: Ordered<(Slot, u64), u64>,
     pub(crate) owners: Counters,
 }
@@ -177,19 +177,19 @@ impl StockItems {
             .map(|((_, first), receipt)| (*first, receipt))
     }
 
-    /// Restores an item that another store kept.
+    /// Restores an item from another store.
     pub fn restore(&mut self, sku: Id, item: StockItem) {
         self.items.insert(sku, item);
     }
 
-    /// Restores a reservation that another store kept, of an item that was restored.
+    /// Restores a reservation from another store, of an item that was restored.
     pub fn restore_reservation(&mut self, sku: &Id, name: Id, reservation: Reservation) {
         if let Some(slot) = self.items.find(sku) {
             self.reservations.insert((slot, name), reservation);
         }
     }
 
-    /// Restores a receipt that another store kept, of an item that was restored.
+    /// Restores a receipt from another store, of an item that was restored.
     pub fn restore_receipt(&mut self, sku: &Id, first: u64, receipt: Receipt) {
         if let Some(slot) = self.items.find(sku) {
             self.receipts.insert((slot, first), receipt);
@@ -203,7 +203,7 @@ impl StockItems {
         }
     }
 
-    /// Restores how many units an owner has of an item that was restored.
+    /// Restores an owner's count of units of an item that was restored.
     pub fn restore_owner(&mut self, sku: &Id, owner: &Id, used: u64) {
         if let Some(slot) = self.items.find(sku) {
             let key = owner_key(slot, owner);
@@ -297,12 +297,12 @@ impl StockItems {
     }
 }
 
-/// The counter of what an owner has reserved and bought.
+/// The counter of the units that an owner has reserved and bought.
 pub(crate) fn owner_key(resource: Slot, owner: &Id) -> CounterKey {
     CounterKey { resource, limit: 0, window: 0, subject: crate::limits::subject(std::iter::once(owner)) }
 }
 
-/// Adds the event that goes with `available` reaching zero or leaving it.
+/// Adds the event for `available` reaching zero or leaving it.
 pub(crate) fn note_availability(sku: &Id, item: &StockItem, available: u64, events: &mut Vec<Event>) {
     if item.available > 0 && available == 0 {
         events.push(StockSoldOut { sku: sku.clone() }.into());

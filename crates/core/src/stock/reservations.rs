@@ -1,4 +1,4 @@
-//! Decisions on reservations: units set aside until confirmed, released or past their deadline.
+//! Decisions on reservations: units set aside until confirmed, released or expired.
 
 use super::sales::{check_quantity, on_sale};
 use super::{Reservation, ReservationStatus, StockItem, note_availability};
@@ -37,7 +37,7 @@ pub fn place(state: &State, command: &StockReserve, now: TimeMs, events: &mut Ve
     Ok(facts![deadline, available])
 }
 
-/// Sells what a reservation holds.
+/// Sells the units of a reservation.
 pub fn confirm(state: &State, command: &StockConfirm, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let StockConfirm { sku, reservation } = command;
     let (item, found) = open_reservation(state, sku, reservation, now)?;
@@ -55,7 +55,7 @@ pub fn confirm(state: &State, command: &StockConfirm, now: TimeMs, events: &mut 
     Ok(facts![first_serial, found.quantity])
 }
 
-/// Puts what a reservation holds back on sale.
+/// Makes the units of a reservation available again.
 pub fn release(state: &State, command: &StockRelease, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let StockRelease { sku, reservation } = command;
     let (item, found) = open_reservation(state, sku, reservation, now)?;
@@ -102,7 +102,7 @@ pub fn expire(state: &State, slot: Slot, reservation: &Id, events: &mut Vec<Even
     }
 }
 
-/// The reservation, unless it ended so long ago that its name is free again.
+/// The reservation, unless it ended so long ago that its name can be used again.
 pub(super) fn visible<'a>(
     state: &'a State,
     slot: Slot,
@@ -114,7 +114,8 @@ pub(super) fn visible<'a>(
     seen.then_some(found)
 }
 
-/// The status as it is at `now`: past its deadline a reservation has ended, noted or not.
+/// The status at `now`: a reservation has ended once its deadline has passed, whether or not an event has
+/// recorded that.
 pub(super) fn status_at(reservation: &Reservation, now: TimeMs) -> ReservationStatus {
     let open = reservation.status == ReservationStatus::Open;
     if open && now >= reservation.deadline { ReservationStatus::Expired } else { reservation.status }

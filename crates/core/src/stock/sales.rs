@@ -53,7 +53,8 @@ pub fn give_back(state: &State, command: &StockReturn, events: &mut Vec<Event>) 
     Ok(facts![count, available])
 }
 
-/// The first serial and owner of the receipt that holds the whole range, none of which came back yet.
+/// The first serial and the owner of the receipt that contains the whole range, of which nothing was
+/// returned yet.
 fn sold_range(state: &State, slot: Slot, first: u64, count: u64) -> Option<(u64, &Id)> {
     let ((its_slot, receipt), sale) = state.stock.receipts.range(..=(slot, first)).next_back()?;
     let end = first.checked_add(count)?;
@@ -65,7 +66,7 @@ fn sold_range(state: &State, slot: Slot, first: u64, count: u64) -> Option<(u64,
     if overlaps { None } else { Some((*receipt, &sale.owner)) }
 }
 
-/// The item, or the refusal that nothing of it is sold now.
+/// The item, or the refusal that it is not on sale now.
 pub(super) fn on_sale<'a>(state: &'a State, sku: &Id, now: TimeMs) -> Result<(Slot, &'a StockItem), Refusal> {
     let (slot, item) = state.stock.not_closed(sku)?;
     check_times(item.starts_at, item.ends_at, now)?;
@@ -89,7 +90,7 @@ pub(super) fn check_quantity(
         let code = if item.available == 0 { Code::SoldOut } else { Code::InsufficientStock };
         return Err(Refusal::new(code, facts![item.available, quantity]));
     }
-    // Reserved units will need serials too; a confirmation must never run out of them.
+    // Reserved units will need serials too; a confirmation must never run out of serials.
     if item.serial + item.reserved + quantity > INTEGER_MAX {
         return Err(Refusal::new(Code::Overflow, facts!["serial"]));
     }

@@ -1,16 +1,16 @@
-//! A growing sequence in pieces of equal length. Growing never copies what is there, so that no
-//! command waits while millions of rows are moved.
+//! A growing sequence in chunks of equal length. Growing never copies existing items, so no command waits
+//! while millions of rows are moved.
 
 use std::collections::VecDeque;
 
-/// How many items a piece has.
+/// The number of items in a chunk.
 const CHUNK_ITEMS: usize = 1 << 10;
 
-/// Items by position; the first may be taken off, positions then count from the new first.
+/// Items by position; after the first is removed, positions count from the new first.
 #[derive(Debug)]
 pub struct Chunks<T> {
     chunks: VecDeque<Vec<T>>,
-    /// How many items of the first piece were taken off and wait to be dropped with it.
+    /// How many items of the first chunk were removed and are dropped together with it.
     taken: usize,
     length: usize,
 }
@@ -63,7 +63,7 @@ impl<T> Chunks<T> {
         }
     }
 
-    /// Takes the last item off.
+    /// Removes the last item.
     pub fn pop(&mut self) -> Option<T> {
         self.length = self.length.checked_sub(1)?;
         let item = self.chunks.back_mut()?.pop();
@@ -73,7 +73,7 @@ impl<T> Chunks<T> {
         item
     }
 
-    /// Takes the first item off.
+    /// Removes the first item.
     pub fn pop_front(&mut self) {
         if self.length == 0 {
             return;

@@ -1,5 +1,5 @@
-//! The containers that state is kept in. Each can note what it changes and take it back, which is
-//! how a refused atomic batch leaves no trace.
+//! The containers of the state. Each can record its changes and roll them back, so that a refused atomic
+//! batch leaves no trace.
 
 mod chunks;
 mod index;
@@ -11,19 +11,19 @@ pub use index::Index;
 pub use ordered::Ordered;
 pub use table::{Slot, Table};
 
-/// What can take back what it changed since a mark.
+/// Can roll back its changes since a mark.
 pub trait Reversible {
-    /// Starts to note changes.
+    /// Starts to record changes.
     fn begin(&mut self);
 
-    /// Keeps what was changed and notes no more.
+    /// Keeps the changes and stops recording.
     fn commit(&mut self);
 
-    /// Takes back what was changed since [`Reversible::begin`], last change first.
+    /// Rolls back the changes since [`Reversible::begin`], last change first.
     fn rollback(&mut self);
 }
 
-/// Passes the three calls on to the named fields.
+/// Forwards the three calls to the named fields.
 #[macro_export]
 macro_rules! reversible_fields {
     ($name:ident { $($field:ident),* $(,)? }) => {

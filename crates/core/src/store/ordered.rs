@@ -1,4 +1,4 @@
-//! An ordered map, for what is asked for by range: deadlines, receipts, holds of an account.
+//! An ordered map, for data that is read by range: deadlines, receipts, holds of an account.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -60,7 +60,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
         self.rows.iter()
     }
 
-    /// Puts a row in, in place of the one that the key had.
+    /// Inserts a row, or replaces the row of the key.
     pub fn insert(&mut self, key: K, value: V) {
         match &mut self.changes {
             None => {
@@ -73,7 +73,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
         }
     }
 
-    /// Changes the row of a key, where there is one.
+    /// Changes the row of a key, if it exists.
     pub fn update(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(value) = self.rows.get_mut(key) {
             if let Some(changes) = &mut self.changes {
@@ -83,7 +83,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
         }
     }
 
-    /// Takes the row of a key out.
+    /// Removes the row of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let value = self.rows.remove(key)?;
         if let Some(changes) = &mut self.changes {
@@ -122,10 +122,10 @@ impl<K: Wire + Ord + Clone, V: Wire + Clone> Ordered<K, V> {
         }
     }
 
-    /// Reads what [`Ordered::put`] wrote into an empty map.
+    /// Reads the output of [`Ordered::put`] into an empty map.
     ///
     /// # Errors
-    /// When the bytes are no such map.
+    /// When the bytes do not encode such a map.
     pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
         for _ in 0..input.count()? {
             let (key, value) = (K::get(input)?, V::get(input)?);

@@ -1,5 +1,5 @@
-//! A hash table whose rows keep their place, so that one look-up serves a decision and the change
-//! that follows it.
+//! A hash table whose rows keep their slot, so that one lookup serves a decision and the change that
+//! follows it.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use super::{Chunks, Index, Reversible};
 use crate::codec::{Input, Malformed, Wire};
 
-/// The place of a row. Stays valid until the row is removed.
+/// The slot of a row. Stays valid until the row is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
@@ -25,22 +25,22 @@ impl Wire for Slot {
 
 #[derive(Debug)]
 enum Change<K, V> {
-    /// In a place that was made for it.
+    /// In a new slot.
     Appended,
-    /// In a place that was free.
+    /// In a slot that was free.
     Inserted(Slot),
     Updated(Slot, V),
     Removed(Slot, K, V),
 }
 
-/// Rows by key. Never iterated in hash order, so the order of hashes reaches no state.
+/// Rows by key. Never iterated in hash order, so the state never depends on hashes.
 #[derive(Debug)]
 pub struct Table<K, V> {
     index: Index,
     rows: Chunks<Option<(K, V)>>,
     free: Vec<u32>,
     hasher: FixedState,
-    /// The row found last: a decision and the change after it ask for the same one.
+    /// The row found last: a decision and the change after it look up the same one.
     found: Cell<u32>,
     changes: Option<Vec<Change<K, V>>>,
 }
@@ -71,7 +71,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.index.len() == 0
     }
 
-    /// Where the row of a key is.
+    /// The slot of the row with a key.
     #[must_use]
     pub fn find(&self, key: &K) -> Option<Slot> {
         let last = self.found.get();
@@ -89,24 +89,24 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.find(key).and_then(|slot| self.at(slot))
     }
 
-    /// The row in a place.
+    /// The row in a slot.
     #[must_use]
     pub fn at(&self, slot: Slot) -> Option<&V> {
         self.row(slot.0).map(|(_, value)| value)
     }
 
-    /// The key of the row in a place.
+    /// The key of the row in a slot.
     #[must_use]
     pub fn key_at(&self, slot: Slot) -> Option<&K> {
         self.row(slot.0).map(|(key, _)| key)
     }
 
-    /// Every row in the order of places.
+    /// Every row in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.rows.iter().flatten().map(|(key, value)| (key, value))
     }
 
-    /// Puts a row in, in place of the one that the key had.
+    /// Inserts a row, or replaces the row of the key.
     pub fn insert(&mut self, key: K, value: V) -> Slot {
         if let Some(slot) = self.find(&key) {
             self.update(slot, |row| *row = value);
@@ -123,7 +123,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         Slot(slot)
     }
 
-    /// Changes the row in a place.
+    /// Changes the row in a slot.
     pub fn update(&mut self, slot: Slot, change: impl FnOnce(&mut V)) {
         if let Some(Some((_, value))) = self.rows.get_mut(slot.0 as usize) {
             if let Some(changes) = &mut self.changes {
@@ -133,14 +133,14 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         }
     }
 
-    /// Changes the row of a key, where there is one.
+    /// Changes the row of a key, if it exists.
     pub fn update_key(&mut self, key: &K, change: impl FnOnce(&mut V)) {
         if let Some(slot) = self.find(key) {
             self.update(slot, change);
         }
     }
 
-    /// Takes the row of a key out.
+    /// Removes the row of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let slot = self.find(key)?;
         let (key, value) = self.displace(slot.0)?;
@@ -234,10 +234,11 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
         }
     }
 
-    /// Reads what [`Table::put`] wrote into an empty table. Rows that were never removed keep their place.
+    /// Reads the output of [`Table::put`] into an empty table. Rows that were never removed keep their
+    /// slot.
     ///
     /// # Errors
-    /// When the bytes are no such table.
+    /// When the bytes do not encode such a table.
     pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
         for _ in 0..input.count()? {
             let (key, value) = (K::get(input)?, V::get(input)?);
