@@ -1,4 +1,4 @@
-//! Where a resource lives: the Redis Cluster slot function, modulo the number of partitions.
+//! The location of a resource: the Redis Cluster slot function, modulo the number of partitions.
 
 use crate::types::Id;
 
@@ -12,13 +12,13 @@ pub fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// The hash slot, 0 to 16 383, of an id: of its `{tag}` where it has one that is not empty.
+/// The hash slot, 0 to 16 383, of an id: that of its `{tag}` if it has a non-empty one.
 #[must_use]
 pub fn slot(id: &Id) -> u16 {
     crc16(tag(id.as_str()).as_bytes()) & 0x3fff
 }
 
-/// The partition of an id among `partitions`.
+/// The partition of an id, among `partitions`.
 #[must_use]
 pub fn partition(id: &Id, partitions: u32) -> u32 {
     u32::from(slot(id)) % partitions.max(1)

@@ -1,8 +1,8 @@
-//! The kinds of resources: what commands act on and events change.
+//! The kinds of resources, on which commands act and which events change.
 
 use crate::deadlines::RecordKind;
 
-/// What kind of resource an id names.
+/// The kind of resource that an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResourceKind {
     /// An account, with its holds.
@@ -30,7 +30,7 @@ impl ResourceKind {
     }
 }
 
-/// The kind of resource that a row of the tables names: `Any` where an id only names the partition, `Nothing` where
+/// The kind of resource in a row of the tables: `Any` if an id only selects the partition, `Nothing` if
 /// there is no id.
 macro_rules! resource_kind {
     (Any) => {

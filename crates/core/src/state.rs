@@ -1,4 +1,4 @@
-//! A partition's state: the resources, what is remembered of operations, and what ends by itself.
+//! A partition's state: the resources, the stored operations, and the records that end by time.
 
 use crate::accounts::Accounts;
 use crate::codec::{Input, Malformed, Wire};
@@ -18,27 +18,29 @@ use crate::types::{Id, TimeMs};
 /// The settings that outcomes depend on. They must be the same in every engine of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateSettings {
-    /// How long operation ids are remembered.
+    /// How long operation ids are stored.
     pub window_ms: u64,
-    /// The least time for which they are remembered. New operations are refused before an id is forgotten earlier.
+    /// The minimum time for which they are stored. New operations are refused rather than forgetting an
+    /// id earlier.
     pub window_ms_min: u64,
-    /// How many operation ids a partition remembers at most.
+    /// The maximum number of operation ids that a partition stores.
     pub operations_max: usize,
-    /// How long ended records answer under their names.
+    /// How long ended records stay visible under their names.
     pub retention_ms: u64,
-    /// How many makers or cancelled orders one step touches at most.
+    /// The maximum number of makers or cancelled orders that one step touches.
     pub step_max: usize,
-    /// How many packets one step prepares.
+    /// The maximum number of packets that one step prepares.
     pub packets_per_step_max: usize,
-    /// What a line of an atomic batch touches at most, because it cannot take further steps.
+    /// The maximum number of records that a line of an atomic batch touches, because it cannot take
+    /// further steps.
     pub batch_step_max: usize,
-    /// How many packets a line of an atomic batch prepares at most.
+    /// The maximum number of packets that a line of an atomic batch prepares.
     pub batch_packets_max: usize,
-    /// How many of a resource's deadlines a command ends before it is decided.
+    /// The maximum number of a resource's deadlines that a command ends before it is decided.
     pub due_per_command_max: usize,
-    /// How many receipts one piece of an audit recounts.
+    /// The maximum number of receipts that one piece of an audit recounts.
     pub receipts_per_audit_max: usize,
-    /// Whether ULIDs carry the time of an operation, beside UUIDs of version 7.
+    /// Whether ULIDs carry the time of an operation, in addition to version 7 UUIDs.
     pub ulid_times: bool,
     /// Keys the hashes of names and operation ids, so that callers cannot choose colliding ones.
     pub hash_seed: u64,
@@ -64,23 +66,23 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
-    /// How far ahead of the clock an id may carry its time. Ids that carry a time count as expired so
-    /// much before the window is over, so that none can be forgotten while its own time still lies within.
+    /// How far ahead of the clock an id's time may be. Ids with a time expire this much before the end of
+    /// the window, so that none can be forgotten while its own time is still within the window.
     #[must_use]
     pub const fn id_lead_ms_max(&self) -> u64 {
         self.window_ms_min / 10
     }
 
-    /// Makes steps as large as those of a batch's lines, and gives those sizes back when called again.
+    /// Makes steps as large as those of a batch's lines; a second call swaps the sizes back.
     pub(crate) const fn exchange_steps(&mut self) {
         std::mem::swap(&mut self.step_max, &mut self.batch_step_max);
         std::mem::swap(&mut self.packets_per_step_max, &mut self.batch_packets_max);
     }
 
-    /// Sets one by its name; the sizes of steps also for the lines of batches.
+    /// Sets one setting by name; step sizes are also set for the lines of batches.
     ///
     /// # Errors
-    /// When there is no setting of this name, or the value is not a number (for `ulid_times`: `true` or `false`).
+    /// When no setting has this name, or the value is not a number (for `ulid_times`: `true` or `false`).
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         fn parsed<T: std::str::FromStr>(value: &str) -> Result<T, String> {
             value.parse().map_err(|_| format!("'{value}' is not a value that it can have"))
@@ -104,10 +106,10 @@ impl StateSettings {
 }
 
 /// How many ended records, and how many counters of ended windows, are dropped for each event of an
-/// entry: more than an event makes, so that memory follows the window however large batches are.
+/// entry: more than an event creates, so that memory use follows the window however large batches are.
 pub const FORGOTTEN_PER_EVENT_MAX: usize = LIMITS_MAX + 4;
 
-/// When an event happened, and by whose operation.
+/// When an event happened, and which operation caused it.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The stamp.
@@ -116,10 +118,10 @@ pub struct Origin<'a> {
     pub operation: &'a str,
 }
 
-/// Everything that a partition keeps.
+/// The complete state of a partition.
 #[derive(Debug)]
 pub struct State {
-    /// What outcomes depend on beside the log.
+    /// The settings that outcomes depend on besides the log.
     pub settings: StateSettings,
     /// The stamp of the last entry.
     pub at: TimeMs,
@@ -137,9 +139,9 @@ pub struct State {
     pub deadlines: Deadlines,
     /// Ended records by the time of their end.
     pub ended: Ended,
-    /// What is remembered of operations.
+    /// The stored operations.
     pub operations: Operations,
-    /// The operation whose next step must come before anything else.
+    /// The operation whose next step must run before anything else.
     pub unfinished: Option<Unfinished>,
 }
 
@@ -165,13 +167,13 @@ impl State {
         }
     }
 
-    /// Whether a record that ended at `ended_at` still answers under its name.
+    /// Whether a record that ended at `ended_at` is still visible under its name.
     #[must_use]
     pub fn is_retained(&self, ended_at: TimeMs, now: TimeMs) -> bool {
         ended_at.saturating_add(self.settings.retention_ms) > now
     }
 
-    /// Changes the state as the event says. The only thing that does; it cannot fail.
+    /// Changes the state as the event says. Nothing else changes it, and it cannot fail.
     pub fn evolve(&mut self, event: &Event, origin: Origin<'_>) {
         match event {
             Event::Account(event) => crate::accounts::evolve(self, event, origin.at),
@@ -179,7 +181,7 @@ impl State {
             Event::Packets(event) => crate::packets::evolve(self, event, origin.at),
             Event::Coupon(event) => crate::coupons::evolve(self, event, origin.at),
             Event::Market(event) => crate::markets::evolve(self, event, origin.at),
-            // The entry as a whole settles what concerns operations; see `Machine::settle`.
+            // The entry as a whole settles the operations; see `Machine::settle`.
             Event::Operation(
                 OperationEvent::OperationRefused(_)
                 | OperationEvent::OperationResolved(_)
@@ -189,7 +191,8 @@ impl State {
         }
     }
 
-    /// Drops ended records that no command can see any more, after an entry of so many events.
+    /// Drops ended records that no command can see any more, after an entry with the given number of
+    /// events.
     pub(crate) fn forget(&mut self, now: TimeMs, events: usize) {
         let count_max = FORGOTTEN_PER_EVENT_MAX.saturating_mul(events);
         self.coupons.forget_windows(now, count_max);
@@ -205,8 +208,8 @@ impl State {
         }
     }
 
-    /// The sum of the digests of a resource's entities, or of all, as they can be seen at the stamp
-    /// of the last entry.
+    /// The sum of the digests of a resource's entities, or of all entities, as visible at the stamp of
+    /// the last entry.
     #[must_use]
     pub fn digest(&self, only: Option<&Id>) -> u128 {
         let mut sum = Sum::new(only);
@@ -234,7 +237,7 @@ impl State {
     /// Reads what [`State::put`] wrote.
     ///
     /// # Errors
-    /// When the bytes are no such state.
+    /// When the bytes do not encode a state.
     pub fn load(settings: StateSettings, input: &mut Input<'_>) -> Result<Self, Malformed> {
         let mut state = Self::new(settings);
         state.at = Wire::get(input)?;

@@ -1,6 +1,6 @@
 //! Digests of one entity of every kind, after fixed commands. The records are those of
-//! `docs/reference/digest.md`, written there by a program in another language; a digest that was
-//! once published must never come out differently.
+//! `docs/reference/digest.md`, written there by a program in another language; a published digest must
+//! never change.
 
 use scarce_core::command::{Body, Command, Envelope, table};
 use scarce_core::machine::{Answer, Machine};
@@ -17,7 +17,7 @@ fn listed(begin: &str, end: &str) -> Vec<&'static str> {
     section.lines().filter_map(|line| line.strip_prefix("    ")).collect()
 }
 
-/// The page's commands, given to an empty machine at the stamp 1000 with a secret of zeros.
+/// The page's commands, executed by an empty machine at the stamp 1000 with a secret of zeros.
 fn machine() -> Machine {
     let mut machine = Machine::new(StateSettings::default(), 0);
     let mut log = Vec::new();
@@ -39,7 +39,7 @@ fn bytes(digits: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect()
 }
 
-/// Resource by resource, the sum of the page's records, each of which has the digest beside it.
+/// The sum of the page's records for each resource; the page gives each record's digest next to it.
 fn sums() -> Vec<(&'static str, u128)> {
     let mut kinds = Vec::new();
     let mut sums: Vec<(&str, u128)> = Vec::new();
@@ -64,7 +64,7 @@ fn sums() -> Vec<(&'static str, u128)> {
 #[test]
 fn digests_are_those_of_the_page() {
     let (machine, mut sums) = (machine(), sums());
-    // The world's name cannot be written as a caller's id.
+    // A caller's id cannot spell the world's name.
     for (resource, sum) in sums.iter().filter(|(its, _)| !its.starts_with('$')) {
         let id = Id::parse(resource.as_bytes(), "resource").expect("an id");
         assert_eq!(machine.state().digest(Some(&id)), *sum, "{resource}");
