@@ -8,21 +8,21 @@ use scarce_core::state::StateSettings;
 use super::request::{self, Request, atomic, single};
 use super::{BatchHead, Setup, Target};
 
-/// The key of every cut in tests.
+/// The secret of every cut in tests.
 const SECRET: [u8; 32] = [7; 32];
 
-/// Two machines that are sent the same. At a restart one is loaded from its snapshot and the other
-/// folded from its log; both must stay equal.
+/// Two machines that receive the same commands. At a restart one is loaded from its snapshot and the
+/// other is folded from its log; both must stay equal.
 #[derive(Debug)]
 pub struct CoreTarget {
     loaded: Lane,
     folded: Lane,
     clock: u64,
-    /// How many bytes of the log were read for events.
+    /// The number of log bytes already read for events.
     events_read: usize,
 }
 
-/// A machine and everything that it logged.
+/// A machine and its complete log.
 #[derive(Debug)]
 struct Lane {
     machine: Machine,
@@ -141,7 +141,7 @@ impl Lane {
         }
     }
 
-    /// A dry run leaves the machine as it was, to the byte.
+    /// A dry run leaves the machine unchanged, byte for byte.
     fn dry_run(&mut self, request: &Request, clock: u64) -> String {
         let Request::Write(envelope) = request else { return self.ask(request, clock) };
         let (before, logged) = (self.bytes(), self.log.len());
@@ -152,7 +152,7 @@ impl Lane {
         self.shown(answer)
     }
 
-    /// The first receipt, from the entry of the log that ends where the replay says.
+    /// The first receipt, from the log entry that ends where the replay says.
     fn read_back(&self, replay: Replay) -> String {
         let entries = self.entries().unwrap_or_default();
         match entries.iter().find(|entry| entry.sequence_last() == replay.sequence_last) {
@@ -179,8 +179,8 @@ impl Lane {
         bytes
     }
 
-    /// A crash between any two steps of a command leaves work that is finished after it, in the same
-    /// bytes as without the crash.
+    /// After a crash between any two steps of a command, the rest of the command produces the same bytes
+    /// as without the crash.
     fn check_crashes(&self, settings: &StateSettings) -> Result<(), String> {
         let entries = self.entries()?;
         for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.head.more) {

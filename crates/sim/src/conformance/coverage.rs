@@ -1,4 +1,4 @@
-//! What the tables must show, made from the command, code and event tables.
+//! What the tables of scenarios must show, derived from the command, code and event tables.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use scarce_core::outcome::Code;
 use super::Suite;
 use super::parse::{Row, Scenario, StepKind};
 
-/// The order of the checks that every mutating command begins with.
+/// The order of the checks that all mutating commands share.
 const GENERAL: &[(Code, Code)] = &[
     (Code::IdReused, Code::IdExpired),
     (Code::ResolvedAbsent, Code::IdExpired),
@@ -17,16 +17,16 @@ const GENERAL: &[(Code, Code)] = &[
     (Code::DeadlinePassed, Code::Overloaded),
 ];
 
-/// How much of the tables' rows there is to be, and is.
+/// How much the rows must show, and how much they do.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// How many things must be shown.
     pub needed: usize,
-    /// How many of them the list of impossible ones excuses.
+    /// How many of them the list of impossible things excuses.
     pub excused: usize,
     /// What no row shows.
     pub missing: Vec<String>,
-    /// What is wrong with annotations and with the list of impossible ones.
+    /// Errors in annotations and in the list of impossible things.
     pub mistakes: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Display for Coverage {
     }
 }
 
-/// What the tables show.
+/// What the rows show.
 #[derive(Default)]
 struct Shown<'a> {
     outcomes: BTreeSet<(&'a str, &'a str)>,
@@ -86,14 +86,14 @@ fn need(coverage: &mut Coverage, found: bool, excused: bool, what: impl FnOnce()
     }
 }
 
-/// The list of what no row can show, and which of its entries were needed.
+/// The list of what no row can show, and which of its entries were used.
 struct Excuses<'a> {
     suite: &'a Suite,
     used: BTreeSet<usize>,
 }
 
 impl Excuses<'_> {
-    /// Whether the list has this; an entry for something that a row shows stays unused.
+    /// Whether the list has this entry; an entry for something that a row shows stays unused.
     fn excuse(&mut self, found: bool, command: &str, first: Code, second: Option<Code>) -> bool {
         let at = self
             .suite
@@ -169,7 +169,7 @@ fn note_row<'a>(row: &'a Row, shown: &mut Shown<'a>) {
     }
 }
 
-/// An order of two refusals is shown only where the same command meets the second one alone.
+/// The order of two refusals is shown only if the same command also gets the second one alone.
 fn check_order<'a>(
     scenario: &'a Scenario,
     row: &'a Row,

@@ -3,16 +3,16 @@
 
 use super::{Failure, failure};
 
-/// A line of a table, after repetitions were written out.
+/// A line of a table, after repetitions were expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     /// Its number in the file.
     pub(super) number: usize,
-    /// What it says, without blanks around it.
+    /// Its text, trimmed.
     pub(super) text: String,
 }
 
-/// The lines that say something, with repetitions written out.
+/// The non-empty lines, with repetitions expanded.
 pub(super) fn expand(file: &str, text: &str, failures: &mut Vec<Failure>) -> Vec<Line> {
     let lines: Vec<Line> = text
         .lines()
@@ -53,7 +53,7 @@ fn header(text: &str) -> Option<(i64, &str)> {
     Some((count.parse().ok()?, name.trim()))
 }
 
-/// How many lines stand before the `end` that belongs to the beginning; batches have one of their own.
+/// The number of lines before the matching `end`; batches have an `end` of their own.
 fn body_length(lines: &[Line]) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, line) in lines.iter().enumerate() {
@@ -90,7 +90,7 @@ fn substitute(text: &str, name: &str, number: i64) -> String {
     out
 }
 
-/// The value of a sum of numbers, the name and multiples of it; nothing where the name is not in it.
+/// The value of a sum of numbers, the name and multiples of it; `None` if the name does not occur.
 fn value(sum: &str, name: &str, number: i64) -> Option<i64> {
     let spaced = sum.replace('-', "+-");
     let mut named = false;

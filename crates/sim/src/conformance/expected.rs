@@ -1,17 +1,17 @@
 //! The answer that a row expects.
 
-/// An expected answer: words, where `*` stands for any one word and a last `...` for any rest.
+/// An expected answer: words, where `*` stands for any one word and a final `...` for any rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected(String);
 
 impl Expected {
-    /// Takes the text after `->`.
+    /// Parses the text after `->`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
 
-    /// Any applied command, for rows that only prepare.
+    /// Any applied command, for rows that only set up a scenario.
     #[must_use]
     pub fn applied() -> Self {
         Self::new("APPLIED ...")
@@ -23,7 +23,7 @@ impl Expected {
         self.0.split(' ').next().unwrap_or("")
     }
 
-    /// The line and the code of the first refusal within a batch that is expected to be refused.
+    /// The line and the code of the first refusal in a batch that must be refused.
     #[must_use]
     pub fn refused_line(&self) -> Option<(usize, &str)> {
         let mut words = self.0.split(' ');
@@ -50,7 +50,7 @@ impl Expected {
     }
 }
 
-/// A `*` stands for any word, brackets around it aside, as in `[* 5]`.
+/// A `*` stands for any word, apart from brackets around it, as in `[* 5]`.
 fn fits(word: &str, got: &str) -> bool {
     if word == got {
         return true;

@@ -1,8 +1,8 @@
 //! What no row can show, and why: `impossible.txt`.
 //!
-//! A line is `COMMAND A B reason …` where both refusals cannot hold at once, or A cannot come and go
-//! around B; `COMMAND A - reason …` where the refusal itself cannot be provoked; `* A - reason …` for
-//! a code that no command of a table is answered.
+//! A line is `COMMAND A B reason …` if both refusals cannot hold at once, or A cannot come and go around
+//! B; `COMMAND A - reason …` if the refusal itself cannot be provoked; `* A - reason …` for a code that
+//! no command of a table returns.
 
 use scarce_core::command::table::find;
 use scarce_core::outcome::Code;
@@ -12,11 +12,11 @@ use super::{Failure, Place, failure};
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Where it stands.
+    /// Its location.
     pub(crate) place: Place,
     /// The command, or `*`.
     pub(crate) command: String,
-    /// The refusal that would be answered.
+    /// The refusal that would be returned.
     pub(crate) first: Code,
     /// The refusal that it would take precedence over.
     pub(crate) second: Option<Code>,

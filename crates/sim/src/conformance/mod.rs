@@ -1,10 +1,9 @@
-//! The conformance suite: scenario tables of commands and the answers that they must get, the same
-//! for every engine and every door.
+//! The conformance suite: scenario tables of commands and their expected answers, the same for every
+//! engine and every port.
 //!
-//! [`Suite::load`] reads the `conformance/**.txt` tables, [`Suite::run`] plays them against a
-//! [`Target`], and [`coverage::missing`] compares them with the command table, so that a refusal, an
-//! order of refusals or an event without a row is a failure. The format is explained in
-//! `conformance/README.md`.
+//! [`Suite::load`] reads the `conformance/**.txt` tables, [`Suite::run`] plays them against a [`Target`],
+//! and [`coverage::missing`] compares them with the command table, so that a refusal, an order of
+//! refusals or an event without a row is a failure. `conformance/README.md` explains the format.
 
 pub mod core_target;
 pub mod coverage;
@@ -25,12 +24,12 @@ pub use core_target::CoreTarget;
 pub use expected::Expected;
 pub use run::Report;
 
-/// What a scenario asks of the deployment that it starts from.
+/// What a scenario requires of its deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// The state machine's settings.
     pub settings: StateSettings,
-    /// How many partitions there are.
+    /// The number of partitions.
     pub partitions: u32,
 }
 
@@ -40,7 +39,7 @@ impl Default for Setup {
     }
 }
 
-/// What stands at the head of an atomic batch.
+/// The options of an atomic batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchHead<'a> {
     /// The operation id.
@@ -52,44 +51,43 @@ pub struct BatchHead<'a> {
 /// Something that commands can be sent to: the state machine alone, an engine, a server.
 ///
 /// Every answer is the text form of an outcome: the code's word and its facts, as
-/// [`scarce_core::outcome::Outcome`] shows them. A command that cannot be read is answered
-/// `INVALID argument reason`.
+/// [`scarce_core::outcome::Outcome`] shows them. A command that cannot be read gets `INVALID argument
+/// reason`.
 pub trait Target {
-    /// Whether the target can do what a scenario `requires`: `settings` for one that sets any,
-    /// `partitions` for one that needs several. One that makes an id for every command that comes
-    /// without says so to `makes_ids`; `operation.refused` and `operation.unchanged` are then passed
-    /// over.
+    /// Whether the target supports what a scenario `requires`: `settings` if the scenario changes any,
+    /// `partitions` if it needs several. A target that generates an id for every command without one
+    /// returns true for `makes_ids`; `operation.refused` and `operation.unchanged` are then ignored.
     fn supports(&self, feature: &str) -> bool;
 
     /// Starts over with an empty deployment.
     ///
     /// # Errors
-    /// When that cannot be done; the scenario fails.
+    /// When that fails; the scenario then fails.
     fn reset(&mut self, setup: &Setup) -> Result<(), String>;
 
-    /// Sets the clock that the next commands are stamped from, in Unix milliseconds. It may go back.
+    /// Sets the clock that stamps the next commands, in Unix milliseconds. It may go back.
     fn set_clock(&mut self, now: u64);
 
-    /// Sends a command and gives its answer. `words` begins with the command's name and includes
-    /// `ID`, `DEADLINE` and `DURABILITY`; a word may hold blanks or be empty.
+    /// Sends a command and returns its answer. `words` begins with the command's name and includes `ID`,
+    /// `DEADLINE` and `DURABILITY`; a word may contain blanks or be empty.
     fn command(&mut self, words: &[&str]) -> String;
 
-    /// Sends an atomic batch and gives its answer.
+    /// Sends an atomic batch and returns its answer.
     fn batch(&mut self, id: Option<&str>, deadline: Option<&str>, lines: &[Vec<&str>]) -> String;
 
-    /// What a command or, with an id and a deadline, a batch would be answered, from a target that can
-    /// tell without doing it. The runner then asks before each row, and compares.
+    /// The answer that a command or, with an id and a deadline, a batch would get, from a target that
+    /// supports dry runs. The runner then asks before each row, and compares.
     fn dry_run(&mut self, _batch: Option<BatchHead<'_>>, _lines: &[Vec<&str>]) -> Option<String> {
         None
     }
 
-    /// Lets the sweeper end up to `limit` due records, and gives how many it ended.
+    /// Runs the sweeper for up to `limit` due records, and returns how many it ended.
     fn expire(&mut self, limit: usize) -> usize;
 
-    /// Stops and starts again; everything that was answered must still be so.
+    /// Restarts the target; every answered change must survive.
     ///
     /// # Errors
-    /// When the state before and after differ, or the start fails.
+    /// When the state before and after differ, or the restart fails.
     fn restart(&mut self) -> Result<(), String>;
 
     /// The names of the events since the last call or the reset, in the order of the log.
@@ -99,10 +97,10 @@ pub trait Target {
     fn digest(&mut self) -> String;
 }
 
-/// Where a row stands.
+/// The location of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The table, below the suite's folder.
+    /// The table, relative to the suite's folder.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -114,7 +112,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Something that is not as the tables say, or a table that makes no sense.
+/// A deviation from the tables, or a table that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Where.
@@ -143,7 +141,7 @@ impl Suite {
     /// Reads every table below `folder`, and its list of what no row can show.
     ///
     /// # Errors
-    /// When a file cannot be read or understood; every mistake is named.
+    /// When a file cannot be read or parsed; all mistakes are reported.
     pub fn load(folder: &Path) -> Result<Self, Vec<Failure>> {
         let mut paths = Vec::new();
         collect(folder, &mut paths).map_err(|failure| vec![failure])?;
@@ -163,12 +161,12 @@ impl Suite {
         if failures.is_empty() { Ok(suite) } else { Err(failures) }
     }
 
-    /// Plays every scenario that the target supports; failures are collected, none stops the run.
+    /// Plays every scenario that the target supports; failures are collected, and none stops the run.
     pub fn run(&self, target: &mut dyn Target) -> Report {
         run::run(&self.scenarios, target)
     }
 
-    /// How many scenarios and rows there are, repetitions counted once each.
+    /// The number of scenarios and rows; repetitions count once each.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         (self.scenarios.len(), self.scenarios.iter().map(|scenario| scenario.steps.len()).sum())

@@ -1,4 +1,4 @@
-//! Reading tables.
+//! Parsing tables.
 
 use scarce_core::command::COMMON_OPTIONS;
 use scarce_core::outcome::Code;
@@ -6,27 +6,27 @@ use scarce_core::outcome::Code;
 use super::expand::{Line, expand};
 use super::{Expected, Failure, Place, Setup, failure};
 
-/// A story that starts from an empty deployment.
+/// A sequence of steps that starts from an empty deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
-    /// Where it begins.
+    /// Its location.
     pub(crate) place: Place,
     /// What it shows.
     pub(crate) title: String,
-    /// What it starts from.
+    /// The deployment that it starts from.
     pub(crate) setup: Setup,
-    /// What the target must be able to do.
+    /// What the target must support.
     pub(crate) requires: Vec<String>,
-    /// What happens, in order.
+    /// Its steps, in order.
     pub(crate) steps: Vec<Step>,
 }
 
-/// Something that happens in a scenario.
+/// A step of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// Where it stands.
+    /// Its location.
     pub(crate) place: Place,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: StepKind,
 }
 
@@ -35,32 +35,32 @@ pub(crate) struct Step {
 pub(crate) enum StepKind {
     /// The clock is set.
     Now(u64),
-    /// The clock goes on.
+    /// The clock advances.
     Later(u64),
-    /// Something is submitted.
+    /// A command or batch is submitted.
     Submit(Row),
-    /// The sweeper runs: at most how many, and how many it ends.
+    /// The sweeper runs: its limit, and the expected number of ended records.
     Expire(usize, usize),
-    /// The target stops and starts again.
+    /// The target restarts.
     Restart,
-    /// The events since the last such line; nothing where any will do.
+    /// The events since the last such line; `None` accepts any.
     Events(Option<Vec<String>>),
     /// The digest, compared with the last such line.
     Digest(Comparison),
 }
 
-/// How a digest compares with the one before.
+/// How a digest must compare with the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
-    /// It is only noted.
+    /// It is only stored.
     Noted,
     /// It is the same.
     Same,
-    /// It is another.
+    /// It differs.
     Changed,
 }
 
-/// A command or an atomic batch with the answer that it gets.
+/// A command or an atomic batch with its expected answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// The words of the command, or of each line of the batch.
@@ -69,21 +69,21 @@ pub(crate) struct Row {
     pub(crate) batch: Option<BatchHead>,
     /// The answer.
     pub(crate) expected: Expected,
-    /// What else is wrong with the command, which its answer takes precedence over.
+    /// Other faults of the command, over which its answer takes precedence.
     pub(crate) over: Vec<Code>,
 }
 
-/// What stands after `batch`.
+/// The options after `batch`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchHead {
-    /// The id of the whole.
+    /// The id of the batch.
     pub(crate) id: Option<String>,
-    /// The deadline of the whole.
+    /// The deadline of the batch.
     pub(crate) deadline: Option<String>,
 }
 
 impl Row {
-    /// What is asked for, without id, deadline and durability.
+    /// The request, without id, deadline and durability.
     pub(crate) fn content(&self) -> String {
         let line = |words: &Vec<String>| {
             let mut kept = Vec::new();
@@ -100,7 +100,7 @@ impl Row {
         self.lines.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The command and the code that the row is about: within a batch the refused line's.
+    /// The command and the code that the row is about: for a batch those of the refused line.
     pub(crate) fn subject(&self) -> (&str, &str) {
         let name = |at: usize| self.lines.get(at).and_then(|words| words.first()).map_or("", String::as_str);
         match self.expected.refused_line().filter(|_| self.batch.is_some()) {
@@ -138,7 +138,7 @@ pub(super) fn parse(file: &str, text: &str, scenarios: &mut Vec<Scenario>, failu
     }
 }
 
-/// The lines of a batch with its end; none where no batch begins.
+/// The lines of a batch and its end; `None` if no batch begins here.
 fn batch_body<'a>(lines: &'a [Line], at: &mut usize, text: &str) -> Result<Vec<&'a str>, String> {
     if text != "batch" && !text.starts_with("batch ") {
         return Ok(Vec::new());
@@ -204,7 +204,7 @@ fn set(setup: &mut Setup, rest: &str, requires: &mut Vec<String>) -> Result<(), 
     Ok(())
 }
 
-/// Names with `*count` where one is repeated; `...` takes any.
+/// Names, written `*count` if repeated; `...` accepts any.
 fn events(rest: &str) -> Result<Option<Vec<String>>, String> {
     let names = rest.strip_prefix("->").ok_or("needs -> and names")?.trim();
     if names == "..." {
@@ -242,7 +242,7 @@ fn row(text: &str) -> Result<Row, String> {
     Ok(Row { lines: vec![words(command)?], batch: None, expected, over })
 }
 
-/// The command, the answer and what it takes precedence over.
+/// The command, the answer and what the answer takes precedence over.
 fn split(text: &str) -> Result<(&str, Expected, Vec<Code>), String> {
     let Some((command, answer)) = text.split_once("->") else {
         return Ok((text, Expected::applied(), Vec::new()));
@@ -254,7 +254,7 @@ fn split(text: &str) -> Result<(&str, Expected, Vec<Code>), String> {
     Ok((command.trim(), expected, over.split_whitespace().map(code).collect::<Result<_, _>>()?))
 }
 
-/// Words between blanks; `"…"` is one word, with blanks or empty.
+/// Words separated by blanks; `"…"` is one word, which may contain blanks or be empty.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     let mut rest = text.trim();

@@ -4,7 +4,7 @@ use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Common, Effect, Envelope, Invalid};
 use scarce_core::types::{Natural, OperationId};
 
-/// A request that was read.
+/// A parsed request.
 #[derive(Clone, Debug)]
 pub enum Request {
     /// A command that only reads.
@@ -16,7 +16,7 @@ pub enum Request {
 /// Reads one command; `secret` keys the cuts of red packets.
 ///
 /// # Errors
-/// When the words are no command.
+/// When the words are not a command.
 pub fn single(words: &[&str], secret: &[u8; 32]) -> Result<Request, Invalid> {
     let (command, common) = read(words)?;
     if command.spec().effect == Effect::Read {
@@ -28,7 +28,7 @@ pub fn single(words: &[&str], secret: &[u8; 32]) -> Result<Request, Invalid> {
 /// Reads an atomic batch.
 ///
 /// # Errors
-/// When a line is no command, or carries an id of its own.
+/// When a line is not a command, or has its own id.
 pub fn atomic(
     id: Option<&str>,
     deadline: Option<&str>,
@@ -49,10 +49,10 @@ pub fn atomic(
     Envelope::new("", common, Body::Atomic(commands), secret).map(Request::Write)
 }
 
-/// Reads what a row asks for.
+/// Reads the request of a row.
 ///
 /// # Errors
-/// When it is no command or batch.
+/// When it is not a command or batch.
 pub fn of(
     batch: Option<super::BatchHead<'_>>,
     lines: &[Vec<&str>],

@@ -8,23 +8,23 @@ use scarce_core::command::table::find;
 use super::parse::{Comparison, Row, Scenario, Step, StepKind};
 use super::{BatchHead, Failure, Place, Target};
 
-/// Where every scenario's clock starts.
+/// The clock at the start of every scenario.
 const FIRST_CLOCK: u64 = 1_000;
 
-/// Events that tell only of what is remembered under ids. A target that makes an id for every
-/// command that comes without has more of them than the tables say, so there they are passed over.
+/// Events that only concern stored operations. A target that generates an id for every command without
+/// one has more of them than the tables say, so they are ignored there.
 const OF_IDS: [&str; 2] = ["operation.refused", "operation.unchanged"];
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// How many scenarios were played.
+    /// The number of scenarios played.
     pub scenarios: usize,
-    /// How many steps they had.
+    /// The number of steps in them.
     pub steps: usize,
-    /// Scenarios that the target does not support, with what it lacks.
+    /// Scenarios that the target does not support, with the missing feature.
     pub skipped: Vec<String>,
-    /// What was not as the tables say.
+    /// The deviations from the tables.
     pub failures: Vec<Failure>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn run(scenarios: &[Scenario], target: &mut dyn Target) -> Report {
     report
 }
 
-/// A scenario under way.
+/// A running scenario.
 struct Play<'a> {
     title: &'a str,
     target: &'a mut dyn Target,
@@ -98,7 +98,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A panic is a failure of its row; the target starts over with the next scenario.
+    /// A panic is a failure of its row; the target is reset for the next scenario.
     fn guarded(&mut self, place: &Place, act: impl FnOnce(&mut Self)) -> bool {
         let Err(cause) = catch_unwind(AssertUnwindSafe(|| act(self))) else { return true };
         let text = cause.downcast_ref::<String>().map(String::as_str);
@@ -156,8 +156,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// A refused command changes nothing: what it may leave in the log are deadlines that had passed,
-    /// and that its refusal is remembered.
+    /// A refused command changes nothing: it may only log deadlines that had passed, and the fact that
+    /// its refusal is stored.
     fn check_refused(&mut self, place: &Place, row: &Row, before: &str, made: &[String], logged_at: u64) {
         let ended = |name: &&String| name.ends_with(".expired") || *name == "stock.available_again";
         let deadlines = made.iter().take_while(ended).count();
@@ -166,7 +166,7 @@ impl<'a> Play<'a> {
             let message = format!("{}\n  was refused and yet made {made:?}", row.content());
             self.fail(place, &message);
         }
-        // An entry of a later stamp shows which ended records have left their window.
+        // An entry with a later stamp reveals which ended records have left their window.
         let comparable = self.logged_at == logged_at;
         if deadlines == 0 && comparable && self.target.digest() != before {
             self.fail(place, &format!("{}\n  was refused and yet changed the digest", row.content()));
@@ -225,8 +225,8 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Whether a dry run told the answer. It may keep figures to itself that nobody is to see before a
-/// packet is claimed, and shows `-` in their place.
+/// Whether a dry run predicted the answer. It may hide values that nobody may see before a packet is
+/// claimed, and shows `-` instead.
 fn foretells(foretold: &str, answer: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
@@ -236,7 +236,7 @@ fn foretells(foretold: &str, answer: &str) -> bool {
         && foretold.iter().zip(&answer).all(|(told, real)| told == "-" || told == real)
 }
 
-/// Whether a refusal may be remembered: some command of the row remembers its refusals, and there is an id.
+/// Whether a refusal may be stored: some command of the row stores its refusals, and there is an id.
 fn may_be_remembered(row: &Row) -> bool {
     let id = match &row.batch {
         Some(head) => head.id.is_some(),

@@ -12,7 +12,7 @@ fn report(table: &str) -> Report {
     suite(table, "").expect("a table").run(&mut CoreTarget::new())
 }
 
-/// A target with a fault: refused commands change its digest and make an event, the clock breaks it.
+/// A faulty target: refused commands change its digest and make an event, and setting the clock panics.
 #[derive(Default)]
 struct Faulty {
     commands: usize,
@@ -134,9 +134,9 @@ fn coverage_counts_what_is_shown_and_nothing_else() {
 #[test]
 fn annotations_and_excuses_must_be_true() {
     for (table, impossible) in [
-        // Not shown otherwise in the same scenario.
+        // Nothing else in the same scenario shows it.
         ("== a\nSTOCK.TAKE s 2 o -> SOLD_OUT 0 2 | over INSUFFICIENT_STOCK", ""),
-        // Of another command.
+        // For another command.
         (
             "== a\nSTOCK.TAKE s 3 o -> INSUFFICIENT_STOCK 1 3\n\
              STOCK.TAKE s 2 o -> SOLD_OUT 0 2 | over INSUFFICIENT_STOCK",
@@ -147,7 +147,7 @@ fn annotations_and_excuses_must_be_true() {
             "== a\nSTOCK.TAKE s 2 o -> SOLD_OUT 0 2\nSTOCK.TAKE s 2 o -> INSUFFICIENT_STOCK 1 2 | over SOLD_OUT",
             "",
         ),
-        // An excuse for what is shown, and one for what nobody asks for.
+        // An excuse for something that is shown, and one that is not needed.
         ("== a\nSTOCK.TAKE s 2 o -> SOLD_OUT 0 2", "STOCK.TAKE SOLD_OUT - it is never sold out"),
         ("", "STOCK.TAKE STOCK_NOT_FOUND ENDED these are no neighbours"),
     ] {
