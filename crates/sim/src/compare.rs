@@ -1,5 +1,5 @@
-//! Runs a sequence on the core and on the model in lock-step and says where they first differ; makes
-//! a sequence that differs as short as it can.
+//! Runs a sequence on the core and on the model in lock-step and reports the first difference; shrinks a
+//! sequence that differs.
 
 mod partition;
 mod shrink;
@@ -22,15 +22,15 @@ pub use shrink::{Soak, report, shrink, soak};
 /// The deployment's secret in all comparisons.
 pub const SECRET: [u8; 32] = [7; 32];
 
-/// After how many steps digests are compared.
+/// The number of steps between two comparisons of digests.
 const DIGEST_EVERY: usize = 5;
 
-/// Where the two differ first.
+/// The first difference between the two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which step, from 0.
+    /// The index of the step.
     pub step: usize,
-    /// What the core says and what the model says.
+    /// The answers of the core and of the model.
     pub what: String,
 }
 
@@ -40,13 +40,13 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// How often each outcome was seen, those of refused batches' lines included.
+/// How often each outcome was seen, including those of refused batches' lines.
 pub type Coverage = BTreeMap<Code, u64>;
 
-/// A comparison, as it is or with something planted that it must find.
+/// A comparison, unchanged or with a planted difference that it must find.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// The model's settings where they are not the sequence's.
+    /// The model's settings if they differ from the sequence's.
     pub model_settings: Option<StateSettings>,
     /// Changes what the core answered.
     pub alter: fn(&mut Outcome),
@@ -61,7 +61,7 @@ impl Default for Comparison {
 /// Reads the words of a step as a gateway does.
 ///
 /// # Errors
-/// When a line is no command.
+/// When a line is not a command.
 pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Envelope, Invalid> {
     let mut commands = Vec::new();
     let mut common = Common::default();
@@ -84,7 +84,7 @@ pub fn envelope(namespace: &str, options: &str, lines: &[String]) -> Result<Enve
     Envelope::new(namespace, common, body, &SECRET)
 }
 
-/// Blanks the words in which something is called invalid.
+/// Blanks the words that say what is invalid and why.
 fn comparable(outcome: &Outcome) -> Outcome {
     let mut outcome = outcome.clone();
     if outcome.code == Code::Invalid {
@@ -118,10 +118,10 @@ fn cover(coverage: &mut Coverage, outcome: &Outcome) {
 }
 
 impl Comparison {
-    /// Runs a sequence; gives the first difference.
+    /// Runs a sequence until the first difference.
     ///
     /// # Errors
-    /// The first difference, which a panic is too.
+    /// The first difference; a panic counts as one.
     pub fn run(&self, sequence: &Sequence, coverage: &mut Coverage) -> Result<(), Difference> {
         let mut at = 0;
         let run = catch_unwind(AssertUnwindSafe(|| self.run_steps(sequence, coverage, &mut at)));
@@ -190,7 +190,7 @@ impl Comparison {
     }
 }
 
-/// What both answer.
+/// The answer of both.
 fn both(
     core: &mut Core,
     model: &mut Model,
@@ -222,7 +222,7 @@ fn both(
     Ok((reply(ours), reply(theirs)))
 }
 
-/// The digest without partition and sequence, which a model does not know.
+/// The digest without partition and sequence, which the model does not have.
 fn digest_alone(outcome: &Outcome) -> Facts {
     match outcome.facts.first() {
         Some(Value::List(rows)) => match rows.first() {

@@ -1,6 +1,6 @@
-//! Random command sequences from a seed: few names, so that commands meet; figures at the edges of
-//! what is allowed; retries, late copies, deadlines hit to the millisecond, clocks that stand, jump
-//! and go back; atomic batches; restarts.
+//! Random command sequences from a seed: few names, so that commands interact; values at the edges of
+//! their ranges; retries, late duplicates, deadlines hit to the millisecond, clocks that stand still,
+//! jump and go back; atomic batches; restarts.
 
 mod lines;
 
@@ -9,10 +9,10 @@ use std::fmt;
 use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
 
-/// When sequences begin: a Tuesday evening in November 2023.
+/// The start of sequences: a Tuesday evening in November 2023.
 pub const EPOCH_MS: TimeMs = 1_700_000_000_000;
 
-/// A small generator of random numbers (SplitMix64), the same everywhere for ever.
+/// A small generator of random numbers (SplitMix64) whose output must never change.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -37,12 +37,12 @@ impl Random {
         self.number() % bound.max(1)
     }
 
-    /// Whether something that happens so often in a hundred happens.
+    /// True with the given probability in percent.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of several.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let at = self.below(of.len() as u64);
         &of[usize::try_from(at).unwrap_or(0)]
@@ -52,22 +52,22 @@ impl Random {
 /// One step of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// One command, or with several lines an atomic batch.
+    /// One command, or an atomic batch of several lines.
     Submit {
         /// The wall clock.
         clock: TimeMs,
-        /// Whose operation ids these are.
+        /// The namespace of the operation ids.
         namespace: String,
-        /// `ID …` and `DEADLINE …`, as they are written behind a command.
+        /// `ID …` and `DEADLINE …`, as written after a command.
         options: String,
         /// The commands.
         lines: Vec<String>,
     },
-    /// The sweeper's command.
+    /// The sweeper runs.
     Expire {
         /// The wall clock.
         clock: TimeMs,
-        /// How many deadlines at most.
+        /// The maximum number of deadlines.
         limit: usize,
     },
     /// The core is restarted from a snapshot.
@@ -91,7 +91,7 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    /// Reads what is written by `Display`.
+    /// Parses the output of `Display`.
     #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split('|').map(str::trim);
@@ -113,14 +113,14 @@ impl Step {
     }
 }
 
-/// A sequence of steps under settings of its own.
+/// A sequence of steps with its own settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence {
-    /// What it was made from.
+    /// Its seed.
     pub seed: u64,
-    /// What outcomes depend on beside the steps.
+    /// The settings that outcomes depend on besides the steps.
     pub settings: StateSettings,
-    /// What happens.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
@@ -153,7 +153,7 @@ impl Sequence {
         Self { seed, settings, steps }
     }
 
-    /// Reads what is written by `Display`.
+    /// Parses the output of `Display`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut sequence = Self { seed: 0, settings: StateSettings::default(), steps: Vec::new() };
@@ -189,7 +189,7 @@ fn parse_settings(line: &str) -> Option<StateSettings> {
     })
 }
 
-/// The usual settings, or such as reach every bound within a few commands.
+/// The default settings, or settings whose bounds a few commands reach.
 fn settings(random: &mut Random) -> StateSettings {
     let mut settings = StateSettings::default();
     if random.percent(25) {
@@ -198,7 +198,7 @@ fn settings(random: &mut Random) -> StateSettings {
     let small = |random: &mut Random, usual: usize| *random.pick(&[usual, 2, 3, 5]);
     settings.step_max = small(random, settings.step_max);
     settings.packets_per_step_max = small(random, settings.packets_per_step_max);
-    // Shorter steps than a batch may take, or the same.
+    // Shorter steps than a batch may take, or equal ones.
     settings.batch_step_max = *random.pick(&[settings.step_max, settings.step_max + 2]);
     settings.batch_packets_max =
         *random.pick(&[settings.packets_per_step_max, settings.packets_per_step_max + 2]);

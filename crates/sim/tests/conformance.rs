@@ -1,4 +1,4 @@
-//! The conformance tables, played against the state machine alone.
+//! Plays the conformance tables against the state machine alone.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The core against the model: random sequences, sequences that once differed, and whether the
-//! comparison would notice.
+//! The core against the model: random sequences, sequences that once differed, and a check that the
+//! comparison notices planted differences.
 #![allow(clippy::print_stdout, reason = "a failed run says from which seed it began")]
 
 use scarce_core::outcome::{Code, Outcome};
@@ -7,10 +7,10 @@ use scarce_core::state::StateSettings;
 use scarce_sim::compare::{Comparison, Coverage, report};
 use scarce_sim::random::Sequence;
 
-/// How long the random sequences are.
+/// The length of the random sequences.
 const STEPS: usize = 200;
 
-/// What no sequence of commands to one sound partition is ever answered.
+/// Codes that no sequence of commands to one intact partition ever returns.
 const OUT_OF_REACH: &[Code] =
     &[Code::CrossPartition, Code::Unavailable, Code::Unknown, Code::StockInconsistent];
 

@@ -1,4 +1,4 @@
-//! Compares the core with the model for as long as it is told to: `soak --seed 1 --minutes 60`.
+//! Compares the core with the model for a given time: `soak --seed 1 --minutes 60`.
 
 use std::io::Write;
 use std::process::ExitCode;

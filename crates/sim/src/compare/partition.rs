@@ -1,4 +1,4 @@
-//! The core with its log, restarted and interrupted at will.
+//! The core with its log, which can be restarted and interrupted at any time.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Core {
     settings: StateSettings,
     pub(super) machine: Machine,
     entries: Vec<Entry>,
-    /// Where the receipts of operations said that their events are.
+    /// The sequences of the events of each operation, from its receipt.
     pub(super) places: BTreeMap<(String, String), (u64, u64)>,
 }
 
@@ -30,11 +30,11 @@ impl Core {
         }
     }
 
-    /// Takes in what was logged; gives the names of the events.
+    /// Appends new log entries; returns the names of their events.
     fn keep(&mut self, log: &[u8]) -> Result<Vec<&'static str>, String> {
         let entries = Entry::read_all(log).map_err(|error| error.to_string())?;
         let events = entries.iter().flat_map(|entry| &entry.events).map(|event| event.spec().name);
-        // In how many steps something is done is no part of what it means.
+        // The number of steps of a command does not affect its meaning.
         let named = events.filter(|name| !["operation.stepped", "packets.filled"].contains(name)).collect();
         self.entries.extend(entries);
         Ok(named)
@@ -53,7 +53,7 @@ impl Core {
         }
     }
 
-    /// A dry run tells what the command that follows is answered, and leaves no trace.
+    /// A dry run returns the answer of the command that follows, and leaves no trace.
     fn check_dry_run(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Outcome, String> {
         let mut log = Vec::new();
         let before = (self.machine.state().digest(None), self.machine.sequence(), self.machine.now());
@@ -85,8 +85,8 @@ impl Core {
         Ok(Reply { outcome: receipt.outcome, at: receipt.at, replayed: receipt.replayed, events })
     }
 
-    /// What is interrupted after the entry in the place `cut` goes on as if it had not been, by itself
-    /// or because a copy arrives.
+    /// An operation interrupted after the entry with the index `cut` continues as if it had not been, by
+    /// itself or because a duplicate arrives.
     fn check_interrupted(
         &self,
         envelope: &Envelope,
@@ -114,8 +114,8 @@ impl Core {
         if agrees { Ok(()) } else { Err(format!("a helping copy is answered {copy:?} and not {first:?}")) }
     }
 
-    /// A receipt names the first and the last of its events; without any, the last one there was; a
-    /// copy says what the first said.
+    /// A receipt names the first and the last of its events, or the last event before it if it has none;
+    /// a duplicate repeats the first receipt.
     fn check_place(&mut self, envelope: &Envelope, receipt: &Receipt, before: u64) -> Result<(), String> {
         let place = (receipt.sequence_first, receipt.sequence_last);
         let operation = match &envelope.body {
@@ -160,7 +160,7 @@ impl Core {
         if bytes == again { Ok(()) } else { Err("a loaded snapshot is not what was saved".to_owned()) }
     }
 
-    /// Folds the log, which must give the state.
+    /// Folds the log, which must give the same state.
     pub(super) fn fold(&mut self) -> Result<(), String> {
         let before = self.machine.state().digest(None);
         self.machine = Machine::new(self.settings.clone(), 0);
@@ -173,7 +173,7 @@ impl Core {
     }
 }
 
-/// Whether an outcome is the one that was foretold, which may keep figures to itself.
+/// Whether an outcome matches the dry run's, which may hide values.
 fn foretells(foretold: &Outcome, outcome: &Outcome) -> bool {
     fn agree(foretold: &[Value], real: &[Value]) -> bool {
         foretold.len() == real.len()

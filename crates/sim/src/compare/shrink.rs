@@ -1,14 +1,14 @@
-//! Makes a sequence that differs as short as it can, and looks for one without end.
+//! Shrinks a sequence that differs, and searches for one continuously.
 
 use std::time::{Duration, Instant};
 
 use super::{Comparison, Coverage, Difference};
 use crate::random::{Sequence, Step};
 
-/// The steps of a sequence in a soak.
+/// The number of steps of a sequence in a soak.
 const SOAK_STEPS: usize = 400;
 
-/// Drops whatever can be dropped while the sequence still differs.
+/// Drops every step that can be dropped while the sequence still differs.
 #[must_use]
 pub fn shrink(comparison: &Comparison, sequence: &Sequence) -> (Sequence, Option<Difference>) {
     let differs = |sequence: &Sequence| comparison.run(sequence, &mut Coverage::new()).err();
@@ -62,7 +62,7 @@ fn simplify(
     }
 }
 
-/// A difference with its shortest sequence, to be printed and to be kept.
+/// A difference with its shortest sequence, for printing and for a file.
 #[must_use]
 pub fn report(comparison: &Comparison, sequence: &Sequence) -> String {
     match shrink(comparison, sequence) {
@@ -71,10 +71,10 @@ pub fn report(comparison: &Comparison, sequence: &Sequence) -> String {
     }
 }
 
-/// What a soak found.
+/// The result of a soak.
 #[derive(Debug, Default)]
 pub struct Soak {
-    /// How many sequences were run.
+    /// The number of sequences run.
     pub sequences: u64,
     /// How often each outcome was seen.
     pub coverage: Coverage,
@@ -82,8 +82,8 @@ pub struct Soak {
     pub difference: Option<String>,
 }
 
-/// Compares sequence after sequence, from `seed` on, for so many minutes or until a difference is
-/// found. `progress` is called after each.
+/// Compares sequence after sequence, from `seed` on, for the given number of minutes or until a
+/// difference is found. `progress` is called after each.
 pub fn soak(seed: u64, minutes: u64, mut progress: impl FnMut(&Soak)) -> Soak {
     let (comparison, started) = (Comparison::default(), Instant::now());
     let mut soak = Soak::default();

@@ -1,4 +1,5 @@
-//! Accounts: what is held is the sum of the open holds, the world's balance the negative of all others'.
+//! Accounts: the held amount is the sum of the open holds, the world's balance the negative of all
+//! others.
 
 use scarce_core::command::table::{
     AccountCapture, AccountCredit, AccountDebit, AccountExtend, AccountHold, AccountHolds, AccountOpen,
@@ -22,7 +23,7 @@ pub(super) struct Account {
 pub(super) struct Hold {
     pub(super) account: Id,
     pub(super) name: Id,
-    /// What it still holds; nothing once it has ended.
+    /// The amount it still holds; 0 once it has ended.
     pub(super) amount: i128,
     pub(super) status: &'static str,
     pub(super) deadline: Option<TimeMs>,
@@ -75,7 +76,7 @@ impl Model {
         refuse(Code::InsufficientFunds, facts![account, figure(available), figure(amount)])
     }
 
-    /// Moves money; `figure_name` is what the receiver's balance is called when it would overflow.
+    /// Moves money, and refuses if a balance would leave its range.
     fn move_money(&mut self, from: &Id, to: &Id, amount: i128) -> Result<(), Refusal> {
         for (id, change) in [(from, -amount), (to, amount)] {
             if let Some(account) = self.accounts.get_mut(id) {
@@ -166,7 +167,7 @@ impl Model {
         Ok(facts![figure(self.available(&c.account)), deadline])
     }
 
-    /// Where the open hold is, or why it is none.
+    /// The index of the open hold, or the refusal.
     fn open_hold(&self, account: &Id, name: &Id, now: TimeMs) -> Result<usize, Refusal> {
         self.account(account)?;
         let Some(hold) = self.visible_hold(account, name, now) else {

@@ -1,4 +1,4 @@
-//! Coupons: every counter is recounted from the claims that counted in it.
+//! Coupons: every counter is recounted from the claims.
 
 use scarce_core::command::shapes::{CalendarUnit, LIMITS_MAX, Limit, Subject, Window};
 use scarce_core::command::table::{CouponClaim, CouponCreate, CouponRedeem, CouponRevoke, CouponUpdate};
@@ -19,7 +19,7 @@ pub(super) struct Coupon {
     pub(super) claims: Vec<Claim>,
 }
 
-/// A claim; its serial is its place in the list.
+/// A claim; its serial is its position in the list.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) subject: Subject,
@@ -28,7 +28,7 @@ pub(super) struct Claim {
     pub(super) status: &'static str,
     /// When it was redeemed or revoked.
     pub(super) ended_at: TimeMs,
-    /// For each limit that the coupon had, in their order, the window in which it counts.
+    /// For each limit that the coupon had, in order, the window in which the claim counts.
     pub(super) windows: Vec<i64>,
     /// For each of those, whether it still counts.
     pub(super) counts: Vec<bool>,
@@ -54,7 +54,7 @@ pub(super) fn values(limit: &Limit, subject: &Subject) -> Vec<Option<Id>> {
 }
 
 impl Coupon {
-    /// How many claims count in the limit at `place`, for that subject, in that window.
+    /// How many claims count in the limit with the index `place`, for that subject, in that window.
     pub(super) fn used(&self, place: usize, subject: &Subject, window: i64) -> u64 {
         let limit = &self.limits[place];
         let wanted = values(limit, subject);
@@ -118,7 +118,7 @@ impl Model {
         Ok(facts![count])
     }
 
-    /// Whether the subject can claim now; gives the windows in which the claim counts.
+    /// Whether the subject can claim now; returns the windows in which the claim counts.
     pub(super) fn check_claim(&self, id: &Id, subject: &Subject, now: TimeMs) -> Result<Vec<i64>, Refusal> {
         let coupon = self.coupon(id)?;
         if coupon.paused {
@@ -251,7 +251,7 @@ impl Model {
 const MINUTE_MS: i128 = 60_000;
 const DAY_MS: i128 = 86_400_000;
 
-/// The number of the stretch of time that `now` lies in, and when it ends.
+/// The index of the window that contains `now`, and when it ends.
 pub(super) fn window_at(window: Window, now: TimeMs) -> (i64, Option<i128>) {
     let now = i128::from(now);
     let number = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
@@ -269,7 +269,7 @@ pub(super) fn window_at(window: Window, now: TimeMs) -> (i64, Option<i128>) {
     }
 }
 
-/// The number of the calendar unit in local time, and where it ends.
+/// The index of the calendar unit in local time, and when it ends.
 fn calendar_at(unit: CalendarUnit, local: i128) -> (i128, i128) {
     let even = |length: i128, shift: i128| {
         let index = (local + shift).div_euclid(length);

@@ -12,7 +12,7 @@ use super::coupons::{Coupon, values, window_at};
 use super::packets::commitment;
 use super::stock::Receipt;
 
-/// The byte of a word among those that a record may have.
+/// The index of a word among the possible words of a record.
 fn place(word: &str, words: &[&str]) -> u8 {
     let at = words.iter().position(|its| *its == word).unwrap_or(usize::MAX);
     u8::try_from(at).unwrap_or(u8::MAX)
@@ -23,7 +23,7 @@ fn number(value: i128) -> u64 {
 }
 
 impl Model {
-    /// The digest of a resource or of everything, as it can be seen at the stamp of the last entry.
+    /// The digest of a resource or of everything, as visible at the stamp of the last entry.
     #[must_use]
     pub fn digest(&self, only: Option<&Id>) -> u128 {
         let mut sum = Sum::new(only);
@@ -185,7 +185,7 @@ impl Model {
         }
     }
 
-    /// What every subject has used of every limit in the window that runs.
+    /// The current use of every limit by every subject, in the window that contains the stamp.
     fn digest_counters(&self, id: &Id, coupon: &Coupon, sum: &mut Sum<'_>) {
         for (place, limit) in coupon.limits.iter().enumerate() {
             let (window, _) = window_at(limit.shape.window, self.at);
@@ -238,7 +238,7 @@ impl Model {
     }
 }
 
-/// The returned serials of a receipt as ranges of which none touch.
+/// The returned serials of a receipt as ranges, none adjacent.
 fn returned_ranges(receipt: &Receipt) -> Vec<(u64, u64)> {
     let mut ranges = receipt.returned.clone();
     ranges.sort_unstable();

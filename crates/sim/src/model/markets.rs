@@ -1,4 +1,4 @@
-//! Markets: the book is whatever open orders there are, sorted when it is needed.
+//! Markets: the book is the list of open orders, sorted on demand.
 
 use scarce_core::command::shapes::{OrderPricing, Side, StpMode, Tif};
 use scarce_core::command::table::{
@@ -18,7 +18,7 @@ pub(super) struct Market {
     pub(super) max_quantity: u64,
     pub(super) halted: bool,
     pub(super) trades: u64,
-    /// The last place in the queue that was given.
+    /// The last time priority that was assigned.
     pub(super) place: u64,
     pub(super) orders: Vec<Order>,
     /// Every trade: number, price, quantity, side, time.
@@ -35,7 +35,7 @@ pub(super) struct Order {
     pub(super) filled: u64,
     pub(super) tif: Tif,
     pub(super) stp: StpMode,
-    /// Where it stands among those of its price.
+    /// Its time priority among the orders at its price.
     pub(super) place: u64,
     pub(super) cancelled: Option<&'static str>,
     pub(super) ended_at: Option<TimeMs>,
@@ -68,7 +68,7 @@ impl Order {
     }
 }
 
-/// What a sweep did to others.
+/// The effects of a sweep on other orders.
 #[derive(Default)]
 struct Swept {
     fills: Vec<Value>,
@@ -88,7 +88,7 @@ impl Market {
         book
     }
 
-    /// The orders that one of that side and price would meet, best first.
+    /// The orders that an order of that side and price would meet, best first.
     fn makers(&self, side: Side, price: Option<u64>) -> Vec<usize> {
         let mut makers = self.book(side.opposite());
         makers.retain(|at| {
@@ -126,7 +126,7 @@ impl Market {
         refuse(Code::QuantityInvalid, facts![quantity, self.lot, self.min_quantity, self.max_quantity])
     }
 
-    /// How much a fill-or-kill order would get before the book ends or one of its owner stops it.
+    /// How much a fill-or-kill order would get before the book ends or an order of its owner stops it.
     fn fillable(&self, taker: &Order) -> u64 {
         let mut fillable = 0;
         for at in self.makers(taker.side, taker.price) {
@@ -142,7 +142,7 @@ impl Market {
         fillable.min(taker.remaining)
     }
 
-    /// Lets the taker meet the book until it is done or nothing is left for it.
+    /// Matches the taker with the book until it is done or no order matches.
     fn sweep(&mut self, taker: &mut Order, now: TimeMs) -> Swept {
         let mut swept = Swept::default();
         for at in self.makers(taker.side, taker.price) {
@@ -171,7 +171,7 @@ impl Market {
         Value::List(facts![self.trades, &maker.name, price, quantity, maker.remaining].into_vec())
     }
 
-    /// Keeps an owner from trading with itself.
+    /// Prevents an owner from trading with itself.
     fn prevent(&mut self, taker: &mut Order, at: usize, now: TimeMs, events: &mut Vec<&'static str>) {
         let maker = &mut self.orders[at];
         let smaller = taker.remaining.min(maker.remaining);
@@ -257,7 +257,7 @@ impl Model {
         self.arrive(&c.market, &order, asked)
     }
 
-    /// Lets an order meet the book, and rest where it may.
+    /// Matches an order with the book, and lets the remainder rest if allowed.
     fn arrive(&mut self, id: &Id, order: &Order, asked: Asked<'_>) -> Verdict {
         let mut before = self.market(id)?.clone();
         before.orders.retain(|its| its.name != order.name);
@@ -272,7 +272,7 @@ impl Model {
             after.place = market.place;
             self.note("order.rested");
         }
-        // Decided before the first fill: as if an order that may rest did so whole.
+        // Decided before the first fill: as if an order that may rest did so completely.
         let may_rest = matches!(order.tif, Tif::Gtc | Tif::Post);
         let side = before.side_total(order.side) + i128::from(order.remaining);
         let in_all = i128::from(order.filled) + i128::from(order.remaining);
@@ -296,7 +296,7 @@ impl Model {
         Ok(shown)
     }
 
-    /// Where the owner's open order is, or why it is none.
+    /// The index of the owner's open order, or the refusal.
     fn own_order(&self, market: &Id, name: &Id, owner: &Id, now: TimeMs) -> Result<usize, Refusal> {
         let orders = &self.market(market)?.orders;
         let Some(at) = self.visible_order(market, name, now) else {
@@ -407,7 +407,7 @@ impl Model {
         Ok(facts![side(Side::Buy), side(Side::Sell)])
     }
 
-    /// The last hundred trades at most, the latest first.
+    /// At most the last hundred trades, latest first.
     pub(super) fn show_trades(&self, id: &Id, count: u64) -> Verdict {
         let count = usize::try_from(count.min(100)).unwrap_or(usize::MAX);
         let last = self.market(id)?.tape.iter().rev().take(count);

@@ -1,7 +1,7 @@
 //! A reference model of the whole state machine, written from the semantics alone and as plainly as
-//! possible: lists that are scanned, figures that are recomputed from records, a copy of everything
-//! before whatever may be rolled back. It is slow and obvious; the core is fast. Where the two
-//! differ, one of them is wrong.
+//! possible: lists that are scanned, values that are recomputed from records, a full copy of the state
+//! before anything that may be rolled back. It is slow and obvious; the core is fast. If the two differ,
+//! one of them is wrong.
 
 mod accounts;
 mod coupons;
@@ -20,23 +20,23 @@ use scarce_core::outcome::{Code, Facts, Outcome, Refusal, Value, Verdict};
 use scarce_core::state::StateSettings;
 use scarce_core::types::{Id, TimeMs};
 
-/// The largest magnitude of any figure.
+/// The largest magnitude of any number.
 const MAX: i128 = (1 << 53) - 1;
 
-/// What the model answers a command.
+/// The model's answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Applied with its figures, or refused.
+    /// Applied with its values, or refused.
     pub outcome: Outcome,
     /// The stamp by which it was decided.
     pub at: TimeMs,
     /// Whether it is the first answer again.
     pub replayed: bool,
-    /// The names of the events made, in order, those of deadlines first.
+    /// The names of its events, in order, those of deadlines first.
     pub events: Vec<&'static str>,
 }
 
-/// Everything that a partition knows.
+/// The complete state of a partition.
 #[derive(Clone, Debug)]
 pub struct Model {
     settings: StateSettings,
@@ -54,26 +54,26 @@ pub struct Model {
     coupons: BTreeMap<Id, coupons::Coupon>,
     markets: BTreeMap<Id, markets::Market>,
     operations: Vec<operations::Remembered>,
-    /// The stamp of the youngest operation that was forgotten for lack of room.
+    /// The stamp of the youngest operation that was forgotten for lack of space.
     crowded_out: TimeMs,
     events: Vec<&'static str>,
 }
 
-/// What a decision may look at beside the command.
+/// What a decision may use besides the command.
 #[derive(Clone, Copy, Debug)]
 struct Asked<'a> {
     now: TimeMs,
     operation: &'a str,
-    /// Whether it is a line of an atomic batch, which must do with one step.
+    /// Whether it is a line of an atomic batch, which must finish in one step.
     atomic: bool,
 }
 
-/// A signed figure as a value.
+/// A signed number as a value.
 fn figure(value: i128) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A deadline so long after `now`, kept within the range.
+/// A deadline the given time after `now`, kept within the range.
 fn deadline_after(now: TimeMs, ttl_ms: u64) -> TimeMs {
     let sum = i128::from(now) + i128::from(ttl_ms);
     u64::try_from(sum.min(MAX)).unwrap_or(u64::MAX)
@@ -92,7 +92,7 @@ fn within(starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs) -> Result<(
     }
 }
 
-/// The word for where something stands between its start and its end.
+/// The word for the position of `now` relative to start and end.
 fn phase(closed: bool, starts_at: Option<u64>, ends_at: Option<u64>, now: TimeMs) -> &'static str {
     match (closed, within(starts_at, ends_at, now)) {
         (true, _) => "closed",
@@ -125,7 +125,7 @@ impl Model {
         }
     }
 
-    /// What a restart forgets: the stamps of commands that left nothing in the log.
+    /// Forgets what a restart forgets: the stamps of commands that left nothing in the log.
     pub fn restart(&mut self) {
         self.stamp = self.at;
     }
@@ -135,7 +135,7 @@ impl Model {
         self.stamp
     }
 
-    /// Decides what is asked for and carries it out.
+    /// Decides a request and applies it.
     pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Reply {
         let now = self.stamp(clock);
         self.events.clear();
@@ -152,7 +152,7 @@ impl Model {
         self.reply(outcome, now)
     }
 
-    /// Ends up to `limit` holds and reservations whose deadlines have passed; gives how many.
+    /// Ends up to `limit` holds and reservations whose deadlines have passed; returns how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs) -> (usize, Vec<&'static str>) {
         let now = self.stamp(clock);
         self.events.clear();
@@ -315,7 +315,7 @@ impl Model {
         verdict.map_or_else(|refusal| *refusal.0, Outcome::applied)
     }
 
-    /// Whether a record that ended then still answers under its name.
+    /// Whether a record that ended then is still visible under its name.
     fn is_retained(&self, ended_at: TimeMs, now: TimeMs) -> bool {
         i128::from(ended_at) + i128::from(self.settings.retention_ms) > i128::from(now)
     }
@@ -326,7 +326,7 @@ fn batch_refused(index: usize, line: Outcome) -> Outcome {
     Outcome { code: Code::BatchRefused, facts }
 }
 
-/// Whether a refusal of the command is kept under its operation id.
+/// Whether a refusal of the command is stored under its operation id.
 fn is_remembered(envelope: &Envelope, outcome: &Outcome) -> bool {
     let kept = envelope.commands().iter().any(|command| {
         let group = command.spec().group();

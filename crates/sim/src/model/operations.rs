@@ -1,5 +1,5 @@
-//! What is remembered of operations: a list with the whole content of each, so that content is
-//! compared as such and not by a hash.
+//! The stored operations: a list with the complete content of each, so that content is compared directly
+//! and not by hash.
 
 use compact_str::CompactString;
 use scarce_core::command::{Body, Envelope};
@@ -14,7 +14,7 @@ pub(super) struct Remembered {
     namespace: CompactString,
     id: OperationId,
     at: TimeMs,
-    /// What was asked and answered; nothing where the id was declared absent.
+    /// The request and its answer; `None` if the id was declared absent.
     done: Option<(Body, Outcome)>,
 }
 
@@ -28,7 +28,7 @@ impl Model {
         self.operations.iter().filter(|known| self.is_running(known, now)).find(same)
     }
 
-    /// The answer to an operation that is known, too late, or without room; `None` lets it go on.
+    /// The answer to an operation that is known, too late, or without space; `None` lets it proceed.
     pub(super) fn admit(&mut self, envelope: &Envelope, now: TimeMs) -> Option<Reply> {
         let id = envelope.common.operation.as_ref();
         if let Some(known) = id.and_then(|id| self.known(&envelope.namespace, id, now)) {
@@ -52,7 +52,7 @@ impl Model {
         None
     }
 
-    /// Whether one more operation can be remembered without breaking the least window.
+    /// Whether one more operation can be stored without violating the minimum window.
     fn has_room(&self, now: TimeMs) -> bool {
         let running: Vec<_> = self.operations.iter().filter(|its| self.is_running(its, now)).collect();
         if running.len() < self.settings.operations_max {
@@ -72,8 +72,8 @@ impl Model {
         self.operations = running;
     }
 
-    /// Remembers the outcome where it is to be, and notes when the last entry was logged; the first
-    /// events, `ended` in number, are those of deadlines.
+    /// Stores the outcome of an operation if required, and records when the last entry was logged; the
+    /// first `ended` events are those of deadlines.
     pub(super) fn remember(&mut self, envelope: &Envelope, outcome: &Outcome, ended: usize, now: TimeMs) {
         if let Some(id) = envelope.common.operation.as_ref().filter(|_| is_remembered(envelope, outcome)) {
             let done = Some((envelope.body.clone(), outcome.clone()));
@@ -90,7 +90,7 @@ impl Model {
         }
     }
 
-    /// The refusal of an id that carries a time from before the window.
+    /// The refusal of an id with a time before the window.
     fn expired(&self, id: &OperationId, now: TimeMs) -> Option<Outcome> {
         let window = i128::from(now) - i128::from(self.settings.window_ms);
         let horizon = window.max(i128::from(self.crowded_out));
@@ -126,7 +126,7 @@ impl Model {
         self.reply(Outcome::applied(facts), now)
     }
 
-    /// Operation, nothing for the sequence that a model does not count, stamp and outcome.
+    /// Operation, no sequence (the model does not count them), stamp and outcome.
     pub(super) fn show_operation(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Verdict {
         let Some(known) = self.known(namespace, id, now) else {
             return match self.expired(id, now) {
@@ -162,7 +162,7 @@ fn copy_of(known: &Remembered, envelope: &Envelope, now: TimeMs) -> Reply {
     }
 }
 
-/// The time that an operation id carries.
+/// The time in an operation id.
 fn time_of(id: &OperationId, ulids: bool) -> Option<TimeMs> {
     id.uuid_v7_ms().or_else(|| if ulids { id.ulid_ms() } else { None })
 }

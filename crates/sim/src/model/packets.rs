@@ -1,4 +1,4 @@
-//! Red packets: a list of amounts and a list of who has claimed.
+//! Red packets: a list of amounts and a list of claims.
 
 use hmac::{Hmac, KeyInit, Mac};
 use scarce_core::command::shapes::{Cut, Method};
@@ -23,7 +23,7 @@ pub(super) struct Campaign {
     pub(super) ends_at: Option<TimeMs>,
     /// When it was closed.
     pub(super) closed_at: Option<TimeMs>,
-    /// Who has which packet, in the order of claims, and since when.
+    /// Which user has which packet, in the order of claims, and since when.
     pub(super) claims: Vec<(Id, TimeMs)>,
 }
 
@@ -170,7 +170,7 @@ impl Model {
     }
 }
 
-/// Seed and amounts: listed ones as they are, a plan's from the core's cut, which golden vectors pin.
+/// Seed and amounts: listed amounts unchanged, a plan's from the core's cut, which golden vectors pin.
 fn cut(
     c: &PacketCreate,
     operation: &str,
@@ -198,7 +198,7 @@ fn seed(secret: &[u8; 32], campaign: &str, operation: &str) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// What is published of the seed at creation.
+/// The commitment to the seed, published at creation.
 pub(super) fn commitment(campaign: &Campaign) -> Option<[u8; 32]> {
     campaign.seed.map(|seed| Sha256::digest(seed).into())
 }

@@ -1,4 +1,4 @@
-//! Stock: what is reserved, sold and bought by an owner is recounted from reservations and receipts.
+//! Stock: reserved and sold units and those of an owner are recounted from reservations and receipts.
 
 use scarce_core::command::table::{
     StockConfirm, StockCreate, StockExtend, StockRelease, StockReserve, StockReturn, StockTake,
@@ -17,7 +17,7 @@ pub(super) struct Item {
     pub(super) starts_at: Option<TimeMs>,
     pub(super) ends_at: Option<TimeMs>,
     pub(super) closed: bool,
-    /// The last serial to recount and the last recounted, while a recount is under way.
+    /// The last serial to recount and the last one recounted, while a recount is in progress.
     pub(super) audit: Option<(i128, i128)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Reservation {
     pub(super) ended_at: TimeMs,
 }
 
-/// A sale; the serials that came back are kept as ranges, exactly as they were returned.
+/// A sale; returned serials are kept as ranges, exactly as they were returned.
 #[derive(Clone, Debug)]
 pub(super) struct Receipt {
     pub(super) sku: Id,
@@ -83,7 +83,7 @@ impl Model {
         self.items.get(sku).map_or(0, |item| item.total) - self.reserved(sku) - self.sold(sku)
     }
 
-    /// What an owner has reserved and bought.
+    /// The units that an owner has reserved and bought.
     pub(super) fn used_by(&self, sku: &Id, owner: &Id) -> i128 {
         let reserved = self.reservations.iter().filter(|its| its.sku == *sku && its.status == "open");
         let reserved = reserved.filter(|its| its.owner == *owner).map(|its| its.quantity).sum::<i128>();
@@ -105,7 +105,7 @@ impl Model {
         }
     }
 
-    /// Notes that the last unit went, or that the first came back.
+    /// Records that the last unit was sold, or that the first came back.
     fn note_availability(&mut self, sku: &Id, before: i128) {
         let after = self.units_available(sku);
         let closed = self.items.get(sku).is_some_and(|item| item.closed);
@@ -157,7 +157,7 @@ impl Model {
         Ok(facts![figure(available + delta), figure(total)])
     }
 
-    /// The checks that take and reserve share; `taken` says whether the reservation's name is.
+    /// The checks shared by take and reserve; `taken` says whether the reservation's name is in use.
     fn check_sale(
         &self,
         sku: &Id,
@@ -186,7 +186,7 @@ impl Model {
         Ok(())
     }
 
-    /// Gives serials and a receipt.
+    /// Assigns serials and makes a receipt.
     fn sell(&mut self, sku: &Id, owner: &Id, count: i128, asked: Asked<'_>) -> i128 {
         let first = self.items.get(sku).map_or(0, |item| item.serial) + 1;
         self.change_item(sku, |item| item.serial += count);
@@ -244,7 +244,7 @@ impl Model {
         Ok(facts![deadline, figure(self.units_available(&c.sku))])
     }
 
-    /// Where the open reservation is, or why it is none.
+    /// The index of the open reservation, or the refusal.
     fn open_reservation(&self, sku: &Id, name: &Id, now: TimeMs) -> Result<usize, Refusal> {
         let Some(its) = self.visible_reservation(sku, name, now) else {
             return refuse(Code::ReservationNotFound, facts![name]);

@@ -21,7 +21,7 @@ const DAY_MS: u64 = 86_400_000;
 pub(super) struct Writer {
     random: Random,
     clock: TimeMs,
-    /// The stretches of time that matter under the settings.
+    /// The time spans that matter under the settings.
     spans: Vec<u64>,
     deadlines: Vec<TimeMs>,
     written: Vec<(String, String, Vec<String>)>,
@@ -29,11 +29,11 @@ pub(super) struct Writer {
     orders: u64,
     campaigns: u64,
     coupons: u64,
-    /// The holds, reservations and orders asked for last: resource, name, owner, price, quantity.
+    /// The latest holds, reservations and orders: resource, name, owner, price, quantity.
     holds: Vec<(&'static str, &'static str)>,
     reservations: Vec<(&'static str, &'static str)>,
     placed: Vec<(String, String, String, u64, u64)>,
-    /// How often each domain is spoken to.
+    /// The relative frequency of each domain.
     weights: [u64; 5],
     batches: bool,
 }
@@ -95,7 +95,7 @@ impl Writer {
         lines.into_iter().map(|line| self.submit(vec![line], String::new())).collect()
     }
 
-    /// Lets time pass, or stand, or go back.
+    /// Advances the clock, leaves it, or sets it back.
     fn tick(&mut self) {
         let random = &mut self.random;
         let clock = self.clock;
@@ -147,14 +147,14 @@ impl Writer {
         Step::Submit { clock: self.clock, namespace, options, lines }
     }
 
-    /// A batch: often with two lines of one kind, sometimes with twice the same.
+    /// A batch: often two lines of one kind, sometimes the same line twice.
     fn batch(&mut self) -> Step {
         let mut lines: Vec<String> = (0..2 + self.random.below(3)).map(|_| self.line()).collect();
         if self.random.percent(30) {
             lines.push(lines[0].clone());
         }
         if self.random.percent(5) {
-            // One line or none, and yet a batch: what is left empty is no line.
+            // A batch of one line or none: empty lines are dropped.
             lines.truncate(usize::try_from(self.random.below(2)).unwrap_or(0));
             lines.resize(2, String::new());
         }
@@ -162,7 +162,7 @@ impl Writer {
         self.submit(lines, options)
     }
 
-    /// A copy of what was sent before, to the letter or with something else under its id.
+    /// A duplicate of an earlier request, unchanged or with other content under its id.
     fn again(&mut self) -> Step {
         let (namespace, options, lines) = self.random.pick(&self.written).clone();
         let lines = match self.random.below(10) {
@@ -173,7 +173,7 @@ impl Writer {
         Step::Submit { clock: self.clock, namespace, options, lines }
     }
 
-    /// A question for an operation, or its settlement.
+    /// A query of an operation, or a resolution of it.
     fn ask(&mut self) -> Step {
         let (namespace, id) = if self.written.is_empty() || self.random.percent(20) {
             (String::new(), format!("op{}", self.operations + self.random.below(4)))
@@ -228,7 +228,7 @@ impl Writer {
     }
 
     fn name(&mut self, of: &[&'static str]) -> &'static str {
-        // The first of the names are met more often than the last.
+        // The first names are used more often than the last.
         let bound = 1 + self.random.below(of.len() as u64);
         of[usize::try_from(self.random.below(bound)).unwrap_or(0)]
     }
@@ -256,7 +256,7 @@ impl Writer {
         ttl
     }
 
-    /// Mostly one of the last few.
+    /// Usually one of the last few.
     fn recent<T: Clone>(random: &mut Random, of: &[T]) -> Option<T> {
         let last = &of[of.len().saturating_sub(6)..];
         let found = !last.is_empty() && random.percent(80);

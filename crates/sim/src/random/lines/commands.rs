@@ -51,7 +51,7 @@ impl Writer {
         line
     }
 
-    /// The options `START` and `END`, near enough to be met.
+    /// The options `START` and `END`, close enough to be reached.
     pub(super) fn times(&mut self) -> String {
         let mut options = String::new();
         let start = self.clock + *self.random.pick(&[0, 1, 5, 1_000, DAY_MS]);
@@ -195,7 +195,7 @@ impl Writer {
             }
             3 | 4 => format!("COUPON.UPDATE {coupon}{}", self.limits(40)),
             5..=18 => {
-                // Perhaps the stretch for which its claims can be used.
+                // May add the time for which the claim can be used.
                 self.ttl();
                 format!("COUPON.CLAIM {coupon} {}", self.subject())
             }
