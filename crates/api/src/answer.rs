@@ -5,7 +5,7 @@ use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType};
 use scarce_core::outcome::{Code, Receipt, Value as Figure};
 use serde_json::{Map, Value, json};
 
-/// The figures of an applied command by their names.
+/// The values of an applied command by their names.
 #[must_use]
 pub fn figures(spec: &CommandSpec, figures: &[Figure]) -> Map<String, Value> {
     named(spec.reply, figures)
@@ -31,7 +31,7 @@ pub fn named(specs: &[ValueSpec], values: &[Figure]) -> Map<String, Value> {
     pairs.map(|(spec, value)| (spec.name.to_owned(), shown(spec.value_type, value))).collect()
 }
 
-/// The answers to the lines of an applied batch, each with the figures of its command.
+/// The answers to the lines of an applied batch, each with its command's values.
 #[must_use]
 pub fn lines(specs: &[&CommandSpec], answers: &[Figure]) -> Vec<Value> {
     let line = |(spec, answer): (&&CommandSpec, &Figure)| match answer {
@@ -41,7 +41,7 @@ pub fn lines(specs: &[&CommandSpec], answers: &[Figure]) -> Vec<Value> {
     specs.iter().zip(answers).map(line).collect()
 }
 
-/// Where in the log an answer stands, and how safe it is.
+/// The answer's position in the log, and how safe it is.
 #[must_use]
 pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
     json!({
@@ -55,7 +55,7 @@ pub fn receipt(receipt: &Receipt, operation: &str) -> Value {
     })
 }
 
-/// A value as its type says.
+/// A value, converted by its type.
 #[must_use]
 pub fn shown(its: ValueType, value: &Figure) -> Value {
     let Figure::List(values) = value else {
@@ -88,7 +88,7 @@ fn limit(limit: &Figure) -> Value {
     for (field, value) in [("name", name), ("max", max), ("per", per)] {
         object.insert(field.to_owned(), raw(value));
     }
-    // A window that is no word is a number of milliseconds.
+    // A window that is not a word is a number of milliseconds.
     let field = if matches!(window, Figure::Integer(_)) { "window_ms" } else { "window" };
     object.insert(field.to_owned(), raw(window));
     if let Figure::Integer(offset_minutes) = offset {
@@ -102,7 +102,7 @@ fn subject(pairs: &[Figure]) -> Map<String, Value> {
     pairs.chunks_exact(2).map(|pair| (pair[0].to_string(), raw(&pair[1]))).collect()
 }
 
-/// 1 and the figures, whose names nobody remembers, or 0, the code and its facts.
+/// 1 and the values, without names because they are not stored, or 0, the code and its facts.
 fn outcome_of(values: &[Figure]) -> Value {
     match values {
         [Figure::Integer(0), Figure::Text(word), rest @ ..] => {
@@ -126,8 +126,8 @@ pub fn raw(value: &Figure) -> Value {
     }
 }
 
-/// The list in the answer of a command that lists, with the name of its field and the field of a row
-/// that the next page begins after.
+/// The list in the answer of a command that lists, with the name of its field and the row's field after
+/// which the next page begins.
 #[must_use]
 pub fn paged(spec: &CommandSpec) -> Option<(&'static str, &'static str)> {
     spec.reply.iter().find_map(|value| match value.value_type.shape {

@@ -1,5 +1,5 @@
-//! Cursors: where a list or a stream goes on. They are opaque to callers, so that what they hold may
-//! change; a malformed one, or one of another list, is refused.
+//! Cursors: where a list or a stream continues. They are opaque to callers, so that their contents may
+//! change; a malformed cursor, or one of another list, is refused.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +8,7 @@ use scarce_core::event::Position;
 
 use crate::Misshapen;
 
-/// The longest cursor that is looked at.
+/// The longest accepted cursor.
 const BYTES_MAX: usize = 32 * 1024;
 
 fn seal(kind: &str, text: &str) -> String {
@@ -26,21 +26,21 @@ fn open(kind: &str, cursor: &str) -> Result<String, Misshapen> {
     rest.map(str::to_owned).ok_or_else(malformed)
 }
 
-/// The cursor behind a row of a list.
+/// The cursor after a row of a list.
 #[must_use]
 pub fn after_row(command: &str, row: &str) -> String {
     seal(command, row)
 }
 
-/// The row that a list's cursor stands behind.
+/// The row before a list's cursor.
 ///
 /// # Errors
-/// When it is no cursor of that list.
+/// When it is not a cursor of that list.
 pub fn row(command: &str, cursor: &str) -> Result<String, Misshapen> {
     open(command, cursor)
 }
 
-/// The cursor of a stream of all partitions.
+/// The cursor of a stream over all partitions.
 #[must_use]
 pub fn of_positions(positions: &[Position]) -> String {
     let positions: Vec<_> = positions.iter().map(Position::to_string).collect();
@@ -50,7 +50,7 @@ pub fn of_positions(positions: &[Position]) -> String {
 /// The positions of a stream's cursor, one for each partition.
 ///
 /// # Errors
-/// When it is no cursor of a stream of so many partitions.
+/// When it is not a cursor of a stream with this number of partitions.
 pub fn positions(cursor: &str, partitions: u32) -> Result<Vec<Position>, Misshapen> {
     let text = open("EVENTS", cursor)?;
     let malformed = || Misshapen::new("cursor", "belongs to another deployment; begin without one");

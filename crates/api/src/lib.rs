@@ -1,6 +1,6 @@
-//! How the command table looks to whoever speaks JSON: which route stands for which command, how a
-//! JSON object becomes the words of a command, how an outcome becomes JSON or a problem document,
-//! and the `OpenAPI` description of it all. Nothing here opens a socket.
+//! The command table for JSON: which route belongs to which command, how a JSON object becomes the words
+//! of a command, how an outcome becomes JSON or a problem document, and the `OpenAPI` description of it
+//! all. Nothing here opens a socket.
 
 #![forbid(unsafe_code)]
 

@@ -1,34 +1,34 @@
-//! The words of a command as JSON: fields by the names of the command table, the id, the deadline and the
-//! durability apart. For whoever has words and speaks HTTP.
+//! The words of a command as JSON: fields by the names of the command table, with the id, the deadline
+//! and the durability separate. For clients that have words and use HTTP.
 
 use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec, Effect, is_common_option};
 use serde_json::{Map, Value, json};
 
 use super::has_cut;
 
-/// What a command's words ask for, as JSON says it.
+/// The JSON form of a command's words.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// The arguments by their names.
     pub fields: Map<String, Value>,
     /// The operation id.
     pub id: Option<String>,
-    /// The deadline, as it stands.
+    /// The deadline, as written.
     pub deadline: Option<String>,
-    /// The level of durability, in small letters as JSON has it.
+    /// The level of durability, in lower case as in JSON.
     pub durability: Option<String>,
 }
 
 impl Asked {
-    /// Whether it has neither id nor deadline nor durability.
+    /// Whether it has no id, deadline or durability.
     #[must_use]
     pub fn is_bare(&self) -> bool {
         self.id.is_none() && self.deadline.is_none() && self.durability.is_none()
     }
 }
 
-/// The words after a command's name as fields, whether or not their values are right; nothing where no
-/// JSON says the same, such as an option that is given twice.
+/// The words after a command's name as fields, whether or not their values are valid; `None` if JSON
+/// cannot express them, such as an option that is given twice.
 #[must_use]
 pub fn of_words(spec: &CommandSpec, words: &[&str]) -> Option<Asked> {
     let mut asked = Asked::default();
@@ -64,7 +64,7 @@ fn has_token(argument: &ArgumentSpec, word: &str) -> bool {
     argument.token.is_some_and(|token| token.eq_ignore_ascii_case(word))
 }
 
-/// The words that were not read yet.
+/// The words not yet read.
 struct Words<'a> {
     rest: &'a [&'a str],
 }
@@ -89,14 +89,14 @@ fn positional(argument: &ArgumentSpec, words: &mut Words<'_>, fields: &mut Map<S
         _ => {}
     }
     let name = if argument.kind == ArgumentKind::Resource { "on" } else { argument.name };
-    // What is missing is a field that is not there.
+    // A missing argument becomes a missing field.
     if let Some(word) = words.next() {
         fields.insert(name.to_owned(), scalar(argument, word));
     }
     Some(())
 }
 
-/// Skips a word that stands before an argument.
+/// Skips a keyword before an argument.
 fn behind(token: &str, words: &mut Words<'_>) -> Option<()> {
     words.next().filter(|word| word.eq_ignore_ascii_case(token)).map(|_| ())
 }
@@ -106,7 +106,7 @@ fn option(argument: &ArgumentSpec, words: &mut Words<'_>, fields: &mut Map<Strin
         ArgumentKind::Limits | ArgumentKind::LimitChanges => {
             let limits = fields.entry(argument.name).or_insert_with(|| json!([]));
             let limit = limit(words)?;
-            // In words a new limit says what it counts; in JSON it may leave that out.
+            // In words, a new limit says what it counts; JSON may omit that.
             if argument.kind == ArgumentKind::Limits && limit.get("per").is_none() {
                 return None;
             }
@@ -127,7 +127,7 @@ fn scalar(argument: &ArgumentSpec, word: &str) -> Value {
     }
 }
 
-/// A number where the word is one, otherwise the text, which is wrong in either form.
+/// A number if the word is one, otherwise the text, which is invalid in both forms.
 fn number(word: &str) -> Value {
     let is_spelled = |text: String| text == word;
     match (word.parse::<i64>(), word.parse::<f64>()) {
@@ -149,7 +149,7 @@ fn cut(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
         fields.insert("plan".to_owned(), plan.into());
         return Some(());
     }
-    // JSON counts by itself.
+    // JSON needs no count.
     let count: usize = words.next().filter(|_| kind.eq_ignore_ascii_case("AMOUNTS"))?.parse().ok()?;
     let amounts: Vec<Value> = words.take(count).map(number).collect();
     if amounts.len() != count {
@@ -159,7 +159,7 @@ fn cut(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
     Some(())
 }
 
-/// The least and the most of a packet belong to the plan, where there is one.
+/// The minimum and maximum of a packet belong to the plan, if there is one.
 fn bounds_into_plan(spec: &CommandSpec, fields: &mut Map<String, Value>) {
     if !has_cut(spec) || !fields.contains_key("plan") {
         return;
@@ -182,7 +182,7 @@ fn pricing(words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()>
 
 fn subject(name: &str, words: &mut Words<'_>, fields: &mut Map<String, Value>) -> Option<()> {
     let mut subject = Map::new();
-    // The id and its like come behind the last dimension.
+    // The common options follow the last dimension.
     while let Some(dimension) = words.rest.first().copied().filter(|word| !is_common_option(word.as_bytes()))
     {
         words.next();

@@ -1,5 +1,5 @@
-//! From JSON to the words of a command. The words are then read by the one parser that every port
-//! uses, so that a command means the same over HTTP as over RESP.
+//! From JSON to the words of a command. All ports share the parser of these words, so a command means the
+//! same over HTTP as over RESP.
 
 mod from_words;
 mod shapes;
@@ -14,10 +14,10 @@ use scarce_core::facts;
 use scarce_core::outcome::{Code, Durability, Outcome};
 use serde_json::{Map, Value};
 
-/// A field that is not of its shape. Nothing was changed.
+/// A field that is malformed. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misshapen {
-    /// Which field; of what is nested, the way to it.
+    /// The field; for a nested one, its path.
     pub field: String,
     /// What is wrong with it.
     pub reason: String,
@@ -46,12 +46,12 @@ impl From<Invalid> for Misshapen {
     }
 }
 
-/// A caller's text as it may stand in a message: short, and without controls.
+/// A caller's text in a form that is safe in a message: short, and without control characters.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(64).collect()
 }
 
-/// A value that came with a request.
+/// A value from a request.
 #[derive(Clone, Copy, Debug)]
 enum Given<'a> {
     /// From a JSON body.
@@ -60,8 +60,8 @@ enum Given<'a> {
     Text(&'a str),
 }
 
-/// The fields of a request, wherever in it they stood. Each is to be asked for; what nobody asked
-/// for is a field that the command does not have.
+/// The fields of a request, from all of its parts. Reading a field takes it out; a field that is left
+/// over is not one of the command.
 #[derive(Debug, Default)]
 pub struct Fields<'a> {
     given: Vec<(&'a str, Given<'a>)>,
@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
         self.given.push((name, Given::Text(value)));
     }
 
-    /// Takes a text field out, for what is no argument of the command.
+    /// Takes out a text field that is not an argument of the command.
     ///
     /// # Errors
     /// When it is given twice.
@@ -96,10 +96,10 @@ impl<'a> Fields<'a> {
         if twice { Err(Misshapen::new(name, "is given twice")) } else { Ok(found) }
     }
 
-    /// Refuses whatever was not taken.
+    /// Refuses any field that is left.
     ///
     /// # Errors
-    /// Names the first field that is left.
+    /// The first field that is left.
     pub fn check_none(&self) -> Result<(), Misshapen> {
         match self.given.first() {
             None => Ok(()),
@@ -114,7 +114,7 @@ impl<'a> Fields<'a> {
             return Err(Misshapen::new(name, "is given twice"));
         }
         self.asked.borrow_mut().push(its);
-        // An explicit null is as good as nothing.
+        // An explicit null counts as absent.
         Ok(Some(*value).filter(|value| !matches!(value, Given::Json(Value::Null))))
     }
 
@@ -130,46 +130,46 @@ impl<'a> Fields<'a> {
 /// Reads a command from the fields of a request.
 ///
 /// # Errors
-/// When a field is missing, superfluous or not of its shape.
+/// When a field is missing, superfluous or malformed.
 pub fn command(spec: &CommandSpec, fields: &Fields<'_>) -> Result<Command, Misshapen> {
     let words = words(spec, fields)?;
     fields.check_all_asked(&format!("{} takes {}", spec.name, field_names(spec).join(", ")))?;
     let words: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
     let (command, common) = Command::parse(spec, &words)?;
-    // Ids and their like come in headers; no text of a field may turn into one.
+    // Ids, deadlines and durability come in headers; no field's text may turn into one.
     if common == Common::default() { Ok(command) } else { Err(Misshapen::new("id", "is no field here")) }
 }
 
-/// Reads a level of durability, spelled as the description has it; words on the RESP port may be in any case.
+/// Reads a level of durability, spelled as in the description; only words on the RESP port ignore case.
 ///
 /// # Errors
-/// When it names no level.
+/// When it is not a level.
 pub fn durability(text: &[u8], field: &'static str) -> Result<Durability, Misshapen> {
     let level = Durability::parse(text, field)?;
     let is_spelled = level.word().as_bytes() == text;
     if is_spelled { Ok(level) } else { Err(Misshapen::new(field, "must be in small letters")) }
 }
 
-/// The names of the fields that a command takes, as JSON has them.
+/// The names of a command's fields in JSON.
 #[must_use]
 pub fn field_names(spec: &CommandSpec) -> Vec<&'static str> {
     spec.arguments.iter().flat_map(|argument| names_of(spec, argument)).copied().collect()
 }
 
-/// The fields of JSON that stand for an argument.
+/// The JSON fields of an argument.
 #[must_use]
 pub fn names_of(spec: &CommandSpec, argument: &'static ArgumentSpec) -> &'static [&'static str] {
     match argument.kind {
         ArgumentKind::Cut => &["plan", "amounts"],
         ArgumentKind::Pricing => &["type", "price"],
         ArgumentKind::Resource => &["on"],
-        // Of a campaign they belong to the plan.
+        // For a campaign they belong to the plan.
         _ if has_cut(spec) && matches!(argument.name, "min" | "max") => &[],
         _ => std::slice::from_ref(&argument.name),
     }
 }
 
-/// Whether a command cuts packets; the bounds of a packet are members of its plan then.
+/// Whether a command cuts packets; if so, the bounds of a packet are members of its plan.
 pub(crate) fn has_cut(spec: &CommandSpec) -> bool {
     spec.arguments.iter().any(|argument| argument.kind == ArgumentKind::Cut)
 }
@@ -192,7 +192,7 @@ fn words(spec: &CommandSpec, fields: &Fields<'_>) -> Result<Vec<String>, Misshap
     Ok(words)
 }
 
-/// The words of an argument that is one field.
+/// The words of an argument that has one field.
 fn one(argument: &ArgumentSpec, fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(), Misshapen> {
     let name = if argument.kind == ArgumentKind::Resource { "on" } else { argument.name };
     let Some(given) = fields.get(name)? else {
@@ -243,7 +243,7 @@ fn scalar(name: &str, argument: &ArgumentSpec, given: Given<'_>) -> Result<Strin
     }
 }
 
-/// The digits of a JSON integer, or the text as it stands, whose digits the parser checks.
+/// The digits of a JSON integer, or the text unchanged, which the parser checks.
 fn integer(name: &str, given: Given<'_>) -> Result<String, Misshapen> {
     match given {
         Given::Text(text) => Ok(text.to_owned()),

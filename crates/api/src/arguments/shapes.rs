@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use super::{Fields, Given, Misshapen, integer, text};
 
-/// The words that a window may be, beside a number of milliseconds.
+/// The words for a window, besides a number of milliseconds.
 pub const WINDOWS: [&str; 5] = ["NONE", "HOUR", "DAY", "WEEK", "MONTH"];
 
-/// The words that a method of cutting may be.
+/// The words for a method of cutting.
 pub const METHODS: [&str; 3] = ["EVEN", "DOUBLE_MEAN", "LINE_CUT"];
 
-/// `plan` or `amounts`, just one of them.
+/// Exactly one of `plan` and `amounts`.
 pub(super) fn cut(fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(), Misshapen> {
     match (fields.get("plan")?, fields.get("amounts")?) {
         (Some(_), Some(_)) => Err(Misshapen::new("amounts", "does not go with plan")),
@@ -42,10 +42,10 @@ pub(super) fn cut(fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(), Mi
     }
 }
 
-/// Reads a plan on its own, for trying it out.
+/// Reads a plan alone, for a preview.
 ///
 /// # Errors
-/// When a field of it is missing, superfluous or not of its shape.
+/// When one of its fields is missing, superfluous or malformed.
 pub fn read_plan(plan: &Value) -> Result<Plan, Misshapen> {
     let mut body = Map::new();
     body.insert("plan".to_owned(), plan.clone());
@@ -60,7 +60,7 @@ pub fn read_plan(plan: &Value) -> Result<Plan, Misshapen> {
     }
 }
 
-/// The least and the most of a plan, which the table has as options of the command.
+/// The minimum and maximum of a plan, which are options of the command in the table.
 pub(super) fn bounds(fields: &Fields<'_>, words: &mut Vec<String>) -> Result<(), Misshapen> {
     let Some(plan) = fields.get("plan")? else { return Ok(()) };
     let plan = object("plan", plan)?;
@@ -115,7 +115,7 @@ fn limit(limit: &Map<String, Value>, is_new: bool, words: &mut Vec<String>) -> R
     words.push(integer("max", Given::Json(needed(limit, "max")?))?);
     let field = |name: &str| given(limit, name);
     let shaped = ["per", "window", "window_ms", "offset_minutes"].iter().any(|name| field(name).is_some());
-    // A change of an existing limit's maximum says nothing of its shape.
+    // A change of an existing limit's maximum does not repeat its shape.
     if !shaped && !is_new {
         return Ok(());
     }
@@ -145,7 +145,7 @@ fn dimensions(per: Option<&Value>) -> Result<String, Misshapen> {
     Ok(if names.is_empty() { "-".to_owned() } else { names.join(",") })
 }
 
-/// What divides dimensions in a word, or ends them, is no part of a name.
+/// Separators and terminators of dimensions cannot be part of a name.
 fn check_dimension(name: &str) -> Result<(), Misshapen> {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
     let reserved = name == "-" || is_common_option(name.as_bytes());
@@ -196,16 +196,16 @@ fn word(name: &str, value: &Value, words: &[&str]) -> Result<String, Misshapen> 
     }
 }
 
-/// A field of an object; an explicit null is as good as nothing.
+/// A field of an object; an explicit null counts as absent.
 #[must_use]
 pub fn given<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     object.get(name).filter(|value| !value.is_null())
 }
 
-/// Refuses fields of other names.
+/// Refuses unknown fields.
 ///
 /// # Errors
-/// Names the first one.
+/// The first unknown field.
 pub fn only(object: &Map<String, Value>, names: &[&str]) -> Result<(), Misshapen> {
     match object.keys().find(|name| !names.contains(&name.as_str())) {
         None => Ok(()),

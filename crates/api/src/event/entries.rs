@@ -1,4 +1,4 @@
-//! Events that come one by one, put together into the entries that they were written in.
+//! Reassembles single events into their log entries.
 
 use scarce_core::event::{Entry, Position};
 
@@ -10,16 +10,16 @@ use super::Received;
     "partition {partition} goes on at {found} behind {last}; the events between them are gone, so begin anew from a snapshot or from the log itself"
 )]
 pub struct Gap {
-    /// Whose log.
+    /// The partition.
     pub partition: u32,
-    /// The last event that was seen.
+    /// The last event before the gap.
     pub last: Position,
-    /// The event behind the gap.
+    /// The first event after the gap.
     pub found: Position,
 }
 
-/// Puts the events of one partition together. Events that were seen before are left out, so that a
-/// source that repeats itself makes no difference.
+/// Reassembles the events of one partition. Duplicate events are ignored, so that a source may repeat
+/// itself.
 #[derive(Debug, Default)]
 pub struct Entries {
     last: Position,
@@ -27,22 +27,22 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Begins behind a place, which is the end of an entry.
+    /// Starts after a position, which must be the end of an entry.
     #[must_use]
     pub fn after(position: Position) -> Self {
         Self { last: position, open: None }
     }
 
-    /// The place behind the last event that was seen.
+    /// The position after the last event.
     #[must_use]
     pub fn position(&self) -> Position {
         self.last
     }
 
-    /// Takes the next event; gives the entry that it completes.
+    /// Takes the next event; returns the entry that it completes.
     ///
     /// # Errors
-    /// When events before it were never seen. It is not taken then.
+    /// When events before it are missing. It is not taken then.
     pub fn push(&mut self, received: Received) -> Result<Option<Entry>, Gap> {
         let found = received.position();
         if found <= self.last {
@@ -65,8 +65,8 @@ impl Entries {
         Ok(if found.sequence == received.entry_last { self.open.take() } else { None })
     }
 
-    /// Whether an event that was not seen before is the next one. A higher epoch may give anew the sequences
-    /// that were lost with the one before, and what was open then is lost too.
+    /// Whether a new event is the next one. A higher epoch may reuse the sequences that the previous
+    /// epoch lost, and an incomplete entry of that epoch is lost too.
     fn follows(&self, received: &Received) -> bool {
         let (found, last) = (received.position(), self.last);
         match &self.open {

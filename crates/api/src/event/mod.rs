@@ -1,6 +1,6 @@
-//! Events as JSON: what streams, topics, exports and projections are made of, and the way back. Fields
-//! that are never public are left out, and so is the hash of what was asked for: with it, whoever
-//! guesses a campaign's amounts could tell whether the guess is right.
+//! Events as JSON, for streams, topics, exports and projections, and parsing them again. Fields that are
+//! never public are left out, and so is the content hash of the request: with it, anyone could check a
+//! guess of a campaign's amounts.
 
 mod entries;
 mod read;
@@ -10,7 +10,7 @@ pub use entries::{Entries, Gap};
 pub use read::{Received, Unreadable, read, read_value};
 pub use shown::{Public, fields, of_entry, public};
 
-/// The members of an event's JSON, in the order in which they are written.
+/// The members of an event's JSON, in order.
 pub const MEMBERS: [&str; 12] = [
     "partition",
     "epoch",

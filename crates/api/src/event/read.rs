@@ -1,4 +1,4 @@
-//! From JSON back to an event.
+//! Parsing events from JSON.
 
 use compact_str::CompactString;
 use scarce_core::command::Invalid;
@@ -8,19 +8,19 @@ use scarce_core::outcome::{Code, Outcome, Value as Figure};
 use scarce_core::types::{BALANCE_MAX, OperationId};
 use serde_json::{Map, Value};
 
-/// Why a text is no event.
+/// Why a text is not an event.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("the event is no JSON; look who else writes where it came from")]
     Syntax(#[from] serde_json::Error),
-    /// A member is missing or of another shape.
+    /// A member is missing or has the wrong shape.
     #[error("the event's member '{member}' is missing or not of its shape; it is none of this version")]
     Member {
-        /// Which one.
+        /// The member.
         member: String,
     },
-    /// The event is none of the table.
+    /// The event is not in the table.
     #[error("there is no event '{name}'; a newer release may know it")]
     Name {
         /// Its name.
@@ -28,13 +28,12 @@ pub enum Unreadable {
     },
 }
 
-/// An event as a reader of JSON knows it. What no public stream shows is redacted in it, and the
-/// operation's content hash is 0.
+/// An event from JSON. Fields that are never public are redacted, and the operation's content hash is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Whose log.
+    /// The partition.
     pub partition: u32,
-    /// What stood in front of its entry.
+    /// The header of its entry.
     pub head: EntryHead,
     /// Its own sequence.
     pub sequence: u64,
@@ -42,12 +41,12 @@ pub struct Received {
     pub entry_last: u64,
     /// The event.
     pub event: Event,
-    /// Of the last event: what the operation was answered, where that is remembered.
+    /// For the last event: the operation's outcome, if it is stored.
     pub outcome: Option<Outcome>,
 }
 
 impl Received {
-    /// The place behind the event.
+    /// The position after the event.
     #[must_use]
     pub fn position(&self) -> Position {
         Position { epoch: self.head.epoch, sequence: self.sequence }
@@ -57,15 +56,15 @@ impl Received {
 /// Reads an event.
 ///
 /// # Errors
-/// When the text is none that this version writes.
+/// When this version would not write such a text.
 pub fn read(text: &[u8]) -> Result<Received, Unreadable> {
     read_value(&serde_json::from_slice(text)?)
 }
 
-/// Reads an event from JSON that was parsed already.
+/// Reads an event from parsed JSON.
 ///
 /// # Errors
-/// When it is none that this version writes.
+/// When this version would not write such an event.
 pub fn read_value(value: &Value) -> Result<Received, Unreadable> {
     let members = Members(value.as_object().ok_or_else(|| missing("partition"))?);
     let name = members.text("name")?;
@@ -144,7 +143,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The figure that [`answer::shown`](crate::answer::shown) made this of.
+/// The inverse of [`answer::shown`](crate::answer::shown).
 fn figure(its: ValueType, value: &Value) -> Option<Figure> {
     match (its.shape, value) {
         (_, Value::Null) => its.is_nullable.then_some(Figure::Absent),
@@ -175,7 +174,7 @@ fn limit(value: &Value) -> Option<Figure> {
     values.into_iter().map(raw).collect::<Option<_>>().map(Figure::List)
 }
 
-/// A figure without names.
+/// A value without names.
 fn raw(value: &Value) -> Option<Figure> {
     match value {
         Value::Null => Some(Figure::Absent),

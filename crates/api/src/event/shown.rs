@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::answer;
 
-/// An event with all that a reader needs who sees nothing else of the log.
+/// An event with everything that a reader needs without the rest of the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Public<'a> {
-    /// Whose log.
+    /// The partition.
     pub partition: u32,
-    /// What stands in front of its entry.
+    /// The header of its entry.
     pub head: &'a EntryHead,
     /// Its own sequence.
     pub sequence: u64,
@@ -21,7 +21,7 @@ pub struct Public<'a> {
     pub entry_last: u64,
     /// The event.
     pub event: &'a Event,
-    /// Of the last event: what the operation was answered, where that is remembered.
+    /// For the last event: the operation's outcome, if it is stored.
     pub outcome: Option<&'a Outcome>,
 }
 
@@ -36,9 +36,9 @@ pub fn public(partition: u32, entry: &Entry, after: u64) -> impl Iterator<Item =
     )
 }
 
-/// The events of an entry after a sequence as JSON, each with its own.
+/// The events of an entry after a sequence, each with its JSON.
 pub fn of_entry(partition: u32, entry: &Entry, after: u64) -> impl Iterator<Item = (u64, Value)> {
-    // Names are texts and figures integers, so that this cannot fail.
+    // Names are texts and values are integers, so this cannot fail.
     public(partition, entry, after)
         .map(|public| (public.sequence, serde_json::to_value(public).unwrap_or_default()))
 }
@@ -100,7 +100,7 @@ impl Serialize for Field<'_> {
     }
 }
 
-/// A figure without names.
+/// A value without names.
 struct Raw<'a>(&'a Figure);
 
 impl Serialize for Raw<'_> {
@@ -120,8 +120,8 @@ fn raw_list<S: Serializer>(values: &[Figure], serializer: S) -> Result<S::Ok, S:
     list.end()
 }
 
-/// An outcome as its code and its figures in order. Their names are those of the command, which the log
-/// does not keep.
+/// An outcome as its code and its values in order. The values' names depend on the command, which the log
+/// does not contain.
 struct Answered<'a>(&'a Outcome);
 
 impl Serialize for Answered<'_> {

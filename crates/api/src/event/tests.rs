@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// A value such as the field of an event may have.
+/// A value that the field of an event may have.
 fn sample(random: &mut Random, spec: &EventSpec, field: &ValueSpec) -> Figure {
     let (field, its) = (field.name, field.value_type);
     if its.is_nullable && random.percent(40) {
@@ -47,7 +47,7 @@ fn sample(random: &mut Random, spec: &EventSpec, field: &ValueSpec) -> Figure {
     }
 }
 
-/// Whether a figure may be below 0: money may, units may not.
+/// Whether a number may be negative: money may, units may not.
 fn is_signed(spec: &EventSpec, field: &str) -> bool {
     let is_money = spec.name.starts_with("account.") || spec.name.starts_with("hold.");
     field == "delta" || (is_money && (field.ends_with("balance") || field.ends_with("available")))
@@ -153,7 +153,7 @@ fn log() -> Vec<Entry> {
     Entry::read_all(&log).expect("entries")
 }
 
-/// What of an entry a public stream can tell.
+/// The part of an entry that a public stream contains.
 fn told(entry: &Entry) -> Entry {
     let mut told = entry.clone();
     told.events = told.events.into_iter().map(Event::redacted).collect();
@@ -174,7 +174,7 @@ fn a_log_is_put_together_again_whatever_is_repeated() {
     while at < texts.len() {
         let received = read(&texts[at]).expect("an event");
         found.extend(entries.push(received).expect("no gap"));
-        // Now and then the source begins again somewhere before.
+        // Sometimes the source restarts at an earlier position.
         at = if random.percent(5) {
             at.saturating_sub(usize::try_from(random.below(40)).expect("small"))
         } else {
@@ -200,7 +200,7 @@ fn a_gap_is_told_and_a_new_epoch_begins_where_the_old_one_was_lost() {
     let long = log.iter().position(|entry| entry.events.len() > 1).expect("a long entry");
     let mut entries = Entries::after(log[long - 1].end());
     assert_eq!(entries.push(received(&log[long], 1, 0)).expect("no gap"), None);
-    // The rest of it is lost with its epoch, and its sequences are given again.
+    // The rest of it is lost with its epoch, and its sequences are used again.
     let again = entries.push(received(&log[long - 1], 2, 0)).expect("no gap");
     assert_eq!(again.expect("an entry").head.epoch, 2);
 }

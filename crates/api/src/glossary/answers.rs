@@ -1,4 +1,4 @@
-//! How a code reaches a caller, and whether the caller may send the command again.
+//! How a caller receives a code, and whether the caller may send the command again.
 
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::language::Text;
@@ -6,7 +6,7 @@ use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::outcome::shape::names;
 
-/// What kind of end a code is.
+/// The kind of a code.
 #[must_use]
 pub const fn kind(code: Code) -> Text {
     match code.kind() {
@@ -17,12 +17,12 @@ pub const fn kind(code: Code) -> Text {
     }
 }
 
-/// The commands that answer a code as a refusal of their own, in the order of the table.
+/// The commands that have a code among their own refusals, in the order of the table.
 pub fn commands_of(code: Code) -> impl Iterator<Item = &'static CommandSpec> {
     COMMANDS.iter().copied().filter(move |spec| spec.refusals.contains(&code))
 }
 
-/// What else answers a code, where it does not belong to commands of its own.
+/// Which other requests return a code, if it does not belong to particular commands.
 #[must_use]
 pub const fn answered_beside(code: Code) -> Option<Text> {
     Some(match code {
@@ -44,24 +44,24 @@ pub const fn answered_beside(code: Code) -> Option<Text> {
 /// Whether and how to send a command again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// There is no need to.
+    /// Not needed.
     Done,
-    /// At once or a little later, under the same id.
+    /// Immediately or a little later, with the same id.
     SameId,
-    /// Later, under the same id or another.
+    /// Later, with the same id or another.
     LaterAnyId,
-    /// Later, under a fresh id, since the refusal is remembered under the first.
+    /// Later, with a new id, since the refusal is stored under the first.
     LaterFreshId,
     /// Later; the command changes nothing and needs no id.
     LaterRead,
-    /// Once the request was corrected.
+    /// After correcting the request.
     Corrected,
-    /// Not as it is.
+    /// Not in this form.
     No,
 }
 
 impl Again {
-    /// What a code leaves to do.
+    /// Whether and how to retry after a code.
     #[must_use]
     pub fn after(code: Code) -> Self {
         match code.kind() {
@@ -98,7 +98,7 @@ impl Again {
         }
     }
 
-    /// What to tell people.
+    /// The text for people.
     #[must_use]
     pub const fn text(self) -> Text {
         match self {
@@ -131,7 +131,7 @@ impl Again {
     }
 }
 
-/// How a code looks on the RESP port.
+/// The form of a code on the RESP port.
 #[must_use]
 pub fn resp_form(code: Code) -> String {
     match code {

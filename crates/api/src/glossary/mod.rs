@@ -1,7 +1,7 @@
-//! What every name in the tables of Scarce means, in English and Chinese: arguments, values of
-//! answers, facts of codes, fields of events, and the fields of the shapes that JSON is made of.
+//! The meaning of every name in the tables of Scarce, in English and Chinese: arguments, values of
+//! answers, facts of codes, fields of events, and the fields of the shapes in JSON.
 //!
-//! Documents, `scarce explain` and the HTTP port's description are written with it.
+//! Documents, `scarce explain` and the HTTP port's description use it.
 
 mod answers;
 mod summaries;
@@ -19,16 +19,16 @@ pub use terms::all;
 use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
 
-/// What a name means wherever nothing more particular is said. A `#` before the name of a field that
-/// is never public does not matter.
+/// The meaning of a name without a more specific scope. A `#` before the name of a field that is never
+/// public is ignored.
 #[must_use]
 pub fn term(name: &str) -> Option<&'static Term> {
     find("", name)
 }
 
-/// What a name means in a command, an event, a code, a shape of JSON, or a group of commands, each
-/// given by its name (`STOCK.RESERVATION`, `reservation.placed`, `SOLD_OUT`, `fill`, `STOCK`): there,
-/// else in its group, else in general.
+/// The meaning of a name in a command, an event, a code, a shape of JSON, or a group of commands, each
+/// given by its name (`STOCK.RESERVATION`, `reservation.placed`, `SOLD_OUT`, `fill`, `STOCK`). Falls back
+/// to its group, then to the general meaning.
 #[must_use]
 pub fn term_in(scope: &str, name: &str) -> Option<&'static Term> {
     find(scope, name).or_else(|| group_of(scope).and_then(|group| find(group, name))).or_else(|| term(name))
@@ -39,8 +39,8 @@ fn find(scope: &str, name: &str) -> Option<&'static Term> {
     all().find(|term| term.name == name && term.scope == scope)
 }
 
-/// The group of commands that a command, an event or a code belongs to. Codes of several groups and
-/// shapes have none.
+/// The group of commands to which a command, an event or a code belongs. Shapes and codes of several
+/// groups have none.
 #[must_use]
 pub fn group_of(scope: &str) -> Option<&'static str> {
     let prefix = scope.split('.').next().unwrap_or_default();
@@ -59,7 +59,7 @@ pub fn group_of(scope: &str) -> Option<&'static str> {
     }
 }
 
-/// The group all of whose commands a code is answered by, where it is one only.
+/// The group of all commands that return a code, if there is only one.
 fn group_of_code(word: &str) -> Option<&'static str> {
     let code = Code::from_word(word)?;
     let mut groups = COMMANDS.iter().filter(|spec| spec.refusals.contains(&code)).map(|spec| spec.group());

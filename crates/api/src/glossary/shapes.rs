@@ -1,12 +1,12 @@
-//! The shapes that JSON is made of beside arguments and answers: their names, which are scopes of
-//! terms, and their fields.
+//! The shapes in JSON besides arguments and answers: their names, which are scopes of terms, and their
+//! fields.
 
 /// A shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The name, for [`super::term_in`].
     pub name: &'static str,
-    /// Its fields; in rows of RESP, in this order.
+    /// Its fields; rows in RESP have this order.
     pub fields: &'static [&'static str],
 }
 

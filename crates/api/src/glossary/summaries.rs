@@ -1,18 +1,17 @@
-//! What each command does and each event says, in a sentence: in English from the tables, in Chinese
-//! from here.
+//! A sentence about each command and each event: the English is in the tables, the Chinese is here.
 
 use scarce_core::command::COMMANDS;
 use scarce_core::event::EVENTS;
 use scarce_core::language::Text;
 
-/// What a command does; none where there is no such command.
+/// What a command does; `None` if there is no such command.
 #[must_use]
 pub fn command_summary(name: &str) -> Option<Text> {
     let spec = COMMANDS.iter().find(|spec| spec.name == name)?;
     chinese(COMMANDS_ZH, name).map(|zh| Text::new(spec.summary, zh))
 }
 
-/// What an event says; none where there is no such event.
+/// What an event says; `None` if there is no such event.
 #[must_use]
 pub fn event_summary(name: &str) -> Option<Text> {
     let spec = EVENTS.iter().find(|spec| spec.name == name)?;

@@ -1,21 +1,21 @@
-//! What is said of one name.
+//! The explanation of one name.
 
 use scarce_core::language::Text;
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// Where it means this: a command, an event, a code, a shape or a group; empty for everywhere.
+    /// Its scope: a command, an event, a code, a shape or a group; empty for everywhere.
     pub scope: &'static str,
     /// The name.
     pub name: &'static str,
-    /// What it is counted in, where it is a figure.
+    /// The unit, if it is a number.
     pub unit: Option<Unit>,
-    /// What it is: a phrase without a full stop.
+    /// The meaning: a phrase without a full stop.
     pub meaning: Text,
 }
 
-/// What a figure is counted in.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// The smallest unit of an asset, such as cents.
@@ -32,9 +32,9 @@ pub enum Unit {
     Claims,
     /// Orders.
     Orders,
-    /// Milliseconds that something lasts.
+    /// A duration in milliseconds.
     Milliseconds,
-    /// Milliseconds since the Unix epoch.
+    /// A time in milliseconds since the Unix epoch.
     StampMs,
     /// Minutes.
     Minutes,

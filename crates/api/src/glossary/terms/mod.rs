@@ -1,5 +1,4 @@
-//! The terms. Each name has one that holds everywhere, and others where it means something more
-//! particular.
+//! The terms. Each name has a general one, and others for more specific meanings.
 
 mod accounts;
 mod coupons;
@@ -32,7 +31,7 @@ const fn word(scope: &'static str, name: &'static str, en: &'static str, zh: &'s
     Term { scope, name, unit: None, meaning: Text::new(en, zh) }
 }
 
-/// A term of a figure.
+/// A term of a number.
 const fn figure(
     scope: &'static str,
     name: &'static str,
