@@ -1,5 +1,5 @@
-//! The table of histories: what can be asked of the tables that the log is projected into, about what an
-//! engine no longer holds. Routes, subcommands and the description are made from it.
+//! The table of histories: queries of the projected tables, about what an engine no longer holds. Routes,
+//! subcommands and the description are generated from it.
 
 mod asked;
 mod columns;
@@ -13,31 +13,31 @@ use columns::{
 };
 use scarce_core::language::Text;
 
-/// A list that can be asked for, page by page.
+/// A list that can be queried, page by page.
 #[derive(Clone, Copy, Debug)]
 pub struct History {
-    /// Which one it is.
+    /// Its kind.
     pub id: HistoryId,
     /// Its name, with words separated by `-`.
     pub name: &'static str,
-    /// Its path, with what must be said in braces.
+    /// Its path, with required parameters in braces.
     pub path: &'static str,
-    /// What else may be said, in the query.
+    /// Its optional parameters, in the query.
     pub filters: &'static [&'static str],
-    /// What it lists.
+    /// Its contents.
     pub summary: Text,
     /// The members of a row, in order.
     pub columns: &'static [Column],
 }
 
 impl History {
-    /// What must be said, in the order of the path.
+    /// The required parameters, in the order of the path.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 }
 
-/// The history of a name.
+/// The history with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static History> {
     HISTORIES.iter().find(|history| history.name == name)

@@ -1,5 +1,5 @@
 //! Operations as JSON objects: a command by its name, its arguments, its id, its deadline and its
-//! durability; and several of them that are applied all or none.
+//! durability; and batches of them that are applied all or none.
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, table};
 use scarce_core::types::{Natural, OperationId};
@@ -9,7 +9,7 @@ use crate::arguments::{self, given, only};
 use crate::openapi::BATCH_OPERATIONS_MAX;
 use crate::{Fields, Misshapen};
 
-/// The fields that an operation has beside its command and its arguments.
+/// The fields of an operation besides its command and its arguments.
 const COMMON: [&str; 3] = ["id", "deadline", "durability"];
 
 /// One operation.
@@ -25,10 +25,10 @@ pub struct Operation {
 
 impl Operation {
     /// Reads an operation. A line of an atomic batch has no id, deadline and durability of its own, and
-    /// changes something.
+    /// changes state.
     ///
     /// # Errors
-    /// When a field is missing, superfluous or not of its shape.
+    /// When a field is missing, superfluous or malformed.
     pub fn read(value: &Value, is_line: bool) -> Result<Self, Misshapen> {
         let Value::Object(object) = value else {
             return Err(Misshapen::new("operation", "must be a JSON object"));
@@ -61,7 +61,7 @@ impl Operation {
 /// Reads the operations of a batch.
 ///
 /// # Errors
-/// When there are none or too many, or one of them is not of its shape; its place is named.
+/// When there are none or too many, or one of them is malformed; the error includes its index.
 pub fn read_all(value: Option<&Value>, is_atomic: bool) -> Result<Vec<Operation>, Misshapen> {
     let Some(Value::Array(operations)) = value else {
         return Err(Misshapen::new("operations", "must be a JSON array"));
@@ -77,8 +77,8 @@ pub fn read_all(value: Option<&Value>, is_atomic: bool) -> Result<Vec<Operation>
     operations.iter().enumerate().map(read).collect()
 }
 
-/// What one message asks for: a command that changes something, or several that are applied all or none,
-/// with one id.
+/// The request in a message: a command that changes state, or several that are applied all or none, with
+/// one id.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The rows of its commands in order.
@@ -93,7 +93,7 @@ impl Message {
     /// Reads a message.
     ///
     /// # Errors
-    /// When a field is missing, superfluous or not of its shape.
+    /// When a field is missing, superfluous or malformed.
     pub fn read(value: &Value) -> Result<Self, Misshapen> {
         let Value::Object(object) = value else {
             return Err(Misshapen::new("value", "must be a JSON object"));
@@ -142,7 +142,7 @@ fn refuse_common(object: &Map<String, Value>) -> Result<(), Misshapen> {
     }
 }
 
-/// The id, the deadline and the durability, where they are given.
+/// The id, the deadline and the durability, if given.
 fn read_common(object: &Map<String, Value>) -> Result<Common, Misshapen> {
     let mut common = Common::default();
     for (name, value) in COMMON.into_iter().filter_map(|name| Some((name, given(object, name)?))) {

@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 
 use crate::answer;
 
-/// Problems of the port itself, which no command has.
+/// Problems of the port itself, which no command returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortCode {
-    /// The caller did not show who it is.
+    /// The caller did not authenticate.
     Unauthenticated,
     /// No route has this path.
     NotFound,
-    /// The path has other methods.
+    /// The path has other methods only.
     MethodNotAllowed,
-    /// The host that was asked for is not this one.
+    /// The requested host is not this server.
     Misdirected,
-    /// The body is larger than is taken.
+    /// The body is too large.
     PayloadTooLarge,
-    /// The body is not JSON by its content type.
+    /// The content type is not JSON.
     UnsupportedMediaType,
 }
 
@@ -112,12 +112,12 @@ pub struct Problem {
     pub status: u16,
     /// The document.
     pub body: Value,
-    /// Whether the caller should wait before it tries again.
+    /// Whether the caller should wait before it retries.
     pub retry_after: bool,
 }
 
 impl Problem {
-    /// The document of a refusal or a failure; `operation` is the id that the request had or was given.
+    /// The document of a refusal or a failure; `operation` is the id that the request had or received.
     #[must_use]
     pub fn of(outcome: &Outcome, operation: Option<&str>, language: Language) -> Self {
         let code = outcome.code;

@@ -1,10 +1,10 @@
-//! The table of routes: which method and path stand for which command. A name in braces is an
-//! argument of the command by its name; arguments that are not in the path are in the body, or in
-//! the query of `GET` and `DELETE`.
+//! The table of routes: which method and path belong to which command. A name in braces is an argument of
+//! the command; arguments that are not in the path are in the body, or in the query of `GET` and
+//! `DELETE`.
 
 use scarce_core::command::{CommandSpec, Effect, table};
 
-/// A method of HTTP.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Reads.
@@ -13,7 +13,7 @@ pub enum Method {
     Post,
     /// Changes parts.
     Patch,
-    /// Takes away.
+    /// Removes.
     Delete,
 }
 
@@ -36,21 +36,21 @@ impl Method {
     }
 }
 
-/// A route that stands for a command.
+/// A route of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The method.
     pub method: Method,
     /// The path, with arguments in braces.
     pub path: &'static str,
-    /// The status of success: 201 where something comes into being that can be asked for.
+    /// The status of success: 201 if the request creates something that can be queried.
     pub success_status: u16,
     /// The command's name.
     pub command: &'static str,
 }
 
 impl Route {
-    /// The command's row of the table; a test looks every name up.
+    /// The command's row of the table; a test looks up every name.
     #[must_use]
     pub fn spec(&self) -> Option<&'static CommandSpec> {
         table::find(self.command.as_bytes())
@@ -61,7 +61,7 @@ impl Route {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// Whether the command changes something.
+    /// Whether the command changes state.
     #[must_use]
     pub fn is_write(&self) -> bool {
         self.spec().is_some_and(|spec| spec.effect == Effect::Write)

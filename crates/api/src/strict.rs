@@ -1,18 +1,18 @@
-//! Reading JSON strictly: a name twice in one object is refused, for nobody could say which of the
-//! two was meant, and so is what nests deeper than any request does.
+//! Strict JSON parsing: a duplicate name in an object is refused, because the intended value is unclear,
+//! and so is JSON that nests deeper than any request.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How deep a request may nest.
+/// The maximum nesting of a request.
 pub const DEPTH_MAX: usize = 32;
 
 /// Reads a JSON text.
 ///
 /// # Errors
-/// When it is no JSON, names something twice, or nests too deep; the text says where.
+/// When it is not JSON, has a duplicate name, or nests too deep; the text says where.
 pub fn read(text: &[u8]) -> Result<Value, serde_json::Error> {
     let mut input = serde_json::Deserializer::from_slice(text);
     let value = Strict { depth_left: DEPTH_MAX }.deserialize(&mut input)?;

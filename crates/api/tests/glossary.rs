@@ -10,7 +10,7 @@ use scarce_core::language::{Language, Text};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
 
-/// Every name with the command, event, code or shape in which it occurs.
+/// Every name with the command, event, code or shape that contains it.
 fn uses() -> Vec<(&'static str, &'static str)> {
     let mut uses = Vec::new();
     for spec in COMMANDS {

@@ -1,4 +1,4 @@
-//! What is asked of a history, read strictly.
+//! Queries of histories, strictly validated.
 
 use scarce_core::types::{Id, Natural, OperationId};
 
@@ -6,13 +6,13 @@ use super::History;
 use crate::arguments::{Fields, Misshapen};
 use crate::cursor;
 
-/// How many rows a page has where nothing is said.
+/// The default number of rows of a page.
 const PAGE_ROWS_DEFAULT: u32 = 100;
 
-/// The most rows of a page.
+/// The maximum number of rows of a page.
 pub const PAGE_ROWS_MAX: u32 = 1_000;
 
-/// What is said of one name.
+/// The value of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
     Text(String),
@@ -22,22 +22,22 @@ enum Said {
 /// A page of a history.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Which history.
+    /// The kind of history.
     pub history: &'static History,
     said: Vec<(&'static str, Said)>,
-    /// How many rows at most, from 1 to [`PAGE_ROWS_MAX`].
+    /// The maximum number of rows, from 1 to [`PAGE_ROWS_MAX`].
     pub limit: u32,
-    /// Behind which row the page begins: what stands in its cursor.
+    /// The row after which the page begins: the contents of its cursor.
     pub after: Option<String>,
-    /// Whether what happened first comes first.
+    /// Whether the oldest row comes first.
     pub is_oldest_first: bool,
 }
 
 impl Asked {
-    /// Reads what is said of a history's names, and the page: `limit`, `cursor`, `sort`.
+    /// Reads the parameters of a history, and of the page: `limit`, `cursor`, `sort`.
     ///
     /// # Errors
-    /// When something is missing, given twice, unknown or not of its shape.
+    /// When a parameter is missing, given twice, unknown or malformed.
     pub fn read(history: &'static History, mut fields: Fields<'_>) -> Result<Self, Misshapen> {
         let mut said = Vec::new();
         for name in history.required() {
@@ -63,13 +63,13 @@ impl Asked {
         Ok(Self { history, said, limit, after, is_oldest_first })
     }
 
-    /// The text said of a name that must be said; empty for any other name.
+    /// The text of a required parameter; empty for any other name.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.text_if_said(name).unwrap_or_default()
     }
 
-    /// The text said of a name.
+    /// The text of a parameter.
     #[must_use]
     pub fn text_if_said(&self, name: &str) -> Option<&str> {
         self.said.iter().find_map(|(its, said)| match said {
@@ -78,7 +78,7 @@ impl Asked {
         })
     }
 
-    /// The number said of a name.
+    /// The number of a parameter.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<i64> {
         self.said.iter().find_map(|(its, said)| match said {
@@ -87,23 +87,23 @@ impl Asked {
         })
     }
 
-    /// Asks for the page behind a cursor.
+    /// Requests the page after a cursor.
     ///
     /// # Errors
-    /// When it is no cursor of this history.
+    /// When it is not a cursor of this history.
     pub fn go_on(&mut self, cursor: &str) -> Result<(), Misshapen> {
         self.after = Some(cursor::row(self.history.name, cursor)?);
         Ok(())
     }
 
-    /// The cursor that callers are given, of the place where the next page begins.
+    /// The cursor for callers, from the position where the next page begins.
     #[must_use]
     pub fn sealed(&self, place: &str) -> String {
         cursor::after_row(self.history.name, place)
     }
 }
 
-/// Reads what is said of a name.
+/// Reads the value of a parameter.
 fn read(name: &'static str, text: &str) -> Result<Said, Misshapen> {
     Ok(match name {
         "serial" | "from_ms" | "to_ms" => {

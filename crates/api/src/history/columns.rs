@@ -1,17 +1,17 @@
-//! What the rows of histories have: the columns of the tables by their names there.
+//! The columns of the rows of histories, by their names in the tables.
 
-/// What a member of a row holds.
+/// The type of a member of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer: an amount, a number, a time in Unix milliseconds.
     Integer,
-    /// An integer or nothing.
+    /// An integer or null.
     OptionalInteger,
     /// A text.
     Text,
-    /// A text or nothing.
+    /// A text or null.
     OptionalText,
-    /// An object or array of its own.
+    /// A nested object or array.
     Json,
 }
 
@@ -20,7 +20,7 @@ pub enum Kind {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
 }
 

@@ -1,4 +1,4 @@
-//! A command that could not be read, or that the engine would never take, with the reason.
+//! A command that could not be read, or that the engine would never accept, with the reason.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Place;
 
-/// How far a command came.
+/// The stage that a command reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// The message as such: its size, its headers.
+    /// The message itself: its size, its headers.
     Message,
     /// Reading its value as JSON.
     Json,
@@ -18,7 +18,7 @@ pub enum Stage {
     Id,
     /// Reading command and arguments.
     Command,
-    /// Asking the engine.
+    /// Submitting to the engine.
     Engine,
 }
 
@@ -39,22 +39,22 @@ impl Stage {
     }
 }
 
-/// Why a command went no further.
+/// Why a command was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// How far it came.
+    /// The stage that it reached.
     pub stage: Stage,
     /// A word for programs: [`Reason::CODES`].
     pub code: String,
-    /// Which field is wrong, where it is one.
+    /// The field at fault, if it is a single one.
     pub field: Option<String>,
     /// What is wrong, for people.
     pub text: String,
 }
 
 impl Reason {
-    /// What codes there are.
+    /// All codes.
     pub const CODES: [&'static str; 8] = [
         "EMPTY",
         "TOO_LARGE",
@@ -67,7 +67,7 @@ impl Reason {
     ];
 }
 
-/// Bytes, as text where they are text.
+/// Bytes, shown as text if they are text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
@@ -78,7 +78,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Of these bytes.
+    /// From these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
@@ -87,7 +87,7 @@ impl Content {
         }
     }
 
-    /// The bytes; none where what should be base 64 is not.
+    /// The bytes; `None` if the base64 is invalid.
     #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self {
@@ -103,19 +103,19 @@ impl Content {
 pub struct Header {
     /// Its name.
     pub name: String,
-    /// Its value; a header may have none.
+    /// Its value, if it has one.
     pub value: Option<Content>,
 }
 
-/// A command with the reason why it went no further.
+/// A rejected command with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadLetter {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Where it stood.
+    /// Its position.
     pub source: Place,
-    /// When it was written there, in Unix milliseconds, where its message says so.
+    /// When it was written there, in Unix milliseconds, if its message says so.
     pub timestamp: Option<i64>,
     /// The message's key.
     pub key: Option<Content>,
@@ -123,9 +123,9 @@ pub struct DeadLetter {
     pub headers: Vec<Header>,
     /// The message's value.
     pub value: Option<Content>,
-    /// How many bytes the value had.
+    /// The length of the value in bytes.
     pub value_bytes: u64,
-    /// Whether it stands here in part only, because the whole is more than a topic takes.
+    /// Whether the value is truncated here, because all of it would be too large for a topic.
     pub truncated: bool,
 }
 

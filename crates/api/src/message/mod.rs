@@ -1,4 +1,4 @@
-//! What goes through topics beside events: what a command was answered, and commands that nobody could read.
+//! The messages in topics besides events: the outcomes of commands, and commands that could not be read.
 
 mod dead_letter;
 mod outcome;
@@ -9,14 +9,14 @@ pub use outcome::{Answered, outcome};
 
 use serde::{Deserialize, Serialize};
 
-/// Where a command stood.
+/// The position of a command in a topic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// In which topic.
+    /// The topic.
     pub topic: String,
-    /// In which of its partitions.
+    /// The partition of the topic.
     pub partition: i32,
-    /// At which offset.
+    /// The offset.
     pub offset: i64,
 }

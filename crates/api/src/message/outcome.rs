@@ -1,4 +1,4 @@
-//! What a command that came through a topic was answered.
+//! The outcome of a command from a topic.
 
 use scarce_core::command::CommandSpec;
 use scarce_core::outcome::{Outcome, Receipt};
@@ -18,13 +18,13 @@ pub struct Answered<'a> {
     pub is_atomic: bool,
     /// The answer.
     pub outcome: &'a Outcome,
-    /// Where in the log it stands; none where no partition decided it.
+    /// Its position in the log; absent if no partition decided it.
     pub receipt: Option<&'a Receipt>,
-    /// Where the command stood.
+    /// The position of the command in its topic.
     pub source: &'a Place,
 }
 
-/// The answer as JSON. Every member is always there, and those that say nothing are null.
+/// The answer as JSON. Every member is always present; those without a value are null.
 #[must_use]
 pub fn outcome(answered: &Answered<'_>) -> Value {
     let Answered { operation, specs, is_atomic, outcome, receipt, source } = *answered;

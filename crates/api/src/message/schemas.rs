@@ -1,4 +1,4 @@
-//! JSON Schemas (2020-12) of all that goes through topics, made from the tables.
+//! JSON Schemas (2020-12) of all messages in topics, generated from the tables.
 
 use crate::glossary::{Language, event_summary};
 use scarce_core::command::{CommandSpec, Effect};
@@ -11,14 +11,14 @@ use crate::openapi::batch::{self, BATCH_OPERATIONS_MAX};
 use crate::openapi::event;
 use crate::openapi::schemas::{self, all_required, integer, nullable, object, reference, type_name};
 
-/// The types of messages that are no events.
+/// The types of messages that are not events.
 pub const COMMAND_TYPE: &str = "scarce.command.v1";
 /// See [`COMMAND_TYPE`].
 pub const OUTCOME_TYPE: &str = "scarce.outcome.v1";
 /// See [`COMMAND_TYPE`].
 pub const DEAD_LETTER_TYPE: &str = "scarce.dead-letter.v1";
 
-/// Where definitions stand in the description of the HTTP port, and in a schema.
+/// The location of definitions in the description of the HTTP port, and in a schema.
 const IN_DESCRIPTION: &str = "#/components/schemas/";
 const IN_SCHEMA: &str = "#/$defs/";
 
@@ -49,7 +49,7 @@ pub fn all(language: Language) -> Vec<(String, Value)> {
     events.chain(others).collect()
 }
 
-/// Adds what a schema has that stands alone: its name, and the definitions that it refers to.
+/// Adds the parts of a standalone schema: its name, and the definitions that it refers to.
 fn standalone(kind: &str, title: &str, schema: Value, definitions: &Value) -> Value {
     let mut needed = Map::new();
     collect(&schema, definitions, &mut needed);
@@ -64,7 +64,7 @@ fn standalone(kind: &str, title: &str, schema: Value, definitions: &Value) -> Va
     schema
 }
 
-/// The definitions that a schema refers to, and those that these refer to.
+/// The definitions that a schema refers to, directly or indirectly.
 fn collect(schema: &Value, definitions: &Value, needed: &mut Map<String, Value>) {
     match schema {
         Value::Object(members) => {
@@ -83,11 +83,11 @@ fn collect(schema: &Value, definitions: &Value, needed: &mut Map<String, Value>)
     }
 }
 
-/// Lets references lead to the definitions of the schema itself.
+/// Points references to the definitions in the schema itself.
 fn moved(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            // It means something in the description of a port only.
+            // It only has a meaning in the description of a port.
             members.remove("discriminator");
             if let Some(Value::String(place)) = members.get_mut("$ref") {
                 *place = place.replace(IN_DESCRIPTION, IN_SCHEMA);
@@ -104,7 +104,7 @@ fn of_event(spec: &EventSpec, language: Language) -> Value {
     event::of(json!({ "type": "string", "const": spec.name }), fields, language)
 }
 
-/// The commands that a message may ask for.
+/// The commands that a message may contain.
 fn commands() -> impl Iterator<Item = &'static CommandSpec> {
     batch::lines().filter(|spec| spec.effect == Effect::Write)
 }

@@ -9,10 +9,10 @@ use super::schemas::{nullable, object, reference, type_name};
 use super::system::{json_body, of_kind, with_problems};
 use crate::routes::Method;
 
-/// The most operations of one batch.
+/// The maximum number of operations in a batch.
 pub const BATCH_OPERATIONS_MAX: usize = 1_000;
 
-/// What the answer to a batch may be beside 200: the status and the codes.
+/// The answers to a batch besides 200: the status and the codes.
 const PROBLEMS: &[(&str, &[&str])] = &[
     ("400", &["INVALID"]),
     ("409", &["BATCH_REFUSED", "CROSS_PARTITION", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT"]),
@@ -26,7 +26,7 @@ pub fn lines() -> impl Iterator<Item = &'static CommandSpec> {
     COMMANDS.iter().copied().filter(|spec| spec.joins_batches())
 }
 
-/// The name of a command's schema as an operation.
+/// The name of the schema of a command as an operation.
 pub fn line_name(spec: &CommandSpec) -> String {
     format!("{}Operation", type_name(spec.name))
 }
@@ -38,7 +38,7 @@ pub fn schemas() -> Vec<(String, Value)> {
     lines().map(|spec| (line_name(spec), line(spec))).chain(named).collect()
 }
 
-/// A command with its arguments, and with an id, a deadline and a durability where it changes something.
+/// A command with its arguments, and with an id, a deadline and a durability if it changes state.
 fn line(spec: &CommandSpec) -> Value {
     let mut fields = Map::new();
     fields.insert("command".to_owned(), json!({ "type": "string", "const": spec.name }));
@@ -69,15 +69,15 @@ fn request() -> Value {
         },
         "required": ["operations"],
         "additionalProperties": false,
-        // An atomic batch has one id, one deadline and one durability, in its headers, and nothing in it only
-        // reads.
+        // An atomic batch has one id, one deadline and one durability, in its headers, and all of its
+        // operations change state.
         "if": { "properties": { "atomic": { "const": true } }, "required": ["atomic"] },
         "then": { "properties": { "operations": { "items": part } } },
     })
 }
 
-/// What a line of an atomic batch is beside an operation: it changes something, and has no id, deadline and
-/// durability of its own.
+/// Extra rules for a line of an atomic batch: it changes state, and has no id, deadline and durability of
+/// its own.
 pub fn part() -> Value {
     let writes: Vec<_> = lines().filter(|spec| spec.effect == Effect::Write).map(|spec| spec.name).collect();
     let of_the_whole = json!({ "type": "null" });

@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use super::schemas::{described, integer, nullable, object};
 use crate::event::MEMBERS;
 
-/// An event, whose fields are an object of any kind.
+/// An event, whose fields are any object.
 pub fn any(language: Language) -> Value {
     of(json!({ "type": "string" }), json!({ "type": "object" }), language)
 }
 
-/// An event of which the name and the fields are known.
+/// An event with a known name and known fields.
 pub fn of(name: Value, fields: Value, language: Language) -> Value {
     let mut known = Map::from_iter([("name".to_owned(), name), ("fields".to_owned(), fields)]);
     let properties = MEMBERS.map(|member| {
@@ -27,7 +27,7 @@ pub fn of(name: Value, fields: Value, language: Language) -> Value {
     object(properties.into_iter().collect(), &MEMBERS)
 }
 
-/// A code and its figures without names.
+/// A code and its values without names.
 fn answered(language: Language) -> Value {
     let code =
         json!({ "type": "string", "enum": Code::ALL.iter().map(|code| code.word()).collect::<Vec<_>>() });

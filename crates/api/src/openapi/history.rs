@@ -1,4 +1,4 @@
-//! The routes of histories, made from their table.
+//! The routes of histories, generated from their table.
 
 use crate::glossary::{Language, Text, term};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use super::system::{json_body, of_kind, with_problems};
 use crate::history::{Column, HISTORIES, History, Kind};
 use crate::routes::Method;
 
-/// Path, method and description of each.
+/// The path, method and description of each.
 pub fn operations(language: Language) -> impl Iterator<Item = (&'static str, String, Value)> {
     HISTORIES.iter().map(move |history| (history.path, "get".to_owned(), operation(history, language)))
 }

@@ -1,4 +1,4 @@
-//! The `OpenAPI` 3.1 description, made from the tables of commands, codes and routes.
+//! The `OpenAPI` 3.1 description, generated from the tables of commands, codes and routes.
 
 pub(crate) mod batch;
 pub(crate) mod event;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::routes::ROUTES;
 
-/// The description, with its texts in a language.
+/// The description, with texts in the given language.
 #[must_use]
 pub fn document(version: &str, language: Language) -> Value {
     let mut paths: Map<String, Value> = Map::new();

@@ -14,11 +14,11 @@ use crate::arguments::names_of;
 use crate::problem::PortCode;
 use crate::routes::{Method, Route};
 
-/// What a cursor may look like.
+/// The pattern of a cursor.
 pub const CURSOR_PATTERN: &str = "^[A-Za-z0-9_-]+$";
 
-/// What every command that changes something may be answered beside its own refusals, in the order in
-/// which it is checked, before the command's own.
+/// The answers to any command that changes state, besides its own refusals, in the order of the checks,
+/// which come before the command's own.
 const OF_EVERY_WRITE: &[Code] =
     &[Code::ResolvedAbsent, Code::IdReused, Code::IdExpired, Code::DeadlinePassed, Code::Overloaded];
 
@@ -49,7 +49,7 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
     operation
 }
 
-/// Whether some field that is not in the path must be given.
+/// Whether some field outside of the path is required.
 pub fn needs_body(route: &Route, spec: &CommandSpec) -> bool {
     let in_path: Vec<_> = route.path_arguments().collect();
     spec.arguments.iter().any(|argument| {
@@ -63,7 +63,7 @@ pub fn operation_id(command: &str) -> String {
     command.to_ascii_lowercase().replace('.', "_")
 }
 
-/// The refusals in the order in which they are checked.
+/// The refusals in the order of the checks.
 fn described_codes(spec: &CommandSpec, language: Language) -> String {
     let lead = Text::new("Refusals, in the order of the checks: ", "拒绝码（按检查顺序）：").get(language);
     let codes: Vec<_> = spec.refusals.iter().map(|code| format!("`{}`", code.word())).collect();
@@ -106,7 +106,7 @@ fn parameter(
 ) -> Value {
     let mut schema = field(spec, argument, name, language);
     let description = schema.get("description").cloned().unwrap_or_default();
-    // A text has no null.
+    // A text cannot be null.
     if let Value::Object(object) = &mut schema {
         object.remove("description");
         if let Some([kind, ..]) = object.get("type").and_then(Value::as_array).map(Vec::as_slice) {
@@ -123,7 +123,7 @@ fn parameter(
     })
 }
 
-/// The parameters that many routes share.
+/// The parameters shared by many routes.
 pub fn parameters(language: Language) -> Value {
     let text = |en, zh| Text::new(en, zh).get(language);
     let natural = json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 });
@@ -218,12 +218,12 @@ fn responses(route: &Route, spec: &CommandSpec, language: Language) -> Value {
     Value::Object(responses)
 }
 
-/// Whether one of these is the answer to a command, and not of the port alone.
+/// Whether one of these is an answer of commands, and not of the port alone.
 pub fn is_of_commands(words: &[&str]) -> bool {
     words.iter().any(|word| Code::from_word(word).is_some())
 }
 
-/// Adds the headers that tell the operation id, and whether the answer is the first one again.
+/// Adds the headers with the operation id, and with whether the answer repeats the first one.
 pub fn add_operation_headers(response: &mut Value) {
     let Value::Object(response) = response else { return };
     let headers = response.entry("headers").or_insert_with(|| json!({}));
@@ -237,7 +237,7 @@ pub fn add_operation_headers(response: &mut Value) {
     }
 }
 
-/// The codes that a route may answer, by status, in the order in which they are checked.
+/// The codes that a route may return, by status, in the order of the checks.
 fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
     let mut codes = vec![Code::Invalid];
     if route.is_write() {
@@ -260,7 +260,7 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
     by_status
 }
 
-/// What the port itself may answer to a method.
+/// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
     let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
     let any = [PortCode::Unauthenticated, PortCode::Misdirected];
@@ -303,7 +303,7 @@ fn causes(words: &[&str], language: Language) -> String {
     words.iter().map(cause).collect::<Vec<_>>().join(" ")
 }
 
-/// A parameter of the query that is no argument of a command.
+/// A parameter of the query that is not an argument of a command.
 pub fn query(name: &str, schema: &Value, description: Text, language: Language) -> Value {
     let described = described(json!({}), term_in("request", name), language);
     let known = described.get("description").cloned();

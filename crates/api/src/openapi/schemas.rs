@@ -1,4 +1,4 @@
-//! The schemas: of arguments by their kinds, of figures, facts and fields by their types.
+//! The schemas: of arguments by their kinds, of values, facts and fields by their types.
 
 use crate::glossary::{Language, Term, term_in};
 use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Effect};
@@ -13,16 +13,16 @@ use crate::arguments::names_of;
 use crate::problem::PortCode;
 use crate::routes::{self, Route};
 
-/// What an id may look like: one hash tag at most.
+/// The pattern of an id: at most one hash tag.
 pub const ID_PATTERN: &str = r"^[A-Za-z0-9_.:@/+=\-]*(\{[A-Za-z0-9_.:@/+=\-]*\})?[A-Za-z0-9_.:@/+=\-]*$";
 
-/// What an operation id may look like: printable ASCII without blanks.
+/// The pattern of an operation id: printable ASCII without blanks.
 pub const OPERATION_ID_PATTERN: &str = r"^[!-~]+$";
 
-/// What a text may look like: no control characters.
+/// The pattern of a text: no control characters.
 const TEXT_PATTERN: &str = r"^[^\u0000-\u001f\u007f-\u009f]+$";
 
-/// What a dimension may look like, other than `-`.
+/// The pattern of a dimension, other than `-`.
 pub const DIMENSION_PATTERN: &str = r"^(?!(-|id|deadline|durability)$)[a-z0-9_\-]{1,32}$";
 
 /// A reference to a schema.
@@ -68,7 +68,7 @@ fn request(route: &Route, spec: &'static CommandSpec, language: Language) -> Opt
     Some(arguments(spec, &[in_path.as_slice(), in_query].concat(), language))
 }
 
-/// An object of a command's arguments but those in `without`.
+/// An object with a command's arguments except those in `without`.
 fn arguments(spec: &'static CommandSpec, without: &[&str], language: Language) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -87,7 +87,7 @@ fn arguments(spec: &'static CommandSpec, without: &[&str], language: Language) -
     schema
 }
 
-/// What goes with what, where a schema can say it.
+/// The dependencies between fields, if a schema can express them.
 fn restrict(spec: &CommandSpec, schema: &mut Map<String, Value>) {
     for argument in spec.arguments {
         restrict_by(argument.kind, schema);
@@ -127,7 +127,7 @@ fn is_required(argument: &ArgumentSpec, name: &str) -> bool {
         && argument.kind != ArgumentKind::OptionalResource
 }
 
-/// Whether another field decides if this one is given.
+/// Whether another field decides if this one is required.
 fn depends(argument: &ArgumentSpec, name: &str) -> bool {
     match argument.kind {
         ArgumentKind::Cut => true,
@@ -145,7 +145,7 @@ pub fn field(spec: &CommandSpec, argument: &ArgumentSpec, name: &str, language: 
         "amounts" => json!({ "type": "array", "items": positive(), "minItems": 1, "maxItems": AMOUNTS_MAX }),
         _ => of_kind(argument),
     };
-    // Of a price, a plan and amounts there may be none, depending on what else is given.
+    // Price, plan and amounts may be absent, depending on other fields.
     let is_optional = argument.optional || depends(argument, name);
     if is_optional && !matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges) {
         schema = nullable(schema);
@@ -201,7 +201,7 @@ pub fn nullable(schema: Value) -> Value {
     }
 }
 
-/// Adds what the glossary says of the field.
+/// Adds the glossary's explanation of the field.
 pub fn described(schema: Value, term: Option<&Term>, language: Language) -> Value {
     let (Value::Object(mut object), Some(term)) = (schema.clone(), term) else { return schema };
     let unit = term.unit.map(|unit| format!(" ({})", unit.text().get(language))).unwrap_or_default();
@@ -209,7 +209,7 @@ pub fn described(schema: Value, term: Option<&Term>, language: Language) -> Valu
     Value::Object(object)
 }
 
-/// What a command answers.
+/// The answer of a command.
 fn answer(spec: &CommandSpec, language: Language) -> Value {
     let mut fields = properties(spec.name, spec.reply, language);
     let mut required: Vec<_> = names(spec.reply).collect();
@@ -221,7 +221,7 @@ fn answer(spec: &CommandSpec, language: Language) -> Value {
     object(fields, &required)
 }
 
-/// The same with the receipt that goes with what was changed.
+/// The same with the receipt of a change.
 fn with_receipt(spec: &CommandSpec, language: Language) -> Value {
     let mut schema = answer(spec, language);
     if spec.effect == Effect::Write
@@ -237,7 +237,7 @@ fn facts(code: Code, language: Language) -> Value {
     all_required(code.word(), code.facts(), language)
 }
 
-/// An object of these values, all of which are there.
+/// An object with these values, all required.
 pub fn all_required(scope: &str, values: &'static [ValueSpec], language: Language) -> Value {
     object(properties(scope, values, language), &names(values).collect::<Vec<_>>())
 }
@@ -250,7 +250,7 @@ fn properties(scope: &str, values: &[ValueSpec], language: Language) -> Map<Stri
     values.iter().map(field).collect()
 }
 
-/// The schema of a figure, a fact or a field.
+/// The schema of a value, a fact or a field.
 fn of_type(its: ValueType, language: Language) -> Value {
     let schema = match its.shape {
         Shape::Integer => integer(),
@@ -272,13 +272,13 @@ fn of_type(its: ValueType, language: Language) -> Value {
     if its.is_nullable { nullable(schema) } else { schema }
 }
 
-/// An object of these properties and no others.
+/// An object with these properties and no others.
 pub fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
     let properties = Value::Object(properties);
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// What several routes have in common.
+/// The schemas shared by several routes.
 fn shared(language: Language) -> Map<String, Value> {
     let mut schemas = Map::new();
     let mut add = |name: &str, schema: Value| {
@@ -392,7 +392,7 @@ fn remembered() -> Value {
     })
 }
 
-/// The words of every problem, the port's own included.
+/// The code words of all problems, including the port's own.
 pub fn words() -> Vec<&'static str> {
     let refusals = Code::ALL.iter().filter(|code| **code != Code::Applied).map(|code| code.word());
     refusals.chain(PortCode::ALL.iter().map(|code| code.word())).collect()

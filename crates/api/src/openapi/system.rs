@@ -1,4 +1,4 @@
-//! The routes that stand for no command: events, previews, health, documents.
+//! The routes without a command: events, previews, health, documents.
 
 use crate::glossary::{Language, Text};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::operations::{CURSOR_PATTERN, of_port, operation_id, problem, query};
 use super::schemas::{object, reference};
 use crate::routes::Method;
 
-/// Path, method and description of each.
+/// The path, method and description of each.
 pub fn operations(language: Language) -> Vec<(&'static str, String, Value)> {
     let get = |path, operation| (path, "get".to_owned(), operation);
     let post = |path, operation| (path, "post".to_owned(), operation);
