@@ -166,7 +166,7 @@ fn outcome() -> Value {
     schema
 }
 
-/// What holds of a whole outcome where something else does.
+/// Constrains properties of a complete outcome, depending on others.
 fn when(mut condition: Value, then: &Value) -> Value {
     condition["truncated"] = json!({ "const": false });
     json!({ "if": { "properties": condition }, "then": { "properties": then } })
