@@ -114,7 +114,7 @@ pub const FORGOTTEN_PER_EVENT_MAX: usize = LIMITS_MAX + 4;
 pub struct Origin<'a> {
     /// The stamp.
     pub at: TimeMs,
-    /// The caller's operation id; empty where the caller gave none.
+    /// The caller's operation id; empty if the caller gave none.
     pub operation: &'a str,
 }
 

@@ -97,7 +97,7 @@ impl Positive {
     pub const ONE: Self = Self(1);
 }
 
-/// Plain decimal digits with an optional minus; anything else is no integer. Leading zeros are
+/// Plain decimal digits with an optional minus; anything else is not an integer. Leading zeros are
 /// refused, because a number has one spelling only.
 fn parse_integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -208,7 +208,7 @@ impl OperationId {
         &self.0
     }
 
-    /// The time in a `UUIDv7`, or `None` where the id is not one.
+    /// The time in a `UUIDv7`, or `None` if the id is not one.
     #[must_use]
     pub fn uuid_v7_ms(&self) -> Option<TimeMs> {
         let text = self.0.as_bytes();
@@ -231,7 +231,7 @@ impl OperationId {
         Some((high << 16) | low)
     }
 
-    /// The time in a ULID, or `None` where the id is not one.
+    /// The time in a ULID, or `None` if the id is not one.
     #[must_use]
     pub fn ulid_ms(&self) -> Option<TimeMs> {
         const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,4 +1,5 @@
 //! Time spans from a start up to, not including, an end; and the windows in which limits count.
+//!
 //! A window has an index, which increases by one from window to window. Calendar windows count from the
 //! one that contains 1970-01-01 00:00 at their offset from UTC, so that the index of an hour is ⌊local ms
 //! ÷ 3 600 000⌋, of a day ⌊local ms ÷ 86 400 000⌋, of a week ⌊(days + 3) ÷ 7⌋ (1970 began on a Thursday,

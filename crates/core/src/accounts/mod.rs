@@ -39,7 +39,7 @@ shown_word!(Status);
 pub struct Account {
     /// The asset.
     pub asset: Id,
-    /// The balance in minor units; below zero where an overdraft is used.
+    /// The balance in minor units; below zero if an overdraft is used.
     pub balance: i64,
     /// The amount set aside by holds.
     pub held: u64,

@@ -118,8 +118,8 @@ impl Entry {
 
     /// Reads the entry at the front of `input`.
     ///
+    /// # Errors
     /// When the bytes are not an entry that this version can read.
-    /// When the bytes are no entry that this version knows.
     pub fn read(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = u32::from_le_bytes(Wire::get(input)?) as usize;
         if length > ENTRY_BYTES_MAX {

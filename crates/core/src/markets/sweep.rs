@@ -34,7 +34,7 @@ pub struct Sweep {
 
 record_wire!(Sweep { market, order, fills });
 
-/// A trade as it is reported to the taker.
+/// A trade as reported to the taker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fill {
     /// The number of the trade in its market.
@@ -108,7 +108,7 @@ impl<'a> Taker<'a> {
         Self { market, slot, order, owner: &record.owner, side, price, tif, stp, filled, remaining }
     }
 
-    /// Whether a remaining quantity goes on the book.
+    /// Whether a remaining quantity is put on the book.
     pub(super) fn may_rest(&self) -> bool {
         matches!(self.tif, Tif::Gtc | Tif::Post)
     }

@@ -132,7 +132,7 @@ pub(crate) use values;
 
 /// The type of a field of an event for readers of a stream, from its type in the event table.
 pub trait Typed {
-    /// The type of the value that [`Shown::shown`](crate::event::Shown::shown) gives.
+    /// The type of the value that [`Shown::shown`](crate::event::Shown::shown) returns.
     const TYPE: ValueType;
 }
 

@@ -92,7 +92,7 @@ pub struct Receipt {
     pub returned: u64,
     /// The buyer.
     pub owner: Id,
-    /// The operation that sold them; empty where the caller gave no id.
+    /// The operation that sold them; empty if the caller gave no id.
     pub operation: CompactString,
     /// When it was made.
     pub at: TimeMs,

@@ -230,7 +230,7 @@ pub struct Subject(Vec<(Dimension, Id)>);
 list_wire!(Subject);
 
 impl Subject {
-    /// The value of a dimension, where the subject names it.
+    /// The value of a dimension, if the subject names it.
     #[must_use]
     pub fn get(&self, dimension: &Dimension) -> Option<&Id> {
         self.0.iter().find(|(name, _)| name == dimension).map(|(_, value)| value)
