@@ -1,5 +1,4 @@
-//! Atomic batches: every line is applied, with later lines seeing the effects of earlier ones, or none
-//! is.
+//! Atomic batches: all lines are applied, each seeing the effects of those before it, or none is.
 
 use super::step::{OperationProgress, Step};
 use super::{Context, Machine, decide};

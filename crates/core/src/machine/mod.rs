@@ -89,7 +89,7 @@ impl Machine {
         self.epoch
     }
 
-    /// Starts a new epoch, which must be higher than all before.
+    /// Starts a new epoch. Epochs never decrease: a lower one changes nothing.
     pub fn set_epoch(&mut self, epoch: u64) {
         self.epoch = self.epoch.max(epoch);
     }
