@@ -16,18 +16,18 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of the file SQLite keeps in memory, in KiB.
 const CACHE_KIB: i64 = 64 << 10;
 
-/// After how many pages SQLite moves what was written from its log into the file. The same pages are written
-/// again and again, so that more of them at a time means less to write in all.
+/// After how many pages SQLite runs a checkpoint, which moves its write-ahead log into the file. The same
+/// pages are written again and again, so fewer checkpoints write less in all.
 const CHECKPOINT_PAGES: i64 = 4 << 10;
 
-/// How large the pages of a new file are, in bytes. Many rows are written at a time, into indexes whose order is not
-/// theirs: the fewer pages that touches, the fewer are read, checked and written.
+/// The page size of a new file, in bytes. A transaction writes many rows, into indexes in another order:
+/// larger pages mean that fewer are read, checked and written.
 const PAGE_BYTES: u32 = 16 << 10;
 
-/// How many statements a connection keeps prepared: those for one, two, four … rows of each table.
+/// How many prepared statements a connection keeps: those for one, two, four … rows of each table.
 const STATEMENTS_MAX: usize = 1_000;
 
-/// A database and how to connect to it.
+/// A database, and how to connect to it.
 #[derive(Clone, Debug)]
 pub enum Address {
     /// A file.
@@ -41,13 +41,13 @@ pub enum Address {
 /// Why an address cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    /// It begins with something that names no database we know.
+    /// Its scheme names no database that this release supports.
     #[error("'{scheme}:' is not a database that is supported here; write sqlite:, postgres: or mysql:")]
     Scheme {
-        /// What stands before the colon.
+        /// The part before the colon.
         scheme: String,
     },
-    /// It cannot be read.
+    /// It cannot be parsed.
     #[error(
         "cannot read the database's address; write it as sqlite:///path/file.db or scheme://user:password@host:port/database"
     )]
@@ -85,7 +85,7 @@ impl Address {
         }
     }
 
-    /// The same, but a file that is not there is not made.
+    /// The same, but a missing file is not created.
     #[must_use]
     pub fn of_existing(self) -> Self {
         match self {
@@ -118,7 +118,7 @@ impl Address {
     }
 }
 
-/// The database as people know it, without the password.
+/// The database's address for people, without the password.
 impl std::fmt::Display for Address {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

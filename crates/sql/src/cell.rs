@@ -1,11 +1,11 @@
-//! What columns hold.
+//! Values and kinds of columns.
 
 use std::sync::Arc;
 
-/// What a column holds. Nothing else is needed: amounts, counts and times are integers, all else is text.
+/// What a column holds. Two kinds suffice: amounts, counts and times are integers, everything else is text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// A whole number of 64 bits with a sign.
+    /// A signed 64-bit integer.
     Integer,
     /// A text.
     Text,
@@ -21,7 +21,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of numbers.
+    /// A column of integers.
     #[must_use]
     pub const fn integer(name: &'static str) -> Self {
         Self { name, kind: ColumnKind::Integer }
@@ -34,8 +34,7 @@ impl Column {
     }
 }
 
-/// A text in a row. The same one stands in several rows, and in the statements that write them, without being
-/// copied.
+/// A text in a row. Several rows, and the statements that write them, share it without copying.
 pub type Text = Arc<str>;
 
 /// A value in the database.
@@ -47,12 +46,12 @@ pub enum Cell {
     Integer(i64),
     /// A text.
     Text(Text),
-    /// A text that is one of a few.
+    /// A text from a fixed set.
     Word(&'static str),
 }
 
 impl Cell {
-    /// The text of one that is a text.
+    /// The text, if the value is one.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -62,7 +61,7 @@ impl Cell {
         }
     }
 
-    /// The number of one that is a number.
+    /// The number, if the value is one.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         match self {

@@ -12,27 +12,27 @@ use crate::{
     is_lost,
 };
 
-/// A set of tables of which a database has one, for one deployment.
+/// A set of tables. A database has it once, for one deployment.
 #[derive(Debug)]
 pub struct TableSet {
-    /// What PostgreSQL shows of our connections.
+    /// The application name that PostgreSQL shows for our connections.
     pub application: &'static str,
-    /// The table with the columns `name` and `value` that says whose tables these are.
+    /// The table with the columns `name` and `value` that records which deployment the tables belong to.
     pub meta: &'static str,
-    /// The table that notes which versions were applied.
+    /// The table that records the applied versions.
     pub migrations: &'static str,
-    /// The description of version 1, and of what each further version changes.
+    /// The schema of version 1, and the changes of each further version.
     pub versions: &'static [&'static str],
-    /// What to do when something is wrong.
+    /// The advice for each kind of error.
     pub remedies: Remedies,
 }
 
 /// How a database is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatabaseOptions {
-    /// How long anything may take.
+    /// The timeout of every operation.
     pub timeout: Duration,
-    /// How many connections are lent at a time at most; further callers wait.
+    /// How many connections may be in use at a time; further callers wait.
     pub connections_max: usize,
 }
 
@@ -49,9 +49,9 @@ pub(crate) struct Inner {
     tables: &'static TableSet,
     migrations: Migrations,
     options: DatabaseOptions,
-    /// Whether the tables were made, and are this deployment's.
+    /// Whether the tables exist and belong to this deployment.
     is_ready: Mutex<bool>,
-    /// Whether tables are left as they are.
+    /// Whether the tables are only read, never created or changed.
     is_read_only: bool,
     pub(crate) idle: SyncMutex<Vec<Idle>>,
     pub(crate) permits: Arc<Semaphore>,
@@ -59,11 +59,10 @@ pub(crate) struct Inner {
 }
 
 impl Database {
-    /// A database to which we connect when it is first needed. Tables that are missing are made then, and older ones
-    /// are brought up to date.
+    /// A database, connected to on first use. Missing tables are created then, and older ones are migrated.
     ///
     /// # Errors
-    /// When the address or the deployment's id cannot be read.
+    /// When the address or the deployment's id is invalid.
     pub fn new(
         url: &str,
         deployment_id: &str,
@@ -77,10 +76,10 @@ impl Database {
         Ok(Self::of(address, deployment_id.to_ascii_lowercase(), tables, options, false))
     }
 
-    /// Opens a database whose tables somebody else fills, to read them: makes and changes nothing.
+    /// Opens a database that another process fills, for reading: creates and changes nothing.
     ///
     /// # Errors
-    /// When the address cannot be read, the database does not answer, or has no such tables.
+    /// When the address is invalid, the database does not answer, or the tables are missing.
     pub async fn open_read_only(
         url: &str,
         tables: &'static TableSet,
@@ -127,28 +126,28 @@ impl Database {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.inner.address
     }
 
-    /// Whose tables it has.
+    /// The deployment that the tables belong to.
     #[must_use]
     pub fn deployment_id(&self) -> &str {
         &self.inner.deployment_id
     }
 
-    /// How long anything may take.
+    /// The timeout of every operation.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.inner.options.timeout
     }
 
-    /// Connects once, so that what is wrong is known early.
+    /// Connects once, to report errors early.
     ///
     /// # Errors
-    /// When the database does not answer, or its tables are another deployment's or a newer release's.
+    /// When the database does not answer, or its tables belong to another deployment or a newer release.
     pub async fn check(&self) -> Result<(), DatabaseError> {
         self.in_time(async {
             self.lend().await?.done();
@@ -157,10 +156,10 @@ impl Database {
         .await
     }
 
-    /// A connection of the caller's own to tables that are as they should be.
+    /// Opens a connection for the caller alone, after checking the tables.
     ///
     /// # Errors
-    /// When the database does not answer, or its tables are another deployment's or a newer release's.
+    /// When the database does not answer, or its tables belong to another deployment or a newer release.
     pub fn connect(&self) -> Doing<'_, Link, DatabaseError> {
         Box::pin(async {
             let Inner { address, deployment_id, tables, is_ready, is_read_only, .. } = &*self.inner;
@@ -169,7 +168,7 @@ impl Database {
                 return Ok(link);
             }
             let mut is_ready = is_ready.lock().await;
-            // The database may have been restored from a backup meanwhile.
+            // The database may have been restored from a backup since.
             if !(*is_ready && is_ours(&mut link, tables, deployment_id).await) {
                 *is_ready = false;
                 self.prepare(&mut link).await?;
@@ -179,7 +178,7 @@ impl Database {
         })
     }
 
-    /// Makes the tables that are missing, and notes whose they are, or refuses another's.
+    /// Creates missing tables and records the deployment they belong to; refuses those of another one.
     async fn prepare(&self, link: &mut Link) -> Result<(), DatabaseError> {
         let Inner { address, deployment_id, tables, migrations, .. } = &*self.inner;
         let (database, remedies) = (address.to_string(), &tables.remedies);
@@ -203,10 +202,10 @@ impl Database {
         }
     }
 
-    /// Reads rows of columns of these kinds.
+    /// Reads rows with columns of these kinds.
     ///
     /// # Errors
-    /// When the database does not answer in time, or refuses.
+    /// When the database does not answer in time, or refuses the statement.
     pub fn fetch<'l>(
         &'l self,
         sql: &'l str,
@@ -221,7 +220,7 @@ impl Database {
                         lent.done();
                         return Ok(rows);
                     }
-                    // It may have been closed while nobody used it.
+                    // The connection may have been closed while it was idle.
                     Err(error) if lent.was_idle() && is_lost(&error) => {}
                     Err(error) => return Err(self.failed(&error)),
                 }
@@ -229,10 +228,10 @@ impl Database {
         }))
     }
 
-    /// Runs one statement that writes; gives how many rows it changed.
+    /// Runs one statement that writes; returns how many rows it changed.
     ///
     /// # Errors
-    /// When the database does not answer in time, or refuses.
+    /// When the database does not answer in time, or refuses the statement.
     pub fn execute<'l>(&'l self, sql: &'l str, values: &'l [Cell]) -> Doing<'l, u64, DatabaseError> {
         Box::pin(self.in_time(async move {
             let mut lent = self.lend_to_write().await?;
@@ -242,7 +241,7 @@ impl Database {
         }))
     }
 
-    /// Does what needs the database, within the time that anything may take.
+    /// Runs work that needs the database, within the timeout.
     ///
     /// # Errors
     /// The error of the work, or [`DatabaseError::Late`].
@@ -253,27 +252,27 @@ impl Database {
         tokio::time::timeout(self.timeout(), work).await.unwrap_or_else(|_| Err(self.late().into()))
     }
 
-    /// An error of the database, with what to do about it.
+    /// An error of the database, with advice on what to do about it.
     #[must_use]
     pub fn failed(&self, error: &Error) -> DatabaseError {
         let Inner { address, tables, .. } = &*self.inner;
         DatabaseError::Failed { database: address.to_string(), what: describe(error, &tables.remedies) }
     }
 
-    /// That the database did not answer in time.
+    /// The error that the database did not answer in time.
     #[must_use]
     pub fn late(&self) -> DatabaseError {
         DatabaseError::Late { database: self.address().to_string(), timeout_ms: self.timeout().as_millis() }
     }
 
-    /// That the tables belong to another deployment.
+    /// The error that the tables belong to another deployment.
     #[must_use]
     pub fn others(&self, found: String) -> DatabaseError {
         let (database, wanted) = (self.address().to_string(), self.deployment_id().to_owned());
         DatabaseError::OtherDeployment { database, found, wanted }
     }
 
-    /// That a row is not as it should be.
+    /// The error that a row has unexpected contents.
     #[must_use]
     pub fn misread(&self, what: String) -> DatabaseError {
         let Inner { address, tables, .. } = &*self.inner;
@@ -281,7 +280,7 @@ impl Database {
     }
 }
 
-/// Whose tables they are.
+/// The deployment that the tables belong to.
 async fn deployment(link: &mut Link, tables: &TableSet) -> Result<Option<String>, Error> {
     let sql = format!("SELECT value FROM {} WHERE name = 'deployment_id'", tables.meta);
     let rows = link.fetch(&sql, &[], &[ColumnKind::Text]).await?;

@@ -16,7 +16,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// A statement whose values are marked by `?`, as the dialect marks them.
+    /// Rewrites the `?` placeholders of a statement into the dialect's own.
     #[must_use]
     pub fn marked(self, sql: &str) -> String {
         if self != Self::Postgres {
@@ -31,17 +31,18 @@ impl Dialect {
         marked
     }
 
-    /// Starts a transaction that will write.
+    /// Starts a transaction that is going to write.
     #[must_use]
     pub fn begin(self) -> &'static str {
         match self {
-            // A writer that must wait does so now: in the middle of a transaction SQLite may refuse to wait.
+            // A writer takes its lock, and waits for it, here: in the middle of a transaction SQLite may fail
+            // instead of waiting.
             Self::Sqlite => "BEGIN IMMEDIATE",
             Self::Postgres | Self::MySql => "BEGIN",
         }
     }
 
-    /// Adds a row unless one with its key exists; the first of the columns is one of the key.
+    /// Adds a row unless one with its key exists; the first column is part of the key.
     #[must_use]
     pub fn insert_if_missing(self, table: &str, columns: &[&str]) -> String {
         let marks = vec!["?"; columns.len()].join(", ");
@@ -49,7 +50,7 @@ impl Dialect {
         format!("INSERT INTO {table} ({}) VALUES ({marks}) {otherwise}", columns.join(", "))
     }
 
-    /// Adds a number of rows, each unless a row with its key exists; the first of the columns is one of the key.
+    /// Adds several rows, each unless a row with its key exists; the first column is part of the key.
     /// PostgreSQL takes the values as one array for each column.
     #[must_use]
     pub fn insert_all_missing(self, table: &str, columns: &[Column], rows: usize) -> String {
@@ -69,7 +70,7 @@ impl Dialect {
         sql
     }
 
-    /// Leaves a row alone that exists already; `key` is a column of its key.
+    /// Leaves existing rows unchanged; `key` is a column of their key.
     fn unless_there(self, key: &str) -> String {
         match self {
             Self::Sqlite | Self::Postgres => "ON CONFLICT DO NOTHING".to_owned(),
@@ -77,19 +78,19 @@ impl Dialect {
         }
     }
 
-    /// Ends a `SELECT` whose rows may not be removed before the transaction has ended.
+    /// The end of a `SELECT` that protects its rows from removal until the transaction ends.
     #[must_use]
     pub fn keep_rows(self) -> &'static str {
         match self {
             Self::Sqlite => "",
             Self::Postgres => "FOR KEY SHARE",
-            // MariaDB knows no other words for it.
+            // MariaDB has no other syntax for it.
             Self::MySql => "LOCK IN SHARE MODE",
         }
     }
 
-    /// Ends a `SELECT` that claims rows, so that concurrent claims get different ones. Only within a transaction. SQLite
-    /// lets in one writer at a time anyway.
+    /// The end of a `SELECT` that claims rows, so that concurrent claims get different ones. Only within a
+    /// transaction. SQLite has one writer at a time anyway.
     #[must_use]
     pub fn skip_locked(self) -> &'static str {
         match self {

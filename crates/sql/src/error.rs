@@ -1,15 +1,15 @@
-//! Why a database cannot be worked with.
+//! Errors of databases.
 
 use crate::AddressError;
 
-/// Why a database cannot be worked with. The texts say what to do.
+/// Why an operation on a database failed. The messages say what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// The address names no database.
+    /// The address is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The text is not a deployment's id.
+    /// The text is not a valid deployment id.
     #[error("'{id}' is not a deployment id; give the 32 hexadecimal digits of the deployment")]
     Deployment {
         /// What was given.
@@ -22,9 +22,9 @@ pub enum DatabaseError {
     OtherDeployment {
         /// Which database.
         database: String,
-        /// Whose tables it has.
+        /// The deployment that its tables belong to.
         found: String,
-        /// Whose tables were expected.
+        /// The deployment that was expected.
         wanted: String,
     },
     /// The tables were made by a newer release.
@@ -41,7 +41,7 @@ pub enum DatabaseError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Making the tables was interrupted, or somebody changed them.
+    /// Creating the tables was interrupted, or someone changed them.
     #[error("the tables in {database} are not as this release made them ({what}); {remedy}")]
     Tables {
         /// Which database.
@@ -51,7 +51,7 @@ pub enum DatabaseError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A database that is only read has no such tables.
+    /// A database that is only read lacks the tables.
     #[error("{database} has no such tables; {remedy}")]
     NoTables {
         /// Which database.
@@ -59,7 +59,7 @@ pub enum DatabaseError {
         /// What to do.
         remedy: &'static str,
     },
-    /// The database does not answer, or refuses.
+    /// The database does not answer, or refuses a request.
     #[error("{database}: {what}")]
     Failed {
         /// Which database.

@@ -3,7 +3,7 @@
 use sqlx::Error;
 use sqlx::error::{DatabaseError, ErrorKind};
 
-/// Whether a new row exists already.
+/// Whether the row exists already.
 #[must_use]
 pub fn is_duplicate(error: &Error) -> bool {
     error.as_database_error().is_some_and(|error| error.is_unique_violation())
@@ -29,7 +29,7 @@ pub fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// The number or word by which the database knows the error. For MySQL its number, not the class.
+/// The database's code of the error. For MySQL its number, not the class.
 fn code(error: &dyn DatabaseError) -> Option<String> {
     match error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>() {
         Some(error) => Some(error.number().to_string()),
@@ -37,22 +37,22 @@ fn code(error: &dyn DatabaseError) -> Option<String> {
     }
 }
 
-/// What to do when something is wrong with a set of tables.
+/// What to do about each kind of error in a set of tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Remedies {
     /// When a table or a column is missing.
     pub missing: &'static str,
-    /// When a column holds what it cannot.
+    /// When a column holds an invalid value.
     pub unreadable: &'static str,
-    /// When a row contradicts what is there.
+    /// When a row contradicts existing rows.
     pub contradiction: &'static str,
     /// When SQLite's file is damaged.
     pub damaged: &'static str,
     /// When the tables were made by a newer release.
     pub newer: &'static str,
-    /// When the tables are not as a release made them.
+    /// When the tables differ from those of a release.
     pub changed: &'static str,
-    /// When there are no such tables, and none are to be made.
+    /// When there are no such tables, and none may be created.
     pub none: &'static str,
 }
 
@@ -89,7 +89,7 @@ pub fn describe(error: &Error, remedies: &Remedies) -> String {
     }
 }
 
-/// By the code where databases have one for it, by the words of SQLite where not.
+/// Chosen by code for databases that have one, by the message for SQLite.
 fn advice(code: &str, message: &str, kind: &ErrorKind, remedies: &Remedies) -> &'static str {
     match code {
         "28P01" | "28000" | "1045" | "1698" => "correct user and password in the address",

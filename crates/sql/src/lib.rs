@@ -1,11 +1,11 @@
-//! SQLite, PostgreSQL, MySQL and MariaDB behind one door.
+//! One interface to SQLite, PostgreSQL, MySQL and MariaDB.
 //!
-//! Begin with [`Database`]: a database with the tables of one deployment. It makes the tables, lends connections and
-//! says what is wrong and what to do. Statements are written once, with `?` for each value; a [`Link`] marks the values
-//! as its database wants them. Where the databases differ further, a [`Dialect`] says how; tables are described once
-//! for all of them (`schema.rs`).
+//! Begin with [`Database`]: a database with the tables of one deployment. It creates the tables, lends
+//! connections and turns errors into messages that say what to do. Statements are written once, with `?` for
+//! each value; a [`Link`] turns these into its database's placeholders. A [`Dialect`] covers the further
+//! differences; tables are described once for all databases (`schema.rs`).
 //!
-//! This crate must not know what is in the tables: neither the log nor commands, events or deliveries.
+//! This crate must not know what the tables contain: neither the log nor commands, events or deliveries.
 
 mod address;
 mod cell;

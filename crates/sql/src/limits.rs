@@ -1,25 +1,25 @@
-//! How much goes into one statement.
+//! Limits on the size of one statement.
 
 use crate::{Cell, Dialect};
 
-/// How many values SQLite takes.
+/// How many values SQLite accepts.
 const SQLITE_VALUES_MAX: usize = 32_766;
 
-/// How many rows SQLite is given: more gain nothing, and the statement becomes long.
+/// How many rows a statement to SQLite has: more bring nothing, and the statement becomes long.
 const SQLITE_ROWS_MAX: usize = 512;
 
-/// How many rows PostgreSQL is given, as arrays.
+/// How many rows a statement to PostgreSQL has, as arrays.
 const POSTGRES_ROWS_MAX: usize = 4_096;
 
-/// How many rows MySQL is given.
+/// How many rows a statement to MySQL has.
 const MYSQL_ROWS_MAX: usize = 256;
 
-/// How many bytes of texts go over the network: MySQL refuses packets of more than 16 MB or so.
+/// How many bytes of text go over the network at once: MySQL refuses packets of more than about 16 MB.
 const BYTES_MAX: usize = 4 << 20;
 
 impl Dialect {
-    /// How many of the rows, whose values are given row after row, go into one statement: a power of two, so that
-    /// statements come in few shapes and are found prepared.
+    /// How many of the rows, whose values are listed row after row, go into one statement: a power of two, so
+    /// that there are few distinct statements and prepared ones are reused.
     #[must_use]
     pub fn rows_at_once(self, columns: usize, cells: &[Cell]) -> usize {
         let rows_max = match self {
@@ -38,7 +38,7 @@ impl Dialect {
     }
 }
 
-/// How long the texts among values are.
+/// The total length of the texts among the values.
 fn text_bytes(cells: &[Cell]) -> usize {
     cells.iter().filter_map(Cell::text).map(str::len).sum()
 }

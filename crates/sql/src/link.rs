@@ -1,4 +1,4 @@
-//! A connection to a database, whichever it is.
+//! A connection to a database of any kind.
 
 use std::pin::Pin;
 
@@ -25,7 +25,7 @@ pub enum Link {
     MySql(Box<MySqlConnection>),
 }
 
-/// Does the same with whichever connection it is; each driver has its own types for it.
+/// Runs the same code for every kind of connection; each driver has its own types for it.
 macro_rules! with_driver {
     ($link:expr, $connection:ident, $driver:ident => $does:expr) => {
         match $link {
@@ -49,7 +49,7 @@ impl Link {
     /// Connects.
     ///
     /// # Errors
-    /// When the database does not answer, or refuses.
+    /// When the database does not answer, or refuses the connection.
     pub fn open(address: &Address) -> Doing<'_, Self> {
         Box::pin(async move {
             Ok(match address {
@@ -113,7 +113,7 @@ impl Link {
         })
     }
 
-    /// Runs a statement whose values are marked by `?`; gives how many rows it changed.
+    /// Runs a statement with `?` placeholders; returns how many rows it changed.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
@@ -127,7 +127,7 @@ impl Link {
         })
     }
 
-    /// Reads rows of columns of these kinds; values are marked by `?`.
+    /// Reads rows with columns of these kinds; values are marked by `?`.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
@@ -146,8 +146,8 @@ impl Link {
         })
     }
 
-    /// Adds rows, each unless a row with its key exists; `cells` are the values row after row. The first of the
-    /// columns is one of the key. Gives how many rows it added.
+    /// Adds rows, each unless a row with its key exists; `cells` are the values row after row. The first
+    /// column is part of the key. Returns how many rows it added.
     ///
     /// # Errors
     /// When the database does not answer, or refuses.
@@ -186,7 +186,7 @@ impl Link {
     }
 }
 
-/// Runs a statement of PostgreSQL whose values are the columns of rows, each as an array.
+/// Runs a statement on PostgreSQL whose values are the columns of rows, each as an array.
 async fn execute_columns(
     connection: &mut PgConnection,
     sql: String,

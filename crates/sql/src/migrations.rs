@@ -1,4 +1,4 @@
-//! Making tables, and bringing older ones up to date.
+//! Creating tables, and migrating older ones.
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::mysql::MySqlConnection;
@@ -6,14 +6,14 @@ use sqlx::{AssertSqlSafe, Connection, Error, SqlSafeStr};
 
 use crate::{Dialect, Doing, Link};
 
-/// The versions of a set of tables in a dialect.
+/// The versions of a set of tables, in one dialect.
 #[derive(Debug)]
 pub(crate) struct Migrations {
     migrator: Migrator,
     table: &'static str,
 }
 
-/// Why the tables could not be made.
+/// Why the tables could not be created.
 #[derive(Debug)]
 pub(crate) enum MigrationFault {
     /// They were made by a newer release.
@@ -23,7 +23,7 @@ pub(crate) enum MigrationFault {
         /// The newest version known here.
         known: i64,
     },
-    /// They are not as this release made them.
+    /// They differ from those that this release creates.
     Tables {
         /// The difference.
         what: String,
@@ -33,22 +33,23 @@ pub(crate) enum MigrationFault {
 }
 
 impl Migrations {
-    /// The tables of these descriptions (see [`Dialect::schema`]): version 1, and what each further version changes.
-    /// What was applied is noted in a table of this name, so that several sets can share a database.
+    /// The tables of these descriptions (see [`Dialect::schema`]): version 1, and the changes of each further
+    /// version. The named table records the applied versions, so that several sets can share a database.
     pub(crate) fn new(dialect: Dialect, table: &'static str, versions: &[&str]) -> Self {
-        // Built at run time: the macro of sqlx that reads files would have the drivers compiled once more, for the
-        // compiler.
+        // Built at run time: the macro of sqlx that reads files would compile the drivers a second time, for
+        // the compiler.
         let migration = |(version, description): (i64, &&str)| {
             let sql = AssertSqlSafe(dialect.schema(description)).into_sql_str();
             Migration::new(version, format!("version {version}").into(), MigrationType::Simple, sql, false)
         };
         let mut migrator = Migrator::with_migrations((1..).zip(versions).map(migration).collect());
-        // The name is fixed by the caller from its first release on, which is what the method warns of.
+        // The caller never changes the name after its first release, which is the danger that the method's
+        // name means.
         migrator.dangerous_set_table_name(table);
         Self { migrator, table }
     }
 
-    /// Makes what is missing, or tells why that is refused.
+    /// Creates what is missing, or reports why it must not.
     pub(crate) fn run<'l>(&'l self, link: &'l mut Link) -> Doing<'l, (), MigrationFault> {
         Box::pin(async { self.migrate(link).await.map_err(|error| self.fault(error)) })
     }
@@ -56,7 +57,7 @@ impl Migrations {
     async fn migrate(&self, link: &mut Link) -> Result<(), MigrateError> {
         match link {
             Link::Sqlite(connection) => {
-                // Two processes that begin at the same time must not both make the tables.
+                // Two processes that start at the same time must not both create the tables.
                 let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
                 self.migrator.run_direct(None, &mut *transaction, false).await?;
                 Ok(transaction.commit().await?)
@@ -66,8 +67,8 @@ impl Migrations {
         }
     }
 
-    /// MySQL takes back no table when a transaction is rolled back. Its statements can be repeated, so a version that
-    /// was interrupted is applied again.
+    /// MySQL does not roll back table definitions. Its statements can be repeated, so an interrupted version
+    /// is applied again.
     async fn migrate_mysql(&self, connection: &mut MySqlConnection) -> Result<(), MigrateError> {
         match self.migrator.run_direct(None, &mut *connection, false).await {
             Err(MigrateError::Dirty(version)) => {

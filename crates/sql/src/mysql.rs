@@ -1,10 +1,10 @@
-//! What a session with MySQL or MariaDB begins with.
+//! Settings of a session with MySQL or MariaDB.
 
 use sqlx::Error;
 use sqlx::mysql::MySqlConnection;
 
-/// What does not fit a column is refused, not cut; and readers take no locks that writers of other
-/// partitions would wait for.
+/// A value that does not fit its column is refused, not truncated; and readers take no locks that would block
+/// writers of other partitions.
 const SESSION: &str = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), \
                        SESSION transaction_isolation = 'READ-COMMITTED'";
 

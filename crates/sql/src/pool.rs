@@ -1,7 +1,7 @@
-//! Connections that are lent out and given back.
+//! A pool of connections.
 //!
-//! This is not the pool of sqlx: that one keeps on connecting to a server that refuses, until its time is over, and
-//! then does not say why; it asks the server once more for each connection that is given back; and it would give on a
+//! This is not the pool of sqlx: that one keeps connecting to a server that refuses, until the timeout, and
+//! then does not say why; it pings the server for each connection that is returned; and it would pass on a
 //! connection in the middle of a transaction.
 
 use std::ops::{Deref, DerefMut};
@@ -13,24 +13,24 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::database::Inner;
 use crate::{Address, Database, DatabaseError, Doing, Link};
 
-/// After how long without use a connection is tried before it is used: its server may have been restarted.
+/// After how long idle a connection is tested before use: its server may have been restarted.
 const IDLE_TRUSTED: Duration = Duration::from_millis(250);
 
-/// A connection that nobody uses.
+/// An idle connection.
 #[derive(Debug)]
 pub(crate) struct Idle {
     link: Link,
     since: Instant,
 }
 
-/// A connection that is lent out. Dropped without [`Lent::done`] it is closed, and with it what was not committed.
+/// A connection in use. Dropping it without [`Lent::done`] closes it and discards what was not committed.
 #[derive(Debug)]
 pub struct Lent {
     link: Option<Link>,
     database: Database,
     was_idle: bool,
     _permit: Option<OwnedSemaphorePermit>,
-    /// Held until the writing is over.
+    /// Held until the writer is done.
     _writer: Option<OwnedSemaphorePermit>,
 }
 
@@ -38,10 +38,10 @@ impl Database {
     /// Lends a connection.
     ///
     /// # Errors
-    /// When the database does not answer, or its tables are another deployment's or a newer release's.
+    /// When the database does not answer, or its tables belong to another deployment or a newer release.
     pub fn lend(&self) -> Doing<'_, Lent, DatabaseError> {
         Box::pin(async {
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             let permit = Arc::clone(&self.inner.permits).acquire_owned().await.ok();
             let idle = self.inner.idle_link().await;
             let was_idle = idle.is_some();
@@ -53,7 +53,7 @@ impl Database {
         })
     }
 
-    /// Lends a connection to a writer. SQLite lets in one writer at a time; those of this process wait here in turn.
+    /// Lends a connection to a writer. SQLite has one writer at a time; writers of this process queue here.
     ///
     /// # Errors
     /// As [`Database::lend`].
@@ -65,7 +65,7 @@ impl Database {
         Ok(Lent { _writer: writer, ..self.lend().await? })
     }
 
-    /// Takes in a connection for the next caller.
+    /// Keeps a connection for the next caller.
     pub(crate) fn put_back(&self, link: Link) {
         self.inner.idle().push(Idle { link, since: Instant::now() });
     }
@@ -73,11 +73,11 @@ impl Database {
 
 impl Inner {
     fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
-        // Links are only put in and taken out, which leaves nothing half done.
+        // Links are only pushed and popped, so a panic leaves nothing half done.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection that nobody uses and that still answers.
+    /// An idle connection that still answers.
     async fn idle_link(&self) -> Option<Link> {
         loop {
             let Idle { mut link, since } = self.idle().pop()?;
@@ -89,12 +89,12 @@ impl Inner {
 }
 
 impl Lent {
-    /// Whether it was used before, so that it may have been closed meanwhile.
+    /// Whether it was idle in the pool, so that it may have been closed since.
     pub(crate) fn was_idle(&self) -> bool {
         self.was_idle
     }
 
-    /// Gives the connection back for others.
+    /// Returns the connection to the pool.
     pub fn done(mut self) {
         if let Some(link) = self.link.take() {
             self.database.put_back(link);

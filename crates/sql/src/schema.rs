@@ -1,15 +1,16 @@
 //! Tables described once, for all dialects.
 //!
-//! A description is SQL as SQLite and PostgreSQL read it, with words in braces for what each dialect says in its own
-//! way. It is text rather than Rust, because a version that was released must never change again, whatever becomes of
-//! the code around it. An index stands right behind its table, and a statement ends with `;` at the end of a line.
+//! A description is SQL that SQLite and PostgreSQL understand, with words in braces for the parts that differ
+//! between dialects. It is text rather than Rust, because a released version must never change again,
+//! whatever happens to the code around it. An index stands directly after its table, and a statement ends
+//! with `;` at the end of a line.
 
 use crate::{Dialect, put};
 
-/// What the words mean to SQLite, PostgreSQL and MySQL. `$` is what follows the word in its braces.
+/// What the words mean in SQLite, PostgreSQL and MySQL. `$` is the text after the word in the braces.
 const WORDS: [(&str, [&str; 3]); 15] = [
     ("integer", ["INTEGER", "BIGINT", "BIGINT"]),
-    // The number of a row, counted by the database.
+    // A row's number, assigned by the database.
     (
         "number",
         [
@@ -18,20 +19,20 @@ const WORDS: [(&str, [&str; 3]); 15] = [
             "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
         ],
     ),
-    // Texts of ASCII, compared as bytes: ids, words of our own, and others of up to so many bytes.
+    // ASCII texts, compared as bytes: ids, words of our own, and others with a maximum length in bytes.
     ("id", ["TEXT", C_TEXT, "VARCHAR(128)"]),
     ("word", ["TEXT", C_TEXT, "VARCHAR(32)"]),
     ("ascii", ["TEXT", C_TEXT, "VARCHAR($)"]),
-    // Texts of any characters: of up to so many, of up to 16,000, and of up to 4 million.
+    // Unicode texts: of up to a given number of characters, of up to 16,000, and of up to 4 million.
     ("unicode", ["TEXT", C_TEXT, "VARCHAR($) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
     ("text", ["TEXT", C_TEXT, "TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
     ("document", ["TEXT", C_TEXT, "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]),
-    // What ends a table: one whose rows lie in the order of their key, one of those whose rows change (PostgreSQL
-    // leaves room for a changed row beside the old one), and one whose rows lie in the order in which they came.
+    // The end of a table: one stored in the order of its key, one of those whose rows change (PostgreSQL
+    // leaves room for the changed row beside the old one), and one stored in the order of insertion.
     ("keyed", ["STRICT, WITHOUT ROWID", "", INNODB]),
     ("changing", ["STRICT, WITHOUT ROWID", "WITH (fillfactor = 70)", INNODB]),
     ("heap", ["STRICT", "", INNODB]),
-    // Unix milliseconds as a time that people read, in UTC.
+    // Unix milliseconds as a readable time, in UTC.
     (
         "time",
         [
@@ -40,9 +41,9 @@ const WORDS: [(&str, [&str; 3]); 15] = [
             "TIMESTAMPADD(MICROSECOND, $ * 1000, '1970-01-01 00:00:00.000')",
         ],
     ),
-    // An integer whose products may need more than 64 bits.
+    // An integer whose products may exceed 64 bits.
     ("wide", ["$", "$::NUMERIC", "CAST($ AS DECIMAL(20))"]),
-    // `{partial index}` and `{whole index}`: MySQL has no index of some of the rows, and gets another one instead.
+    // `{partial index}` and `{whole index}`: MySQL has no partial indexes, and gets another index instead.
     (PARTIAL, ["INDEX", "INDEX", ""]),
     (WHOLE, ["", "", "INDEX"]),
 ];
@@ -52,7 +53,7 @@ const WHOLE: &str = "whole";
 const C_TEXT: &str = "TEXT COLLATE \"C\"";
 const INNODB: &str = "ENGINE = InnoDB CHARACTER SET ascii COLLATE ascii_bin";
 
-/// How MySQL begins statements, so that all can be run again: it takes back no table when it is interrupted.
+/// How MySQL begins statements that can be repeated: an interrupted migration leaves its tables behind.
 const REPEATABLE: [(&str, &str); 3] = [
     ("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS "),
     ("CREATE VIEW ", "CREATE OR REPLACE VIEW "),
@@ -60,7 +61,8 @@ const REPEATABLE: [(&str, &str); 3] = [
 ];
 
 impl Dialect {
-    /// The statements that make the described tables. What is in braces and no word stays, for the database to refuse.
+    /// The statements that create the described tables. Unknown words in braces stay, so that the database
+    /// refuses them.
     #[must_use]
     pub fn schema(self, description: &str) -> String {
         let left_out = format!("{{{} ", if self == Self::MySql { PARTIAL } else { WHOLE });
@@ -75,7 +77,7 @@ impl Dialect {
         schema
     }
 
-    /// A statement with the dialect's own words.
+    /// Replaces the words of a statement with the dialect's own.
     fn in_words(self, statement: &str) -> String {
         let mut parts = statement.split('{');
         let mut text = parts.next().unwrap_or_default().to_owned();
@@ -108,14 +110,14 @@ impl Dialect {
     }
 }
 
-/// Name and columns of the index that a statement makes.
+/// Name and columns of the index that a statement creates.
 fn index(statement: &str) -> Option<(&str, &str)> {
     let (name, rest) = statement.trim().strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
     let (_table, columns) = rest.strip_suffix(';')?.split_once(' ')?;
     Some((name, columns))
 }
 
-/// Puts an index into the table before it, so that it is made with it or not at all.
+/// Puts an index into the table before it, so that both are created together or not at all.
 fn put_index(schema: &mut String, (name, columns): (&str, &str)) {
     if let Some(end) = schema.rfind("\n) ") {
         schema.insert_str(end, &format!(",\n    INDEX {name} {columns}"));

@@ -1,4 +1,4 @@
-//! Values on their way to a driver of sqlx and back.
+//! Conversion of values to and from sqlx's drivers.
 
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments, ColumnIndex, Database, Decode, Encode, Error, Row, Type};
@@ -8,7 +8,7 @@ use crate::{Cell, ColumnKind, Text};
 /// Values as the arguments of a statement.
 ///
 /// # Errors
-/// When the driver does not take a value.
+/// When the driver does not accept a value.
 pub fn arguments<D: Database>(cells: &[Cell]) -> Result<D::Arguments, Error>
 where
     i64: for<'v> Encode<'v, D> + Type<D>,
@@ -33,7 +33,7 @@ where
 /// Adds the values of a column as one array, as PostgreSQL takes them.
 ///
 /// # Errors
-/// When the driver does not take a value.
+/// When the driver does not accept a value.
 pub fn add_column<'c>(
     arguments: &mut PgArguments,
     kind: ColumnKind,
@@ -46,7 +46,7 @@ pub fn add_column<'c>(
     .map_err(Error::Encode)
 }
 
-/// The values of a row, whose columns are of these kinds.
+/// The values of a row with columns of these kinds.
 ///
 /// # Errors
 /// When a column is of another kind.
