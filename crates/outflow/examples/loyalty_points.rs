@@ -1,11 +1,11 @@
-//! A consumer of one's own: loyalty points for whatever is bought.
+//! An example of a custom consumer: loyalty points for purchases.
 //!
 //! `cargo run -p scarce-outflow --example loyalty_points`
 //!
-//! Each unit that is sold gives its buyer ten points. The points of a partition stand in a file together with the
-//! place in the log up to which they were counted, so that each sale counts once, whatever happens when. At first
-//! there is no folder to write to, which the consumer reports as trouble; it is offered the same batch again until
-//! it can keep it. Then it is ended and started anew, and goes on where it was.
+//! Each sold unit earns its buyer ten points. A partition's points are in a file together with the log
+//! position up to which they were counted, so that each sale counts once, whenever a crash happens. At first
+//! the folder does not exist, which the consumer reports as trouble; it gets the same batch again until it
+//! can store it. Then it is stopped, restarted, and continues where it was.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ use scarce_outflow::{Batch, Consumer, Outflow, Plan, Start, State, Trouble, run}
 use scarce_sim::conformance::request;
 use tokio::runtime::Handle;
 
-/// What a unit gives.
+/// The points for one unit.
 const POINTS_PER_UNIT: u64 = 10;
 
-/// What is sold; the items live in different partitions.
+/// What is sold; the items are in different partitions.
 const ITEMS: [&str; 4] = ["tea", "cup", "pot", "jar"];
 
-/// How long anything may take here.
+/// The timeout of every wait here.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The points of one partition's buyers, up to a place in its log.
+/// The points of one partition's buyers, up to a position in its log.
 #[derive(Default)]
 struct Points {
     position: Position,
@@ -41,7 +41,7 @@ struct Points {
 }
 
 impl Points {
-    /// What the file holds; nothing yet where there is none.
+    /// Reads the file; the default if there is no file yet.
     fn read(path: &Path) -> std::io::Result<Self> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -61,7 +61,7 @@ impl Points {
         Ok(points)
     }
 
-    /// Puts the file in place all at once, so that the points and the place always belong together.
+    /// Replaces the file atomically, so that points and position always match.
     fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut text = format!("{} {}\n", self.position.epoch, self.position.sequence);
         for (owner, points) in &self.of_owners {
@@ -74,7 +74,7 @@ impl Points {
         std::fs::rename(&new, path)
     }
 
-    /// Counts a batch; what was counted before is left out.
+    /// Counts a batch, skipping events that were counted before.
     fn count(&mut self, batch: &Batch) {
         let counted = self.position.sequence;
         for (_, _, event) in batch.events().filter(|(sequence, ..)| *sequence > counted) {
@@ -95,15 +95,15 @@ struct LoyaltyPoints {
 }
 
 impl Consumer for LoyaltyPoints {
-    /// The file knows where we are. Without such a memory we would say `None`, and the engine's note of what was
-    /// confirmed would count: then some events could come twice.
+    /// The file has our position. Without it we would return `None`, and the engine's confirmed position
+    /// would count: then some events could come twice.
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
         let points = Points::read(&self.path).map_err(|error| self.trouble(&error))?;
         Ok(Some(points.position))
     }
 
-    /// `Ok` means that the batch is safe, and that the engine may drop it. After an error the same events come
-    /// again, with delays that grow.
+    /// `Ok` means that the batch is stored safely, and that the engine may drop it. After an error the same
+    /// events come again, with growing delays.
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
         let mut points = Points::read(&self.path).map_err(|error| self.trouble(&error))?;
         points.count(batch);
@@ -121,7 +121,7 @@ fn file(folder: &Path, partition: u32) -> PathBuf {
     folder.join(format!("points-{partition}.txt"))
 }
 
-/// One consumer for each partition, under one name that is the same in every process.
+/// Starts one consumer for each partition, under a name that is the same in every process.
 fn start(engine: &Arc<dyn Engine>, folder: &Path) -> Result<Outflow, Box<dyn Error>> {
     let plan = Plan {
         name: ConsumerName::parse("loyalty_points")?,
@@ -133,7 +133,7 @@ fn start(engine: &Arc<dyn Engine>, folder: &Path) -> Result<Outflow, Box<dyn Err
     Ok(run(&Handle::current(), engine.clone(), &plan, make))
 }
 
-/// Sends a command to where it belongs, and waits for the answer.
+/// Sends a command to its partition, and waits for the answer.
 fn send(engine: &dyn Engine, line: &str) -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = line.split(' ').collect();
     let made = request::single(&words, engine.secret()).map_err(|invalid| invalid.to_string())?;
@@ -161,7 +161,7 @@ fn sell(engine: &dyn Engine, rounds: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits until it is so.
+/// Waits until a condition holds.
 async fn wait_until(what: &str, is_so: impl Fn() -> bool) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     while !is_so() {
@@ -173,14 +173,14 @@ async fn wait_until(what: &str, is_so: impl Fn() -> bool) -> Result<(), Box<dyn 
     Ok(())
 }
 
-/// Whether every partition's consumer is as far as its log.
+/// Whether every partition's consumer has reached the end of its log.
 fn is_through(engine: &dyn Engine, outflow: &Outflow) -> bool {
     let is_through =
         |partition, sequence| engine.durable_through(partition).is_ok_and(|through| through == sequence);
     outflow.statuses().iter().all(|status| is_through(status.partition, status.position().sequence))
 }
 
-/// The points in all files.
+/// The points of all files.
 fn total(folder: &Path, partitions: u32) -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
     let mut all = BTreeMap::new();
     for partition in 0..partitions {

@@ -14,7 +14,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Delays from `first` on, up to `max`.
+    /// Delays that start with `first` and grow up to `max`.
     #[must_use]
     pub const fn new(first: Duration, max: Duration) -> Self {
         Self { first, max, tries: 0 }
@@ -32,11 +32,11 @@ impl Backoff {
         self.tries = 0;
     }
 
-    /// The delay after so many earlier failures.
+    /// The delay after this many earlier failures.
     #[must_use]
     pub fn of_try(&self, tries: u32) -> Duration {
         let whole = self.first.saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX)).min(self.max);
-        // Without randomness the whole delay will do.
+        // Without randomness the whole delay is used.
         let [chance] = random::bytes::<1>().unwrap_or([u8::MAX]);
         whole / 2 + whole.mul_f64(f64::from(chance) / f64::from(u8::MAX) / 2.0)
     }

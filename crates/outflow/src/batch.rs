@@ -1,26 +1,27 @@
-//! What a consumer is given at a time.
+//! Batches, which consumers get.
 
 use scarce_core::event::{Entry, EntryHead, Event, Position};
 
-/// A piece of a partition's log: entries that follow each other.
+/// A piece of a partition's log: consecutive entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Whose log.
+    /// The partition of the log.
     pub partition: u32,
-    /// Behind what it begins. The first entry may hold events at or before it, which were consumed before.
+    /// The position before the batch. The first entry may hold events at or before it, which were consumed
+    /// before.
     pub after: Position,
-    /// One at least.
+    /// At least one.
     pub entries: Vec<Entry>,
 }
 
 impl Batch {
-    /// The place behind the last event.
+    /// The position of the last event.
     #[must_use]
     pub fn end(&self) -> Position {
         self.entries.last().map_or(self.after, Entry::end)
     }
 
-    /// The events that were not consumed before, with their sequences and what stands in front of their entries.
+    /// The events that were not consumed before, with their sequences and the heads of their entries.
     pub fn events(&self) -> impl Iterator<Item = (u64, &EntryHead, &Event)> {
         let after = self.after.sequence;
         self.entries.iter().flat_map(move |entry| {

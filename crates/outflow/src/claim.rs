@@ -1,4 +1,4 @@
-//! What a process tells the engine about a partition that it works on: how far all is, and that it is still there.
+//! What a process reports to the engine about its partition: its position, and that it is alive.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,27 +7,27 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::{ConsumerName, Lease};
 use scarce_engine::{Failure, Log};
 
-/// How long a process may work on a partition without saying so again.
+/// How long a lease lasts without renewal.
 const LEASE_TTL: Duration = Duration::from_secs(10);
 
-/// How often it says so, and how often whoever waits for a partition looks.
+/// How often a lease is renewed, and how often a waiting process checks for a free one.
 pub(crate) const LEASE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// How often it is noted how far a consumer is.
+/// How often a consumer's position is confirmed.
 const CONFIRM_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Why a claim no longer holds.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClaimError {
-    /// The engine cannot note it.
+    /// The engine cannot record it.
     #[error(transparent)]
     Engine(#[from] Failure),
-    /// Somebody else works on the partition.
+    /// Another process works on the partition.
     #[error("{0} has taken the partition over")]
     Lost(String),
 }
 
-/// A consumer's name on a partition, for one process.
+/// A consumer's claim on a partition, for one process.
 pub(crate) struct Claim {
     pub(crate) log: Arc<dyn Log>,
     pub(crate) partition: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Claim {
     pub(crate) holder: String,
 }
 
-/// When the engine was told, and what.
+/// What was last reported to the engine, and when.
 pub(crate) struct Notes {
     confirmed: Position,
     confirmed_at: Instant,
@@ -43,20 +43,20 @@ pub(crate) struct Notes {
 }
 
 impl Claim {
-    /// How far the engine knows the consumer to be, if it knows it.
+    /// The consumer's confirmed position, if the engine knows the consumer.
     pub(crate) async fn confirmed(&self) -> Result<Option<Position>, Failure> {
         let partition = self.partition;
         let known = self.ask(move |log| log.consumers(partition)).await?;
         Ok(known.into_iter().find(|its| its.name == self.name).map(|its| its.confirmed))
     }
 
-    /// Makes the consumer known, so that the log is kept for it. Who has the lease does not matter.
+    /// Registers the consumer, so that the log is kept for it. It need not have the lease.
     pub(crate) async fn register(&self, position: Position) -> Result<(), Failure> {
         self.confirm(position).await.map(drop)
     }
 
-    /// Keeps the log from an earlier place than was confirmed, where the consumer's own memory says so: it was
-    /// made anew, or restored from a copy. The lease must be held.
+    /// Keeps the log from an earlier position than the confirmed one, if the consumer's own store is behind:
+    /// it was created anew, or restored from a backup. Requires the lease.
     pub(crate) async fn step_back(&self, position: Position) -> Result<(), Failure> {
         if self.confirmed().await?.is_some_and(|confirmed| confirmed > position) {
             let (partition, name) = (self.partition, self.name.clone());
@@ -67,18 +67,18 @@ impl Claim {
         Ok(())
     }
 
-    /// Asks for the lease.
+    /// Requests the lease.
     pub(crate) async fn take(&self) -> Result<Lease, Failure> {
         self.lease(LEASE_TTL).await
     }
 
-    /// Notes for a claim that was just taken.
+    /// The notes of a claim that was just taken.
     pub(crate) fn notes(position: Position) -> Notes {
         let now = Instant::now();
         Notes { confirmed: position, confirmed_at: now, leased_at: now }
     }
 
-    /// Tells how far the consumer is, at once where it has nothing else to do, otherwise now and then.
+    /// Confirms the consumer's position: at once if the consumer is idle, otherwise at intervals.
     pub(crate) async fn note(
         &self,
         notes: &mut Notes,
@@ -92,7 +92,7 @@ impl Claim {
         self.prolong(notes).await
     }
 
-    /// Prolongs the lease, if it is time.
+    /// Renews the lease when it is time.
     pub(crate) async fn prolong(&self, notes: &mut Notes) -> Result<(), ClaimError> {
         if notes.leased_at.elapsed() >= LEASE_INTERVAL {
             held(self.lease(LEASE_TTL).await?)?;
@@ -101,8 +101,8 @@ impl Claim {
         Ok(())
     }
 
-    /// Says how far all is and lets go of the lease, so that another process need not wait. Where the engine cannot
-    /// note it, some events come again and the lease ends by itself.
+    /// Confirms the position and releases the lease, so that another process need not wait. If the engine
+    /// cannot record it, some events come again and the lease expires by itself.
     pub(crate) async fn leave(&self, notes: &Notes, position: Position) {
         if position != notes.confirmed {
             let _ = self.confirm(position).await;
@@ -120,7 +120,7 @@ impl Claim {
         self.ask(move |log| log.lease(partition, &name, &holder, ttl)).await
     }
 
-    /// Asks the engine, which may wait for a disk or a server, on a thread that may wait.
+    /// Calls the engine, which may block on a disk or a server, on a thread that may block.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&dyn Log) -> Result<T, Failure> + Send + 'static,
@@ -137,7 +137,7 @@ fn held(lease: Lease) -> Result<(), ClaimError> {
     }
 }
 
-/// The failure to hear the end of what was asked.
+/// The failure that a call to the engine did not finish.
 pub(crate) fn unfinished() -> Failure {
     Failure::Unavailable { reason: "the engine was asked and did not come to an end".to_owned() }
 }

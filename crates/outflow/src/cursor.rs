@@ -1,4 +1,4 @@
-//! A place in a partition's log from which one reads on: the same over the journal and over the log in Redis.
+//! A position in a partition's log from which to read: the same for the journal and for the log in Redis.
 
 use std::sync::Arc;
 
@@ -8,68 +8,70 @@ use tokio::task::JoinHandle;
 
 use crate::Batch;
 
-/// Why a cursor cannot go on.
+/// Why a cursor cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
-    /// The log cannot be read just now.
+    /// The log cannot be read at the moment.
     #[error(transparent)]
     Engine(#[from] Failure),
-    /// What comes next is no longer there.
+    /// The next events were trimmed.
     #[error(
         "the log of partition {partition} begins at sequence {begins_at}, and what follows {after} is wanted; it was trimmed before this consumer was known"
     )]
     Trimmed {
-        /// Whose log.
+        /// The partition of the log.
         partition: u32,
-        /// Behind what the cursor stands.
+        /// The cursor's position.
         after: Position,
-        /// What is still there.
+        /// The first sequence that is still there.
         begins_at: u64,
     },
-    /// The log lost its end, and others took its sequences: what was read is no longer what happened.
+    /// The log lost its end, and other events took its sequences: what was read is no longer true.
     #[error(
         "the log of partition {partition} has another history at sequence {}: epoch {}, and what was read there was of epoch {}; a failover lost events that had been read",
         after.sequence, found.epoch, after.epoch
     )]
     OtherHistory {
-        /// Whose log.
+        /// The partition of the log.
         partition: u32,
-        /// Behind what the cursor stands.
+        /// The cursor's position.
         after: Position,
-        /// What the log has there.
+        /// The position that the log has there.
         found: Position,
     },
 }
 
-/// A place in the log of one partition.
+/// A position in the log of one partition.
 #[derive(Clone)]
 pub struct Cursor {
     log: Arc<dyn Log>,
     partition: u32,
     after: Position,
-    /// The epoch of which it is known that the log goes on from `after` without a break.
+    /// The epoch for which the log is known to continue from `after` without a break.
     epoch_checked: Option<u64>,
 }
 
 impl Cursor {
-    /// A cursor behind an event; behind nothing where the position is the default. An epoch of 0 is not checked.
+    /// A cursor after an event; at the beginning if the position is the default. An epoch of 0 is not
+    /// checked.
     #[must_use]
     pub fn new(log: Arc<dyn Log>, partition: u32, after: Position) -> Self {
         Self { log, partition, after, epoch_checked: None }
     }
 
-    /// Behind what it stands.
+    /// The position of the last event that was read.
     #[must_use]
     pub fn position(&self) -> Position {
         self.after
     }
 
-    /// Sets it behind another event of what was read: a batch may be taken in part.
+    /// Moves the cursor back to an event that was read: a batch may be consumed in part.
     pub fn set_position(&mut self, after: Position) {
         self.after = after;
     }
 
-    /// Has the cursor do what may wait for a disk or a server, on a thread that may wait, and gives it back.
+    /// Runs work on the cursor that may block on a disk or a server, on a thread that may block, and returns
+    /// the cursor.
     pub fn aside<T: Send + 'static>(
         mut self,
         work: impl FnOnce(&mut Self) -> T + Send + 'static,
@@ -80,7 +82,7 @@ impl Cursor {
         })
     }
 
-    /// How many events it is behind what is durable.
+    /// How many events the cursor lags behind the durable end of the log.
     ///
     /// # Errors
     /// When the engine does not know.
@@ -88,10 +90,10 @@ impl Cursor {
         Ok(self.log.durable_through(self.partition)?.saturating_sub(self.after.sequence))
     }
 
-    /// Looks whether the log still has what the cursor has read.
+    /// Checks that the log still has what the cursor has read.
     ///
     /// # Errors
-    /// When it has something else, or cannot be read.
+    /// When the log has another history, or cannot be read.
     pub fn check(&mut self) -> Result<(), CursorError> {
         let Position { epoch, sequence } = self.after;
         if sequence == 0 || epoch == 0 {
@@ -101,7 +103,7 @@ impl Cursor {
         let found = if through < sequence {
             Some(Position { epoch: 0, sequence: through })
         } else if self.log.first_sequence(self.partition)? > sequence {
-            // It was trimmed, so somebody had confirmed it.
+            // It was trimmed, so the consumer had confirmed it.
             None
         } else {
             let entries = self.log.entries(self.partition, sequence, 1)?;
@@ -115,10 +117,10 @@ impl Cursor {
         }
     }
 
-    /// The next entries, until they make up `bytes_max`, and moves behind them; none where all was read.
+    /// Reads the next entries, up to about `bytes_max`, and moves past them; `None` at the end of the log.
     ///
     /// # Errors
-    /// When the log has no such place, or cannot be read.
+    /// When the log no longer has the position, or cannot be read.
     pub fn next_batch(&mut self, bytes_max: u64) -> Result<Option<Batch>, CursorError> {
         let (partition, after) = (self.partition, self.after);
         let through = self.log.durable_through(partition)?;
@@ -133,13 +135,13 @@ impl Cursor {
             Err(failure) => return Err(self.trimmed()?.unwrap_or_else(|| failure.into())),
         };
         let Some(first) = entries.first() else {
-            // There is something by now, so it was, and has been trimmed.
+            // The log now has events, so this one existed and was trimmed.
             return Err(self.trimmed()?.unwrap_or_else(|| unreadable(partition, after)));
         };
         if first.head.sequence_first > after.sequence + 1 {
             return Err(self.trimmed()?.unwrap_or_else(|| unreadable(partition, after)));
         }
-        // A new epoch may go on from where the log is, or from before.
+        // A new epoch may begin after the cursor's position, or before it.
         if self.epoch_checked != Some(first.head.epoch) && first.head.epoch != after.epoch {
             self.check()?;
         }
@@ -149,7 +151,7 @@ impl Cursor {
         Ok(Some(batch))
     }
 
-    /// Whether the log no longer reaches back to here.
+    /// The error if the log was trimmed beyond the cursor.
     fn trimmed(&self) -> Result<Option<CursorError>, Failure> {
         let begins_at = self.log.first_sequence(self.partition)?;
         let (partition, after) = (self.partition, self.after);

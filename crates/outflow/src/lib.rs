@@ -1,4 +1,4 @@
-//! What an engine decided, flowing on: consumers of its log, each at its own pace, none missing anything.
+//! The engine's log for its consumers: each reads at its own pace, and none misses an event.
 //!
 //! ```text
 //! engine's log ─ cursor ─▶ batches ─▶ consumer ─▶ wherever it flows
@@ -6,11 +6,11 @@
 //!      └── kept for ── confirmed ◀────────┘
 //! ```
 //!
-//! A [`Consumer`] takes the log of one partition. [`run`] serves one for each partition: it holds the partition's
-//! lease, so that several processes share the work, reads on where the consumer is, offers again what could not
-//! be taken, and notes in the engine how far all is, so that the log can be trimmed behind.
+//! A [`Consumer`] takes the log of one partition. [`run`] serves one for each partition: it holds the
+//! partition's lease, so that several processes share the work, reads from the consumer's position, retries
+//! batches that fail, and confirms positions to the engine, which may then trim the log.
 //!
-//! This crate must not know where events flow to: no database, no broker, no HTTP.
+//! This crate must not know where events go: no database, no broker, no HTTP.
 //!
 //! Begin reading at [`Consumer`], then at [`run`].
 

@@ -1,4 +1,4 @@
-//! Serving consumers: one task for each partition.
+//! Runs consumers: one task for each partition.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,34 +17,34 @@ use crate::consumer::{Consumer, Trouble};
 use crate::cursor::{Cursor, CursorError};
 use crate::status::{State, Status};
 
-/// How long after trouble it is tried again: first, and at most.
+/// The first and the longest delay before a retry after trouble.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// Where a consumer begins that nobody knows yet.
+/// Where a new consumer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With the first event that ever was; where the log no longer has it, the consumer says so.
+    /// With the first event ever; if the log no longer has it, the consumer reports so.
     Beginning,
-    /// With the oldest that the log still has.
+    /// With the oldest event that the log still has.
     Oldest,
-    /// With what comes from now on.
+    /// With new events only.
     Now,
 }
 
-/// What is to be served.
+/// How consumers are served.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The consumer's name, the same in every process that shares the work.
     pub name: ConsumerName,
-    /// This process, unlike any other.
+    /// The name of this process, unique among all.
     pub holder: String,
-    /// Where it begins.
+    /// Where a new consumer begins.
     pub start: Start,
-    /// How many bytes of log a batch has, more or less.
+    /// The approximate size of a batch, in bytes of log.
     pub batch_bytes_max: u64,
 }
 
-/// Consumers that are served until this is stopped.
+/// Running consumers.
 pub struct Outflow {
     statuses: Vec<Arc<Status>>,
     tasks: Vec<JoinHandle<()>>,
@@ -52,15 +52,15 @@ pub struct Outflow {
 }
 
 impl Outflow {
-    /// How each partition's consumer is doing.
+    /// The state of each partition's consumer.
     #[must_use]
     pub fn statuses(&self) -> &[Arc<Status>] {
         &self.statuses
     }
 
-    /// Lets the batches under way be taken, and ends.
+    /// Finishes the batches in progress, and stops.
     pub async fn stop(self) {
-        // Whoever has ended already hears nothing.
+        // A task that has ended already does not receive this.
         let _ = self.stop.send(true);
         for task in self.tasks {
             // A consumer that panicked has nothing more to finish.
@@ -69,7 +69,7 @@ impl Outflow {
     }
 }
 
-/// Serves a consumer for each partition, which `make` makes, on a runtime.
+/// Runs a consumer for each partition on a runtime; `make` creates them.
 #[allow(clippy::needless_pass_by_value, reason = "so that an engine can be given as the log that it is")]
 pub fn run<C: Consumer>(
     runtime: &Handle,
@@ -97,7 +97,7 @@ pub fn run<C: Consumer>(
     Outflow { statuses, tasks, stop }
 }
 
-/// Why serving a partition was broken off.
+/// Why work on a partition was interrupted.
 #[derive(Debug, thiserror::Error)]
 enum Interruption {
     #[error(transparent)]
@@ -112,7 +112,7 @@ enum Interruption {
     Moved { from: Position, to: Position },
 }
 
-/// One partition's part of the work.
+/// The work on one partition.
 struct Share<C> {
     claim: Claim,
     start: Start,
@@ -138,7 +138,7 @@ impl<C: Consumer> Share<C> {
         self.status.set(State::Stopped);
     }
 
-    /// Waits; the end ends that, too.
+    /// Waits for a delay, or until the stop.
     async fn pause(&mut self, delay: Duration) {
         tokio::select! {
             () = tokio::time::sleep(delay) => {}
@@ -146,18 +146,18 @@ impl<C: Consumer> Share<C> {
         }
     }
 
-    /// Takes the log until the end is asked for.
+    /// Consumes the log until the stop.
     async fn work(&mut self) -> Result<(), Interruption> {
         let position = match self.known_position().await? {
             Some(position) => position,
             None => first_position(&self.claim, self.start).await?,
         };
-        // From here on the log is kept for it.
+        // From here on the engine keeps the log for this consumer.
         self.claim.register(position).await?;
         if !self.wait_for_lease().await? {
             return Ok(());
         }
-        // Whoever had the lease before may have gone on.
+        // The previous holder of the lease may have advanced.
         let position = self.known_position().await?.unwrap_or(position);
         self.claim.step_back(position).await?;
         self.status.advance(position);
@@ -169,7 +169,7 @@ impl<C: Consumer> Share<C> {
         taken
     }
 
-    /// Where it went on last: by its own memory, or by the engine's.
+    /// The last known position: the consumer's own, or the engine's.
     async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
         match self.consumer.position().await? {
             Some(position) => Ok(Some(position)),
@@ -177,7 +177,8 @@ impl<C: Consumer> Share<C> {
         }
     }
 
-    /// Waits until no other process has the lease. Whether it was got; otherwise the end was asked for.
+    /// Waits until no other process has the lease. `true` if it was acquired; `false` if the stop was
+    /// requested.
     async fn wait_for_lease(&mut self) -> Result<bool, Failure> {
         while !*self.stopping.borrow() {
             match self.claim.take().await? {
@@ -189,7 +190,7 @@ impl<C: Consumer> Share<C> {
         Ok(false)
     }
 
-    /// Takes batch after batch; the next one is read while one is taken.
+    /// Consumes batch after batch; reads the next one while one is consumed.
     async fn take(&mut self, position: Position, notes: &mut Notes) -> Result<(), Interruption> {
         let (grown, log) = (Arc::clone(&self.grown), Arc::clone(&self.claim.log));
         let _watch = log.watch(self.claim.partition, Arc::new(move || grown.notify_one()))?;
@@ -218,7 +219,7 @@ impl<C: Consumer> Share<C> {
         }
     }
 
-    /// Has a batch taken, however long that takes. Where the lease is lost meanwhile, no further one is.
+    /// Consumes a batch, however long that takes. If the lease is lost meanwhile, this was the last one.
     async fn consume(&mut self, batch: &Batch, notes: &mut Notes) -> Result<(), Interruption> {
         let mut prolonged = Ok(());
         let mut consuming = std::pin::pin!(self.consumer.consume(batch));
@@ -235,8 +236,8 @@ impl<C: Consumer> Share<C> {
         Ok(self.claim.note(notes, batch.end(), false).await?)
     }
 
-    /// Waits until there is more, or it is time to say that one is still there. Meanwhile the consumer's own memory
-    /// may have been emptied, or restored from a copy: then it goes on from there.
+    /// Waits for new events, or until the lease is due for renewal. Meanwhile the consumer's own store may
+    /// have been emptied or restored from a backup: then it continues from there.
     async fn wait_for_more(&mut self) -> Result<(), Interruption> {
         tokio::select! {
             () = self.grown.notified() => return Ok(()),
@@ -251,7 +252,7 @@ impl<C: Consumer> Share<C> {
     }
 }
 
-/// Where a consumer begins that nobody knows.
+/// Where a new consumer begins.
 async fn first_position(claim: &Claim, start: Start) -> Result<Position, Failure> {
     let partition = claim.partition;
     let sequence = claim.ask(move |log| match start {
@@ -262,7 +263,7 @@ async fn first_position(claim: &Claim, start: Start) -> Result<Position, Failure
     Ok(Position { epoch: 0, sequence: sequence.await? })
 }
 
-/// Waits for the end. That nobody is left who could ask for it is one, too.
+/// Waits for the stop. It also counts as one when no sender is left.
 async fn ended(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stop| *stop).await;
 }

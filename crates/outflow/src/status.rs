@@ -1,38 +1,38 @@
-//! How consumers are doing, for metrics and for whoever asks.
+//! The state of consumers, for metrics and for people.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use scarce_core::event::Position;
 use scarce_engine::consumers::ConsumerName;
 
-/// What a consumer does about its partition.
+/// The state of a consumer of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// It has not begun.
+    /// It has not started.
     #[default]
     Starting,
-    /// It takes what comes.
+    /// It consumes events.
     Running,
-    /// Another process does.
+    /// Another process consumes the partition.
     Elsewhere {
-        /// Which one.
+        /// The name of that process.
         holder: String,
     },
-    /// It tries again and again.
+    /// It failed, and retries.
     Troubled {
         /// What is wrong.
         reason: String,
     },
-    /// It was asked to end.
+    /// It was stopped.
     Stopped,
 }
 
-/// How a consumer of one partition is doing.
+/// The status of a consumer of one partition.
 #[derive(Debug)]
 pub struct Status {
-    /// Who.
+    /// Its name.
     pub name: ConsumerName,
-    /// Which partition.
+    /// Its partition.
     pub partition: u32,
     now: Mutex<(State, Position)>,
 }
@@ -46,13 +46,13 @@ impl Status {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it does.
+    /// Its state.
     #[must_use]
     pub fn state(&self) -> State {
         self.now().0.clone()
     }
 
-    /// Behind what it is; the beginning, until that is known.
+    /// Its position; the beginning, until the position is known.
     #[must_use]
     pub fn position(&self) -> Position {
         self.now().1

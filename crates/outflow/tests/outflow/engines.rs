@@ -1,4 +1,4 @@
-//! The engines that everything is tried on.
+//! The engines that every test runs on.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,19 +13,19 @@ use scarce_launch::{Options, Server};
 use scarce_sim::conformance::request;
 use tempfile::TempDir;
 
-/// How long anything may take.
+/// The timeout of every wait.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How many partitions each has.
+/// How many partitions each engine has.
 pub const PARTITIONS: u32 = 3;
 
-/// What an engine runs on.
+/// The storage that an engine runs on.
 enum Ground {
     Folder { _folder: TempDir, running: Option<Running> },
     Redis { _server: Server },
 }
 
-/// An engine that ends with its ground.
+/// An engine that stops with its storage.
 pub struct Bench {
     pub engine: Arc<dyn Engine>,
     ground: Ground,
@@ -48,7 +48,7 @@ impl Bench {
         Self { engine, ground: Ground::Folder { _folder: folder, running: Some(running) } }
     }
 
-    /// The engine inside Redis, whose log keeps nothing that nobody waits for.
+    /// The engine inside Redis, which keeps no log that no consumer needs.
     pub fn redis(outflow_lag_max: Option<u64>) -> Self {
         let server = Server::start(Options::new()).expect("a server");
         let engine = Self::another(&server.url(), outflow_lag_max);
@@ -73,22 +73,22 @@ impl Bench {
         check(&Self::redis(outflow_lag_max));
     }
 
-    /// Keeps the whole log, for a consumer that confirms nothing: otherwise it may be trimmed while a test still
-    /// reads it, before its own consumer is known or behind what that one has confirmed.
+    /// Keeps the whole log, for a consumer that confirms nothing: otherwise it may be trimmed while a test
+    /// still reads it, before its own consumer is registered or beyond what that one has confirmed.
     pub fn keep_log(&self) {
         for partition in 0..PARTITIONS {
             self.engine.confirm(partition, &keeper(), "", Position::default()).expect("it is noted");
         }
     }
 
-    /// Ends what [`Self::keep_log`] began.
+    /// Undoes [`Self::keep_log`].
     pub fn release_log(&self) {
         for partition in 0..PARTITIONS {
             assert!(self.engine.forget_consumer(partition, &keeper()).expect("it is noted"));
         }
     }
 
-    /// Whether the journal is a file of ours, which is trimmed at snapshots.
+    /// Whether the journal is in files, which are trimmed at snapshots.
     pub fn keeps_files(&self) -> bool {
         matches!(self.ground, Ground::Folder { .. })
     }
@@ -112,7 +112,7 @@ impl Bench {
         self.engine.call(partition, requests)
     }
 
-    /// Opens an account in a partition and gives its name.
+    /// Opens an account in a partition; returns its id.
     pub fn account_in(&self, partition: u32) -> String {
         let account = (0..)
             .map(|number| format!("account-{number}"))
@@ -126,7 +126,7 @@ impl Bench {
         account
     }
 
-    /// Credits an account so many times, one each; gives how many were refused by a full queue.
+    /// Credits an account this many times, by one each; returns how many were refused by a full queue.
     pub fn credit(&self, account: &str, times: usize) -> usize {
         let lines: Vec<String> = (0..times).map(|_| format!("ACCOUNT.CREDIT {account} 1")).collect();
         let mut refused = 0;
@@ -151,7 +151,7 @@ impl Drop for Bench {
     }
 }
 
-/// Looks until it is so.
+/// Waits until a condition holds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! The log is kept for the slowest consumer, and not for ever.
+//! The log is kept for the slowest consumer, but not forever.
 
 use scarce_core::event::Position;
 use scarce_engine::Failure;
@@ -16,7 +16,7 @@ fn at(sequence: u64) -> Position {
     Position { epoch: 0, sequence }
 }
 
-/// Has the log trimmed as far as may be.
+/// Trims the log as far as possible.
 fn trim(bench: &Bench) {
     if bench.keeps_files() {
         // One snapshot more than needed is kept, so a second one makes the first the oldest.
@@ -147,7 +147,7 @@ fn another_history_is_noticed() {
         let behind = |epoch, sequence| Cursor::new(bench.engine.clone(), 0, Position { epoch, sequence });
         assert_eq!(behind(epoch, sequence).check(), Ok(()));
         assert!(behind(epoch, sequence).next_batch(1).expect("it is there").is_some());
-        // Another epoch at that place, and a place that the log does not have.
+        // Another epoch at that sequence, and a sequence beyond the end of the log.
         for (epoch, sequence) in [(epoch + 1, sequence), (epoch, 1_000_000)] {
             let mut other = behind(epoch, sequence);
             assert!(

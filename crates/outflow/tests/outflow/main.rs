@@ -1,4 +1,4 @@
-//! What flows out of an engine, of either kind: everything, in order, to whoever asks, and the log is kept for them.
+//! Consumers of an engine of either kind get everything, in order, and the log is kept for them.
 
 mod engines;
 mod log_kept;

@@ -1,4 +1,4 @@
-//! A consumer that writes down what it is given, and fails when it is told to.
+//! A consumer that records what it gets, and fails on request.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -6,10 +6,10 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::ConsumerName;
 use scarce_outflow::{Batch, Consumer, Plan, Start, Trouble};
 
-/// Of an event its partition, sequence and name.
+/// Partition, sequence and name of an event.
 type Taken = (u32, u64, &'static str);
 
-/// What was taken.
+/// What was consumed.
 #[derive(Clone, Default)]
 pub struct Record {
     taken: Arc<Mutex<Vec<Taken>>>,
@@ -24,7 +24,7 @@ struct Failures {
 }
 
 impl Record {
-    /// One whose consumers refuse every so many batches, after having written down half of it.
+    /// A record whose consumers fail every `batches` batches, after recording half of the batch.
     pub fn failing_every(batches: usize) -> Self {
         let record = Self::default();
         record.failures.lock().expect("no panic").every = Some(batches);
@@ -35,17 +35,18 @@ impl Record {
         self.taken.lock().expect("no panic")
     }
 
-    /// How often a batch was refused.
+    /// How many batches failed.
     pub fn failures(&self) -> usize {
         self.failures.lock().expect("no panic").fired
     }
 
-    /// How many events were taken, repeats included.
+    /// How many events were consumed, duplicates included.
     pub fn count(&self) -> usize {
         self.taken().len()
     }
 
-    /// The sequences of a partition without repeats. Panics where one comes before an earlier one that was not there.
+    /// The sequences of a partition without duplicates. Panics if one comes before an earlier one that was
+    /// missing.
     pub fn sequences(&self, partition: u32) -> Vec<u64> {
         let mut seen: Vec<u64> = Vec::new();
         for (_, sequence, _) in self.taken().iter().filter(|(its, ..)| *its == partition) {
@@ -58,13 +59,13 @@ impl Record {
         seen
     }
 
-    /// A consumer that writes here.
+    /// A consumer that writes to this record.
     pub fn consumer(&self) -> Recorder {
         Recorder { record: self.clone() }
     }
 }
 
-/// Writes down the log of a partition.
+/// Records the log of a partition.
 pub struct Recorder {
     record: Record,
 }

@@ -16,7 +16,7 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-/// Whether all that is durable was taken, in every partition.
+/// Whether everything durable was consumed, in every partition.
 fn has_all(bench: &Bench, record: &Record) -> bool {
     (0..PARTITIONS).all(|partition| {
         let through = bench.engine.durable_through(partition).expect("a sequence");
@@ -100,7 +100,7 @@ fn a_restart_goes_on_behind_what_was_confirmed() {
                 run(runtime.handle(), bench.engine.clone(), &plan("again", "a", Start::Beginning), |_| {
                     record.consumer()
                 });
-            // From then on the log is kept for it.
+            // From then on the engine keeps the log for it.
             wait_until("it did not begin", || is_running(&running));
             let account = bench.account_in(0);
             bench.credit(&account, 500);
@@ -112,7 +112,7 @@ fn a_restart_goes_on_behind_what_was_confirmed() {
     });
 }
 
-/// A consumer with a memory of its own, which somebody else may set back.
+/// A consumer with its own stored position, which a test may set back.
 struct Remembering {
     recorder: super::recorder::Recorder,
     at: Arc<Mutex<Position>>,
