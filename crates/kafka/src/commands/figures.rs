@@ -1,9 +1,9 @@
-//! What is counted of commands.
+//! The metrics of commands.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Counts of commands since the start, and levels. All may be read at any time.
+/// Counters of commands since the start, and gauges. All may be read at any time.
 #[derive(Debug, Default)]
 pub struct Figures {
     received: AtomicU64,
@@ -62,7 +62,7 @@ impl Figures {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
     }
 
-    /// What went wrong last, if anything did: for whoever looks why commands are not done. It may be long over.
+    /// The last trouble, if there was any, to explain why commands are not processed. It may be over.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -70,22 +70,22 @@ impl Figures {
 }
 
 read! {
-    /// Messages that came, repeats included.
+    /// Messages that arrived, duplicates included.
     received,
     /// Commands that were applied, replays included.
     applied,
     /// Commands that were refused, replays included.
     refused,
-    /// Commands whose answer was the first one again.
+    /// Commands that were answered with the first answer again.
     replayed,
     /// Messages that became dead letters.
     dead,
-    /// How often a command was asked again, because the engine could not decide it.
+    /// How often a command was retried because the engine could not decide it.
     retried,
-    /// How often a partition was made to stand still.
+    /// How often a partition was paused.
     paused,
-    /// Partitions that are ours.
+    /// Partitions assigned to this process.
     partitions,
-    /// Commands that were begun and are not done.
+    /// Commands that were begun and not finished.
     in_flight
 }

@@ -1,4 +1,4 @@
-//! One partition of the topic of commands while it is ours.
+//! One partition of the topic of commands while it is assigned to this process.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,27 +11,27 @@ use super::intake::{self, Head, Raw, Taken};
 use super::lane::{Item, Lane};
 use super::ledger::Ledger;
 
-/// What of it is under way.
+/// The partition's commands in progress.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// Which time it is ours; what belongs to an earlier time means nothing any more.
+    /// The number of this assignment; results of earlier assignments are ignored.
     pub(crate) generation: u64,
     ledger: Ledger,
     lanes: BTreeMap<u32, Lane>,
     bytes: usize,
-    /// How many bytes each message takes that is not done.
+    /// The sizes of unfinished messages, in bytes.
     sizes: BTreeMap<i64, usize>,
     pub(crate) is_paused: bool,
 }
 
-/// What a message came to at once.
+/// How a message begins.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// It was begun before.
+    /// It is a duplicate of one that was begun before.
     Again,
-    /// The engine is to decide it.
+    /// It waits for the engine.
     Waits,
-    /// It is answered without the engine.
+    /// It was answered without the engine.
     Answered(Box<(Head, Outcome)>),
     /// It is a dead letter.
     Dead(Box<(Raw, Reason)>),
@@ -68,7 +68,7 @@ impl Flow {
         }
     }
 
-    /// The next batch for each partition of the engine that it is time for.
+    /// The next batch for each partition of the engine, if it is time.
     pub(crate) fn depart(&mut self, now: Instant) -> Vec<(u32, Vec<Request>)> {
         let batches =
             self.lanes.iter_mut().filter_map(|(partition, lane)| Some((*partition, lane.depart(now)?)));
@@ -80,31 +80,31 @@ impl Flow {
         self.lanes.entry(partition).or_default()
     }
 
-    /// Forgets lanes that nothing goes through any more.
+    /// Removes idle lanes.
     pub(crate) fn tidy(&mut self) {
         self.lanes.retain(|_, lane| !lane.is_idle() || lane.is_held_up());
     }
 
-    /// A message is done. Gives the place behind all that are done, where it has moved on.
+    /// Finishes a message. Returns the offset after all finished ones, if that has advanced.
     pub(crate) fn finish(&mut self, offset: i64) -> Option<i64> {
         self.bytes -= self.sizes.remove(&offset).unwrap_or(0);
         self.ledger.finish(offset)
     }
 
-    /// How many messages are under way.
+    /// How many messages are in progress.
     pub(crate) fn in_flight(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether it should stand still: because too much is under way, or the engine cannot decide what came. One
-    /// that stands goes on only when half of what may be under way is done.
+    /// Whether the partition should pause: because too much is in progress, or the engine cannot decide the
+    /// commands. A paused partition resumes only when half of the limit is free.
     pub(crate) fn should_pause(&self, commands_max: usize, bytes_max: usize) -> bool {
         let part = if self.is_paused { 2 } else { 1 };
         let is_full = self.ledger.open() > commands_max / part || self.bytes > bytes_max / part;
         is_full || self.lanes.values().any(Lane::is_held_up)
     }
 
-    /// When there is something to do again.
+    /// When it next has something to do.
     pub(crate) fn wake_at(&self) -> Option<Instant> {
         self.lanes.values().filter_map(Lane::wake_at).min()
     }

@@ -1,4 +1,4 @@
-//! From a message to what the engine is asked, or to the reason why that cannot be.
+//! Turns a message into a request to the engine, or into the reason why that is impossible.
 
 use scarce_api::message::{Content, DeadLetter, Header, Place, Reason, Stage};
 use scarce_api::operation::Message as Asked;
@@ -10,22 +10,23 @@ use scarce_engine::engine::partition_of;
 
 use crate::cloud_event::header;
 
-/// The most bytes of a command, as over HTTP.
+/// The maximum size of a command in bytes, as over HTTP.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
 
-/// The most headers of a command, and bytes of them.
+/// The maximum number of headers of a command, and their maximum size in bytes.
 const HEADERS_MAX: usize = 64;
 const HEADERS_BYTES_MAX: usize = 16 << 10;
 
-/// Headers that a command's outcome has too: those of these names, and those that begin with one of these words.
+/// Headers that are copied to a command's outcome: those with these names, and those with one of these
+/// prefixes.
 pub const CORRELATION_HEADERS: [&str; 2] = ["traceparent", "tracestate"];
 /// See [`CORRELATION_HEADERS`].
 pub const CORRELATION_PREFIXES: [&str; 2] = ["correlation-", "reply-"];
 
-/// A header as it came.
+/// A header as it arrived.
 pub(crate) type RawHeader = (String, Option<Vec<u8>>);
 
-/// A message as it came.
+/// A message as it arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Raw {
     pub(crate) key: Option<Vec<u8>>,
@@ -35,13 +36,13 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// How many bytes it takes.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or(0, Vec::len);
         of(&self.key) + of(&self.value) + headers_bytes(&self.headers)
     }
 
-    /// As a dead letter.
+    /// Its dead letter.
     pub(crate) fn dead_letter(&self, reason: Reason, source: Place) -> DeadLetter {
         let header = |(name, value): &RawHeader| Header {
             name: name.clone(),
@@ -64,23 +65,23 @@ fn headers_bytes(headers: &[RawHeader]) -> usize {
     headers.iter().map(|(name, value)| name.len() + value.as_ref().map_or(0, Vec::len)).sum()
 }
 
-/// What is kept of a command until its outcome has left.
+/// The part of a command that is kept until its outcome was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) operation: OperationId,
     pub(crate) specs: Vec<&'static CommandSpec>,
     pub(crate) is_atomic: bool,
-    /// The first id that it names.
+    /// The id of the first resource that it names.
     pub(crate) resource: Option<String>,
-    /// The partition of that.
+    /// The partition of that resource.
     pub(crate) partition: u32,
     pub(crate) correlation: Vec<RawHeader>,
 }
 
-/// A command that can be read.
+/// A valid command.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    /// The engine is to be asked.
+    /// The engine must decide it.
     Ask(Head, Box<Envelope>),
     /// No partition can decide it.
     Answered(Head, Box<Outcome>),
@@ -89,7 +90,7 @@ pub(crate) enum Taken {
 /// Reads a message.
 ///
 /// # Errors
-/// Why it can never be anything but a dead letter.
+/// When it can only become a dead letter.
 pub(crate) fn take(raw: &Raw, partitions: u32, secret: &[u8; 32]) -> Result<Taken, Reason> {
     let value = check(raw)?;
     let value = strict::read(value)
@@ -115,14 +116,14 @@ pub(crate) fn take(raw: &Raw, partitions: u32, secret: &[u8; 32]) -> Result<Take
     if let Err(outcome) = partition_of(body.commands(), partitions) {
         return Ok(Taken::Answered(head, outcome));
     }
-    // Ids are those of every other port: the namespace of callers that are not told apart.
+    // Ids are shared with every other port: they are in the namespace of callers that are not told apart.
     match Envelope::new("", common, body, secret) {
         Ok(envelope) => Ok(Taken::Ask(head, Box::new(envelope))),
         Err(error) => Err(invalid(&Misshapen::from(error))),
     }
 }
 
-/// What can be said before the value is read.
+/// The checks that do not need the value parsed.
 fn check(raw: &Raw) -> Result<&[u8], Reason> {
     let message = |code, text: String| Err(reason(Stage::Message, code, None, text));
     if raw.headers.len() > HEADERS_MAX || headers_bytes(&raw.headers) > HEADERS_BYTES_MAX {
@@ -146,7 +147,7 @@ fn check(raw: &Raw) -> Result<&[u8], Reason> {
     }
 }
 
-/// The id of the header and of the field, which must be the same where both are given.
+/// The id of the header or of the field; if both are given, they must be equal.
 fn operation_id(raw: &Raw, field: Option<OperationId>) -> Result<OperationId, Reason> {
     let id = |code, text: &str| reason(Stage::Id, code, Some(header::ID), text.to_owned());
     let mut given = raw.headers.iter().filter(|(name, _)| name == header::ID);

@@ -1,5 +1,5 @@
-//! Commands of one partition of the topic on their way to one partition of the engine: in their order, a batch at
-//! a time, so that what the engine could not take is offered again before what came later.
+//! Commands of one partition of the topic on their way to one partition of the engine: in order, one batch at
+//! a time, so that commands that the engine could not take are retried before later ones.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,40 +10,40 @@ use scarce_engine::Request;
 use super::RETRIES;
 use super::intake::{Head, Raw};
 
-/// The most commands of a batch.
+/// The maximum number of commands in a batch.
 const BATCH_COMMANDS_MAX: usize = 512;
 
-/// The most bytes of a batch.
+/// The maximum size of a batch in bytes.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 
-/// A command that the engine is asked.
+/// A command for the engine.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) offset: i64,
     pub(crate) head: Head,
     pub(crate) envelope: Envelope,
     pub(crate) raw: Raw,
-    /// How often the engine could not decide it.
+    /// How often the engine failed to decide it.
     pub(crate) failures: u32,
 }
 
-/// Commands that wait, and those that the engine has.
+/// Waiting commands, and those that the engine has.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     waiting: VecDeque<Item>,
     flying: Vec<Item>,
-    /// How many batches in a row had something that the engine could not decide.
+    /// How many batches in a row had a command that the engine could not decide.
     failures: u32,
     not_before: Option<Instant>,
 }
 
 impl Lane {
-    /// Adds a command behind the others.
+    /// Adds a command at the end.
     pub(crate) fn push(&mut self, item: Item) {
         self.waiting.push_back(item);
     }
 
-    /// The next batch for the engine, if it is time for one.
+    /// The next batch for the engine, if it is time.
     pub(crate) fn depart(&mut self, now: Instant) -> Option<Vec<Request>> {
         if !self.flying.is_empty() || self.not_before.is_some_and(|not_before| now < not_before) {
             return None;
@@ -65,12 +65,12 @@ impl Lane {
         std::mem::take(&mut self.flying)
     }
 
-    /// All of a batch was decided.
+    /// Notes that all of a batch was decided.
     pub(crate) fn succeed(&mut self) {
         self.failures = 0;
     }
 
-    /// Some of a batch, in their order, are to be asked again before all others, after a while.
+    /// Queues some commands of a batch, in order, for a retry after a delay and before all others.
     pub(crate) fn postpone(&mut self, items: Vec<Item>, now: Instant) {
         self.not_before = Some(now + RETRIES.of_try(self.failures));
         self.failures += 1;
@@ -80,17 +80,17 @@ impl Lane {
         }
     }
 
-    /// Whether the engine could not decide all of the last batch.
+    /// Whether the engine failed to decide all of the last batch.
     pub(crate) fn is_held_up(&self) -> bool {
         self.failures > 0
     }
 
-    /// When there is something to do again.
+    /// When the lane next has something to do.
     pub(crate) fn wake_at(&self) -> Option<Instant> {
         self.not_before.filter(|_| self.flying.is_empty() && !self.waiting.is_empty())
     }
 
-    /// Whether nothing waits and the engine has nothing.
+    /// Whether no command waits and the engine has none.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.flying.is_empty()
     }

@@ -1,8 +1,8 @@
-//! Which messages of a partition are done, and so how far its place may move on.
+//! Which messages of a partition are finished, and so which offset may be committed.
 
 use std::collections::VecDeque;
 
-/// The offsets that were begun, in their order.
+/// The offsets that were begun, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     begun: VecDeque<(i64, bool)>,
@@ -10,7 +10,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins an offset; false where it was begun before.
+    /// Begins an offset; `false` if it was begun before.
     pub(crate) fn begin(&mut self, offset: i64) -> bool {
         if self.last.is_some_and(|last| offset <= last) {
             return false;
@@ -20,8 +20,8 @@ impl Ledger {
         true
     }
 
-    /// One is done. Gives the place behind those that are done without one before them that is not, where it has
-    /// moved on.
+    /// Finishes an offset. Returns the offset after those that are finished without an unfinished one before
+    /// them, if that has advanced.
     pub(crate) fn finish(&mut self, offset: i64) -> Option<i64> {
         let at = self.begun.partition_point(|(its, _)| *its < offset);
         if let Some((its, is_done)) = self.begun.get_mut(at)
@@ -37,7 +37,7 @@ impl Ledger {
         place
     }
 
-    /// How many are not done, or stand behind one that is not.
+    /// How many offsets are unfinished, or come after an unfinished one.
     pub(crate) fn open(&self) -> usize {
         self.begun.len()
     }

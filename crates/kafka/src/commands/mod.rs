@@ -1,9 +1,9 @@
-//! In: commands from a topic to the engine, and what they were answered to another.
+//! In: commands from a topic to the engine, and their outcomes to another topic.
 //!
-//! A consumer group shares the partitions of the topic among processes. Commands of one partition are asked in
-//! their order. The place in the topic moves on behind a command only when its outcome, or the dead letter that it
-//! became, has arrived; after a crash commands come again, and the engine answers by their ids what it answered
-//! before.
+//! A consumer group shares the partitions of the topic among processes. Commands of one partition are sent to
+//! the engine in order. The offset of a command is committed only after its outcome, or its dead letter, was
+//! acknowledged by the brokers; after a crash commands come again, and the engine recognizes their ids and
+//! repeats its first answers.
 
 mod figures;
 mod flow;
@@ -40,8 +40,8 @@ const DEAD_LETTER_PARTITIONS: u32 = 1;
 /// How long to wait before commands or outcomes that failed are retried.
 const RETRIES: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
-/// The running consumer of commands. When it is dropped, what is under way is abandoned; it comes again at the next
-/// start.
+/// The running consumer of commands. Dropping it abandons the commands in progress; they come again at the
+/// next start.
 pub struct Commands {
     ending: watch::Sender<Ending>,
     figures: Arc<Figures>,
@@ -49,10 +49,10 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Sees to it that the topics are there, and begins.
+    /// Ensures that the topics exist, and starts.
     ///
     /// # Errors
-    /// When no broker answers, or a topic is not as it must be and may not be made so.
+    /// When no broker answers, or a topic is missing or wrong and may not be created.
     pub async fn start(settings: &KafkaSettings, engine: Arc<dyn Engine>) -> Result<Self, KafkaError> {
         let partitions = engine.partitions();
         let wanted = |topic, partitions, exactly| Wanted { topic, partitions, exactly };
@@ -70,7 +70,7 @@ impl Commands {
             publisher: Publisher::new(settings)?,
             figures: figures.clone(),
         };
-        // What is wrong with the settings is to be known now.
+        // Reports wrong settings now rather than later.
         settings.group_member()?.create_native_config().map_err(KafkaError::of_settings)?;
         let (ending, ended) = watch::channel(Ending::No);
         let name = "kafka-commands";
@@ -79,23 +79,23 @@ impl Commands {
         Ok(Self { ending, figures, thread: Some(thread) })
     }
 
-    /// What is counted.
+    /// The metrics.
     #[must_use]
     pub fn figures(&self) -> &Arc<Figures> {
         &self.figures
     }
 
-    /// Takes no more commands, waits for those under way, up to some seconds, notes the place and leaves the group.
-    /// It blocks.
+    /// Takes no more commands, waits some seconds for those in progress, commits the offsets and leaves the
+    /// group. Blocks.
     pub fn shut_down(mut self) {
         self.end(Ending::Finished);
     }
 
     fn end(&mut self, ending: Ending) {
-        // A thread that has ended needs not be told.
+        // A thread that has ended already does not receive this.
         let _ = self.ending.send(ending);
         if let Some(thread) = self.thread.take() {
-            // What it panicked of was printed.
+            // The message of a panic was printed already.
             drop(thread.join());
         }
     }
@@ -107,7 +107,7 @@ impl Drop for Commands {
     }
 }
 
-/// The thread: consumers one after the other, for one may be beyond repair.
+/// The thread: one consumer after another, because one may fail for good.
 fn serve(work: &Work, ending: &watch::Receiver<Ending>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => runtime,
@@ -129,7 +129,7 @@ fn serve(work: &Work, ending: &watch::Receiver<Ending>) {
     });
 }
 
-/// One consumer, from joining the group to leaving it.
+/// The life of one consumer, from joining the group to leaving it.
 async fn consume(work: &Work, ending: watch::Receiver<Ending>) -> Result<(), String> {
     let config = work.settings.group_member().map_err(|error| error.to_string())?;
     let consumer: StreamConsumer<Membership> = config

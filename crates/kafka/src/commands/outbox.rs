@@ -1,4 +1,4 @@
-//! What waits to leave, and what is under way to the brokers. A command is done when what became of it has arrived.
+//! Messages that wait to be sent, or are being sent. A command is finished when its outcome was acknowledged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use super::run::News;
 use crate::KafkaSettings;
 use crate::producer::{Cause, Message, Publisher, SendError, Session, Ticket};
 
-/// Messages that leave together, each with the offset of its command.
+/// Messages that are sent together, each with the offset of its command.
 #[derive(Debug)]
 pub(crate) struct Group {
     /// The partition of the topic of commands.
     pub(crate) partition: i32,
-    /// Which time that was ours.
+    /// The number of that partition's assignment.
     pub(crate) generation: u64,
     pub(crate) records: Vec<(i64, Record)>,
 }
 
-/// Groups by the order in which they came.
+/// Groups in the order in which they were added.
 pub(crate) struct Outbox {
     settings: Arc<KafkaSettings>,
     publisher: Publisher,
     news: UnboundedSender<News>,
     waiting: BTreeMap<u64, Group>,
-    /// By the number of the sending, so that what is heard late of one that was given up means nothing.
+    /// By the number of the delivery, so that late news of an abandoned one is ignored.
     under_way: BTreeMap<u64, (u64, Group)>,
     groups: u64,
     sendings: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Nothing leaves yet. `news` hears of what arrived.
+    /// An empty outbox. `news` receives the results of deliveries.
     pub(crate) fn new(
         settings: Arc<KafkaSettings>,
         publisher: Publisher,
@@ -57,7 +57,7 @@ impl Outbox {
         }
     }
 
-    /// Adds a group behind the others.
+    /// Adds a group at the end.
     pub(crate) fn push(&mut self, group: Group) {
         if !group.records.is_empty() {
             self.groups += 1;
@@ -65,18 +65,18 @@ impl Outbox {
         }
     }
 
-    /// Forgets what belongs to a partition that is no longer ours.
+    /// Drops the groups of a partition that is no longer assigned to this process.
     pub(crate) fn drop_partition(&mut self, partition: i32) {
         self.waiting.retain(|_, group| group.partition != partition);
         self.under_way.retain(|_, (_, group)| group.partition != partition);
     }
 
-    /// When there is something to do again.
+    /// When it next has something to do.
     pub(crate) fn wake_at(&self) -> Option<Instant> {
         self.not_before.filter(|_| !self.waiting.is_empty())
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends waiting groups while there is room.
     pub(crate) fn send(&mut self, now: Instant) {
         if self.not_before.is_some_and(|not_before| now < not_before) {
             return;
@@ -91,7 +91,7 @@ impl Outbox {
                 Ok(()) => {}
                 Err((group, SendError::Full)) => {
                     self.waiting.insert(number, group);
-                    // What is under way makes room, and is heard of.
+                    // The deliveries in progress make room, and report when they end.
                     return;
                 }
                 Err((mut group, SendError::Refused(cause))) => {
@@ -104,7 +104,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a group; where there is no room for all of it, what is left is a group of its own.
+    /// Sends a group; if there is no room for all of it, the rest becomes a group of its own.
     fn send_group(
         &mut self,
         session: &Arc<Session>,
@@ -113,7 +113,7 @@ impl Outbox {
     ) -> Result<(), (Group, SendError)> {
         self.sendings += 1;
         let (news, sending) = (self.news.clone(), self.sendings);
-        // Nobody listens when all has ended.
+        // After the end nobody receives this.
         let ticket = Arc::new(Ticket::new(group.records.len(), move |result| {
             drop(news.send(News::Arrived { sending, result }));
         }));
@@ -134,7 +134,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Puts the rest of a group before all that wait.
+    /// Puts the rest of a group before all waiting ones.
     fn put_first(&mut self, rest: Group) {
         let mut waiting = std::mem::take(&mut self.waiting);
         self.groups += 1;
@@ -160,7 +160,7 @@ impl Outbox {
         }
     }
 
-    /// Hears what became of a sending; gives the group where all of it arrived.
+    /// Takes the result of a delivery; returns the group if all of it was acknowledged.
     pub(crate) fn hear(&mut self, sending: u64, result: Result<(), Cause>, now: Instant) -> Option<Group> {
         let (number, mut group) = self.under_way.remove(&sending)?;
         match result {
@@ -184,7 +184,7 @@ impl Outbox {
     }
 }
 
-/// Makes the largest message of a group smaller; false where it cannot be.
+/// Shrinks the largest message of a group; `false` if it cannot shrink further.
 fn shrink_largest(group: &mut Group) -> bool {
     let largest = group.records.iter_mut().max_by_key(|(_, record)| record.value.len());
     largest.is_some_and(|(_, record)| record.shrink())

@@ -1,4 +1,4 @@
-//! What leaves: outcomes and dead letters as messages.
+//! Outgoing messages: outcomes and dead letters.
 
 use rdkafka::message::{Header, OwnedHeaders};
 use scarce_api::message::schemas::{DEAD_LETTER_TYPE, OUTCOME_TYPE};
@@ -11,30 +11,30 @@ use crate::KafkaSettings;
 use crate::cloud_event::{Attributes, header};
 use crate::time::rfc_3339;
 
-/// How many bytes of a value are left when it turns out too large for its topic, at the first time and at the second.
+/// The sizes to which a value that is too large for its topic is cut, the first and the second time.
 const SHRUNK_BYTES: [usize; 2] = [64 << 10, 1 << 10];
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Answers, to the engine's partition of that number.
+    /// Outcomes, to the partition with the number of the engine's.
     Outcomes(i32),
-    /// Dead letters, wherever their key leads.
+    /// Dead letters, partitioned by key.
     DeadLetters,
 }
 
-/// A message that leaves.
+/// An outgoing message.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) way: Way,
     pub(crate) key: Option<Vec<u8>>,
     pub(crate) value: Vec<u8>,
     pub(crate) headers: OwnedHeaders,
-    /// How often it was made smaller.
+    /// How often it was shrunk.
     shrunk: usize,
 }
 
-/// The message of an answer.
+/// The message of an outcome.
 pub(crate) fn of_outcome(
     settings: &KafkaSettings,
     head: &Head,
@@ -67,7 +67,7 @@ pub(crate) fn of_outcome(
     Record {
         way: Way::Outcomes(i32::try_from(head.partition).unwrap_or(i32::MAX)),
         key: Some(key.as_bytes().to_vec()),
-        // Texts and integers by names: that is always JSON.
+        // Texts, and integers by name: that always serializes to JSON.
         value: serde_json::to_vec(&outcome(&answered)).unwrap_or_default(),
         headers,
         shrunk: 0,
@@ -94,13 +94,13 @@ pub(crate) fn of_dead_letter(settings: &KafkaSettings, raw: &Raw, reason: Reason
     }
 }
 
-/// The same for every repeat of what became of one message.
+/// An id that is the same for every copy of one message's result.
 fn place_id(place: &Place) -> String {
     format!("{}-{}-{}", place.topic, place.partition, place.offset)
 }
 
 impl Record {
-    /// Makes it smaller, so that a topic takes it; false where it cannot be made any smaller.
+    /// Shrinks the message so that the topic takes it; `false` if it cannot shrink further.
     pub(crate) fn shrink(&mut self) -> bool {
         let Some(bytes_max) = SHRUNK_BYTES.get(self.shrunk) else { return false };
         self.shrunk += 1;
@@ -117,11 +117,11 @@ impl Record {
     }
 }
 
-/// Leaves so many bytes of the value, and no headers but the last time.
+/// Cuts the value to this many bytes; drops the headers only the last time.
 fn cut(letter: &mut Value, bytes_max: usize) {
     for (member, step) in [("text", 1), ("base64", 4)] {
         if let Some(Value::String(text)) = letter.pointer_mut(&format!("/value/{member}")) {
-            // Base 64 ends after four digits only, and a text between two characters.
+            // Base 64 must end after a group of four digits, and a text between two characters.
             let end = text.floor_char_boundary(bytes_max.min(text.len()));
             text.truncate(end - end % step);
         }

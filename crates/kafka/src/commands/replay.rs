@@ -1,4 +1,4 @@
-//! Dead letters are looked at, and those that are chosen are sent as commands again.
+//! Shows dead letters, and sends chosen ones as commands again.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -11,38 +11,39 @@ use crate::producer::{Cause, Message, Publisher, SendError, Ticket};
 use crate::reader::Reader;
 use crate::{KafkaError, KafkaSettings};
 
-/// What is to become of a dead letter.
+/// What to do with a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// It stays as it is.
+    /// Leave it as it is.
     Leave,
-    /// Its command is sent again as it was: what was wrong was not the command.
+    /// Send its command again unchanged: the command was not the problem.
     Resend,
-    /// A corrected command is sent in its place, with its key and its headers.
+    /// Send a corrected command in its place, with its key and its headers.
     ResendAs(Vec<u8>),
-    /// No further one is looked at.
+    /// Stop without showing further ones.
     Stop,
 }
 
-/// What a replay came to.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// How many dead letters were looked at.
+    /// How many dead letters were shown.
     pub seen: u64,
-    /// How many messages of the topic are none.
+    /// How many messages of the topic are not dead letters.
     pub unreadable: u64,
-    /// How many commands were sent again, and arrived.
+    /// How many commands were sent again and acknowledged.
     pub sent: u64,
-    /// How many were to be sent again as they were, but are kept in part only.
+    /// How many were chosen to be sent unchanged, but are only kept in part.
     pub incomplete: u64,
 }
 
-/// Shows every dead letter that is there, oldest first in each partition, with the place where it stands, and sends
-/// the commands of those that are chosen to the topic of commands again. A command that was sent twice is applied
+/// Shows every dead letter, oldest first in each partition, with its offset, and sends the commands of the
+/// chosen ones to the topic of commands again. A command that was sent twice is applied once, by its id.
+/// Blocks.
 /// once, by its id. It blocks.
 ///
 /// # Errors
-/// When the brokers do not answer. Commands that were sent before that may have arrived; sending them again does no
+/// When the brokers do not answer. Commands sent before that may have arrived; sending them again does no
 /// harm.
 pub fn replay(
     settings: &KafkaSettings,
@@ -125,14 +126,14 @@ impl<'a> Resender<'a> {
                     self.under_way += 1;
                     return Ok(());
                 }
-                // One at least is under way then.
+                // At least one message is in progress then.
                 Err(SendError::Full) => self.wait()?,
                 Err(SendError::Refused(cause)) => return Err(self.failed(&cause.reason)),
             }
         }
     }
 
-    /// Waits until one more has arrived.
+    /// Waits until one more message was acknowledged.
     fn wait(&mut self) -> Result<(), KafkaError> {
         let result = self.heard.recv_timeout(self.settings.delivery_timeout());
         match result {
@@ -160,7 +161,7 @@ impl<'a> Resender<'a> {
     }
 }
 
-/// The headers as they were.
+/// The original headers.
 fn headers(letter: &DeadLetter) -> OwnedHeaders {
     let headers = OwnedHeaders::new_with_capacity(letter.headers.len());
     letter.headers.iter().fold(headers, |headers, header| {

@@ -1,4 +1,4 @@
-//! The loop: messages in, batches to the engine, what became of them out, and the place moves on.
+//! The loop: takes messages, sends batches to the engine, sends their outcomes, and commits offsets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,42 +28,43 @@ use crate::membership::{Change, Membership};
 use crate::producer::{Cause, Publisher};
 use crate::time::until;
 
-/// How many messages are taken before anything else gets a turn.
+/// How many messages are taken before other work gets a turn.
 const MESSAGES_PER_TURN: usize = 512;
 
-/// The most bytes of commands under way.
+/// The maximum size of the commands in progress, in bytes.
 const BYTES_MAX: usize = 32 << 20;
 
-/// A partition always has room for so many commands, however many partitions there are.
+/// Each partition has room for this many commands, however many partitions there are.
 const COMMANDS_PER_PARTITION_MIN: usize = 32;
 
-/// A command that the engine cannot take, while it takes others, is a dead letter after so many times.
+/// A command that the engine cannot take, while it takes others, becomes a dead letter after this many
+/// failures.
 const FAILURES_MAX: u32 = 12;
 
-/// How long what is under way may take to be done when all is to end.
+/// How long a shutdown waits for the commands in progress.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What comes from other threads.
+/// News from other threads.
 #[derive(Debug)]
 pub(crate) enum News {
     /// The engine answered a batch.
     Answered { partition: i32, generation: u64, lane: u32, answers: Answers },
-    /// What became of messages that left.
+    /// A delivery ended.
     Arrived { sending: u64, result: Result<(), Cause> },
 }
 
-/// How it is to end.
+/// Whether and how the loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Not yet.
     No,
-    /// When all that was begun is done.
+    /// When everything that was begun is finished.
     Finished,
-    /// At once.
+    /// Immediately.
     Abandoned,
 }
 
-/// What the loop works with.
+/// The loop's dependencies.
 pub(crate) struct Work {
     pub(crate) settings: Arc<KafkaSettings>,
     pub(crate) engine: Arc<dyn Engine>,
@@ -92,7 +93,7 @@ impl<'a> Run<'a> {
         Self { work, consumer, flows: BTreeMap::new(), generation: 0, outbox, news, is_ending: false }
     }
 
-    /// Runs until it is told to end, or the consumer is beyond repair.
+    /// Runs until the end is requested, or the consumer fails for good.
     pub(crate) async fn run(
         mut self,
         mut heard: UnboundedReceiver<News>,
@@ -129,7 +130,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Does what can be done without waiting.
+    /// Does everything that needs no waiting.
     fn turn(&mut self) {
         self.apply_changes();
         let now = Instant::now();
@@ -143,7 +144,7 @@ impl<'a> Run<'a> {
         for (partition, generation, lane, requests) in batches {
             let news = self.news.clone();
             let reply = Box::new(move |answers| {
-                // Nobody listens when all has ended; the engine did what it was asked all the same.
+                // After the end nobody receives this; the engine has processed the batch all the same.
                 drop(news.send(News::Answered { partition, generation, lane, answers }));
             });
             self.work.engine.submit(lane, requests, reply);
@@ -161,7 +162,7 @@ impl<'a> Run<'a> {
         self.flows.values().filter_map(Flow::wake_at).chain(self.outbox.wake_at()).min()
     }
 
-    /// What the group said since the last look.
+    /// Applies the changes of the assignment since the last call.
     fn apply_changes(&mut self) {
         for change in self.consumer.context().take_changes() {
             match change {
@@ -171,7 +172,7 @@ impl<'a> Run<'a> {
                         self.flows.insert(partition, Flow::new(self.generation));
                     }
                 }
-                // What is under way is left to whoever has them now: the engine knows the ids.
+                // The commands in progress are left to the new owners: the engine knows the ids.
                 Change::Others(partitions) => {
                     for partition in partitions {
                         self.flows.remove(&partition);
@@ -182,7 +183,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets partitions stand still that have enough under way, and go on when they have room again.
+    /// Pauses partitions that have enough in progress, and resumes them when they have room again.
     fn steer(&mut self) {
         let share = self.flows.len().max(1);
         let commands_max =
@@ -196,7 +197,7 @@ impl<'a> Run<'a> {
                 list.add_partition(&self.work.settings.topics.commands, *partition);
             }
         }
-        // One that has gone in the meantime cannot be told, and need not be.
+        // A partition that was revoked meanwhile cannot be paused or resumed, and need not be.
         let is_told = |list: &TopicPartitionList, told: Result<(), Source>| list.count() > 0 && told.is_ok();
         if stand.count() > 0 && is_told(&stand, self.consumer.pause(&stand)) {
             self.note_paused(&stand, true);
@@ -218,7 +219,7 @@ impl<'a> Run<'a> {
     }
 
     fn take(&mut self, message: Option<Result<BorrowedMessage<'_>, Source>>) -> Result<(), Source> {
-        // Whose partition it is may have changed just before it came.
+        // The assignment may have changed just before the message arrived.
         self.apply_changes();
         match message {
             None => Ok(()),
@@ -227,7 +228,7 @@ impl<'a> Run<'a> {
                 Ok(())
             }
             Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error),
-            // librdkafka goes on by itself.
+            // librdkafka recovers by itself.
             Some(Err(error)) => {
                 self.work.figures.note_trouble(&error.to_string());
                 Ok(())
@@ -318,20 +319,20 @@ impl<'a> Run<'a> {
         self.outbox.push(Group { partition, generation, records });
     }
 
-    /// Commands are done; the place moves on.
+    /// Finishes commands and stores the offset to commit.
     fn arrived(&mut self, group: &Group) {
         let is_current = |flow: &&mut Flow| flow.generation == group.generation;
         let Some(flow) = self.flows.get_mut(&group.partition).filter(is_current) else { return };
         let places = group.records.iter().filter_map(|(offset, _): &(i64, Record)| flow.finish(*offset));
         let Some(place) = places.last() else { return };
         let topic = &self.work.settings.topics.commands;
-        // `place` is the offset to go on at; what is stored is the last one before it. It is refused where the
-        // partition has just gone, and then whoever has it goes on from the place before.
+        // `place` is the next offset to read; the last one before it is stored. That fails if the partition
+        // has just been revoked; its new owner then begins at the last committed offset.
         drop(self.consumer.store_offset(topic, group.partition, place - 1));
     }
 }
 
-/// What an answer means for a command.
+/// The meaning of an answer for a command.
 enum Verdict {
     Decided(Box<Receipt>),
     Again(String),
@@ -344,7 +345,8 @@ fn verdict(engine: &dyn Engine, lane: u32, item: &Item, answer: Result<Receipt, 
             return Verdict::Decided(Box::new(receipt));
         }
         Ok(receipt) => receipt.outcome.to_string(),
-        // While the engine takes commands, this one is not going to be taken: it asks for what there is not.
+        // The engine takes other commands, but will never take this one: it asks for something that is
+        // missing.
         Err(Failure::Unavailable { reason })
             if item.failures >= FAILURES_MAX && engine.check_ready(lane).is_ok() =>
         {
@@ -356,7 +358,7 @@ fn verdict(engine: &dyn Engine, lane: u32, item: &Item, answer: Result<Receipt, 
     Verdict::Again(failure)
 }
 
-/// A message as it came.
+/// A message as it arrived.
 fn raw(message: &BorrowedMessage<'_>) -> Raw {
     let headers = message.headers().map(|headers| {
         let header = |header: rdkafka::message::Header<'_, &[u8]>| {
