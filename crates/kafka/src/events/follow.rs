@@ -1,5 +1,5 @@
-//! Back from the topic: its events put together into entries and handed to consumers, for those who have no
-//! engine at hand. A consumer that keeps its own position has each event once, whatever comes again.
+//! Back from the topic: assembles its events into entries and hands them to consumers, in processes that have
+//! no engine. A consumer that stores its own position gets each event once, whatever is repeated.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -22,16 +22,16 @@ use crate::reader::{ANSWER_TIMEOUT, Reader};
 use crate::time::until;
 use crate::{KafkaError, KafkaSettings};
 
-/// How many events a batch has at most, more or less.
+/// The approximate maximum number of events in a batch.
 const EVENTS_MAX: usize = 4_096;
 
-/// How long after trouble it is tried again: first, and at most.
+/// The first and the longest delay before a retry after trouble.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// The source that the events of the topic name: `/scarce/` and a deployment's id; none while it is empty. It blocks.
+/// The source of the topic's events: `/scarce/` and a deployment's id; `None` if the topic is empty. Blocks.
 ///
 /// # Errors
-/// When no broker answers, or there is no such topic.
+/// When no broker answers, or the topic does not exist.
 pub fn source(settings: &KafkaSettings) -> Result<Option<String>, KafkaError> {
     let topic = &settings.topics.events;
     let partitions = Reader::new(settings, topic)?.partitions()?;
@@ -50,10 +50,10 @@ pub fn source(settings: &KafkaSettings) -> Result<Option<String>, KafkaError> {
     Ok(None)
 }
 
-/// The last event of each partition that has any.
+/// The last event of each partition that has one.
 pub type Ends = BTreeMap<u32, Position>;
 
-/// Where the topic ends at present. It blocks.
+/// The present end of the topic. Blocks.
 ///
 /// # Errors
 /// When no broker answers, or the topic belongs to another deployment than the settings name.
@@ -67,12 +67,12 @@ pub fn ends(settings: &KafkaSettings) -> Result<Ends, KafkaError> {
     Ok(ends)
 }
 
-/// Takes the events of the topic to a consumer for each partition, which `make` makes, until the end is asked for.
-/// They must be of the deployment that the settings name as their source.
-/// Processes of one group, as the settings name it, share the partitions.
+/// Hands the topic's events to a consumer for each partition, which `make` creates, until the end is
+/// requested. The events must be from the deployment that the settings name as their source. Processes with
+/// the same group in their settings share the partitions.
 ///
 /// # Errors
-/// When no client can be made of the settings, or it is beyond repair.
+/// When no client can be created with the settings, or it fails for good.
 pub async fn follow<C: Consumer>(
     settings: &KafkaSettings,
     make: impl FnMut(u32) -> C,
@@ -98,27 +98,27 @@ pub async fn follow<C: Consumer>(
     follower.run().await.map_err(failed)
 }
 
-/// What is held of a partition of ours.
+/// The state of an assigned partition.
 struct Place<C> {
     consumer: C,
     entries: Entries,
-    /// Whole entries that were not taken yet, and the offset behind the last event of them.
+    /// Complete entries that were not consumed yet, and the offset after their last event.
     ready: Vec<Entry>,
     offset: i64,
     after: Position,
-    /// Whether the topic was read from its beginning already.
+    /// Whether the topic was already read from its beginning.
     is_rewound: bool,
     state: Reading,
 }
 
-/// Whether what comes of a partition follows what its consumer has.
+/// Whether the messages of a partition continue from its consumer's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// It has just come to this process, which reads from the group's note.
+    /// The partition was just assigned to this process, which reads from the group's committed offset.
     Fresh,
-    /// It does.
+    /// They do.
     Open,
-    /// After trouble it does not, until it was sought again.
+    /// After trouble they do not, until the next seek.
     Lost,
 }
 
@@ -130,7 +130,7 @@ struct Follower<'a, M, C> {
     places: BTreeMap<i32, Place<C>>,
     following: &'a Following,
     ending: watch::Receiver<bool>,
-    /// When it is tried again, after trouble.
+    /// When to retry after trouble.
     retry_at: Option<Instant>,
 }
 
@@ -140,7 +140,8 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
         while !*self.ending.borrow() {
             let mut ending = self.ending.clone();
-            // The messages are looked for also while nothing is taken: otherwise the group would give them to others.
+            // The client is polled even while no events are consumed: otherwise the group would reassign the
+            // partitions.
             let message = tokio::select! {
                 message = messages.next() => message,
                 () = self.consumer.context().changed() => None,
@@ -174,7 +175,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         Ok(())
     }
 
-    /// Tells what is wrong, and takes nothing until it is tried again.
+    /// Reports the trouble, and pauses until the retry.
     fn close(&mut self, trouble: Trouble, delay: Duration) {
         self.following.change(|now| now.trouble = Some(trouble.reason));
         self.retry_at = Some(Instant::now() + delay);
@@ -197,7 +198,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                 trouble => trouble,
             }),
             Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error),
-            // librdkafka goes on by itself.
+            // librdkafka recovers by itself.
             Some(Err(error)) => {
                 self.following.change(|now| now.trouble = Some(error.to_string()));
                 Ok(opened)
@@ -205,7 +206,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         }
     }
 
-    /// What the group said since the last look.
+    /// Applies the changes of the assignment since the last call.
     fn apply_changes(&mut self) {
         for change in self.consumer.context().take_changes() {
             match change {
@@ -225,7 +226,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         }
     }
 
-    /// Has every partition read on from where its consumer is.
+    /// Makes every partition read from its consumer's position.
     async fn open_all(&mut self) -> Result<(), Trouble> {
         let closed = self.places.iter().filter(|(_, place)| place.state != Reading::Open);
         for partition in closed.map(|(partition, _)| *partition).collect::<Vec<_>>() {
@@ -234,7 +235,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         Ok(())
     }
 
-    /// Asks a consumer where it is.
+    /// Asks a consumer for its position.
     async fn know(&mut self, partition: i32) -> Result<(), Trouble> {
         let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
         place.after = place.consumer.position().await?.unwrap_or_default();
@@ -245,8 +246,8 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         Ok(())
     }
 
-    /// Asks a consumer where it is, and reads on from the offset that the group has noted, or from the beginning where
-    /// the consumer is not that far: its database may be new, or have been put back.
+    /// Asks a consumer for its position, and reads from the group's committed offset, or from the beginning
+    /// if the consumer is behind that: its database may be new, or restored from a backup.
     async fn open(&mut self, partition: i32) -> Result<(), Trouble> {
         self.know(partition).await?;
         let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
@@ -267,7 +268,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             _ => Offset::Beginning,
         };
         let Some(place) = self.places.get_mut(&partition) else { return Ok(()) };
-        // Where a partition has just come, the group has begun at its note by itself.
+        // For a new assignment the client has begun at the committed offset by itself.
         if place.state == Reading::Lost || is_behind {
             let sought = self.consumer.seek(self.topic, partition, offset, ANSWER_TIMEOUT);
             sought.map_err(|error| unreadable(&error))?;
@@ -276,19 +277,19 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         Ok(())
     }
 
-    /// The place of the last event before an offset. Asking blocks, so it is done aside.
+    /// The position of the last event before an offset. The request blocks, so it runs on another thread.
     async fn before(&self, partition: i32, offset: i64) -> Result<Option<Position>, Trouble> {
         let settings = self.settings.clone();
         let asked = tokio::task::spawn_blocking(move || last::before(&settings, number(partition), offset));
         asked.await.map_err(|error| Trouble::new(error.to_string()))?.map_err(Trouble::new)
     }
 
-    /// Puts an event where it belongs.
+    /// Adds an event to its partition's entries.
     fn sort_in(&mut self, message: &BorrowedMessage<'_>) -> Result<(), Trouble> {
-        // What comes while a partition is lost comes again.
+        // Messages that arrive while a partition is lost come again.
         let place = self.places.get_mut(&message.partition()).filter(|place| place.state == Reading::Open);
         let Some(place) = place else { return Ok(()) };
-        // Somebody else's message is no event, and says so by its headers.
+        // Messages of other producers are not events, which their headers show.
         let Some(source) = text(message.headers(), header::SOURCE) else { return Ok(()) };
         if source != self.settings.source {
             return Err(Trouble::new(format!(
@@ -321,13 +322,13 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
         if place.is_rewound {
             return Err(Trouble::new(missing));
         }
-        // The group's note may be ahead of the consumer, as after a restore of its database.
+        // The committed offset may be ahead of the consumer, such as after its database was restored.
         place.is_rewound = true;
         let sought = self.consumer.seek(self.topic, message.partition(), Offset::Beginning, ANSWER_TIMEOUT);
         sought.map_err(|error| unreadable(&error))
     }
 
-    /// Hands over what is whole, and notes how far that is. Whether there was anything.
+    /// Hands complete entries to the consumers, and stores the offsets. Returns whether there were any.
     async fn hand_over(&mut self) -> Result<bool, Trouble> {
         let mut has_any = false;
         for (partition, place) in &mut self.places {
@@ -340,7 +341,8 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             has_any = true;
             place.after = batch.end();
             place.is_rewound = false;
-            // One that has just gone cannot be noted, and whoever has it reads again from the note before.
+            // The offset of a revoked partition cannot be stored; its new owner begins at the last committed
+            // one.
             drop(self.consumer.store_offset(self.topic, *partition, place.offset));
             let after = place.after;
             self.following.advance(number(*partition), after);

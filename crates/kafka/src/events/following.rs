@@ -1,27 +1,27 @@
-//! How a process that follows the topic of events is doing, for whoever looks.
+//! The state of a process that follows the topic of events, for metrics and people.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use scarce_core::event::Position;
 
-/// How a process that follows the topic is doing.
+/// The state of a process that follows the topic.
 #[derive(Debug, Default)]
 pub struct Following {
     now: Mutex<Levels>,
 }
 
-/// What is known of it.
+/// A snapshot of that state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Levels {
-    /// The place behind the last event that was taken, by partition; those of this process only.
+    /// The position of the last consumed event, by partition; only those of this process.
     pub positions: BTreeMap<u32, Position>,
-    /// What is wrong, while it is.
+    /// The trouble, while it lasts.
     pub trouble: Option<String>,
 }
 
 impl Following {
-    /// How it is now.
+    /// The present state.
     #[must_use]
     pub fn levels(&self) -> Levels {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,4 +1,4 @@
-//! Where the events of a partition end in their topic.
+//! Finds the last event of a partition of the topic.
 
 use rdkafka::Message as _;
 use rdkafka::message::BorrowedMessage;
@@ -8,19 +8,19 @@ use crate::KafkaSettings;
 use crate::cloud_event::{header, text};
 use crate::reader::Reader;
 
-/// How far from the end is looked first. The last offsets may hold no message, for compaction leaves holes, and so do
-/// the marks of transactions; or messages of somebody else that are no events.
+/// How far back from the end the first search begins. The last offsets may hold no event: compaction and
+/// transaction markers leave holes, and other producers may write messages.
 const OFFSETS_FIRST: i64 = 16;
 
-/// How far from the end is looked at most.
+/// How far back from the end the last search begins.
 const OFFSETS_MAX: i64 = 1 << 16;
 
-/// The place of the last event of a partition; none where there is none near the end.
+/// The position of the last event of a partition; `None` if there is none near the end.
 pub(super) fn position(settings: &KafkaSettings, partition: u32) -> Result<Option<Position>, String> {
     before(settings, partition, i64::MAX)
 }
 
-/// The place of the last event of a partition before an offset; none where there is none shortly before it.
+/// The position of the last event of a partition before an offset; `None` if there is none shortly before it.
 pub(super) fn before(
     settings: &KafkaSettings,
     partition: u32,
@@ -49,7 +49,7 @@ pub(super) fn before(
     }
 }
 
-/// What a message says of the event in it.
+/// The event's description in a message's headers.
 struct Mark {
     source: String,
     partition: u32,
@@ -57,7 +57,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// None where the message is no event.
+    /// `None` if the message is not an event.
     fn of(message: &BorrowedMessage<'_>) -> Option<Self> {
         let headers = message.headers();
         let number = |name| text(headers, name).and_then(|text| text.parse::<u64>().ok());
@@ -69,7 +69,7 @@ impl Mark {
     }
 }
 
-/// Two deployments in one topic would each hide the other's events from whoever drops repeats.
+/// If two deployments wrote to one topic, readers that drop duplicates would lose events of both.
 fn judge(mark: &Mark, settings: &KafkaSettings, partition: u32) -> Result<Position, String> {
     if mark.source == settings.source && mark.partition == partition {
         return Ok(mark.position);
@@ -82,7 +82,7 @@ fn judge(mark: &Mark, settings: &KafkaSettings, partition: u32) -> Result<Positi
     ))
 }
 
-/// An error with what caused it.
+/// An error with its cause.
 fn explained(error: &crate::KafkaError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),

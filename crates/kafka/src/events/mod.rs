@@ -1,5 +1,5 @@
-//! Out: the log of the engine to a topic. A partition of the topic is one of the engine's, and holds its events
-//! in their order, each at least once.
+//! Out: the engine's log to a topic. A partition of the topic corresponds to one of the engine's, and holds
+//! its events in order, each at least once.
 
 mod follow;
 mod following;
@@ -17,7 +17,7 @@ use crate::producer::Publisher;
 use crate::topics::{self, Wanted};
 use crate::{KafkaError, KafkaSettings};
 
-/// The topic that events go to. Its writers share one producer.
+/// The topic of events. Its writers share one producer.
 #[derive(Clone)]
 pub struct EventTopic {
     settings: Arc<KafkaSettings>,
@@ -25,10 +25,10 @@ pub struct EventTopic {
 }
 
 impl EventTopic {
-    /// Sees to it that the topic is there, with a partition for each of the engine's.
+    /// Ensures that the topic exists, with a partition for each of the engine's.
     ///
     /// # Errors
-    /// When no broker answers, or the topic is not as it must be and may not be made so.
+    /// When no broker answers, or the topic is missing or wrong and may not be created.
     pub async fn open(settings: &KafkaSettings, partitions: u32) -> Result<Self, KafkaError> {
         let publisher = Publisher::new(settings)?;
         let events = Wanted { topic: &settings.topics.events, partitions, exactly: true };
@@ -36,7 +36,7 @@ impl EventTopic {
         Ok(Self { settings: Arc::new(settings.clone()), publisher })
     }
 
-    /// Who writes the events of a partition. There may be one for each only.
+    /// The writer of a partition's events. Each partition may have only one.
     #[must_use]
     pub fn writer(&self, partition: u32) -> EventWriter {
         EventWriter::new(self.settings.clone(), self.publisher.clone(), partition)

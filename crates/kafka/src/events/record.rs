@@ -11,27 +11,27 @@ use scarce_core::types::TimeMs;
 use crate::cloud_event::{Attributes, header};
 use crate::time::rfc_3339;
 
-/// How many digits a sequence has, so that texts come in the order of numbers: enough for 2^53.
+/// The number of digits of a sequence, so that texts sort like numbers: enough for 2^53.
 const SEQUENCE_DIGITS: usize = 16;
 
-/// Makes messages of events; what it needs for one is used again for the next.
+/// Encodes events as messages; reuses its buffers from one to the next.
 pub(crate) struct Encoder {
     source: String,
     /// The JSON of the event.
     pub(crate) value: Vec<u8>,
-    /// The id of what changed.
+    /// The id of the changed resource.
     pub(crate) key: String,
     id: String,
     kind: String,
     sequence: String,
     epoch: String,
     partition: String,
-    /// The last stamp, and as a text.
+    /// The last stamp, and its text.
     time: (TimeMs, Option<String>),
 }
 
 impl Encoder {
-    /// For messages of this source.
+    /// An encoder for messages of this source.
     pub(crate) fn new(source: &str) -> Self {
         Self {
             source: source.to_owned(),
@@ -46,10 +46,10 @@ impl Encoder {
         }
     }
 
-    /// Makes the message of an event: value and key are left here, the headers are given.
+    /// Encodes an event: leaves value and key in the buffers, returns the headers.
     pub(crate) fn encode(&mut self, event: &Public<'_>) -> OwnedHeaders {
         self.value.clear();
-        // An event is made of texts and integers, and memory takes whatever is written.
+        // An event consists of texts and integers, and writing to memory cannot fail.
         let _ = serde_json::to_writer(&mut self.value, event);
         let Public { partition, head, sequence, .. } = *event;
         let subject = event.event.resource();
@@ -87,7 +87,7 @@ fn set(text: &mut String, to: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(to);
 }
 
-/// The resource; of an event without one the operation, so that no message lacks a key.
+/// The id of the resource; for an event without one, that of the operation, so that every message has a key.
 fn key(event: &Public<'_>, resource: Option<&Value>) -> String {
     match (resource, &event.head.operation) {
         (Some(resource), _) => resource.to_string(),

@@ -13,19 +13,20 @@ use super::record::Encoder;
 use crate::KafkaSettings;
 use crate::producer::{Cause, Message, Publisher, SendError, Session, Ticket};
 
-/// After so many events others get a turn.
+/// After this many events other tasks get a turn.
 const EVENTS_PER_TURN: usize = 256;
 
-/// A broker forgets a producer that was silent for long: for a day, unless it is told otherwise.
+/// A broker forgets a producer that was silent for long: for a day, by default.
 const REMEMBERED: Duration = Duration::from_secs(3_600);
 
-/// Writes the events of one partition, in their order; a batch is taken when the brokers have all of it.
+/// Writes the events of one partition in order; a batch is consumed when the brokers have acknowledged all of
+/// it.
 pub struct EventWriter {
     settings: Arc<KafkaSettings>,
     publisher: Publisher,
     partition: u32,
     encoder: Encoder,
-    /// The last producer that the partition's broker knows, and when it heard of it.
+    /// The last producer that the partition's broker knows, and when it last received a message of it.
     known: Option<(u64, Instant)>,
 }
 
@@ -40,8 +41,9 @@ impl EventWriter {
             .publisher
             .session()
             .map_err(|error| Cause { reason: error.to_string(), is_too_large: false })?;
-        // A broker that knows nothing of a producer takes its messages wherever they begin. Were several on their
-        // way, and the first of them turned back, the others would be written before it. So the first goes alone.
+        // A broker that does not know a producer accepts its messages from any sequence number. If several
+        // were sent and the first was rejected, the others would be written before it. So the first is sent
+        // alone.
         let is_known = self
             .known
             .is_some_and(|(number, heard)| number == session.number() && heard.elapsed() < REMEMBERED);
@@ -57,7 +59,7 @@ impl EventWriter {
     /// Sends events and waits until all of them were acknowledged.
     async fn deliver(&mut self, session: &Session, events: &[Public<'_>]) -> Result<(), Cause> {
         let (sender, done) = oneshot::channel();
-        // Nobody listens when whoever waited is gone.
+        // Nobody receives this if the waiting task is gone.
         let ticket = Arc::new(Ticket::new(events.len(), move |result| drop(sender.send(result))));
         let timeout = self.settings.delivery_timeout();
         for (at, event) in events.iter().enumerate() {
@@ -111,8 +113,8 @@ impl EventWriter {
     }
 }
 
-/// Waits for the fate of messages. When none of them was acknowledged for too long, all that the producer has
-/// under way is given up.
+/// Waits for the delivery of messages. If none of them is acknowledged for too long, everything that the
+/// producer has in flight is given up.
 async fn wait(
     session: &Session,
     ticket: &Ticket,
@@ -135,8 +137,8 @@ async fn wait(
 }
 
 impl Consumer for EventWriter {
-    /// The place of the last event in the topic: what a producer writes has no gaps, so all before it is there
-    /// too, and nothing needs to be repeated after a restart. None where the topic holds nothing of ours.
+    /// The position of the last event in the topic: a producer writes without gaps, so all earlier events are
+    /// there too, and nothing needs to be repeated after a restart. `None` if the topic has no events.
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
         let (settings, partition) = (self.settings.clone(), self.partition);
         let read = tokio::task::spawn_blocking(move || last::position(&settings, partition)).await;

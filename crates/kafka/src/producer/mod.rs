@@ -1,10 +1,10 @@
-//! Sending: one producer that all partitions share, replaced by a new one when a delivery fails.
+//! Sending: all partitions share one producer, which is replaced when a delivery fails.
 //!
-//! A producer numbers its messages, and a broker takes them in that order or not at all, so what one producer
-//! writes to a partition has neither gaps nor repeats. When a delivery fails, all that is under way is given up
-//! and a new producer begins again from a place that is known to be there. What is still on its way from the
-//! former one may arrive late; it continues what that one wrote, so at any time the partition holds all up to
-//! some place, and some of it twice.
+//! A producer numbers its messages, and a broker accepts them only in that order, so what one producer writes
+//! to a partition has neither gaps nor duplicates. When a delivery fails, all messages in flight are given up
+//! and a new producer continues from a position that is known to be in the topic. Messages of the old
+//! producer may still arrive late; they continue what that one wrote, so at any time the partition holds all
+//! events up to some position, and some of them twice.
 
 mod session;
 mod ticket;
@@ -19,7 +19,7 @@ pub(crate) use ticket::{Cause, Ticket};
 use crate::client::Heard;
 use crate::{KafkaError, KafkaSettings};
 
-/// Whoever sends messages has one of these. Clones are the same.
+/// Sends messages. Clones share the producer.
 #[derive(Clone)]
 pub(crate) struct Publisher {
     shared: Arc<Shared>,
@@ -38,16 +38,16 @@ struct State {
 }
 
 impl Publisher {
-    /// For these settings. Nothing is connected yet.
+    /// A publisher with these settings. It does not connect yet.
     ///
     /// # Errors
-    /// When they are contradictory.
+    /// When the settings are contradictory.
     pub(crate) fn new(settings: &KafkaSettings) -> Result<Self, KafkaError> {
         let shared = Shared { config: settings.producer()?, heard: Arc::default(), state: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The producer; a new one where there is none that works.
+    /// The present producer; a new one if there is none that works.
     ///
     /// # Errors
     /// When librdkafka refuses the settings.
@@ -62,7 +62,7 @@ impl Publisher {
         Ok(session)
     }
 
-    /// What was heard last of why nothing arrives.
+    /// The last error, which explains why nothing is acknowledged.
     pub(crate) fn heard(&self) -> Option<String> {
         self.shared.heard.last()
     }

@@ -1,4 +1,4 @@
-//! One producer, from its making until a delivery fails.
+//! One producer, from its creation until a delivery fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,10 @@ use super::{Cause, Ticket};
 use crate::KafkaError;
 use crate::client::Heard;
 
-/// How long the thread of a producer looks for news at a time.
+/// How long the producer's thread polls for news at a time.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long it looks at a time when it is to end.
+/// How long it polls at a time during shutdown.
 const END_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A message to send.
@@ -35,9 +35,9 @@ pub(crate) struct Message<'a> {
 /// Why a message was not taken.
 #[derive(Debug)]
 pub(crate) enum SendError {
-    /// As much is under way as may be; it can be taken once something was delivered.
+    /// The queue is full; there is room after the next delivery.
     Full,
-    /// It will never be taken by this producer.
+    /// This producer will never take it.
     Refused(Cause),
 }
 
@@ -47,14 +47,14 @@ pub(crate) struct Session {
     producer: Arc<BaseProducer<Deliveries>>,
 }
 
-/// What becomes of messages.
+/// The results of deliveries.
 pub(crate) struct Deliveries {
     heard: Arc<Heard>,
-    /// Whether a delivery failed, so that nothing more may be sent by this producer.
+    /// Whether a delivery failed, so that this producer may send nothing more.
     is_over: AtomicBool,
-    /// Whether nobody needs it any more.
+    /// Whether the producer is no longer used.
     is_left: AtomicBool,
-    /// Whether somebody waits for room.
+    /// Whether a task waits for room.
     is_full: AtomicBool,
     room: Notify,
 }
@@ -128,7 +128,7 @@ impl Session {
         self.number
     }
 
-    /// Whether nothing more can be sent by it.
+    /// Whether it can send nothing more.
     pub(crate) fn is_over(&self) -> bool {
         self.deliveries().is_over.load(Ordering::Acquire)
     }
@@ -137,11 +137,11 @@ impl Session {
         self.producer.context()
     }
 
-    /// Hands a message over; the ticket counts it when its fate is known. Messages to one partition arrive in
-    /// the order in which they are handed over.
+    /// Queues a message; the ticket counts it when its delivery succeeds or fails. Messages to one partition
+    /// arrive in the order in which they were queued.
     ///
     /// # Errors
-    /// When it is not taken; the ticket does not count it then.
+    /// When the message is not taken; the ticket does not count it then.
     pub(crate) fn send(&self, message: Message<'_>, ticket: &Arc<Ticket>) -> Result<(), SendError> {
         if self.is_over() {
             let reason = "an earlier delivery failed".to_owned();
@@ -162,11 +162,11 @@ impl Session {
         }
     }
 
-    /// Waits until something was delivered, or the producer is over.
+    /// Waits until a message was delivered, or the producer is over.
     pub(crate) async fn room(&self) {
         let deliveries = self.deliveries();
         let mut waits = std::pin::pin!(deliveries.room.notified());
-        // Before the look at the queue, so that no delivery between the two is missed.
+        // Registered before the check of the queue, so that no delivery between the two is missed.
         waits.as_mut().enable();
         deliveries.is_full.store(true, Ordering::Release);
         if self.producer.in_flight_count() > 0 && !self.is_over() {
@@ -174,20 +174,20 @@ impl Session {
         }
     }
 
-    /// Gives up all that is under way: whoever waits for it is told that it failed.
+    /// Gives up all messages in flight: they count as failed.
     pub(crate) fn give_up(&self) {
         self.deliveries().end();
     }
 }
 
-/// The thread notices, and ends.
+/// The thread notices, and stops.
 impl Drop for Session {
     fn drop(&mut self) {
         self.deliveries().is_left.store(true, Ordering::Release);
     }
 }
 
-/// Serves a producer until nobody has it any more. The last to hold it is this thread, for taking one down waits
+/// Serves a producer until nobody else holds it. This thread is the last one to drop it, because that waits
 /// for threads of librdkafka.
 fn serve(producer: &Arc<BaseProducer<Deliveries>>) {
     let deliveries = producer.context();

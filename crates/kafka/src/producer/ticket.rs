@@ -1,4 +1,4 @@
-//! Several messages whose delivery is waited for together.
+//! A group of messages whose delivery is awaited together.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Mutex, PoisonError};
 /// Why messages were not delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// What librdkafka says.
+    /// The message of librdkafka.
     pub(crate) reason: String,
-    /// Whether one of them is larger than is taken.
+    /// Whether a message is larger than the limit.
     pub(crate) is_too_large: bool,
 }
 
-/// What is called once, when the fate of all messages is known.
+/// Called once, when all messages were delivered or failed.
 type Done = Box<dyn FnOnce(Result<(), Cause>) + Send>;
 
-/// Counts the messages that are still under way.
+/// Counts the messages in flight.
 pub(crate) struct Ticket {
     left: AtomicUsize,
     cause: Mutex<Option<Cause>>,
@@ -23,7 +23,7 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// For so many messages.
+    /// A ticket for this many messages.
     pub(crate) fn new(messages: usize, done: impl FnOnce(Result<(), Cause>) + Send + 'static) -> Self {
         Self {
             left: AtomicUsize::new(messages),
@@ -32,23 +32,23 @@ impl Ticket {
         }
     }
 
-    /// How many are still under way.
+    /// How many are still in flight.
     pub(crate) fn left(&self) -> usize {
         self.left.load(Ordering::Acquire)
     }
 
-    /// One was delivered.
+    /// Notes that one was delivered.
     pub(crate) fn delivered(&self) {
         self.count(1);
     }
 
-    /// So many were not, the first of them for this cause.
+    /// Notes that this many failed, the first of them for this cause.
     pub(crate) fn failed(&self, messages: usize, cause: Cause) {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
         self.count(messages);
     }
 
-    /// So many were never sent, and are no longer waited for.
+    /// Removes this many messages that were never sent.
     pub(crate) fn withdraw(&self, messages: usize) {
         self.count(messages);
     }
