@@ -1,4 +1,4 @@
-//! What clients of Kafka have in common: what they say of themselves.
+//! What Kafka clients have in common: the errors that they report.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,17 +6,17 @@ use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::KafkaError as Source;
 
-/// The most of a text that is kept.
+/// The maximum length of a kept text.
 const TEXT_CHARS_MAX: usize = 300;
 
-/// What a client said last of what is wrong, for whoever is to be told why nothing moves.
+/// The last error that a client reported, to explain why nothing moves.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     last: Mutex<Option<String>>,
 }
 
 impl Heard {
-    /// What was heard last.
+    /// The last error.
     pub(crate) fn last(&self) -> Option<String> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -45,10 +45,10 @@ impl Heard {
     }
 }
 
-/// A client that only notes what is wrong.
+/// A client that only records errors.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
-    /// What it said.
+    /// The errors that it reported.
     pub(crate) heard: Heard,
 }
 

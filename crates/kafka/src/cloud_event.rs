@@ -1,14 +1,14 @@
-//! CloudEvents 1.0 in Kafka's binary mode: what a message is stands in its headers, the value is the data.
+//! CloudEvents 1.0 in Kafka's binary mode: the headers describe a message, the value is the data.
 
 use rdkafka::message::{BorrowedHeaders, Header, Headers as _, OwnedHeaders};
 
 /// The version of CloudEvents.
 pub(crate) const SPEC_VERSION: &str = "1.0";
 
-/// What values are.
+/// The content type of values.
 pub(crate) const JSON: &str = "application/json";
 
-/// The headers of CloudEvents' attributes, and of ours beside them.
+/// The names of the headers: CloudEvents' attributes, and our own.
 pub(crate) mod header {
     pub(crate) const SPEC_VERSION: &str = "ce_specversion";
     pub(crate) const ID: &str = "ce_id";
@@ -23,7 +23,7 @@ pub(crate) mod header {
     pub(crate) const CONTENT_TYPE: &str = "content-type";
 }
 
-/// What every message has.
+/// The attributes that every message has.
 pub(crate) struct Attributes<'a> {
     pub(crate) id: &'a str,
     pub(crate) source: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// As headers, with room for so many more.
+    /// The attributes as headers, with room for `more` further ones.
     pub(crate) fn headers(&self, more: usize) -> OwnedHeaders {
         let mut headers = OwnedHeaders::new_with_capacity(7 + more);
         for (name, value) in [
@@ -53,7 +53,7 @@ impl Attributes<'_> {
     }
 }
 
-/// The text of a header, where there is just one of that name.
+/// The text of a header, if exactly one has the name.
 pub(crate) fn text<'a>(headers: Option<&'a BorrowedHeaders>, name: &str) -> Option<&'a str> {
     let mut found = headers?.iter().filter(|header| header.key == name);
     let first = found.next()?;

@@ -1,11 +1,11 @@
-//! What can go wrong with Kafka.
+//! Errors of Kafka.
 
 use rdkafka::error::KafkaError as Source;
 
-/// What can go wrong with Kafka, and what to do about it.
+/// An error of Kafka, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum KafkaError {
-    /// A setting of librdkafka is kept for this crate.
+    /// This crate sets the librdkafka setting itself.
     #[error(
         "'{name}' cannot be passed to librdkafka; it has a setting of its own, or what is promised rests on it"
     )]
@@ -13,7 +13,7 @@ pub enum KafkaError {
         /// Its name.
         name: String,
     },
-    /// librdkafka refuses a setting. Its value is not shown, for it may be a secret.
+    /// librdkafka refuses a setting. Its value is not shown, because it may be a secret.
     #[error(
         "librdkafka does not take the setting '{name}'; see its CONFIGURATION.md for the names and what they may be"
     )]
@@ -21,7 +21,7 @@ pub enum KafkaError {
         /// Its name.
         name: String,
     },
-    /// A setting asks for TLS, or for hashes that come with it, and this binary was built without.
+    /// A setting needs TLS, or hashes that come with it, and this binary was built without.
     #[error(
         "'{name}={value}' needs TLS for Kafka, and this binary was built without it; build it with `--features kafka-tls` (needs libssl-dev and pkg-config), or `--features kafka-tls-vendored`, which builds OpenSSL, too"
     )]
@@ -42,9 +42,9 @@ pub enum KafkaError {
         "no broker at {brokers} answers: {reason}; check the address, and how the brokers want to be spoken to"
     )]
     Unreachable {
-        /// Where.
+        /// The addresses.
         brokers: String,
-        /// What was heard last.
+        /// The last error.
         reason: String,
     },
     /// A topic is missing.
@@ -52,10 +52,10 @@ pub enum KafkaError {
     NoTopic {
         /// Its name.
         topic: String,
-        /// What creates it.
+        /// The command that creates it.
         command: String,
     },
-    /// A topic has another number of partitions than the engine.
+    /// A topic's number of partitions differs from the engine's.
     #[error("the topic '{topic}' has {found} partitions and the engine has {wanted}; {advice}")]
     Partitions {
         /// Its name.
@@ -74,21 +74,21 @@ pub enum KafkaError {
         topic: String,
         /// Why.
         reason: String,
-        /// What creates it.
+        /// The command that creates it.
         command: String,
     },
     /// A request to the brokers failed.
     #[error("Kafka did not {what} of '{topic}'; look at the brokers, and whether this client may do it")]
     Request {
-        /// What was asked.
+        /// The request.
         what: &'static str,
-        /// Of which topic.
+        /// The topic.
         topic: String,
         /// Why.
         #[source]
         source: Source,
     },
-    /// The topic of events is not one of ours.
+    /// The topic of events is not one of this deployment.
     #[error("{reason}")]
     Events {
         /// What is wrong, and what to do.
@@ -97,7 +97,7 @@ pub enum KafkaError {
     /// A thread could not be started.
     #[error("the thread '{name}' could not be started")]
     Thread {
-        /// Which.
+        /// Its name.
         name: &'static str,
         /// Why.
         #[source]
@@ -106,7 +106,8 @@ pub enum KafkaError {
 }
 
 impl KafkaError {
-    /// Why no client could be made. What librdkafka says of a setting holds its value, which may be a secret.
+    /// The reason why no client could be created. librdkafka's message contains the setting's value, which
+    /// may be a secret.
     pub(crate) fn of_settings(error: Source) -> Self {
         match error {
             Source::ClientConfig(_, _, name, _) => Self::Setting { name },

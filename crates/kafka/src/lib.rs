@@ -1,11 +1,11 @@
-//! Kafka, out and in: what an engine decides flows to a topic as CloudEvents, and commands come from a topic and
-//! are answered in another.
+//! Kafka, out and in: an engine's events go to a topic as CloudEvents, and commands come from a topic and are
+//! answered in another.
 //!
-//! - [`EventTopic`] takes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
-//! - [`events::follow`] takes it back from there, to any consumer.
-//! - [`Commands`] asks the engine what messages ask for.
+//! - [`EventTopic`] writes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
+//! - [`events::follow`] reads it back from the topic, for any consumer.
+//! - [`Commands`] sends the commands of a topic to the engine.
 //!
-//! This crate must not know databases, ports, or which engine it serves.
+//! This crate must not know databases, ports, or which engine it uses.
 //!
 //! Begin reading at [`EventTopic`] for events, at [`Commands`] for commands.
 

@@ -1,4 +1,4 @@
-//! Which partitions are ours: what the group says.
+//! The partitions that the consumer group assigns to this process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,16 +11,16 @@ use tokio::sync::Notify;
 
 use crate::client::Heard;
 
-/// What changed.
+/// A change of the assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// These partitions are ours from now on.
+    /// These partitions were assigned to this process.
     Ours(Vec<i32>),
-    /// These are no longer.
+    /// These were revoked.
     Others(Vec<i32>),
 }
 
-/// Collects what the group says, in its order, until somebody looks.
+/// Collects the group's changes in order until they are taken.
 #[derive(Default)]
 pub(crate) struct Membership {
     pub(crate) heard: Arc<Heard>,
@@ -29,12 +29,12 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// What changed since the last look.
+    /// The changes since the last call.
     pub(crate) fn take_changes(&self) -> Vec<Change> {
         std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until something has changed. Where no message comes, nothing else tells.
+    /// Waits for a change. It may happen while no message arrives.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -56,7 +56,7 @@ impl ClientContext for Membership {
 }
 
 impl ConsumerContext for Membership {
-    /// librdkafka notes the place of what is done, and only then lets a partition go.
+    /// librdkafka commits the stored offsets, and only then gives a partition up.
     fn pre_rebalance(&self, _consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         if let Rebalance::Revoke(partitions) = rebalance {
             self.note(Change::Others(numbers(partitions)));
@@ -65,7 +65,7 @@ impl ConsumerContext for Membership {
 
     fn post_rebalance(&self, consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         if let Rebalance::Assign(partitions) = rebalance {
-            // One that was ours before, and stood still when it went, would still stand.
+            // A partition that was paused when it was revoked would still be paused.
             if consumer.resume(partitions).is_err() {
                 self.heard.error("partitions that came could not be resumed");
             }

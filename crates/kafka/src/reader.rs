@@ -1,4 +1,4 @@
-//! Reading a topic from a place up to its present end, without a consumer group.
+//! Reads a topic from an offset up to its present end, without a consumer group.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use rdkafka::{Message as _, Offset, TopicPartitionList};
 use crate::client::Plain;
 use crate::{KafkaError, KafkaSettings};
 
-/// How long a broker has to answer.
+/// The timeout of requests to brokers.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long is looked for a message at a time.
+/// How long to poll for a message at a time.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Reads one topic.
@@ -24,19 +24,19 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// For a topic. Nothing is connected yet.
+    /// A reader of a topic. It does not connect yet.
     pub(crate) fn new(settings: &'a KafkaSettings, topic: &'a str) -> Result<Self, KafkaError> {
         let consumer = settings.reader()?.create_with_context(Plain::default());
         Ok(Self { settings, topic, consumer: consumer.map_err(KafkaError::of_settings)? })
     }
 
-    /// Where a partition begins and ends at present.
+    /// The first offset of a partition and its present end.
     pub(crate) fn bounds(&self, partition: i32) -> Result<(i64, i64), KafkaError> {
         let bounds = self.consumer.fetch_watermarks(self.topic, partition, ANSWER_TIMEOUT);
         bounds.map_err(|source| self.failed("tell the bounds", source))
     }
 
-    /// How many partitions the topic has; none where there is no such topic.
+    /// How many partitions the topic has; 0 if it does not exist.
     pub(crate) fn partitions(&self) -> Result<usize, KafkaError> {
         let metadata = self.consumer.fetch_metadata(Some(self.topic), ANSWER_TIMEOUT);
         let metadata = metadata.map_err(|source| self.failed("tell the partitions", source))?;
@@ -47,8 +47,8 @@ impl<'a> Reader<'a> {
             .map_or(0, |topic| topic.partitions().len()))
     }
 
-    /// Shows every message of a partition from one offset to before another, as far as they are there, until
-    /// `show` has seen enough and says so by false.
+    /// Shows every message of a partition from one offset to before another, as far as they exist, until
+    /// `show` returns `false`.
     pub(crate) fn read(
         &self,
         partition: i32,
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Some(Err(Source::PartitionEOF(its))) if its == partition => return Ok(()),
-                // What is not fatal is tried again until there is no time left.
+                // Errors that are not fatal are retried until the timeout.
                 Some(Err(source @ Source::MessageConsumptionFatal(_))) => return Err(failed(source)),
                 Some(Err(_)) | None if Instant::now() < deadline => {}
                 Some(Err(source)) => return Err(failed(source)),

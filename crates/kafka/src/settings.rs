@@ -1,4 +1,4 @@
-//! What Kafka is told: where it is, what its topics are called, how messages are sent.
+//! The settings of Kafka: addresses, names of topics, how messages are sent.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::KafkaError;
 /// The names of the topics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topics {
-    /// What the log of the engine goes to: a partition for each of the engine's.
+    /// The engine's log, with a partition for each of the engine's.
     pub events: String,
-    /// Where commands come from.
+    /// The commands.
     pub commands: String,
-    /// What the commands were answered: a partition for each of the engine's.
+    /// The outcomes of commands, with a partition for each of the engine's.
     pub outcomes: String,
-    /// Commands that nobody could read, with the reason.
+    /// Messages that are not valid commands, with the reason.
     pub dead_letters: String,
 }
 
 impl Topics {
-    /// The names that begin with a prefix: `shop` gives `shop.events.v1` and so on.
+    /// Names with a prefix: `shop` gives `shop.events.v1` and so on.
     #[must_use]
     pub fn with_prefix(prefix: &str) -> Self {
         let topic = |name: &str| format!("{prefix}.{name}.v1");
@@ -41,27 +41,27 @@ impl Default for Topics {
     }
 }
 
-/// How messages are made smaller on their way.
+/// How messages are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// They are not.
     None,
-    /// By gzip.
+    /// With gzip.
     Gzip,
-    /// By Snappy.
+    /// With Snappy.
     Snappy,
-    /// By LZ4: half the size for little work.
+    /// With LZ4: half the size for little work.
     #[default]
     Lz4,
-    /// By Zstandard: the smallest, for more work.
+    /// With Zstandard: the smallest, for more work.
     Zstd,
 }
 
 impl Compression {
-    /// Every way.
+    /// All variants.
     pub const ALL: [Self; 5] = [Self::None, Self::Gzip, Self::Snappy, Self::Lz4, Self::Zstd];
 
-    /// The word, as librdkafka and settings have it.
+    /// The word for librdkafka and in settings.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -74,41 +74,41 @@ impl Compression {
     }
 }
 
-/// What Kafka is told. What is in `extra` is never shown, for passwords are among it.
+/// The settings of Kafka. Debug output hides `extra`, because it may contain passwords.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KafkaSettings {
-    /// Where to connect first: `host:port`, several with commas between them.
+    /// The first brokers to contact: `host:port`, several separated by commas.
     pub brokers: String,
-    /// Whose messages these are: the `source` of their CloudEvents. It tells deployments apart.
+    /// The `source` of the messages' CloudEvents, which identifies the deployment.
     pub source: String,
     /// The names of the topics.
     pub topics: Topics,
-    /// How messages are made smaller on their way.
+    /// How messages are compressed.
     pub compression: Compression,
-    /// How long a message waits for others to travel with.
+    /// How long a message waits for others to be sent with.
     pub linger_ms: u64,
-    /// How many bytes may be on their way to the brokers; 4 MiB at least.
+    /// How many bytes may be in flight to the brokers; at least 4 MiB.
     pub buffer_bytes_max: u64,
-    /// After so long without an acknowledgement a delivery is given up, and tried anew with a producer of its own.
+    /// After this time without an acknowledgement a delivery is given up, and retried with a new producer.
     pub delivery_timeout_ms: u64,
-    /// Whether topics that are missing are created.
+    /// Whether missing topics are created.
     pub creates_topics: bool,
-    /// How many copies of a topic that is created; as the brokers say where it is not said.
+    /// The replication factor of created topics; the brokers' default if it is `None`.
     pub replication: Option<u16>,
     /// The consumer group that shares the commands among processes.
     pub group: String,
-    /// How many commands may be under way in this process before it reads no further.
+    /// How many commands may be in progress in this process before it pauses reading.
     pub commands_in_flight_max: usize,
-    /// How often the place up to which commands are done is noted in Kafka; after a crash what was done since
-    /// then comes again.
+    /// How often offsets of finished commands are committed; after a crash, commands finished since then come
+    /// again.
     pub commit_interval_ms: u64,
-    /// Settings of librdkafka by their names, such as `security.protocol`, `sasl.mechanism`, `sasl.username`,
-    /// `sasl.password` or `ssl.ca.location`.
+    /// Further settings of librdkafka by name, such as `security.protocol`, `sasl.mechanism`,
+    /// `sasl.username`, `sasl.password` or `ssl.ca.location`.
     pub extra: Vec<(String, String)>,
 }
 
 impl KafkaSettings {
-    /// All as it is unless said otherwise.
+    /// The default settings.
     #[must_use]
     pub fn new(brokers: &str) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl KafkaSettings {
         Duration::from_millis(self.delivery_timeout_ms.max(1))
     }
 
-    /// What every client is told.
+    /// The settings of every client.
     fn client(&self) -> Result<ClientConfig, KafkaError> {
         let mut config = ClientConfig::new();
         for (name, value) in &self.extra {
@@ -145,8 +145,8 @@ impl KafkaSettings {
         Ok(config)
     }
 
-    /// What a producer is told. It keeps the order and repeats nothing: a message that cannot be delivered ends
-    /// it rather than be left out, and none is given up by itself.
+    /// The settings of a producer. It keeps the order and writes no duplicates: a message that cannot be
+    /// delivered ends the producer rather than be skipped, and none expires by itself.
     pub(crate) fn producer(&self) -> Result<ClientConfig, KafkaError> {
         let mut config = self.client()?;
         config.set("acks", "all").set("enable.idempotence", "true").set("enable.gapless.guarantee", "true");
@@ -158,7 +158,7 @@ impl KafkaSettings {
         Ok(config)
     }
 
-    /// What the consumer of commands is told. Its place moves on only as far as it is told to.
+    /// The settings of the consumer of commands. It commits only the offsets that it is given.
     pub(crate) fn group_member(&self) -> Result<ClientConfig, KafkaError> {
         let mut config = self.client()?;
         config.set("group.id", &self.group).set("auto.offset.reset", "earliest");
@@ -177,19 +177,19 @@ impl KafkaSettings {
         Ok(config)
     }
 
-    /// What a consumer is told that belongs to no group and reads up to the end.
+    /// The settings of a consumer that belongs to no group and reads up to the end.
     pub(crate) fn reader(&self) -> Result<ClientConfig, KafkaError> {
         let mut config = self.client()?;
-        // It needs a name though it never joins.
+        // A group id is required although it never joins.
         config.set("group.id", &self.group).set("enable.auto.commit", "false");
         config.set("enable.partition.eof", "true");
         config.set("auto.offset.reset", "earliest").set("allow.auto.create.topics", "false");
-        // Somebody else's transaction that is not over would hide what stands behind its beginning.
+        // An unfinished transaction of another producer would hide what comes after its beginning.
         config.set("isolation.level", "read_uncommitted");
         Ok(config)
     }
 
-    /// What a client is told that makes topics.
+    /// The settings of a client that creates topics.
     pub(crate) fn administrator(&self) -> Result<ClientConfig, KafkaError> {
         self.client()
     }
@@ -216,7 +216,7 @@ impl fmt::Debug for KafkaSettings {
     }
 }
 
-/// Settings that the promises of this crate rest on, or that have a field of their own.
+/// Settings that this crate's guarantees depend on, or that have a field of their own.
 const OWN: &[&str] = &[
     "acks",
     "allow.auto.create.topics",
@@ -247,7 +247,7 @@ fn check_extra(name: &str) -> Result<(), KafkaError> {
     if OWN.contains(&name) { Err(KafkaError::OwnSetting { name: name.to_owned() }) } else { Ok(()) }
 }
 
-/// A library without TLS would only say that it does not know the value.
+/// A librdkafka without TLS would only report an unknown value.
 fn check_tls(name: &str, value: &str) -> Result<(), KafkaError> {
     let wants_tls = match name {
         "security.protocol" => ["ssl", "sasl_ssl"].iter().any(|word| value.eq_ignore_ascii_case(word)),

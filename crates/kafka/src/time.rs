@@ -1,17 +1,17 @@
-//! Times as text, and waiting for one.
+//! Times as text, and waiting for an instant.
 
 use std::time::Instant;
 
 use jiff::Timestamp;
 use scarce_core::types::TimeMs;
 
-/// A stamp as RFC 3339 has it, in UTC; none where it is too far away to be a date of four digits.
+/// A stamp in RFC 3339 format, in UTC; `None` if its year does not have four digits.
 pub(crate) fn rfc_3339(at: TimeMs) -> Option<String> {
     let at = i64::try_from(at).ok()?;
     Timestamp::from_millisecond(at).ok().map(|at| at.to_string())
 }
 
-/// Waits until then; for ever where there is no such time.
+/// Waits until an instant; forever if it is `None`.
 pub(crate) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at.into()).await,

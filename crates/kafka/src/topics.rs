@@ -1,4 +1,4 @@
-//! Topics are there, with as many partitions as they must have, or it is said how to make them.
+//! Ensures that topics exist with the required partitions, or reports how to create them.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use crate::client::Plain;
 use crate::reader::{ANSWER_TIMEOUT, Reader};
 use crate::{KafkaError, KafkaSettings};
 
-/// How often it is looked whether a new topic is known.
+/// How often to check whether the brokers know a new topic.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A topic that must be there.
+/// A required topic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     /// Its name.
     pub(crate) topic: &'a str,
     /// How many partitions it is created with.
     pub(crate) partitions: u32,
-    /// Whether it must have just as many.
+    /// Whether it must have exactly this many.
     pub(crate) exactly: bool,
 }
 
-/// Sees to it that topics are there. What is missing is created where that is allowed.
+/// Ensures that topics exist. Missing ones are created if that is allowed.
 pub(crate) async fn ensure(settings: &KafkaSettings, wanted: &[Wanted<'_>]) -> Result<(), KafkaError> {
     for its in wanted {
         let found = partitions(settings, its.topic).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn ensure(settings: &KafkaSettings, wanted: &[Wanted<'_>]) -> R
     Ok(())
 }
 
-/// How many partitions a topic has; none where there is none. Asking blocks, so it is done aside.
+/// How many partitions a topic has; 0 if it does not exist. The request blocks, so it runs on another thread.
 async fn partitions(settings: &KafkaSettings, topic: &str) -> Result<usize, KafkaError> {
     let (settings, topic) = (settings.clone(), topic.to_owned());
     let brokers = settings.brokers.clone();
@@ -55,8 +55,8 @@ async fn partitions(settings: &KafkaSettings, topic: &str) -> Result<usize, Kafk
     asked.map_err(is_gone)?
 }
 
-/// Waits until the brokers tell of a topic that was just created: each hears of it in its own time, and what is asked
-/// of it before fails. Where that takes too long, who asks is told then.
+/// Waits until the brokers know a topic that was just created: each learns of it in its own time, and earlier
+/// requests fail. If that takes too long, the later requests report it.
 async fn wait_until_known(settings: &KafkaSettings, wanted: &Wanted<'_>) {
     let known = async {
         let mut again = tokio::time::interval(LOOK_INTERVAL);
@@ -72,9 +72,9 @@ async fn create(settings: &KafkaSettings, wanted: &Wanted<'_>) -> Result<(), Kaf
     let client = AdminClient::from_config_and_context(&config, Plain::default());
     let client = client.map_err(KafkaError::of_settings)?;
     let partitions = i32::try_from(wanted.partitions).unwrap_or(i32::MAX);
-    // -1 leaves it to the brokers.
+    // -1 stands for the brokers' default.
     let copies = TopicReplication::Fixed(settings.replication.map_or(-1, i32::from));
-    // An event that is dropped for a later one of the same key would be missing.
+    // Compaction would drop an event once a later one has the same key.
     let topic = NewTopic::new(wanted.topic, partitions, copies).set("cleanup.policy", "delete");
     let options = AdminOptions::new().operation_timeout(Some(ANSWER_TIMEOUT));
     let created = client.create_topics([&topic], &options).await;
@@ -111,7 +111,7 @@ fn tool(settings: &KafkaSettings) -> String {
     format!("kafka-topics.sh --bootstrap-server {}", settings.brokers)
 }
 
-/// What creates a topic.
+/// The command that creates a topic.
 fn command(settings: &KafkaSettings, wanted: &Wanted<'_>) -> String {
     let Wanted { topic, partitions, .. } = wanted;
     let copies =

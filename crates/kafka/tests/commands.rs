@@ -1,4 +1,4 @@
-//! Commands from a real broker to a real engine, and what they were answered.
+//! Commands from a real broker to a real engine, and their outcomes.
 
 mod support;
 
@@ -13,7 +13,7 @@ use scarce_launch::{Kafka, KafkaOptions};
 use serde_json::{Value, json};
 use support::{PATIENCE, Read, Schemas, Server, client, eventually, read_all, settings};
 
-/// A broker, an engine, and somebody who sends commands.
+/// A broker, an engine, and a producer of commands.
 struct Bench {
     kafka: Kafka,
     server: Server,
@@ -63,7 +63,7 @@ impl Bench {
         self.command(account, "ACCOUNT.CREDIT", &json!({ "account": account, "amount": amount }), id);
     }
 
-    /// Sees to it that all that was sent is in the topic.
+    /// Ensures that everything sent is in the topic.
     fn flush(&self) {
         self.producer.flush(PATIENCE).expect("all arrived");
     }
@@ -72,7 +72,7 @@ impl Bench {
         read_all(&self.kafka, &self.settings.topics.outcomes)
     }
 
-    /// Waits until so many operations have an outcome; gives all outcomes.
+    /// Waits until this many operations have an outcome; returns all outcomes.
     fn wait(&self, operations: usize) -> Vec<Read> {
         eventually("every outcome", || {
             let outcomes = self.outcomes();
@@ -102,7 +102,7 @@ async fn each_command_takes_effect_once_and_is_answered_with_what_its_caller_nee
         let value = json!({ "command": "ACCOUNT.CREDIT", "arguments": { "account": account, "amount": 7 } });
         let id = format!("pay-{id}");
         let headers = [("ce_id", &*id), ("traceparent", trace), ("reply-to", "billing"), ("other", "x")];
-        // As a sender does that was not told that it had arrived.
+        // As a sender does that did not get its acknowledgement.
         bench.send(&account, &value.to_string(), &headers);
         bench.send(&account, &value.to_string(), &headers);
     }
@@ -203,7 +203,7 @@ async fn whatever_is_broken_off_is_asked_again_and_counts_once() {
         let commands = bench.start().await;
         let figures = commands.figures().clone();
         tokio::task::block_in_place(|| {
-            // In the middle of some batch, with outcomes on their way.
+            // In the middle of some batch, with outcomes in flight.
             eventually("some commands", || (figures.received() >= round * 150).then_some(()));
             drop(commands);
         });

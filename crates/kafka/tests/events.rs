@@ -23,7 +23,7 @@ fn broker() -> Kafka {
     Kafka::start(&KafkaOptions::new().in_memory()).expect("a broker")
 }
 
-/// A little of everything, in all partitions.
+/// Some commands of every kind, in all partitions.
 fn live_a_day(server: &Server) {
     for account in 0..40 {
         server.ask(&format!("ACCOUNT.OPEN a{account} EUR ID open-{account}"));
@@ -69,7 +69,7 @@ fn log(engine: &dyn Engine, partition: u32) -> Vec<Entry> {
     log
 }
 
-/// What of an entry a public stream can tell.
+/// The public part of an entry.
 fn told(mut entry: Entry) -> Entry {
     entry.events = entry.events.into_iter().map(Event::redacted).collect();
     if let Some(operation) = &mut entry.head.operation {
@@ -78,14 +78,14 @@ fn told(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The events of a partition as they stand in the topic.
+/// The events of a partition as they are in the topic.
 fn received(messages: &[Read], partition: u32) -> Vec<Received> {
     let its = messages.iter().filter(|message| message.partition == i32::try_from(partition).expect("small"));
     its.map(|message| scarce_api::event::read(&message.value).expect("an event")).collect()
 }
 
-/// Checks what is promised to whoever reads: each event at least once, none before one that it follows. Gives how
-/// many came more than once.
+/// Checks the guarantee for readers: each event at least once, none before one that it follows. Returns how
+/// many are duplicated.
 fn check_order(received: &[Received], through: u64) -> usize {
     let mut last = 0;
     for received in received {
@@ -96,7 +96,7 @@ fn check_order(received: &[Received], through: u64) -> usize {
     received.len() - usize::try_from(through).expect("a test")
 }
 
-/// Lets everything flow out that there is.
+/// Writes the whole log to the topic.
 async fn flow_out(server: &Server, topic: &EventTopic) {
     let progress = Progress::default();
     for partition in 0..server.engine.partitions() {
@@ -134,7 +134,7 @@ async fn the_log_arrives_whole_and_says_all_that_it_says() {
     }
 }
 
-/// What headers and key say is what the value says.
+/// Checks that headers and key agree with the value.
 fn check_message(message: &Read, schemas: &Schemas) {
     schemas.check(message);
     let value = message.json();
@@ -194,7 +194,7 @@ async fn a_fold_of_the_topic_is_the_state() {
     assert!(digest.contains(&format!("{:032x}", machine.state().digest(None))), "{digest}");
 }
 
-/// A flood of events, made while others are sent.
+/// Makes many events while others are sent.
 fn flood(server: &Arc<Server>, events: u64) -> std::thread::JoinHandle<()> {
     server.ask("ACCOUNT.OPEN a EUR");
     let server = server.clone();
@@ -205,7 +205,7 @@ fn flood(server: &Arc<Server>, events: u64) -> std::thread::JoinHandle<()> {
     })
 }
 
-/// Kills the broker again and again while events flow.
+/// Kills the broker again and again while events are written.
 async fn kill_loop(
     settings: KafkaSettings,
     mut kafka: Kafka,
@@ -224,11 +224,11 @@ async fn kill_loop(
     let confirmed = || progress.confirmed.load(Ordering::Acquire);
     let kafka = tokio::task::block_in_place(|| {
         for kill in 1..=kills {
-            // Somewhere in the middle, as soon as some more went out.
+            // Somewhere in the middle, as soon as some more were sent.
             let goal = events * kill / (kills + 1);
             support::eventually("some more", || (confirmed() >= goal).then_some(()));
             if let Some(pauses) = pauses {
-                // What it was sent before it stood still it reads when others have begun again.
+                // It reads the messages sent before the pause after other deliveries have begun.
                 kafka.pause().expect("paused");
                 let before = progress.troubles.load(Ordering::Relaxed);
                 let failed = || progress.troubles.load(Ordering::Relaxed) - before;
@@ -255,7 +255,7 @@ async fn kill_loop(
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_missing_and_nothing_comes_early_however_often_the_broker_is_killed() {
     let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
-    // Given up soon, so that every kill ends a producer, and another one begins again.
+    // Gives up soon, so that every kill ends a producer, and another one begins.
     let settings = KafkaSettings { delivery_timeout_ms: 700, ..settings(&kafka) };
     let (received, troubles) = kill_loop(settings, kafka, 10, None, 60_000).await;
     let repeats = check_order(&received, 60_000);
@@ -295,9 +295,9 @@ async fn a_resume_from_an_old_place_repeats_only() {
     let mut writer = topic.writer(0);
     let place = writer.position().await.expect("a place").expect("an event");
     assert!(place.epoch > 0 && place.sequence >= 3_000, "{place}");
-    // From a note that lags behind, as after a crash.
+    // From a position that lags behind, as after a crash.
     flow(engine.clone(), 0, writer, Position { sequence: 1_000, ..place }, 4_000, &progress).await;
-    // From the place that the topic itself tells, by another process.
+    // From the position that is found in the topic itself, by another process.
     let again = EventTopic::open(&settings, 1).await.expect("a topic");
     let mut writer = again.writer(0);
     let place = writer.position().await.expect("a place").expect("an event");
@@ -318,7 +318,7 @@ async fn the_last_event_is_found_behind_what_is_none() {
     let settings = settings(&kafka);
     let topic = EventTopic::open(&settings, 1).await.expect("a topic");
     flow_out(&server, &topic).await;
-    // Somebody else's transactions: one that holds, one that does not, one that is not over.
+    // Transactions of another producer: one committed, one aborted, one unfinished.
     let mut config = support::client(&kafka);
     let producer: BaseProducer = config.set("transactional.id", "somebody").create().expect("a producer");
     producer.init_transactions(PATIENCE).expect("transactions");

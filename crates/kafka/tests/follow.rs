@@ -1,4 +1,4 @@
-//! Events back from a real topic, to consumers that keep their own place.
+//! Events from a real topic, to consumers that store their own position.
 
 mod support;
 
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 const PARTITIONS: u32 = 2;
 
-/// What a consumer made of its partition: position and events, in one place, as a database would keep them.
+/// A consumer's data for its partition: position and events together, as in a database.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Kept {
     position: Position,
@@ -26,13 +26,13 @@ struct Kept {
 
 type Store = Arc<Mutex<BTreeMap<u32, Kept>>>;
 
-/// Keeps events; every so manieth batch it does not.
+/// Stores events; every `fails_every`th batch fails.
 struct Keeper {
     partition: u32,
     store: Store,
     batches: u32,
     fails_every: u32,
-    /// How often it is not known yet where anybody is.
+    /// How often its position is still unknown.
     refusals: Arc<AtomicU32>,
 }
 
@@ -71,7 +71,7 @@ impl Process {
         Self::refused(settings, store, fails_every, 0)
     }
 
-    /// One whose store does not answer at first.
+    /// A process whose store does not answer at first.
     fn refused(settings: &KafkaSettings, store: &Store, fails_every: u32, refusals: u32) -> Self {
         let refusals = Arc::new(AtomicU32::new(refusals));
         let (ending, ended) = watch::channel(false);
@@ -97,7 +97,7 @@ fn followed(kafka: &Kafka) -> KafkaSettings {
     KafkaSettings { group: "followers".to_owned(), commit_interval_ms: 50, ..settings(kafka) }
 }
 
-/// Some life in both partitions, up to a number of accounts.
+/// Commands in both partitions, up to a number of accounts.
 fn live(server: &Server, accounts: std::ops::Range<u32>) {
     for account in accounts {
         server.ask(&format!("ACCOUNT.OPEN a{account} EUR ID open-{account}"));
@@ -115,7 +115,7 @@ fn log(server: &Server, partition: u32) -> Vec<Entry> {
     log
 }
 
-/// Brings everything into the topic that is not there.
+/// Writes all missing events to the topic.
 async fn flow_out(server: &Server, topic: &EventTopic) {
     for partition in 0..PARTITIONS {
         let mut writer = topic.writer(partition);
@@ -128,7 +128,7 @@ async fn flow_out(server: &Server, topic: &EventTopic) {
     }
 }
 
-/// What should be kept of the log.
+/// The data that should be stored for the log.
 fn expected(server: &Server) -> BTreeMap<u32, Kept> {
     let kept = |partition| {
         let log = log(server, partition);
@@ -164,7 +164,7 @@ async fn each_event_is_taken_once_through_troubles_restarts_and_restores() {
     flow_out(&server, &topic).await;
     wait(&store, &server);
     process.stop().await;
-    // The store as it was some time ago, as after a restore; the group's note is ahead of it.
+    // An older copy of the store, as after a restore; the group's committed offset is ahead of it.
     *store.lock().expect("the store") = old;
     live(&server, 120..130);
     flow_out(&server, &topic).await;
@@ -180,7 +180,7 @@ async fn each_event_is_taken_once_through_troubles_restarts_and_restores() {
     });
     assert_eq!(ends(&settings).expect("an end"), positions);
     process.stop().await;
-    // Nothing at all any more, and nothing new in the topic.
+    // An empty store, and nothing new in the topic.
     store.lock().expect("the store").clear();
     let process = Process::start(&settings, &store, 1_000);
     wait(&store, &server);
@@ -197,7 +197,7 @@ async fn a_store_that_does_not_answer_at_first_holds_up_no_partition_for_good() 
     let topic = EventTopic::open(&settings, PARTITIONS).await.expect("a topic");
     live(&server, 0..20);
     flow_out(&server, &topic).await;
-    // More often than there are partitions, and nothing new comes in the meantime.
+    // More refusals than there are partitions, and nothing new arrives meanwhile.
     let process = Process::refused(&settings, &store, 1_000, 2 * PARTITIONS + 1);
     wait(&store, &server);
     tokio::task::block_in_place(|| {
@@ -249,7 +249,7 @@ async fn what_is_not_whole_or_not_ours_is_not_taken() {
     let theirs = KafkaSettings { source: "/scarce/another".to_owned(), ..ours.clone() };
     let trouble = told(&theirs).await;
     assert!(trouble.contains("'scarce'") && trouble.contains("'/scarce/another'"), "{trouble}");
-    // A topic whose beginning is gone.
+    // A topic whose beginning was removed.
     let late = KafkaSettings { topics: Topics::with_prefix("late"), ..ours };
     let topic = EventTopic::open(&late, PARTITIONS).await.expect("a topic");
     for partition in 0..PARTITIONS {

@@ -1,4 +1,4 @@
-//! A plain runner: reads the log, hands it to a writer, begins again where it knows that it was.
+//! A plain runner: reads the log, hands it to a writer, and restarts from a known position.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use scarce_engine::Engine;
 use scarce_kafka::EventWriter;
 use scarce_outflow::{Batch, Consumer, Trouble};
 
-/// How many bytes of log make a batch.
+/// How many bytes of log a batch has.
 pub const BATCH_BYTES: u64 = 64 << 10;
 
-/// What the runner knows, for all to see.
+/// The runner's state, for the tests.
 #[derive(Debug, Default)]
 pub struct Progress {
     pub confirmed: AtomicU64,
@@ -19,7 +19,7 @@ pub struct Progress {
     pub batches: AtomicU64,
 }
 
-/// Lets the log of a partition flow from a place up to a sequence.
+/// Sends the log of a partition from a position up to a sequence.
 pub async fn flow(
     engine: Arc<dyn Engine>,
     partition: u32,

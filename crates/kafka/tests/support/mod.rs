@@ -1,4 +1,4 @@
-//! What tests of Kafka have in common: an engine, what topics hold, whether messages are as their schemas say.
+//! Shared parts of Kafka's tests: an engine, the contents of topics, and the schemas of messages.
 
 #![allow(dead_code, reason = "each test uses some of it")]
 
@@ -23,7 +23,7 @@ use scarce_launch::Kafka;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long something may take that must happen.
+/// The timeout of every wait.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An embedded engine with its files.
@@ -46,7 +46,7 @@ impl Server {
         Self { engine, running: Some(running), _folder: folder }
     }
 
-    /// Sends a command by its words.
+    /// Sends a command line.
     pub fn ask(&self, line: &str) -> Receipt {
         ask(&*self.engine, line)
     }
@@ -75,7 +75,7 @@ pub fn ask(engine: &dyn Engine, line: &str) -> Receipt {
     engine.call(partition, vec![request]).remove(0).unwrap_or_else(|failure| panic!("{line}: {failure}"))
 }
 
-/// Waits for something without signalling; gives what it comes to.
+/// Waits for a condition that signals nothing; returns its result.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -107,7 +107,7 @@ impl Read {
     }
 }
 
-/// The plain settings of a test's client.
+/// The basic settings of a test's client.
 pub fn client(kafka: &Kafka) -> ClientConfig {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", kafka.brokers());
@@ -118,7 +118,7 @@ pub fn settings(kafka: &Kafka) -> KafkaSettings {
     KafkaSettings { creates_topics: true, replication: Some(1), ..KafkaSettings::new(&kafka.brokers()) }
 }
 
-/// Everything that a topic holds, by partition and in order.
+/// All messages of a topic, by partition and in order.
 pub fn read_all(kafka: &Kafka, topic: &str) -> Vec<Read> {
     let mut config = client(kafka);
     config.set("enable.partition.eof", "true").set("group.id", "readers").set("enable.auto.commit", "false");
