@@ -14,7 +14,7 @@ pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
 pub use queries::{Settlement, SettlementFilter, SettlementState};
 pub use template::AccountTemplate;
 
-/// The route by which packets are settled. A packet keeps the route of its first attempt.
+/// The route of a settlement. A packet keeps the route of its first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// As a credit to an account of the engine.
@@ -38,8 +38,8 @@ impl Route {
     }
 }
 
-/// The operation id under which a packet is settled: `settle:{campaign}:{packet}`. Where that id was refused for good,
-/// and the packet is retried, the round is added.
+/// The operation id of a packet's settlement: `settle:{campaign}:{packet}`. If that id was refused for good,
+/// and the packet is retried, the round is appended.
 #[must_use]
 pub fn operation_id(campaign: &str, packet: u64, round: u64) -> String {
     match round {

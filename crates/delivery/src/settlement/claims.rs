@@ -1,4 +1,4 @@
-//! Claiming settlements that are due.
+//! Claiming due settlements.
 
 use scarce_sql::{Cell, Column, DatabaseError};
 
@@ -8,7 +8,7 @@ use crate::page::Taken;
 use crate::queue::{Due, SETTLEMENTS};
 use crate::store::now_ms;
 
-/// A settlement that was claimed.
+/// A claimed settlement.
 #[derive(Clone, Debug)]
 pub(super) struct ClaimedSettlement {
     pub(super) id: i64,
@@ -17,16 +17,16 @@ pub(super) struct ClaimedSettlement {
     pub(super) user: String,
     pub(super) amount: u64,
     pub(super) asset: Option<String>,
-    /// The template of the first try, by which the account is made as long as it is not settled.
+    /// The template of the first attempt, which names the account until the packet is settled.
     pub(super) template: String,
     pub(super) operation_id: String,
-    /// When the attempt began whose outcome is unknown; now, if there is none.
+    /// When the attempt with an unknown outcome began; now, if there is none.
     pub(super) first_tried_at_ms: i64,
-    /// Whether no earlier try is open.
+    /// Whether no earlier attempt has an unknown outcome.
     pub(super) is_first: bool,
     /// When the packet was claimed.
     pub(super) claimed_at_ms: i64,
-    /// How often it was tried, this time included.
+    /// The number of attempts, this one included.
     pub(super) attempts: u64,
 }
 

@@ -14,21 +14,21 @@ use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
 use crate::queue::{Ended, Failed, Resolution};
 
-/// How many campaigns and how many accounts are held.
+/// How many campaigns and how many accounts are cached.
 const HELD_MAX: usize = 100_000;
 
-/// What may be the matter with an account.
+/// What the engine knows of an account.
 enum Standing {
     /// It keeps this asset.
     Keeps(String),
-    /// It does not exist, or nobody could tell; why.
+    /// It does not exist, or could not be opened; the reason.
     Missing(String),
-    /// The engine could not say; why.
+    /// The engine could not answer; the reason.
     Unclear(String),
 }
 
 impl Settler {
-    /// Asks for the assets of campaigns that were created before the consumer began.
+    /// Asks the engine for the assets of campaigns that were created before the consumer began.
     pub(super) async fn learn_assets(&mut self, claimed: &[ClaimedSettlement]) {
         let unknown: BTreeSet<&str> = claimed
             .iter()
@@ -52,7 +52,7 @@ impl Settler {
 
     async fn hold_asset(&mut self, campaign: &str, asset: String) {
         let sql = "UPDATE delivery_settlements SET asset = ? WHERE campaign = ? AND asset IS NULL";
-        // It is asked for again where that is not noted.
+        // If this is not recorded, the engine is asked again.
         let _ = self.delivery.store().execute(sql, &[asset.as_str().into(), campaign.into()]).await;
         if self.assets.len() >= HELD_MAX {
             self.assets.clear();
@@ -60,8 +60,7 @@ impl Settler {
         self.assets.insert(campaign.to_owned(), asset);
     }
 
-    /// Finds accounts, and opens those that do not exist where that is wanted. Those that keep another asset get
-    /// nothing.
+    /// Finds accounts, and opens missing ones if the options say so. Accounts in another asset get nothing.
     pub(super) async fn find_accounts(&mut self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
         let standings = self.learn_accounts(&all).await;
         let mut found = Vec::with_capacity(all.len());
@@ -94,7 +93,7 @@ impl Settler {
         found
     }
 
-    /// Asks for accounts that are not held; what is learned for good is held.
+    /// Asks the engine for accounts that are not cached; caches facts that cannot change.
     async fn learn_accounts(&mut self, all: &[Addressed]) -> BTreeMap<String, Standing> {
         if self.accounts.len() >= HELD_MAX {
             self.accounts.clear();
@@ -134,7 +133,7 @@ impl Settler {
         Some((partition, Request::Write(envelope)))
     }
 
-    /// Credits packets, each under its id, and not after the engine may have forgotten that id.
+    /// Credits packets, each under its id, with a deadline before the engine may forget that id.
     pub(super) async fn credit(&mut self, all: Vec<Addressed>, ended: &mut Ended) {
         let (mut sent, mut questions) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
         for its in all {
@@ -172,7 +171,7 @@ impl Settler {
         Some((partition_of(&*self.engine, account), Request::Write(envelope)))
     }
 
-    /// What an answer to a credit means; `None` if the credit was made.
+    /// The failure that an answer to a credit means; `None` if the credit was made.
     fn judge(&mut self, its: &Addressed, answer: &Answered) -> Option<Failed> {
         let claimed = &its.claimed;
         let receipt = match answer {
@@ -190,7 +189,8 @@ impl Settler {
             (_, Kind::Applied) => return None,
             (Code::Unknown, _) => self.engine_failed(claimed, reason, Resolution::Open),
             (_, Kind::Failure) => self.engine_failed(claimed, reason, claimed.untouched()),
-            // An earlier try that the engine remembers would have been answered; the next one looks it up.
+            // The engine would have repeated the answer of an attempt that it remembers; the next attempt
+            // looks it up.
             (Code::DeadlinePassed, _) => self.later(claimed, reason, claimed.untouched()),
             (_, Kind::Rejected) => never(claimed, reason, claimed.untouched()),
             (Code::IdReused, _) => {
@@ -199,7 +199,7 @@ impl Settler {
             }
             (Code::ResolvedAbsent, _) => self.later(claimed, reason, Resolution::Refused),
             (Code::AccountNotFound, _) => {
-                // It was there; an engine that was restored from a copy may have lost it.
+                // The account existed; an engine restored from a backup may have lost it.
                 self.accounts.remove(its.account.as_str());
                 self.later(claimed, reason, Resolution::Refused)
             }
@@ -209,7 +209,7 @@ impl Settler {
     }
 }
 
-/// What the engine says of an account.
+/// What the engine's answers mean for an account.
 fn standing(account: &Id, opened: Option<Answered>, got: Option<Answered>) -> Standing {
     let said = |receipt: Option<Result<Receipt, Failure>>| match receipt {
         Some(Ok(receipt)) => receipt.outcome.to_string(),

@@ -1,4 +1,5 @@
-//! Credits that may have happened longer ago than the engine certainly remembers: finding out, before anything is sent.
+//! Resolves credits that may have happened longer ago than the engine is sure to remember, before anything is
+//! sent.
 
 use scarce_core::command::shapes::Resource;
 use scarce_core::command::table::OperationGet;
@@ -18,17 +19,17 @@ enum Memory {
     Applied,
     /// It was refused, and stays refused.
     Refused,
-    /// Nothing, and it would remember.
+    /// It is not known, and the engine would remember it.
     Absent,
-    /// Nothing, and it may have forgotten.
+    /// It is not known, and the engine may have forgotten it.
     Forgotten,
-    /// It cannot say just now.
+    /// The engine cannot answer at the moment.
     Unclear(String),
 }
 
 impl Settler {
-    /// Finds out about packets whose earlier try is open for longer than the engine certainly remembers it. The
-    /// others may be sent, under the same id.
+    /// Resolves packets whose earlier attempt is unresolved for longer than the engine is sure to remember.
+    /// The others may be sent, under the same id.
     pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
         let begins = now_ms().saturating_sub(self.window_ms());
         let (old, mut fresh): (Vec<_>, Vec<_>) =
@@ -63,7 +64,7 @@ impl Settler {
         fresh
     }
 
-    /// Whether what may have happened to a packet happened longer ago than the engine certainly remembers.
+    /// Whether a possible credit happened longer ago than the engine is sure to remember.
     fn is_old(&self, claimed: &ClaimedSettlement, begins: i64) -> bool {
         if claimed.is_first {
             self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
@@ -72,9 +73,9 @@ impl Settler {
         }
     }
 
-    /// Asks what the engine remembers. It usually does so for much longer than it must, and tells: of an id that
-    /// carries a time it says whether it remembers as far back. So it is asked for the operation, and then for an id
-    /// that nobody has and that carries the time from which on the operation may have happened.
+    /// Asks the engine what it remembers. It usually remembers for much longer than it must, and says so: for
+    /// an id that carries a time it says whether it remembers as far back. So we ask for the operation, and
+    /// then for an unused id with the time from which on the operation may have happened.
     async fn recall(&self, old: Vec<Addressed>) -> Vec<(Addressed, Memory)> {
         let mut questions = Vec::with_capacity(2 * old.len());
         for its in &old {
@@ -83,7 +84,7 @@ impl Settler {
             questions.extend(self.get(its, &id_of_time(from_ms)));
         }
         if questions.len() != 2 * old.len() {
-            // Somebody wrote an invalid id into the tables.
+            // Someone wrote an invalid id into the tables.
             let unclear = || Memory::Unclear("its campaign makes no operation id".to_owned());
             return old.into_iter().map(|its| (its, unclear())).collect();
         }
@@ -98,7 +99,7 @@ impl Settler {
         Some(read(&*self.engine, &its.account, OperationGet { operation, resource }))
     }
 
-    /// From when and until when a packet may have been credited, in Unix milliseconds.
+    /// The time range in which a packet may have been credited, in Unix milliseconds.
     fn times(&self, claimed: &ClaimedSettlement) -> (u64, u64) {
         let time = |at: i64| u64::try_from(at).unwrap_or_default();
         let ClaimedSettlement { first_tried_at_ms: tried, claimed_at_ms, .. } = claimed;
@@ -137,7 +138,7 @@ impl Settler {
     }
 }
 
-/// What the answers for an operation and for a time mean.
+/// The meaning of the answers for an operation and for a time.
 fn memory(answers: &[Answered]) -> Memory {
     let (operation, time) = match answers {
         [Ok(operation), Ok(time)] => (&operation.outcome, &time.outcome),

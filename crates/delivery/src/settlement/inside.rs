@@ -1,4 +1,4 @@
-//! Settling packets as credits in an engine: batch after batch, each in a few steps.
+//! Settles packets as credits in an engine: batch after batch, each in a few steps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, SettlementOptions};
 
-/// The longest delay after the engine itself failed, which is not the fault of the packet and never makes a dead letter.
+/// The longest delay after a failure of the engine, for which the packet is not to blame and which never
+/// makes a dead letter.
 const ENGINE_RETRY_MAX: Duration = Duration::from_secs(30);
 
 impl Delivery {
@@ -78,18 +79,18 @@ async fn run(mut work: Work, mut settler: Settler) {
     }
 }
 
-/// What settles batches, with what it knows of campaigns and accounts.
+/// Settles batches; caches campaigns and accounts.
 pub(super) struct Settler {
     pub(super) delivery: Delivery,
     pub(super) engine: Arc<dyn Engine>,
     pub(super) options: Arc<SettlementOptions>,
     /// The assets of campaigns.
     pub(super) assets: BTreeMap<String, String>,
-    /// The assets of accounts that exist. Neither ends, and neither changes its asset.
+    /// The assets of existing accounts. Accounts are never closed, and never change their asset.
     pub(super) accounts: BTreeMap<String, String>,
 }
 
-/// A packet that is on its way to an account.
+/// A packet with its account.
 pub(super) struct Addressed {
     pub(super) claimed: ClaimedSettlement,
     pub(super) account: Id,
@@ -97,7 +98,7 @@ pub(super) struct Addressed {
 }
 
 impl Settler {
-    /// Settles a batch; tells how it went with each.
+    /// Settles a batch; returns the result of each packet.
     async fn settle(&mut self, claimed: Vec<ClaimedSettlement>) -> Ended {
         let mut ended = Ended::default();
         self.learn_assets(&claimed).await;
@@ -126,7 +127,7 @@ impl Settler {
         addressed
     }
 
-    /// How long the engine certainly remembers an id, with some room for clocks that differ.
+    /// How long the engine is sure to remember an id, with some room for clock differences.
     pub(super) fn window_ms(&self) -> i64 {
         signed(self.engine.state_settings().window_ms_min) / 10 * 9
     }
@@ -136,7 +137,7 @@ impl Settler {
         self.delivery.options().lease / 4
     }
 
-    /// A try that failed, and that makes a dead letter when there were as many as there may be.
+    /// A failed attempt; the last one allowed makes a dead letter.
     pub(super) fn later(
         &self,
         claimed: &ClaimedSettlement,
@@ -151,7 +152,7 @@ impl Settler {
         failed(claimed, Some(next), reason, resolution)
     }
 
-    /// A try that failed by the engine's fault.
+    /// An attempt that failed because of the engine.
     pub(super) fn engine_failed(
         &self,
         claimed: &ClaimedSettlement,
@@ -164,13 +165,13 @@ impl Settler {
 }
 
 impl ClaimedSettlement {
-    /// What a try shows that came to nothing before anything was sent.
+    /// The resolution of an attempt that failed before anything was sent.
     pub(super) fn untouched(&self) -> Resolution {
         if self.is_first { Resolution::NotDone } else { Resolution::Open }
     }
 }
 
-/// Of an account, where the template makes one.
+/// The account and the asset, if the template makes a valid account.
 fn addresses(claimed: &ClaimedSettlement, asset: &str) -> Result<(Id, Id), String> {
     let template = AccountTemplate::parse(&claimed.template).map_err(|error| error.to_string())?;
     let account = template.account(&claimed.user, asset, &claimed.campaign);
@@ -183,12 +184,12 @@ fn addresses(claimed: &ClaimedSettlement, asset: &str) -> Result<(Id, Id), Strin
     }
 }
 
-/// An attempt after which there is no further one.
+/// A failed attempt without a retry.
 pub(super) fn never(claimed: &ClaimedSettlement, reason: String, resolution: Resolution) -> Failed {
     failed(claimed, None, reason, resolution)
 }
 
-/// An attempt that is retried at once.
+/// A failed attempt that is retried at once.
 pub(super) fn at_once(claimed: &ClaimedSettlement, reason: String, resolution: Resolution) -> Failed {
     failed(claimed, Some(now_ms()), reason, resolution)
 }

@@ -1,4 +1,4 @@
-//! Looking up whether a credit happened that the engine no longer remembers.
+//! Looking up credits that the engine no longer remembers.
 
 use std::pin::Pin;
 
@@ -11,9 +11,10 @@ pub struct Tried {
     pub account: String,
     /// The partition in which the account lives, and which decided.
     pub partition: u32,
-    /// When it was sent first, in Unix milliseconds, or the packet was claimed: it did not happen before.
+    /// The earliest time at which it may have happened, in Unix milliseconds: when it was first sent, or the
+    /// packet was claimed.
     pub from_ms: u64,
-    /// When it could have happened last, in Unix milliseconds: it carried this deadline, or this is now.
+    /// The latest time at which it may have happened, in Unix milliseconds: its deadline, or now.
     pub until_ms: u64,
 }
 
@@ -22,21 +23,21 @@ pub struct Tried {
 pub enum Settled {
     /// It did.
     Applied,
-    /// It did not, and that is certain: all that the account's partition decided up to [`Tried::until_ms`] is known,
-    /// and the operation is not among it, or was refused. A table that is filled from the log knows that when it has
-    /// reached what is durable in that partition at the time of the question.
+    /// It did not, for certain: everything that the account's partition decided up to [`Tried::until_ms`] is
+    /// known, and the operation is not part of it, or was refused. A table that is filled from the log is
+    /// sure once it has reached the log's durable end at the time of the question.
     Absent,
-    /// Nobody can tell.
+    /// This cannot be known.
     Unknown {
-        /// Why, for who decides.
+        /// The reason, for the person who decides.
         reason: String,
     },
 }
 
-/// What a lookup gives: an error where it cannot be asked just now, with what is wrong.
+/// The result of a lookup: an error if it cannot be made at the moment, with the reason.
 pub type LookedUp<'a> = Pin<Box<dyn Future<Output = Result<Settled, String>> + Send + 'a>>;
 
-/// Knows which operations happened for longer than an engine does, such as a table of all operations.
+/// Knows past operations for longer than an engine does, such as a table of all operations.
 pub trait SettledLookup: Send + Sync {
     /// Whether a credit happened.
     fn look_up<'a>(&'a self, tried: &'a Tried) -> LookedUp<'a>;

@@ -1,4 +1,4 @@
-//! Settling packets by calls to an outside system.
+//! Settles packets by calls to an outside system.
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -13,10 +13,10 @@ use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, DeliveryError, Secret};
 
-/// Answers of 400 to 499 that time may mend: a time-out, a conflict, too early, too many requests.
+/// Statuses of 400 to 499 that may pass with time: timeout, conflict, too early, too many requests.
 const MENDED_BY_TIME: [u16; 4] = [408, 409, 425, 429];
 
-/// What is sent of a packet.
+/// The body of a call.
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: &'static str,
@@ -34,12 +34,12 @@ struct Data<'a> {
 }
 
 impl Delivery {
-    /// Settles claimed packets by signed calls to `url`, on a runtime, until it is stopped. Several processes may do
-    /// so on one database. Who is called must keep the operation ids that it has settled for good: the same packet
-    /// may come again at any time, and always under the same id.
+    /// Settles claimed packets by signed calls to `url`, on a runtime, until it is stopped. Several processes
+    /// may do so on one database. The receiver must remember the operation ids that it has settled forever:
+    /// the same packet may come again at any time, and always under the same id.
     ///
     /// # Errors
-    /// When nothing can be sent to the address.
+    /// When the address cannot be sent to.
     pub fn run_settlement_outside(
         &self,
         runtime: &Handle,
@@ -102,7 +102,7 @@ impl Caller {
         self.flying.spawn(async move { (id, attempts, sender.send(&message).await) });
     }
 
-    /// Waits for one call that is under way, and notes how it and all others that are over went.
+    /// Waits for one call in progress, and records its result and those of all other finished calls.
     async fn land(&mut self) {
         let mut ended = Ended::default();
         let mut next = self.flying.join_next().await.and_then(Result::ok);
@@ -140,6 +140,6 @@ fn body_of(claimed: &ClaimedSettlement) -> String {
         asset: claimed.asset.as_deref(),
         operation_id: &claimed.operation_id,
     };
-    // Names are texts and amounts integers, so this cannot fail.
+    // Keys are texts and amounts integers, so this cannot fail.
     serde_json::to_string(&Body { r#type: "packet.claimed", data }).unwrap_or_default()
 }

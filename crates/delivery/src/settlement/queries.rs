@@ -1,4 +1,4 @@
-//! What became of settlements, and retrying them by hand.
+//! Reading settlements, and retrying them by hand.
 
 use scarce_core::types::signed;
 use scarce_sql::Column;
@@ -8,14 +8,14 @@ use crate::page::{Conditions, Page, Taken};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
 
-/// What became of a claimed packet.
+/// The state of a claimed packet's settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettlementState {
-    /// It is to be settled.
+    /// It waits to be settled.
     Pending,
     /// It is settled.
     Settled,
-    /// It is not retried unless it is replayed or resolved.
+    /// It is not retried unless an operator replays or resolves it.
     Dead,
 }
 
@@ -39,7 +39,7 @@ impl SettlementState {
     }
 }
 
-/// A claimed packet on its way to whom it belongs.
+/// The settlement of a claimed packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
     /// Its number.
@@ -50,35 +50,35 @@ pub struct Settlement {
     pub packet: u64,
     /// Who claimed it.
     pub user: String,
-    /// How much it holds.
+    /// Its amount.
     pub amount: u64,
-    /// Of what, where that is known.
+    /// Its asset, if that is known.
     pub asset: Option<String>,
     /// When it was claimed, in Unix milliseconds.
     pub claimed_at_ms: u64,
-    /// By which way it is settled; nothing before the first try.
+    /// The route by which it is settled; `None` before the first attempt.
     pub route: Option<Route>,
-    /// The account, where it is settled in the engine and was tried.
+    /// The account, if it was tried in the engine.
     pub account: Option<String>,
     /// The id under which it is settled.
     pub operation_id: String,
-    /// What became of it.
+    /// Its state.
     pub state: SettlementState,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u64,
-    /// While it is pending: when it is tried next, in Unix milliseconds.
+    /// While it is pending: the time of the next attempt, in Unix milliseconds.
     pub next_at_ms: u64,
-    /// Since when its outcome is unknown, in Unix milliseconds; `None` if no attempt is open.
+    /// Since when its outcome is unknown, in Unix milliseconds; `None` if no attempt is unresolved.
     pub first_tried_at_ms: Option<u64>,
-    /// The status of the last answer, where it is settled outside.
+    /// The status of the last response, if it is settled outside.
     pub last_status: Option<u16>,
-    /// What was wrong at the last try.
+    /// The error of the last attempt.
     pub last_error: Option<String>,
     /// When it was settled, in Unix milliseconds.
     pub done_at_ms: Option<u64>,
 }
 
-/// Which settlements.
+/// A filter for settlements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SettlementFilter<'a> {
     /// Those of this campaign.
@@ -139,17 +139,17 @@ impl Settlement {
     }
 }
 
-/// Retries dead letters. What is known of earlier attempts stays, so that one whose outcome is unknown is
-/// looked up first again.
+/// Retries dead letters. What is known of earlier attempts stays, so that one with an unknown outcome is
+/// looked up again first.
 const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, \
                       lease_owner = NULL WHERE state = 'dead' AND campaign = ?";
 
 impl Delivery {
     /// A page of settlements, in the order in which they were written; dead letters are those in the state
-    /// [`SettlementState::Dead`]. `after` is what the page before gave as [`Page::next`].
+    /// [`SettlementState::Dead`]. `after` is the previous page's [`Page::next`].
     ///
     /// # Errors
-    /// When no page gave such a cursor, or the database does not answer.
+    /// When the cursor is not from a page, or the database does not answer.
     pub async fn settlements(
         &self,
         filter: SettlementFilter<'_>,
@@ -177,8 +177,8 @@ impl Delivery {
         Ok(page.items.into_iter().next())
     }
 
-    /// Retries a dead letter. Whether there was one. One whose outcome is unknown is not sent blindly: it is
-    /// looked up again, and becomes a dead letter again where nobody can tell.
+    /// Retries a dead letter. Returns whether there was one. One with an unknown outcome is not sent blindly:
+    /// it is looked up again, and becomes a dead letter again if its outcome cannot be known.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -189,7 +189,7 @@ impl Delivery {
         Ok(count > 0)
     }
 
-    /// Retries all dead letters of a campaign, as [`Delivery::replay_settlement`] does; gives how many.
+    /// Retries all dead letters of a campaign, as [`Delivery::replay_settlement`] does; returns how many.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -199,8 +199,8 @@ impl Delivery {
         Ok(count)
     }
 
-    /// Records whether a dead letter was settled, as somebody has found out. If it was not, it is retried under
-    /// an id of its own. Whether there was such a dead letter.
+    /// Records whether a dead letter was settled, as a person has found out. If it was not, it is retried
+    /// under a new id. Returns whether there was such a dead letter.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -1,4 +1,4 @@
-//! Asking the engine many things at a time, each in its partition.
+//! Sends many requests to the engine at once, each to its partition.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use scarce_engine::engine::Answers;
 use scarce_engine::{Engine, Failure, Request};
 use tokio::sync::oneshot;
 
-/// One thing to ask, in one partition.
+/// A request, with its partition.
 pub(super) type Question = (u32, Request);
 
-/// What was answered.
+/// The answer to a request.
 pub(super) type Answered = Result<Receipt, Failure>;
 
 /// The partition of a resource.
@@ -22,13 +22,13 @@ pub(super) fn partition_of(engine: &dyn Engine, id: &Id) -> u32 {
     placement::partition(id, engine.partitions())
 }
 
-/// A question that changes nothing.
+/// A request that changes nothing.
 pub(super) fn read(engine: &dyn Engine, id: &Id, command: impl Into<Command>) -> Question {
     (partition_of(engine, id), Request::Read(String::new(), command.into()))
 }
 
-/// Asks all, those of one partition together and in order; gives the answers in the order of the questions. What is
-/// not answered in time may or may not have been done.
+/// Sends all requests, those of one partition together and in order; returns the answers in the order of the
+/// requests. A request without an answer in time may or may not have been done.
 pub(super) async fn ask(
     engine: &Arc<dyn Engine>,
     questions: Vec<Question>,
@@ -39,7 +39,7 @@ pub(super) async fn ask(
     let mut waiting = Vec::new();
     for (partition, places, requests) in by_partition(engine.partitions(), questions) {
         let (sender, receiver) = oneshot::channel::<Answers>();
-        // Who does not wait any more needs no answer.
+        // After the timeout nobody receives the answers.
         engine.submit(partition, requests, Box::new(move |answers| drop(sender.send(answers))));
         waiting.push((places, receiver));
     }
@@ -55,7 +55,7 @@ pub(super) async fn ask(
     answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect()
 }
 
-/// The questions of each partition that has any, with their places.
+/// The requests of each partition that has any, with their indexes.
 fn by_partition(partitions: u32, questions: Vec<Question>) -> Vec<(u32, Vec<usize>, Vec<Request>)> {
     let mut groups: Vec<_> = (0..partitions).map(|partition| (partition, Vec::new(), Vec::new())).collect();
     for (place, (partition, request)) in questions.into_iter().enumerate() {
@@ -68,7 +68,7 @@ fn by_partition(partitions: u32, questions: Vec<Question>) -> Vec<(u32, Vec<usiz
     groups
 }
 
-/// A text among the facts of an answer.
+/// A text among the values of an answer.
 pub(super) fn text_at(receipt: &Receipt, at: usize) -> Option<String> {
     match receipt.outcome.facts.get(at) {
         Some(Value::Text(text)) => Some(text.to_string()),

@@ -1,13 +1,12 @@
-//! Which account a packet is credited to.
+//! The account that a packet is credited to.
 
 use crate::DeliveryError;
 
-/// The longest template: what fits its column.
+/// The maximum length of a template, as in its column.
 const TEMPLATE_BYTES_MAX: usize = 256;
 
-/// Which account a packet is credited to: a text with `{user}`, and as far as they are wanted `{asset}` and
-/// `{campaign}`. Braces that are meant as such are written twice, as in `{{{user}}}:wallet`, which makes
-/// `{alice}:wallet`.
+/// The account that a packet is credited to: a text with `{user}`, and optionally `{asset}` and `{campaign}`.
+/// Literal braces are doubled, as in `{{{user}}}:wallet`, which makes `{alice}:wallet`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountTemplate {
     text: String,
@@ -30,10 +29,10 @@ impl Default for AccountTemplate {
 }
 
 impl AccountTemplate {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// When it names no user, or something that a claim does not have.
+    /// When it lacks the user, or names something that a claim does not have.
     pub fn parse(text: &str) -> Result<Self, DeliveryError> {
         let refused = |what| DeliveryError::Template { template: text.to_owned(), what };
         if text.len() > TEMPLATE_BYTES_MAX || !text.is_ascii() {
@@ -70,7 +69,7 @@ impl AccountTemplate {
     }
 }
 
-/// The first part of a template that has one, and what follows.
+/// The first part of a non-empty template, and the rest.
 fn next_part(text: &str) -> Result<(Part, &str), &'static str> {
     const NAMED: [(&str, Part); 3] =
         [("{user}", Part::User), ("{asset}", Part::Asset), ("{campaign}", Part::Campaign)];
