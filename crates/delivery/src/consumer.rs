@@ -1,4 +1,4 @@
-//! Consumers, which take the log and write down what is to be done.
+//! Consumers, which read the log and write deliveries and settlements into tables.
 
 mod cursor;
 mod settlement;
@@ -18,19 +18,19 @@ use cursor::Key;
 /// How many attempts a batch has before that counts as trouble.
 const TRIES_MAX: u32 = 4;
 
-/// What a consumer makes of a batch: the rows to write, within the transaction that moves the cursor.
+/// Turns a batch into rows, within the transaction that moves the cursor.
 trait Rows {
-    /// Writes the rows of the events behind a sequence; tells whether there were any.
+    /// Writes the rows of the events after a sequence; returns whether there were any.
     async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, Error>;
 }
 
-/// Why a batch did not go in.
+/// Why a batch was not written.
 enum BatchFailure {
     /// The database refused, or did not answer.
     Database(Error),
     /// It is not the right database, or cannot be reached.
     Unusable(DatabaseError),
-    /// The batch does not follow what is there.
+    /// The batch does not follow the cursor.
     Gap(Position),
     /// Another process moved the cursor.
     Overtaken,
@@ -42,13 +42,13 @@ impl From<Error> for BatchFailure {
     }
 }
 
-/// Where a consumer is by its own table.
+/// The consumer's position, from its table.
 async fn position(delivery: &Delivery, key: Key) -> Result<Option<Position>, Trouble> {
     let found = cursor::look(delivery.store(), key);
     found.await.map_err(|error| Trouble::new(error.to_string()))
 }
 
-/// Writes a batch in one transaction, with retries where they may help. Whether there were rows.
+/// Writes a batch in one transaction, with retries where they may help. Returns whether there were rows.
 async fn take(delivery: &Delivery, key: Key, rows: &mut impl Rows, batch: &Batch) -> Result<bool, Trouble> {
     let store = delivery.store();
     let taken = store.in_time(async {

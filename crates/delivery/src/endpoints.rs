@@ -15,9 +15,9 @@ use crate::{Delivery, DeliveryError, Secret};
 pub enum EndpointState {
     /// They are.
     Active,
-    /// They wait until it is resumed.
+    /// They wait until the endpoint is resumed.
     Paused,
-    /// It answered 410 Gone: nothing is written for it any more until it is resumed.
+    /// It answered 410 Gone: nothing more is written for it until it is resumed.
     Disabled,
 }
 
@@ -46,9 +46,9 @@ impl EndpointState {
 pub struct Endpoint {
     /// Its id.
     pub id: String,
-    /// Where deliveries go to.
+    /// The address of its receiver.
     pub url: String,
-    /// Which events it wants: names, patterns such as `stock.*`, or `*`.
+    /// The events that it gets: names, patterns such as `stock.*`, or `*`.
     pub events: Vec<String>,
     /// Whether deliveries are made.
     pub state: EndpointState,
@@ -56,20 +56,20 @@ pub struct Endpoint {
     pub reason: Option<String>,
     /// When it was added, in Unix milliseconds.
     pub created_at_ms: u64,
-    /// When it was changed last, in Unix milliseconds.
+    /// When it was last changed, in Unix milliseconds.
     pub updated_at_ms: u64,
 }
 
-/// A new endpoint. This is the only time that its secret is shown.
+/// A new endpoint. Its secret is not shown again.
 #[derive(Clone, Debug)]
 pub struct AddedEndpoint {
     /// Its id.
     pub id: String,
-    /// What its deliveries are signed with.
+    /// The secret that signs its deliveries.
     pub secret: Secret,
 }
 
-/// What is read of an endpoint.
+/// The columns that are read of an endpoint.
 const COLUMNS: &str = "endpoint_id, url, events, state, reason, created_at_ms, updated_at_ms";
 const KINDS: [ColumnKind; 7] = [
     ColumnKind::Text,
@@ -95,14 +95,14 @@ impl Endpoint {
         }
     }
 
-    /// Whether it wants events of a name.
+    /// Whether it gets events of this name.
     #[must_use]
     pub fn wants(&self, event: &str) -> bool {
         self.events.iter().any(|pattern| is_like(event, pattern))
     }
 }
 
-/// Whether an event's name is like a pattern.
+/// Whether an event's name matches a pattern.
 fn is_like(event: &str, pattern: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => event.starts_with(prefix),
@@ -111,10 +111,10 @@ fn is_like(event: &str, pattern: &str) -> bool {
 }
 
 impl Delivery {
-    /// Adds an endpoint, which is sent what comes from now on. Without a secret one is made.
+    /// Adds an endpoint, which gets events from now on. Without a secret one is generated.
     ///
     /// # Errors
-    /// When nothing can be sent to the address, a pattern names no event, or the database does not answer.
+    /// When the address is unusable, a pattern matches no event, or the database does not answer.
     pub async fn add_endpoint(
         &self,
         url: &str,
@@ -146,7 +146,7 @@ impl Delivery {
         Ok(self.store().fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
     }
 
-    /// An endpoint, if there is one of this id.
+    /// The endpoint with this id, if there is one.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -155,7 +155,7 @@ impl Delivery {
         Ok(self.store().fetch(&sql, &[id.into()], &KINDS).await?.into_iter().map(Endpoint::read).next())
     }
 
-    /// Removes an endpoint with all its deliveries. Whether there was one.
+    /// Removes an endpoint with all its deliveries. Returns whether it existed.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -170,7 +170,7 @@ impl Delivery {
             .await
     }
 
-    /// Has deliveries to an endpoint wait. Whether there is one of this id that was not disabled.
+    /// Pauses deliveries to an endpoint. Returns whether it exists and is not disabled.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -180,7 +180,7 @@ impl Delivery {
         Ok(self.store().execute(sql, &[now_ms().into(), id.into()]).await? > 0)
     }
 
-    /// Goes on with deliveries to an endpoint that was paused or disabled. Whether there is one of this id.
+    /// Resumes deliveries to a paused or disabled endpoint. Returns whether it exists.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -192,8 +192,8 @@ impl Delivery {
         Ok(is_there)
     }
 
-    /// Signs deliveries to an endpoint with another secret, and for `overlap` with the one before, too. Without a
-    /// secret one is made. The new secret, if there is an endpoint of this id.
+    /// Signs deliveries to an endpoint with another secret, and for `overlap` with the old one, too. Without
+    /// a secret one is generated. Returns the new secret, if the endpoint exists.
     ///
     /// # Errors
     /// When the database does not answer, or the system has no random bytes.
@@ -204,7 +204,7 @@ impl Delivery {
         overlap: std::time::Duration,
     ) -> Result<Option<Secret>, DeliveryError> {
         let secret = secret.map_or_else(Secret::generate, Ok)?;
-        // Columns are set from the left to the right in MySQL, and all at once elsewhere.
+        // MySQL sets columns from left to right, the others all at once.
         let sql = "UPDATE delivery_endpoints SET secret_before = secret, secret_before_until_ms = ?, secret = ?, \
                    updated_at_ms = ? WHERE endpoint_id = ?";
         let now = now_ms();
@@ -213,7 +213,7 @@ impl Delivery {
         Ok((self.store().execute(sql, &values).await? > 0).then_some(secret))
     }
 
-    /// Stops deliveries to an endpoint that wants no more.
+    /// Stops deliveries to an endpoint whose receiver wants no more.
     pub(crate) async fn disable_endpoint(&self, id: &str, reason: &str) -> Result<(), DeliveryError> {
         let sql = "UPDATE delivery_endpoints SET state = 'disabled', reason = ?, updated_at_ms = ? \
                    WHERE endpoint_id = ? AND state <> 'disabled'";
@@ -230,8 +230,8 @@ async fn remove(link: &mut Link, id: &str) -> Result<bool, Error> {
     Ok(removed > 0)
 }
 
-/// The endpoints for which deliveries are written, within a transaction that writes them. The removal of an endpoint
-/// waits for its end, and then finds what it wrote.
+/// The endpoints for which deliveries are written, within the transaction that writes them. The removal of an
+/// endpoint waits for the end of that, and then finds its rows.
 pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM delivery_endpoints WHERE state <> 'disabled' ORDER BY endpoint_id {}",
@@ -240,7 +240,7 @@ pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
     Ok(link.fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
 }
 
-/// An endpoint to which deliveries are made, with its secrets, the newest first.
+/// An endpoint that gets deliveries, with its secrets, the newest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) id: String,
@@ -249,7 +249,7 @@ pub(crate) struct Target {
 }
 
 impl Delivery {
-    /// The endpoints to which deliveries are made.
+    /// The endpoints that get deliveries.
     pub(crate) async fn targets(&self) -> Result<Vec<Target>, DeliveryError> {
         let sql = "SELECT endpoint_id, url, secret, secret_before, secret_before_until_ms \
                    FROM delivery_endpoints WHERE state = 'active' ORDER BY endpoint_id";
@@ -270,7 +270,7 @@ fn target(mut row: Taken) -> Result<Target, DeliveryError> {
     Ok(Target { id, url, secrets })
 }
 
-/// Every pattern is like the name of an event.
+/// Checks that every pattern matches the name of some event.
 fn check_patterns(patterns: &[&str]) -> Result<(), DeliveryError> {
     if patterns.is_empty() {
         return Err(DeliveryError::Pattern { pattern: String::new() });

@@ -1,15 +1,15 @@
-//! Why something about delivery cannot be done.
+//! Errors of delivery.
 
 use scarce_sql::DatabaseError;
 
-/// Why something about delivery cannot be done. The texts say what to do.
+/// An error of delivery. The messages say what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeliveryError {
-    /// The database cannot be worked with.
+    /// An operation on the database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// An address that nothing can be sent to.
+    /// An address that cannot be sent to.
     #[error("'{url}' cannot be sent to: {what}")]
     Url {
         /// What was given.
@@ -17,16 +17,16 @@ pub enum DeliveryError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A secret that cannot sign.
+    /// An invalid secret.
     #[error("this is not a secret; write 'whsec_' and 24 to 64 bytes in base64")]
     Secret,
-    /// A pattern that no event has.
+    /// A pattern that matches no event.
     #[error("'{pattern}' names no event; give names such as stock.taken, patterns such as stock.*, or *")]
     Pattern {
         /// What was given.
         pattern: String,
     },
-    /// A template of accounts that cannot be one.
+    /// An invalid template of accounts.
     #[error("'{template}' is not a template of accounts: {what}")]
     Template {
         /// What was given.
@@ -34,7 +34,7 @@ pub enum DeliveryError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A cursor that no page gave.
+    /// A cursor that is not from a page.
     #[error("the cursor '{cursor}' is not one that this list gave; begin without one")]
     Cursor {
         /// What was given.
@@ -51,7 +51,7 @@ pub enum DeliveryError {
     /// The system has no random bytes for a secret or an id.
     #[error("the system gave no random bytes: {what}")]
     Random {
-        /// What it said.
+        /// The error of the system.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! How much is waiting, for metrics and for people.
+//! How much work is waiting, for metrics and for people.
 
 use scarce_sql::ColumnKind;
 
@@ -7,21 +7,21 @@ use crate::queue::{Queue, SETTLEMENTS, WEBHOOKS};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
 
-/// What waits of one kind.
+/// How much work of one kind is waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lag {
     /// Not done, and not dead letters.
     pub pending: u64,
-    /// What of it could be tried now: nobody has claimed it, and it waits for no delay. Deliveries to paused and
-    /// disabled endpoints count here, too.
+    /// Pending work that could be tried now: no worker has claimed it, and no delay holds it back. Deliveries
+    /// to paused and disabled endpoints count here, too.
     pub due: u64,
     /// Dead letters.
     pub dead: u64,
-    /// How long the oldest of what is not done has waited, in milliseconds.
+    /// How long the oldest pending work has waited, in milliseconds.
     pub oldest_pending_ms: Option<u64>,
 }
 
-/// What waits.
+/// How much work is waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Deliveries to endpoints.
@@ -42,7 +42,7 @@ pub struct Counts {
 }
 
 impl Delivery {
-    /// What waits.
+    /// How much work is waiting.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -50,7 +50,7 @@ impl Delivery {
         Ok(Health { webhooks: self.lag(WEBHOOKS).await?, settlement: self.lag(SETTLEMENTS).await? })
     }
 
-    /// How many settlements there are in each state. It counts all rows.
+    /// How many settlements are in each state. It counts all rows.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -58,7 +58,7 @@ impl Delivery {
         self.counts(SETTLEMENTS).await
     }
 
-    /// How many deliveries to endpoints there are in each state. It counts all rows.
+    /// How many deliveries to endpoints are in each state. It counts all rows.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -19,7 +19,7 @@ use crate::secret::signatures;
 use crate::store::now_ms;
 use crate::{DeliveryError, DeliveryOptions, Secret};
 
-/// How much of an answer is read, and kept as the error's text.
+/// How much of a response is read, and kept as the error's text.
 const ANSWER_BYTES_MAX: usize = 4 << 10;
 
 /// How long an unused connection to a receiver is kept.
@@ -28,7 +28,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The user agent.
 const AGENT: &str = concat!("scarce/", env!("CARGO_PKG_VERSION"));
 
-/// Sends requests. Redirects are not followed: an answer of 300 to 399 is a failure.
+/// Sends requests. Redirects are not followed: a status of 300 to 399 is a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -39,15 +39,15 @@ pub(crate) struct Sender {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) url: String,
-    /// The newest first.
+    /// Newest first.
     pub(crate) secrets: Vec<Secret>,
     pub(crate) id: String,
     pub(crate) body: String,
-    /// Whether the id stands in `Idempotency-Key`, too.
+    /// Whether the id is also sent as `Idempotency-Key`.
     pub(crate) has_key: bool,
 }
 
-/// What a receiver answered.
+/// A receiver's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReceiverAnswer {
     pub(crate) status: u16,
@@ -61,7 +61,7 @@ impl ReceiverAnswer {
         (200..300).contains(&self.status)
     }
 
-    /// What is reported of a failure.
+    /// The reason of a failure, for reports.
     pub(crate) fn reason(&self) -> String {
         let text = self.text.trim();
         if text.is_empty() {
@@ -88,7 +88,7 @@ impl Sender {
         Ok(Self { client, timeout: options.request_timeout })
     }
 
-    /// Sends a message; gives the answer, or the reason why there is none.
+    /// Sends a message; returns the response, or the reason why there is none.
     pub(crate) async fn send(&self, message: &Message) -> Result<ReceiverAnswer, String> {
         let request = request(message)?;
         match tokio::time::timeout(self.timeout, self.client.request(request)).await {
@@ -98,13 +98,13 @@ impl Sender {
         }
     }
 
-    /// Reads an answer. Its status counts, however its body ends.
+    /// Reads a response. Its status counts, even if its body breaks off.
     async fn read(&self, response: Response<Incoming>) -> ReceiverAnswer {
         let status = response.status().as_u16();
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let retry_after = retry_after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         let mut bytes = Vec::new();
-        // Late is as good as broken off.
+        // A timeout counts like a body that breaks off.
         let _ = tokio::time::timeout(self.timeout, read_body(response.into_body(), &mut bytes)).await;
         ReceiverAnswer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
@@ -129,7 +129,7 @@ fn request(message: &Message) -> Result<Request<Full<Bytes>>, String> {
     request.body(body).map_err(|error| format!("no request can be made: {error}"))
 }
 
-/// Reads a body as far as it is kept.
+/// Reads the part of a body that is kept.
 async fn read_body(mut body: Incoming, bytes: &mut Vec<u8>) {
     while bytes.len() < ANSWER_BYTES_MAX
         && let Some(Ok(frame)) = body.frame().await
@@ -140,7 +140,7 @@ async fn read_body(mut body: Incoming, bytes: &mut Vec<u8>) {
     }
 }
 
-/// An error with what it comes from.
+/// An error with its causes.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -151,8 +151,8 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The authorities that the system trusts, and those of the options. A system without any is not an error:
-/// receivers may be reached without encryption, and the others report what is missing.
+/// The certificate authorities of the system and of the options. A system without any is not an error:
+/// receivers may be reached without TLS, and requests to others report the problem.
 fn roots(options: &DeliveryOptions) -> Result<RootCertStore, DeliveryError> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -175,7 +175,7 @@ fn unusable(path: &str, error: &impl ToString) -> DeliveryError {
     DeliveryError::Certificates { path: path.to_owned(), what: error.to_string() }
 }
 
-/// Checks that an address can be sent to. Addresses within our own network are not refused: those who may add an
+/// Checks that an address can be sent to. Addresses in our own network are allowed: those who may add an
 /// endpoint decide where we connect to.
 pub(crate) fn check_url(url: &str) -> Result<(), DeliveryError> {
     let refused = |what| Err(DeliveryError::Url { url: url.to_owned(), what });

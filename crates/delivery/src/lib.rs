@@ -5,17 +5,18 @@
 //! log ─▶ settlement consumer ▶ delivery_settlements ─▶ worker ─▶ ACCOUNT.CREDIT, or POST
 //! ```
 //!
-//! Begin with [`Delivery`], which is a database. Its consumers write down what is to be done, in one transaction with
-//! the position that they reached; its workers do it, and note how each attempt went (`queue.rs`). Between the two
-//! there is nothing but the database, so that a process that is killed continues where it was. What fails is retried
-//! with growing delays, and in the end becomes a dead letter, which says why and can be replayed.
+//! Begin with [`Delivery`], which is a database. Its consumers write deliveries and settlements down, in one
+//! transaction with their position; its workers carry them out, and record the result of each attempt
+//! (`queue.rs`). Consumers and workers share nothing but the database, so a process that is killed continues
+//! where it was. Failures are retried with growing delays; in the end they become dead letters, which say why
+//! and can be replayed.
 //!
-//! Every event is delivered at least once to every endpoint that wants it, under an id that never changes. No order is
-//! promised, neither between endpoints nor between the events of one resource: a later event may arrive while an
-//! earlier one waits for its retry. Every claimed packet is credited once.
+//! Every event is delivered at least once to every endpoint that wants it, under an id that never changes. No
+//! order is guaranteed, neither between endpoints nor between the events of one resource: a later event may
+//! arrive while an earlier one waits for its retry. Every claimed packet is credited once.
 //!
-//! This crate must not know how a log is kept or served, nor what else is made of it: that a projection can tell
-//! whether a credit happened comes in from outside, as a [`SettledLookup`].
+//! This crate must not know how a log is kept or served, nor its other uses: a projection may know whether a
+//! credit happened, but comes in from outside, as a [`SettledLookup`].
 
 mod consumer;
 mod endpoints;

@@ -1,4 +1,4 @@
-//! How delivery works.
+//! The options of delivery.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use crate::settlement::{AccountTemplate, SettledLookup};
 /// How deliveries are made and retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryOptions {
-    /// How long the database may take for anything before it counts as standing still.
+    /// The timeout of every operation on the database.
     pub timeout: Duration,
-    /// How many connections to the database there are at most.
+    /// The maximum number of connections to the database.
     pub connections_max: usize,
-    /// How long a receiver may take for its answer, and as long again for its body.
+    /// How long a receiver may take for its response, and as long again for the body.
     pub request_timeout: Duration,
-    /// How many attempts it has before it is a dead letter.
+    /// How many attempts a delivery has before it becomes a dead letter.
     pub attempts_max: u32,
-    /// How often a settlement is sent that is refused by an answer of 400 to 499 other than 408, 409, 425 and 429,
-    /// before it is a dead letter.
+    /// How many attempts a settlement has that is refused by a status of 400 to 499 other than 408, 409, 425
+    /// and 429, before it becomes a dead letter.
     pub refused_attempts_max: u32,
-    /// The delay of the first retry. It doubles from failure to failure, and each delay is cut at random to between half
-    /// and the whole.
+    /// The delay of the first retry. It doubles with each failure, and each delay is shortened at random by
+    /// up to a half.
     pub retry_first: Duration,
     /// The longest delay, and the longest `Retry-After` that is honored.
     pub retry_max: Duration,
-    /// After how long another worker takes over what a worker has claimed. More than twice
-    /// `request_timeout`, so that nobody takes over what is still under way.
+    /// After how long another worker takes over a row that a worker has claimed. More than twice
+    /// `request_timeout`, so that no request in progress is taken over.
     pub lease: Duration,
-    /// How often a worker that has nothing to do looks for work that another process wrote.
+    /// How often an idle worker looks for work that another process wrote.
     pub poll_interval: Duration,
-    /// How many requests are under way at a time to one endpoint.
+    /// How many requests may be in progress at a time to one endpoint.
     pub endpoint_requests_max: usize,
-    /// How many requests are under way at a time in all.
+    /// How many requests may be in progress at a time in all.
     pub requests_max: usize,
-    /// A file of further certificates, in PEM, of authorities that receivers may be known by.
+    /// A PEM file with further certificate authorities to trust.
     pub ca_file: Option<PathBuf>,
 }
 
@@ -60,19 +60,19 @@ impl Default for DeliveryOptions {
 /// How claimed packets are credited in an engine.
 #[derive(Clone)]
 pub struct SettlementOptions {
-    /// Which account a packet is credited to.
+    /// The account that a packet is credited to.
     pub account_template: AccountTemplate,
-    /// Whether an account that does not exist is opened, in the campaign's asset.
+    /// Whether a missing account is opened, in the campaign's asset.
     pub open_accounts: bool,
     /// How many packets are credited at a time.
     pub batch_max: usize,
-    /// How many such batches are under way at a time.
+    /// How many such batches are in progress at a time.
     pub lanes: usize,
-    /// Knows whether a credit happened that the engine no longer remembers.
+    /// A source that knows whether a credit happened that the engine no longer remembers.
     pub lookup: Option<Arc<dyn SettledLookup>>,
-    /// Whether that is asked even about packets that were never tried, by what the tables say, and that were claimed
-    /// longer ago than the engine remembers. For tables that were put back from a copy: they may have been credited
-    /// after it was made.
+    /// Whether that source is asked even about packets that, by the tables, were never tried, and that were
+    /// claimed longer ago than the engine remembers. For tables that were restored from a backup: the packets
+    /// may have been credited after it was made.
     pub looks_up_first_tries: bool,
 }
 

@@ -1,22 +1,22 @@
-//! Rows as they are read, and pages of them.
+//! Reading rows, and pages of them.
 
 use scarce_sql::{Cell, Column, ColumnKind};
 
 use crate::{Delivery, DeliveryError};
 
-/// How many rows a page has at most.
+/// The maximum number of rows of a page.
 const LIMIT_MAX: usize = 1_000;
 
-/// Some of many.
+/// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// These.
+    /// The items of this page.
     pub items: Vec<T>,
     /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// The values of a row, taken one after the other.
+/// The values of a row, taken one by one.
 pub(crate) struct Taken(std::vec::IntoIter<Cell>);
 
 impl Taken {
@@ -49,7 +49,7 @@ impl Taken {
     }
 }
 
-/// What is asked for: conditions with their values.
+/// The conditions of a query with their values.
 #[derive(Default)]
 pub(crate) struct Conditions {
     parts: Vec<String>,
@@ -62,7 +62,7 @@ impl Conditions {
         self.values.push(value.into());
     }
 
-    /// A condition without a value, as it stands in the condition of an index.
+    /// A condition without a value, written exactly as in the condition of an index.
     pub(crate) fn and_literally(&mut self, condition: Option<String>) {
         self.parts.extend(condition);
     }
@@ -75,7 +75,7 @@ impl Conditions {
 }
 
 impl Delivery {
-    /// A page of rows, whose first column is the number by which they are ordered.
+    /// A page of rows; the first column is the number that orders them.
     pub(crate) async fn page<T>(
         &self,
         (table, id, columns): (&str, &str, &[Column]),

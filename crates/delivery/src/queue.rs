@@ -1,8 +1,8 @@
-//! Work queues in the database: claiming rows, and noting how it went. Both tables of such rows have the same columns
-//! for it.
+//! Work queues in the database: claiming rows, and recording results. Both queue tables have the same columns
+//! for this.
 //!
-//! A claim moves `next_at_ms` to where the lease ends, so that the rows of a worker that died become due by
-//! themselves, and only who claimed a row last can note something about it.
+//! A claim moves `next_at_ms` to the end of the lease, so that the rows of a dead worker become due by
+//! themselves, and only the last worker that claimed a row can record its result.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const ERROR_BYTES_MAX: usize = 4 << 10;
 /// How many rows are named in one statement.
 const IDS_MAX: usize = 512;
 
-/// A table of such rows.
+/// A table with a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
     pub(crate) table: &'static str,
@@ -27,10 +27,10 @@ pub(crate) struct Queue {
     pub(crate) done: &'static str,
 }
 
-/// The deliveries by webhook.
+/// The queue of webhook deliveries.
 pub(crate) const WEBHOOKS: Queue = Queue { table: "delivery_webhooks", id: "delivery_id", done: "delivered" };
 
-/// The settlements.
+/// The queue of settlements.
 pub(crate) const SETTLEMENTS: Queue =
     Queue { table: "delivery_settlements", id: "settlement_id", done: "settled" };
 
@@ -38,13 +38,13 @@ pub(crate) const SETTLEMENTS: Queue =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub(crate) id: i64,
-    /// When it is retried; `None` makes it a dead letter.
+    /// When to retry; `None` makes it a dead letter.
     pub(crate) next_at_ms: Option<i64>,
-    /// The status of an answer by HTTP.
+    /// The status of an HTTP response.
     pub(crate) status: Option<u16>,
     /// What is wrong.
     pub(crate) reason: String,
-    /// What is now known about the operation that was tried.
+    /// What is now known about the attempted operation.
     pub(crate) resolution: Resolution,
 }
 
@@ -54,34 +54,34 @@ pub(crate) enum Resolution {
     /// No more than before.
     #[default]
     Open,
-    /// Neither this attempt nor an earlier one did anything, and the same id may be used again.
+    /// Neither this attempt nor an earlier one had any effect, and the same id may be used again.
     NotDone,
-    /// The id was refused and stays refused, so that the next attempt takes another one.
+    /// The id was refused and stays refused, so the next attempt uses another one.
     Refused,
 }
 
-/// How attempts ended.
+/// The results of attempts.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
-    /// Of those that did it, the number and the status of an answer by HTTP.
+    /// Of the successful ones, the row's number and the status of an HTTP response.
     pub(crate) done: Vec<(i64, Option<u16>)>,
     pub(crate) failed: Vec<Failed>,
 }
 
-/// Which rows that are due are claimed.
+/// Which due rows to claim.
 pub(crate) struct Due<'d> {
-    /// Of which ones, with its values.
+    /// A further condition, with its values.
     pub(crate) condition: (&'static str, &'d [Cell]),
-    /// How many at most.
+    /// The maximum number.
     pub(crate) limit: usize,
-    /// What is read of them; the row's number comes first.
+    /// The columns to read; the row's number comes first.
     pub(crate) columns: &'static [Column],
-    /// Which further columns are set, with their values.
+    /// Further columns to set, with their values.
     pub(crate) more: (&'d str, &'d [Cell]),
 }
 
 impl Queue {
-    /// Claims rows that are due for a worker, which has `lease` for them; gives them as they were before.
+    /// Claims due rows for a worker for the duration `lease`; returns them as they were before.
     pub(crate) async fn claim_due(
         self,
         store: &Database,
@@ -92,7 +92,7 @@ impl Queue {
         let condition = format!("state = 'pending' AND next_at_ms <= ? AND {}", due.condition.0);
         let mut values = vec![now_ms().into()];
         values.extend_from_slice(due.condition.1);
-        // Usually there are none, and a look alone locks nobody out.
+        // Usually there are none, and a read alone locks nobody out.
         let sql = format!("SELECT {id} FROM {table} WHERE {condition} LIMIT 1");
         if store.fetch(&sql, &values, &[ColumnKind::Integer]).await?.is_empty() {
             return Ok(Vec::new());
@@ -152,7 +152,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Notes how tries ended, in one transaction. Rows that another worker has claimed since are left to it.
+    /// Records the results of attempts, in one transaction. Rows that another worker has claimed since are
+    /// left to it.
     pub(crate) async fn note(self, link: &mut Link, owner: &str, ended: &Ended) -> Result<(), Error> {
         link.begin().await?;
         let mut rest = ended.done.as_slice();
@@ -212,12 +213,13 @@ impl Queue {
     }
 }
 
-/// How many rows a statement names: a power of two, so that statements come in few shapes and are found prepared.
+/// How many rows a statement names: a power of two, so that there are few distinct statements and prepared
+/// ones are reused.
 fn padded_len(count: usize) -> usize {
     count.next_power_of_two()
 }
 
-/// Numbers of rows, the last one repeated.
+/// The numbers of rows, with the last one repeated.
 fn padded(ids: impl ExactSizeIterator<Item = i64> + Clone) -> impl Iterator<Item = Cell> {
     let count = padded_len(ids.len());
     let last = ids.clone().last();
@@ -229,7 +231,7 @@ pub(crate) fn marks(count: usize) -> String {
     vec!["?"; count].join(", ")
 }
 
-/// As much of a text as is kept, without what PostgreSQL holds in no text.
+/// The part of a text that is kept, without the character that PostgreSQL cannot store.
 fn clipped(text: &str) -> String {
     let mut end = text.len().min(ERROR_BYTES_MAX);
     while !text.is_char_boundary(end) {

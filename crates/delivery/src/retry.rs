@@ -6,7 +6,7 @@ use scarce_outflow::Backoff;
 
 use crate::DeliveryOptions;
 
-/// The delay after this many failures. A receiver may ask for a longer one, up to a bound.
+/// The delay after this many failures. A receiver may ask for a longer one, up to a limit.
 pub(crate) fn delay(options: &DeliveryOptions, attempts: u64, asked: Option<Duration>) -> Duration {
     let backoff = Backoff::new(options.retry_first, options.retry_max);
     let failures_before = u32::try_from(attempts.saturating_sub(1)).unwrap_or(u32::MAX);

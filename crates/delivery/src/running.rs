@@ -15,10 +15,10 @@ use crate::queue::{Ended, Queue};
 /// The first and the longest delay of a retry after trouble with the database.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
-/// What is wrong with a worker just now.
+/// The present trouble of a worker.
 type TroubleNow = Arc<Mutex<Option<String>>>;
 
-/// Workers that run until they are stopped. Dropping this stops them, too, without waiting for their end.
+/// Running workers. Dropping this stops them, too, without waiting.
 #[derive(Debug)]
 pub struct Workers {
     tasks: Vec<JoinHandle<()>>,
@@ -35,15 +35,15 @@ impl Workers {
         Self { tasks, stop, troubles }
     }
 
-    /// What is wrong with the database just now, and what to do; nothing while all is well.
+    /// The present trouble with the database, and what to do; `None` while all is well.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.troubles.iter().find_map(|its| its.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    /// Lets what is under way end, and ends.
+    /// Finishes the work in progress, and stops.
     pub async fn stop(mut self) {
-        // A worker that has ended already hears nothing.
+        // A worker that has ended already does not receive this.
         let _ = self.stop.send(true);
         for task in std::mem::take(&mut self.tasks) {
             // A worker that panicked has nothing more to finish.
@@ -51,8 +51,8 @@ impl Workers {
         }
     }
 
-    /// Ends at once, in the middle of whatever is under way, as when the process is killed. What was claimed is
-    /// taken over when its lease is over.
+    /// Stops at once, in the middle of any work, as when the process is killed. Claimed rows are taken over
+    /// when their leases end.
     pub fn abort(mut self) {
         for task in std::mem::take(&mut self.tasks) {
             task.abort();
@@ -60,7 +60,7 @@ impl Workers {
     }
 }
 
-/// How a worker hears that it is to end.
+/// Tells a worker to stop.
 #[derive(Clone, Debug)]
 pub(crate) struct Stopping(watch::Receiver<bool>);
 
@@ -70,22 +70,22 @@ impl Stopping {
         (stop, Self(stopping))
     }
 
-    /// That nobody is left who could ask for the end is one, too.
+    /// The stop also counts as requested when no sender is left.
     pub(crate) fn is_asked(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
     }
 
-    /// Waits for the end.
+    /// Waits for the stop.
     pub(crate) async fn asked(&mut self) {
         let _ = self.0.wait_for(|stop| *stop).await;
     }
 }
 
-/// What every worker needs: the database, its own name there, and how it hears of the end.
+/// What every worker needs: the database, its own name there, and the stop.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) delivery: Delivery,
-    /// Whose claims are this worker's.
+    /// The name in this worker's claims.
     pub(crate) owner: String,
     pub(crate) stopping: Stopping,
     queue: Queue,
@@ -95,7 +95,7 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn new(delivery: Delivery, queue: Queue, stopping: Stopping) -> Self {
-        // Without randomness the process tells workers apart, as far as there is one of them in each.
+        // Without randomness the process id tells workers apart, as long as each process has only one.
         let drawn = bytes::<8>().unwrap_or_default();
         let owner = format!("{}-{}", std::process::id(), hex(&drawn));
         let backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
@@ -123,7 +123,7 @@ impl Work {
         self.pause(delay).await;
     }
 
-    /// Waits until there is work, it is time to look for some, or the end is asked for.
+    /// Waits until there is work, it is time to look for some, or the stop is requested.
     pub(crate) async fn wait_for(&mut self, written: impl Future<Output = ()>) {
         let interval = self.delivery.options().poll_interval;
         tokio::select! {
@@ -133,7 +133,7 @@ impl Work {
         }
     }
 
-    /// Waits; the end ends that, too.
+    /// Waits for a delay, or until the stop.
     pub(crate) async fn pause(&mut self, delay: Duration) {
         tokio::select! {
             () = tokio::time::sleep(delay) => {}
@@ -141,8 +141,8 @@ impl Work {
         }
     }
 
-    /// Notes how attempts ended. Nothing else can be done before the database takes that, so it is retried until the
-    /// leases end; then other workers take over.
+    /// Records the results of attempts. Nothing else can be done before the database accepts them, so this is
+    /// retried until the leases end; then other workers take over.
     pub(crate) async fn note(&mut self, ended: &Ended) {
         if ended.done.is_empty() && ended.failed.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! Secrets, and the signatures of Standard Webhooks made with them. The crate `standardwebhooks` would bring a second
-//! HMAC, a second base64 and a calendar for these few lines.
+//! Secrets, and the signatures of Standard Webhooks made with them. The crate `standardwebhooks` would add a
+//! second HMAC, a second base64 and a calendar library for these few lines.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,13 +9,13 @@ use sha2::Sha256;
 
 use crate::DeliveryError;
 
-/// What every secret begins with.
+/// The prefix of every secret.
 const PREFIX: &str = "whsec_";
 
 /// How many bytes a generated secret has.
 const GENERATED_BYTES: usize = 32;
 
-/// What messages are signed with: `whsec_` and 24 to 64 bytes as base64.
+/// A secret that signs messages: `whsec_` and 24 to 64 bytes as base64.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     text: String,
@@ -36,7 +36,7 @@ impl Secret {
         Ok(Self { text: text.to_owned(), key })
     }
 
-    /// A new one.
+    /// Generates a secret.
     ///
     /// # Errors
     /// When the system has no random bytes.
@@ -46,7 +46,7 @@ impl Secret {
         Ok(Self { text: format!("{PREFIX}{}", STANDARD.encode(bytes)), key: bytes.to_vec() })
     }
 
-    /// The secret as it is given to receivers.
+    /// The secret as receivers get it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text
@@ -55,7 +55,7 @@ impl Secret {
     /// The signature of a message: `v1,` and the HMAC-SHA256 of `id.timestamp.body` as base64.
     #[must_use]
     pub fn sign(&self, id: &str, timestamp_s: i64, body: &[u8]) -> String {
-        // HMAC fills a key that is not longer than the hash's block of 64 bytes up with zeros.
+        // HMAC pads a key of up to the hash's block size of 64 bytes with zeros.
         let mut block = [0; 64];
         block[..self.key.len()].copy_from_slice(&self.key);
         let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
@@ -65,14 +65,14 @@ impl Secret {
     }
 }
 
-/// Secrets are not shown by accident.
+/// Debug output does not show secrets.
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret(whsec_…)")
     }
 }
 
-/// The signatures of a message by several secrets, as they stand in its header.
+/// The signatures of a message by several secrets, for its header.
 pub(crate) fn signatures(secrets: &[Secret], id: &str, timestamp_s: i64, body: &[u8]) -> String {
     let each: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp_s, body)).collect();
     each.join(" ")
@@ -82,7 +82,7 @@ pub(crate) fn signatures(secrets: &[Secret], id: &str, timestamp_s: i64, body: &
 mod tests {
     use super::*;
 
-    /// The example that the libraries of Standard Webhooks are tested with.
+    /// The example in the tests of Standard Webhooks' libraries.
     #[test]
     fn the_published_example_is_signed_as_published() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").expect("a secret");

@@ -1,4 +1,4 @@
-//! The database from which is delivered, and what goes with it.
+//! The database of delivery, and its options.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,7 +26,7 @@ static TABLES: TableSet = TableSet {
     },
 };
 
-/// A database from which is delivered. Cheap to clone.
+/// A database of delivery. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     inner: Arc<Inner>,
@@ -42,14 +42,14 @@ struct Inner {
 }
 
 impl Delivery {
-    /// Opens a database: connects, makes tables that are missing, brings older ones up to date.
+    /// Opens a database: connects, creates missing tables, migrates older ones.
     ///
     /// `url` is `sqlite:///path/file.db`, `postgres://user:password@host:port/database`, or the same with `mysql:`;
     /// `deployment_id` are the 32 hexadecimal digits of the deployment.
     ///
     /// # Errors
-    /// When the address or the certificates cannot be read, the database does not answer, or its tables are another
-    /// deployment's or newer than this release.
+    /// When the address or the certificates are invalid, the database does not answer, or its tables belong
+    /// to another deployment or a newer release.
     pub async fn open(
         url: &str,
         deployment_id: &str,
@@ -60,10 +60,10 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// The same, but connects only when it is used: consumers and workers report what is wrong until it is repaired.
+    /// The same, but connects on first use: consumers and workers report trouble until it is over.
     ///
     /// # Errors
-    /// When the address, the deployment's id or the certificates cannot be read.
+    /// When the address, the deployment's id or the certificates are invalid.
     pub fn new(url: &str, deployment_id: &str, options: DeliveryOptions) -> Result<Self, DeliveryError> {
         let of_database =
             DatabaseOptions { timeout: options.timeout, connections_max: options.connections_max };

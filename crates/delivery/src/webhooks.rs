@@ -12,14 +12,14 @@ use crate::{Delivery, DeliveryError};
 /// How many rows are removed at a time.
 const REMOVED_AT_ONCE: usize = 500;
 
-/// What became of a delivery.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It is to be made, or made again.
+    /// It waits for its first attempt, or a retry.
     Pending,
     /// The receiver answered 200 to 299.
     Delivered,
-    /// It is not retried unless it is replayed.
+    /// It is not retried unless an operator replays it.
     Dead,
 }
 
@@ -48,24 +48,24 @@ impl DeliveryState {
 pub struct WebhookDelivery {
     /// Its number.
     pub id: i64,
-    /// To which endpoint.
+    /// Its endpoint.
     pub endpoint_id: String,
-    /// The id that the receiver sees, the same in every try.
+    /// The id that the receiver sees, the same in every attempt.
     pub message_id: String,
     /// The event's name.
     pub event: String,
-    /// What is sent.
+    /// The body.
     pub body: String,
-    /// What became of it.
+    /// Its state.
     pub state: DeliveryState,
-    /// How often it was tried.
+    /// The number of attempts.
     pub attempts: u64,
-    /// While it is pending: when it is tried next, in Unix milliseconds; while it is being tried, when another
-    /// worker would take it over.
+    /// While it is pending: the time of the next attempt, in Unix milliseconds; during an attempt, the time
+    /// at which another worker would take it over.
     pub next_at_ms: u64,
-    /// The status of the last answer.
+    /// The status of the last response.
     pub last_status: Option<u16>,
-    /// What was wrong at the last try.
+    /// The error of the last attempt.
     pub last_error: Option<String>,
     /// When it was written, in Unix milliseconds.
     pub created_at_ms: u64,
@@ -73,7 +73,7 @@ pub struct WebhookDelivery {
     pub done_at_ms: Option<u64>,
 }
 
-/// Which deliveries.
+/// A filter for deliveries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryFilter<'a> {
     /// Those to this endpoint.
@@ -82,7 +82,7 @@ pub struct DeliveryFilter<'a> {
     pub state: Option<DeliveryState>,
 }
 
-/// The id of an event that receivers see: fixed, and the same for every endpoint.
+/// The id that receivers see for an event: fixed, and the same for every endpoint.
 #[must_use]
 pub fn message_id(deployment_id: &str, partition: u32, epoch: u64, sequence: u64) -> String {
     format!("evt_{deployment_id}_{partition}_{epoch}_{sequence}")
@@ -127,11 +127,11 @@ impl WebhookDelivery {
 }
 
 impl Delivery {
-    /// A page of deliveries to endpoints, in the order in which they were written; dead letters are those in the
-    /// state [`DeliveryState::Dead`]. `after` is what the page before gave as [`Page::next`].
+    /// A page of deliveries to endpoints, in the order in which they were written; dead letters are those in
+    /// the state [`DeliveryState::Dead`]. `after` is the previous page's [`Page::next`].
     ///
     /// # Errors
-    /// When no page gave such a cursor, or the database does not answer.
+    /// When the cursor is not from a page, or the database does not answer.
     pub async fn deliveries(
         &self,
         filter: DeliveryFilter<'_>,
@@ -146,7 +146,7 @@ impl Delivery {
         self.page(source, conditions, (after, limit), read).await
     }
 
-    /// Has a delivery made again: a dead letter, or one that was delivered. Whether there was one.
+    /// Makes a delivery again: a dead letter, or one that was delivered. Returns whether there was one.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -154,7 +154,7 @@ impl Delivery {
         Ok(self.replay("delivery_id = ? AND state <> 'pending'", id.into()).await? > 0)
     }
 
-    /// Retries all dead letters of an endpoint; gives how many.
+    /// Retries all dead letters of an endpoint; returns how many.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -172,7 +172,7 @@ impl Delivery {
         Ok(count)
     }
 
-    /// Removes deliveries that succeeded longer ago than this; gives how many.
+    /// Removes deliveries that succeeded longer ago than this; returns how many.
     ///
     /// # Errors
     /// When the database does not answer.

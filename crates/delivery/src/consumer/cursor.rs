@@ -1,4 +1,4 @@
-//! How far a consumer is in a partition's log, in the database.
+//! The position of a consumer in a partition's log, in the database.
 
 use scarce_core::event::Position;
 use scarce_core::types::signed;
@@ -8,7 +8,7 @@ use sqlx::Error;
 use crate::page::Taken;
 use crate::store::now_ms;
 
-/// Whose cursor.
+/// The key of a cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) consumer: &'static str,
@@ -33,7 +33,7 @@ fn position(rows: Vec<Vec<Cell>>) -> Option<Position> {
     Some(Position { epoch: row.natural(), sequence: row.natural() })
 }
 
-/// The cursor within a transaction that will move it; if there is none, one at `first` is made.
+/// Reads the cursor within a transaction that will move it; if it is missing, creates one at `first`.
 pub(super) async fn read(link: &mut Link, key: Key, first: Position) -> Result<Position, Error> {
     if let Some(found) = position(link.fetch(FIND, &key.cells(), &[ColumnKind::Integer; 2]).await?) {
         return Ok(found);
@@ -46,7 +46,7 @@ pub(super) async fn read(link: &mut Link, key: Key, first: Position) -> Result<P
     Ok(first)
 }
 
-/// Moves the cursor, if it is where it was found.
+/// Moves the cursor, unless it has changed since it was read.
 pub(super) async fn advance(link: &mut Link, key: Key, from: Position, to: Position) -> Result<bool, Error> {
     let sql = "UPDATE delivery_cursors SET epoch = ?, sequence = ?, updated_at_ms = ? \
                WHERE consumer = ? AND partition_id = ? AND epoch = ? AND sequence = ?";

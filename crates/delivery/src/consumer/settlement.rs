@@ -14,13 +14,13 @@ use crate::Delivery;
 use crate::queue::marks;
 use crate::store::now_ms;
 
-/// How many campaigns' assets are held.
+/// How many campaigns' assets are cached.
 const ASSETS_MAX: usize = 10_000;
 
-/// How many campaigns are asked for at a time.
+/// How many campaigns are looked up at a time.
 const CAMPAIGNS_MAX: usize = 500;
 
-/// Takes the log of one partition for settlement.
+/// Consumes the log of one partition for settlement.
 #[derive(Debug)]
 pub struct SettlementConsumer {
     delivery: Delivery,
@@ -29,7 +29,7 @@ pub struct SettlementConsumer {
 }
 
 impl Delivery {
-    /// The consumer that writes the settlements of the packets that are claimed in the log of a partition.
+    /// The consumer that writes the settlements of the packets claimed in a partition's log.
     #[must_use]
     pub fn settlement_consumer(&self, partition: u32) -> SettlementConsumer {
         let key = Key { consumer: "settlement", partition };
@@ -68,13 +68,13 @@ const COLUMNS: [Column; 14] = [
     Column::integer("created_at_ms"),
 ];
 
-/// Settlements to write, and the assets of the campaigns that were seen.
+/// Settlements to write, and the assets of known campaigns.
 #[derive(Debug, Default)]
 struct Settlements {
     assets: BTreeMap<String, Text>,
 }
 
-/// A claim with its place in the log.
+/// A claim with its position in the log.
 struct Claim<'a> {
     epoch: u64,
     sequence: u64,
@@ -125,8 +125,8 @@ impl Settlements {
         self.assets.insert(campaign.to_owned(), asset);
     }
 
-    /// Reads the assets of campaigns that are not held. One that was created before the consumer began is not there;
-    /// the worker asks the engine then.
+    /// Reads the assets of campaigns that are not cached. One that was created before the consumer began is
+    /// missing; the worker asks the engine then.
     async fn look_up(&mut self, lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), Error> {
         let campaigns: BTreeSet<&str> = claims.iter().map(|claim| claim.event.campaign.as_str()).collect();
         let missing: Vec<Cell> = campaigns

@@ -14,7 +14,7 @@ use crate::Delivery;
 use crate::endpoints::wanting;
 use crate::store::now_ms;
 
-/// Takes the log of one partition for the endpoints.
+/// Consumes the log of one partition for webhooks.
 #[derive(Debug)]
 pub struct WebhooksConsumer {
     delivery: Delivery,
@@ -22,8 +22,8 @@ pub struct WebhooksConsumer {
 }
 
 impl Delivery {
-    /// The consumer that writes the deliveries to endpoints for the log of a partition. An endpoint is sent what is
-    /// consumed after it was added.
+    /// The consumer that writes the deliveries to endpoints for the log of a partition. An endpoint gets the
+    /// events that are consumed after it was added.
     #[must_use]
     pub fn webhooks_consumer(&self, partition: u32) -> WebhooksConsumer {
         WebhooksConsumer { delivery: self.clone(), key: Key { consumer: "webhooks", partition } }
@@ -90,7 +90,7 @@ impl Rows for Deliveries {
     }
 }
 
-/// What is sent of an event.
+/// The body of a delivery.
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: &'static str,
@@ -98,14 +98,14 @@ struct Body<'a> {
     data: Public<'a>,
 }
 
-/// The body of a delivery. It holds what streams show of the event, and nothing that is not public.
+/// The body of a delivery. It has the public fields of the event, as streams do.
 fn body_of(event: Public<'_>) -> String {
     let body = Body { r#type: event.event.spec().name, timestamp: iso_8601(event.head.at), data: event };
-    // Names are texts and amounts integers, so this cannot fail.
+    // Keys are texts and amounts integers, so this cannot fail.
     serde_json::to_string(&body).unwrap_or_default()
 }
 
-/// A stamp as ISO 8601 has it, in UTC; where it is too far away to be a date, its milliseconds.
+/// A stamp in ISO 8601 format, in UTC; its milliseconds if it is too far away for a date.
 fn iso_8601(at: u64) -> String {
     let date = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     date.map_or_else(|| at.to_string(), |date| date.to_string())

@@ -1,4 +1,4 @@
-//! Makes the deliveries that are due.
+//! Makes due deliveries.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, DeliveryError};
 
-/// The answer by which a receiver says that it wants nothing any more.
+/// The status by which a receiver says that it wants nothing more.
 const GONE: u16 = 410;
 
 impl Delivery {
-    /// Makes the deliveries to endpoints that are due, on a runtime, until it is stopped. Several processes may do so
-    /// on one database.
+    /// Makes due deliveries to endpoints, on a runtime, until it is stopped. Several processes may do so on
+    /// one database.
     #[must_use]
     pub fn run_webhooks(&self, runtime: &Handle) -> Workers {
         let (stop, stopping) = Stopping::new();
@@ -32,14 +32,14 @@ impl Delivery {
     }
 }
 
-/// A delivery that was claimed.
+/// A claimed delivery.
 struct ClaimedDelivery {
     id: i64,
     attempts: u64,
     message: Message,
 }
 
-/// A delivery that was tried.
+/// An attempted delivery.
 struct Attempt {
     id: i64,
     attempts: u64,
@@ -50,7 +50,7 @@ struct Attempt {
 struct Worker {
     work: Work,
     flying: JoinSet<Attempt>,
-    /// How many requests are under way to each endpoint.
+    /// How many requests are in progress to each endpoint.
     busy: BTreeMap<String, usize>,
 }
 
@@ -68,7 +68,7 @@ impl Worker {
         }
     }
 
-    /// Claims what is due and sends it, as far as there is room.
+    /// Claims due deliveries and sends them, while there is room.
     async fn claim(&mut self) -> Result<(), DeliveryError> {
         let delivery = self.work.delivery.clone();
         for target in delivery.targets().await? {
@@ -97,7 +97,7 @@ impl Worker {
         });
     }
 
-    /// Waits until something was sent, or there may be something to send.
+    /// Waits until a request ends, or there may be something to send.
     async fn wait(&mut self) {
         let delivery = self.work.delivery.clone();
         if self.flying.is_empty() {
@@ -116,13 +116,13 @@ impl Worker {
         }
     }
 
-    /// Waits for one request that is under way.
+    /// Waits for one request in progress.
     async fn land(&mut self) {
         let tried = self.flying.join_next().await.and_then(Result::ok);
         self.note(tried).await;
     }
 
-    /// Notes how a try ended, and all others that have ended by now.
+    /// Records the result of an attempt, and of all others that have ended by now.
     async fn note(&mut self, first: Option<Attempt>) {
         let mut ended = Ended::default();
         let mut next = first;
@@ -152,7 +152,7 @@ impl Worker {
         if is_gone {
             let why = "it answered 410 Gone";
             if let Err(error) = delivery.disable_endpoint(&tried.endpoint_id, why).await {
-                // It is asked again, and will say so again.
+                // The receiver gets the next delivery, too, and will answer the same again.
                 self.work.is_troubled(&error).await;
             }
         }
@@ -171,7 +171,7 @@ const COLUMNS: [Column; 6] = [
     Column::integer("attempts"),
 ];
 
-/// Claims deliveries to an endpoint that are due.
+/// Claims due deliveries to an endpoint.
 async fn claim(
     delivery: &Delivery,
     owner: &str,
