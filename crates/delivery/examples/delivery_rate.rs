@@ -1,6 +1,6 @@
-//! How fast claimed packets are settled, and told of by webhooks: prints, for each database, how many packets per second
-//! are written down from the log, how many are credited in an embedded engine, and how many are sent to a receiver in
-//! this process that accepts everything.
+//! How fast claimed packets are settled, and reported by webhooks: prints, for each database, how many
+//! packets per second are written down from the log, how many are credited in an embedded engine, and how
+//! many are sent to a receiver in this process that accepts everything.
 //!
 //! `cargo run --release -p scarce-delivery --example delivery_rate -- [sqlite|postgres|mariadb|URL …]` with
 //! `SCARCE_PACKETS` for how many packets, `SCARCE_USERS` for how many accounts they go to.
@@ -28,7 +28,7 @@ use scarce_sim::conformance::request;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
-/// How many packets a campaign has: as many as one is created with at once.
+/// How many packets a campaign has: the most that one is created with at once.
 const CAMPAIGN_PACKETS: u64 = 20_000;
 
 /// How many claims are sent at a time.
@@ -62,7 +62,7 @@ fn send(engine: &dyn Engine, lines: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Has all packets claimed, each campaign's by different users.
+/// Claims all packets, those of each campaign by different users.
 fn claim_all(engine: &dyn Engine, packets: u64, users: u64) -> Result<(), Box<dyn Error>> {
     for campaign in 0..packets.div_ceil(CAMPAIGN_PACKETS) {
         let count = CAMPAIGN_PACKETS.min(packets - campaign * CAMPAIGN_PACKETS);
@@ -79,14 +79,14 @@ fn claim_all(engine: &dyn Engine, packets: u64, users: u64) -> Result<(), Box<dy
     Ok(())
 }
 
-/// How far what was written down must be.
+/// The stage that rows must have reached.
 #[derive(Clone, Copy)]
 enum Stage {
     WrittenDown,
     Done,
 }
 
-/// Waits until so many are written down, or done.
+/// Waits until this many rows have reached a stage.
 async fn wait_for<F>(counts: &impl Fn() -> F, wanted: u64, stage: Stage) -> Result<(), Box<dyn Error>>
 where
     F: Future<Output = Result<Counts, DeliveryError>>,
@@ -107,10 +107,10 @@ where
     }
 }
 
-/// Answers every request with 204, on a port of its own; gives the address.
+/// Answers every request with 204, on a free port; returns the address.
 async fn receive() -> Result<String, Box<dyn Error>> {
     async fn answer(request: HttpRequest<Incoming>) -> Result<Response<Empty<Bytes>>, Infallible> {
-        // What cannot be read was broken off by the other side, which will send it again.
+        // An unreadable request was broken off by the client, which sends it again.
         let _ = request.into_body().collect().await;
         let mut response = Response::new(Empty::new());
         *response.status_mut() = hyper::StatusCode::NO_CONTENT;
@@ -142,7 +142,7 @@ fn rate(packets: u64, begun: Instant) -> f64 {
     packets as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// How many a second are written down, and done.
+/// How many per second are written down, and done.
 async fn pace<F>(
     packets: u64,
     counts: impl Fn() -> F,

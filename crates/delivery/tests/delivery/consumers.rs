@@ -1,4 +1,4 @@
-//! Cursors and rows are one: nothing is written twice, nothing is left out.
+//! A cursor and its rows are written together: nothing is written twice, nothing is skipped.
 
 use scarce_core::event::Position;
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryFilter, DeliveryOptions};
@@ -9,7 +9,7 @@ use crate::settlement::counts;
 
 const OTHER: &str = "ffffffffffffffffffffffffffffffff";
 
-/// The whole log of a partition in batches of so many entries.
+/// The whole log of a partition in batches of this many entries.
 fn batches(bench: &Bench, partition: u32, size: usize) -> Vec<Batch> {
     let entries = bench.engine.entries(partition, 1, 1 << 24).expect("entries");
     let mut after = Position::default();
@@ -21,7 +21,7 @@ fn batches(bench: &Bench, partition: u32, size: usize) -> Vec<Batch> {
     entries.chunks(size).map(cut).collect()
 }
 
-/// The partition in which something happened most often.
+/// The partition with the most events.
 fn busiest(bench: &Bench) -> u32 {
     let through = |partition: &u32| bench.engine.durable_through(*partition).expect("a sequence");
     (0..bench.engine.partitions()).max_by_key(through).expect("a partition")
@@ -63,7 +63,7 @@ async fn what_comes_again_changes_nothing_and_what_is_missing_is_asked_for() {
                 settlement.consume(piece).await.expect("the database");
             }
         }
-        // Larger pieces that overlap, and another consumer that has nothing in memory.
+        // Larger pieces that overlap, and a new consumer with an empty cache.
         for piece in batches(&bench, partition, 11) {
             delivery.webhooks_consumer(partition).consume(&piece).await.expect("the database");
             delivery.settlement_consumer(partition).consume(&piece).await.expect("the database");
@@ -140,7 +140,8 @@ async fn the_tables_share_a_database_with_the_projection_and_newer_ones_are_refu
     }
 }
 
-/// A server that was killed while it made the tables leaves some of them, and a note of what it had begun.
+/// A server that was killed during the creation of the tables leaves some of them, and a record of what it
+/// had begun.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn making_the_tables_in_mariadb_goes_on_where_it_was_interrupted() {
     let (bench, database) = (Bench::new(), Database::new(DatabaseKind::MariaDb));

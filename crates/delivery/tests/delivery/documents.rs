@@ -1,4 +1,4 @@
-//! What the pages say about tables and signatures is so.
+//! The pages about tables and signatures agree with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -51,18 +51,18 @@ fn every_table_and_column_is_on_a_page() {
     }
 }
 
-/// The code of a language on the page about webhooks.
+/// The code in a language on the page about webhooks.
 fn code(language: &str) -> String {
     let page = page("webhooks");
     let rest = page.split_once(&format!("```{language}\n")).expect("code").1;
     rest.split("```").next().expect("its end").to_owned()
 }
 
-/// Runs a program that reads a message from its input; gives what it prints.
+/// Runs a program that reads a message from its input; returns its output.
 fn run(program: &str, arguments: &[&str], message: &serde_json::Value) -> Option<String> {
     let mut command = Command::new(program);
     let started = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    // Whoever has no such program installed does not use it either.
+    // Skipped where the program is not installed.
     let mut child = started.ok()?;
     let mut input = child.stdin.take().expect("its input");
     input.write_all(message.to_string().as_bytes()).expect("to write");

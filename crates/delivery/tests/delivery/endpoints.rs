@@ -1,4 +1,4 @@
-//! Endpoints: what is refused, whose secrets sign, and encryption.
+//! Endpoints: refusals, signing secrets, and encryption.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ async fn a_rotated_secret_signs_beside_the_one_before_for_a_while() {
     }
 }
 
-/// A certificate for `localhost`, and what serves with it.
+/// A certificate for `localhost`, and a TLS acceptor with it.
 fn certificate() -> (String, TlsAcceptor) {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");

@@ -1,4 +1,4 @@
-//! Claimed packets, settled by calls to somebody else.
+//! Claimed packets, settled by calls to an outside system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ fn secret() -> Secret {
     Secret::parse(SECRET).expect("a secret")
 }
 
-/// Who keeps accounts elsewhere: each operation id counts once.
+/// The accounts of an outside system, which counts each operation id once.
 fn booked(heard: &[Heard]) -> BTreeMap<String, u64> {
     let mut booked = BTreeMap::new();
     for heard in heard {
@@ -82,7 +82,7 @@ async fn what_is_refused_is_a_dead_letter_after_few_tries_and_can_be_replayed() 
     receiver.set(|_, _| Reply::Status(204));
     assert!(delivery.replay_settlement("c", 1).await.expect("the database"));
     wait_for(&delivery, 1, 1).await;
-    // What was tried by one way is never tried by another.
+    // A packet that was tried by one route is never tried by the other.
     let inside =
         delivery.run_settlement(&Handle::current(), bench.engine.clone(), SettlementOptions::default());
     assert_eq!(delivery.replay_campaign("c").await.expect("the database"), 1);

@@ -19,7 +19,7 @@ const KILLS: usize = 8;
 /// How many packets are claimed.
 const CLAIMS: u64 = 300;
 
-/// Tells a child where the engine is, and where the database.
+/// The variables that give a child the engine's folder, and the database.
 const CHILD_FOLDER: &str = "SCARCE_TEST_DELIVER_FROM";
 const CHILD_URL: &str = "SCARCE_TEST_DELIVER_BY";
 
@@ -33,7 +33,7 @@ async fn is_done(delivery: &Delivery) -> bool {
     (settled, delivered) == (CLAIMS, CLAIMS)
 }
 
-/// What a child does: it has packets claimed that are not yet, delivers and settles, until it is killed or done.
+/// The child: claims the packets that are unclaimed, delivers and settles, until it is killed or done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child_that_delivers_and_settles() {
     let (Ok(folder), Ok(url)) = (std::env::var(CHILD_FOLDER), std::env::var(CHILD_URL)) else { return };
@@ -46,7 +46,7 @@ async fn child_that_delivers_and_settles() {
         delivery.run_settlement(&Handle::current(), bench.engine.clone(), settlement),
     ];
     for number in 0..CLAIMS {
-        // Refused where he has one.
+        // Refused if the user has one.
         bench.run(&format!("PACKET.CLAIM c user-{number}")).await;
     }
     wait_until("not all was done", || is_done(&delivery)).await;
@@ -68,7 +68,7 @@ fn spawn_child(folder: &Path, url: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("to start it")
 }
 
-/// What each user claimed.
+/// The amount that each user claimed.
 async fn claims(bench: &Bench) -> BTreeMap<String, i64> {
     let mut claims = BTreeMap::new();
     for number in 0..CLAIMS {
@@ -93,7 +93,7 @@ async fn processes_are_killed(kind: DatabaseKind) {
     drop(bench);
     for kills in 1..=KILLS {
         let mut child = spawn_child(folder.path(), database.url());
-        // Each gets a little further than the one before, and then some time by chance.
+        // Each child gets a little further than the one before, and then a random time.
         let wanted = CLAIMS * kills as u64 / (2 * KILLS as u64);
         let has_settled =
             || async { delivery.settlement_counts().await.expect("the database").done >= wanted };

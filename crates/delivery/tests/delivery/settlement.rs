@@ -25,7 +25,7 @@ pub async fn wait_for(delivery: &Delivery, settled: u64, dead: u64) {
     wait_until("not all came to an end", || async { counts(delivery).await == (0, settled, dead) }).await;
 }
 
-/// Every user's account holds what he claimed, and there was one credit for each packet.
+/// Every user's account has the claimed amount, and there was one credit for each packet.
 pub async fn check_credited_once(bench: &Bench, claims: &BTreeMap<String, i64>) {
     for (user, amount) in claims {
         assert_eq!(bench.balance(user).await, Some(*amount), "{user}");
@@ -68,7 +68,7 @@ async fn each_claim_is_credited_to_an_account_that_is_opened_for_it() {
     }
 }
 
-/// Pages go on where the page before ended.
+/// Pages continue where the previous one ended.
 async fn check_pages(delivery: &Delivery) {
     let filter = SettlementFilter { campaign: Some("spring"), ..Default::default() };
     let first = delivery.settlements(filter, None, 20).await.expect("the database");
@@ -89,7 +89,7 @@ async fn a_campaign_from_before_the_consumer_began_is_asked_for_its_asset() {
     let through = || flow.statuses().iter().map(|status| status.position().sequence).sum::<u64>();
     wait_until("the log was not taken", || async { through() >= 2 }).await;
     database.run("DELETE FROM delivery_campaigns").await;
-    // Another consumer holds nothing in memory.
+    // A new consumer has an empty cache.
     flow.stop().await;
     let flow = bench.flow_to_settlement(&delivery);
     let (packet, amount) = bench.claim("spring", "alice").await;
@@ -106,7 +106,7 @@ async fn a_campaign_from_before_the_consumer_began_is_asked_for_its_asset() {
     flow.stop().await;
 }
 
-/// Claims one packet for `user`, settles with these options, and gives what became of it.
+/// Claims one packet for `user`, settles with these options, and returns the settlement.
 async fn one(bench: &Bench, delivery: &Delivery, user: &str, options: SettlementOptions) -> Settlement {
     bench.campaign("c", 1).await;
     let (packet, _) = bench.claim("c", user).await;
@@ -153,7 +153,7 @@ async fn a_closed_account_makes_a_dead_letter_that_can_be_replayed_but_not_credi
         bench.run("ACCOUNT.CLOSE u").await;
         let letter = one(&bench, &delivery, "u", SettlementOptions::default()).await;
         assert!(letter.last_error.as_deref().expect("a reason").contains("ACCOUNT_CLOSED"));
-        // The refused id stays refused, so that a replay takes another one.
+        // The refused id stays refused, so a replay uses another one.
         assert_eq!((letter.operation_id.as_str(), letter.first_tried_at_ms), ("settle:c:1:2", None));
         assert_eq!(delivery.replay_campaign("c").await.expect("the database"), 1);
         let engine = Arc::clone(&bench.engine);
@@ -161,7 +161,7 @@ async fn a_closed_account_makes_a_dead_letter_that_can_be_replayed_but_not_credi
         wait_for(&delivery, 0, 1).await;
         let letter = delivery.settlement("c", 1).await.expect("the database").expect("one");
         assert_eq!(letter.operation_id, "settle:c:1:3");
-        // Who looks after it paid by hand.
+        // An operator paid by hand.
         assert!(delivery.resolve_settlement("c", 1, true).await.expect("the database"));
         assert!(!delivery.resolve_settlement("c", 1, true).await.expect("the database"));
         assert_eq!(counts(&delivery).await, (0, 1, 0));

@@ -1,4 +1,4 @@
-//! Each claim is credited once, whatever is killed when.
+//! Each claim is credited once, whatever is killed at any time.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::settlement::{check_credited_once, counts};
 /// How many packets are claimed.
 const CLAIMS: u64 = 400;
 
-/// Workers are killed after this time at most.
+/// The longest life of a worker before it is killed.
 const LIFE_MS_MAX: u64 = 60;
 
 /// How often workers are killed.
@@ -41,7 +41,7 @@ async fn claim_all(bench: &Bench) -> BTreeMap<String, i64> {
     claims
 }
 
-/// An engine that loses requests and answers, and falls silent, by chance.
+/// An engine that at random loses requests and answers, and stops answering.
 fn unreliable(engine: &Arc<dyn Engine>, seed: u64) -> Arc<dyn Engine> {
     let random = Mutex::new(Random::new(seed));
     let is_write = |request: &Request| matches!(request, Request::Write(_));
@@ -106,7 +106,7 @@ async fn workers_on_mariadb_are_killed_and_the_engine_loses_answers() {
     workers_are_killed(DatabaseKind::MariaDb).await;
 }
 
-/// The engine has credited, and the worker dies before it has noted that.
+/// The engine has credited, and the worker dies before it has recorded that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_that_dies_between_the_credit_and_its_note_credits_nothing_twice() {
     for kind in DatabaseKind::ALL {
@@ -122,7 +122,7 @@ async fn a_worker_that_dies_between_the_credit_and_its_note_credits_nothing_twic
         }
         let flow = bench.flow_to_settlement(&delivery);
         wait_until("not all was written", || async { counts(&delivery).await.0 == 5 }).await;
-        // Accounts are found and opened; what credits is done, and its answer never comes.
+        // Accounts are found and opened; credits are done, and their answers never come.
         let credits = |batch: &[Request]| {
             batch
                 .iter()
@@ -173,7 +173,7 @@ async fn the_database_is_killed(kind: DatabaseKind) {
     assert_eq!(kills, 5);
     let is_done = || async { delivery.settlement_counts().await.is_ok_and(|counts| counts.done == 200) };
     wait_until("not all was settled", is_done).await;
-    // One that had nothing to do meanwhile finds out when it looks again.
+    // A worker that was idle meanwhile notices at its next poll.
     wait_until("a trouble stays", || async { worker.trouble().is_none() }).await;
     worker.stop().await;
     flow.stop().await;

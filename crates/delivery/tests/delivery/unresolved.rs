@@ -15,7 +15,7 @@ use crate::settlement::counts;
 /// How long the engine remembers ids.
 const IDS_KEPT_MS: u64 = 1_500;
 
-/// Says the same of every operation, and counts how often it was asked.
+/// Gives the same result for every operation, and counts the lookups.
 struct Oracle {
     says: Result<Settled, String>,
     asked: AtomicUsize,
@@ -57,7 +57,7 @@ async fn sent_long_ago(bench: &Bench, database: &Database, fault: Fault) -> (Del
     worker.abort();
     flow.stop().await;
     let first_ms = only(&delivery).await.first_tried_at_ms.expect("an open try");
-    // Its time passes in the table rather than in the test; the engine forgets by its own clock.
+    // The time passes in the table rather than in the test; the engine forgets by its own clock.
     let now_ms = || u64::try_from(jiff::Timestamp::now().as_millisecond()).expect("a time");
     wait_until("time does not pass", || async { now_ms() > first_ms + 2 * IDS_KEPT_MS }).await;
     (delivery, i64::try_from(amount).expect("an amount"))
@@ -83,7 +83,7 @@ async fn it_is_not_sent_blindly_but_becomes_a_dead_letter_that_says_why() {
         assert!(delivery.replay_settlement("c", 1).await.expect("the database"));
         assert_eq!(settle(&bench, &delivery, None).await.state, SettlementState::Dead);
         assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
-        // Who has looked says that it was credited.
+        // An operator has found out that it was credited.
         assert!(delivery.resolve_settlement("c", 1, true).await.expect("the database"));
         assert_eq!(only(&delivery).await.state, SettlementState::Settled);
     }
@@ -127,7 +127,7 @@ async fn who_cannot_be_asked_just_now_is_asked_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_remembers_for_longer_than_it_must_is_asked_first() {
-    // It keeps ids for a day, and promises less: what it does not know did not happen.
+    // The engine keeps ids for a day, and guarantees less: an operation that it does not know did not happen.
     for fault in [Fault::AnswersLost, Fault::RequestLost] {
         let (bench, database) = (Bench::promising(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
         let (delivery, amount) = sent_long_ago(&bench, &database, fault).await;
@@ -148,7 +148,7 @@ async fn an_engine_that_cannot_be_asked_just_now_makes_no_dead_letter() {
     assert_eq!(only(&delivery).await.state, SettlementState::Pending);
 }
 
-/// The tables were put back from a copy that was made before the credit.
+/// The tables were restored from a backup that was made before the credit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
     for (says, count) in [(Settled::Applied, 1), (Settled::Absent, 2)] {
@@ -164,7 +164,7 @@ async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
         wait_until("it came to no end", || async { counts(&delivery).await == (0, 1, 0) }).await;
         worker.stop().await;
         assert_eq!(oracle.asked.load(Ordering::Relaxed), 1);
-        // It is believed even where it is wrong: nobody else knows.
+        // The lookup is trusted even if it is wrong: there is no other source.
         assert_eq!(bench.count("account.credited"), count);
     }
 }

@@ -1,4 +1,4 @@
-//! Each event is delivered at least once under its fixed id, whatever is killed when.
+//! Each event is delivered at least once under its fixed id, whatever is killed at any time.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ const EVENTS: usize = 200;
 /// How often workers are killed.
 const KILLS: u64 = 12;
 
-/// A receiver that is often of no use.
+/// A receiver that fails often.
 async fn unreliable(seed: u64) -> Receiver {
     let random = Mutex::new(Random::new(seed));
     Receiver::with(move |_, _| match random.lock().expect("no panic").below(15) {
@@ -32,7 +32,7 @@ async fn unreliable(seed: u64) -> Receiver {
     .await
 }
 
-/// Every event was heard, and each under one id with one body.
+/// Every event was received, and each under one id with one body.
 fn check(receiver: &Receiver, bench: &Bench) {
     let mut bodies: BTreeMap<String, String> = BTreeMap::new();
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
@@ -62,7 +62,7 @@ async fn all_is_killed(kind: DatabaseKind) {
     delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
     let mut opened = 0;
     for kills in 0..KILLS {
-        // Everything of a process: its connections, its consumers, its workers.
+        // Everything that a process has: its connections, its consumers, its workers.
         let process = open(&database, &bench, options.clone()).await;
         let flow = bench.flow_to_webhooks(&process);
         let workers = [process.run_webhooks(&Handle::current()), delivery.run_webhooks(&Handle::current())];

@@ -1,4 +1,4 @@
-//! Deliveries to endpoints: what is sent, and what answers mean.
+//! Deliveries to endpoints: their contents, and the meaning of responses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -77,7 +77,7 @@ async fn each_endpoint_gets_what_it_wants_signed_and_with_a_fixed_id() {
     }
 }
 
-/// The form of a delivery, in which nothing stands that is not public.
+/// The format of a delivery, which has only public fields.
 fn check_form(heard: &Heard, deployment_id: &str) {
     let json = heard.json();
     let (name, data) = (json["type"].as_str().expect("a type"), &json["data"]);
@@ -152,7 +152,7 @@ async fn an_endpoint_that_is_gone_is_disabled_until_it_is_resumed() {
     wait_until("it was not disabled", || async { found().await.state == EndpointState::Disabled }).await;
     assert_eq!(found().await.reason.as_deref(), Some("it answered 410 Gone"));
     wait_until("no dead letter", || async { dead(&delivery).await.len() == 1 }).await;
-    // Nothing is written for it any more, and pausing it does not bring it back.
+    // Nothing more is written for it, and pausing it does not bring it back.
     bench.run("ACCOUNT.OPEN b EUR").await;
     let through = || flow.statuses().iter().map(|status| status.position().sequence).sum::<u64>();
     wait_until("the log was not taken", || async { through() == 2 }).await;

@@ -17,11 +17,11 @@ use tokio::runtime::Handle;
 /// How many partitions it has.
 pub const PARTITIONS: u32 = 3;
 
-/// An engine that ends with this.
+/// An engine that stops with this.
 pub struct Bench {
     pub engine: Arc<dyn Engine>,
     running: Option<Running>,
-    /// Where it is, unless somebody else keeps that.
+    /// Its folder, unless the test keeps that.
     _folder: Option<TempDir>,
 }
 
@@ -30,7 +30,7 @@ impl Bench {
         Self::with(&embedded::Settings::default())
     }
 
-    /// One that forgets operation ids after so long.
+    /// An engine that forgets operation ids after this time.
     pub fn forgetting_after(window_ms: u64) -> Self {
         let mut settings = embedded::Settings::default();
         settings.state.window_ms = window_ms;
@@ -38,7 +38,7 @@ impl Bench {
         Self::with(&settings)
     }
 
-    /// One that promises to remember operation ids for so long only, and remembers them for longer.
+    /// An engine that guarantees to remember operation ids for this time only, and remembers them for longer.
     pub fn promising(window_ms_min: u64) -> Self {
         let mut settings = embedded::Settings::default();
         settings.state.window_ms_min = window_ms_min;
@@ -52,7 +52,7 @@ impl Bench {
         bench
     }
 
-    /// The one of a folder that somebody else keeps.
+    /// The engine in a folder that the test keeps.
     pub fn at(folder: &Path) -> Self {
         Self::open(folder, &embedded::Settings::default())
     }
@@ -97,7 +97,7 @@ impl Bench {
         assert!(receipt.outcome.is_applied(), "{line}: {}", receipt.outcome);
     }
 
-    /// Has a user claim a packet; gives its number and amount.
+    /// Claims a packet for a user; returns its number and amount.
     pub async fn claim(&self, campaign: &str, user: &str) -> (u64, u64) {
         let receipt = self.run(&format!("PACKET.CLAIM {campaign} {user}")).await;
         assert!(receipt.outcome.is_applied(), "{}", receipt.outcome);
@@ -108,7 +108,7 @@ impl Bench {
         (figure(0), figure(1))
     }
 
-    /// What an account has; nothing where there is none.
+    /// An account's balance; `None` if the account does not exist.
     pub async fn balance(&self, account: &str) -> Option<i64> {
         let receipt = self.run(&format!("ACCOUNT.GET {account}")).await;
         match receipt.outcome.facts.get(2) {
@@ -117,7 +117,7 @@ impl Bench {
         }
     }
 
-    /// How many events of a name there are in all logs.
+    /// How many events with this name are in all logs.
     pub fn count(&self, name: &str) -> usize {
         let entries = |partition| {
             let (mut all, mut next) = (Vec::new(), 1);
@@ -141,14 +141,14 @@ impl Bench {
         }
     }
 
-    /// Has the log flow into deliveries to endpoints.
+    /// Writes the log to deliveries for endpoints.
     pub fn flow_to_webhooks(&self, delivery: &Delivery) -> Outflow {
         run(&Handle::current(), self.engine.clone(), &Self::plan("webhooks"), |partition| {
             delivery.webhooks_consumer(partition)
         })
     }
 
-    /// Has the log flow into settlements.
+    /// Writes the log to settlements.
     pub fn flow_to_settlement(&self, delivery: &Delivery) -> Outflow {
         run(&Handle::current(), self.engine.clone(), &Self::plan("settlement"), |partition| {
             delivery.settlement_consumer(partition)

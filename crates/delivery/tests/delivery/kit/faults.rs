@@ -1,4 +1,4 @@
-//! An engine whose answers get lost, or that refuses to answer, as by a network in between.
+//! An engine that loses answers, or refuses to answer, like a network in between.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use scarce_engine::engine::{Reply, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::{Engine, Failure, Log, Request};
 
-/// What happens to a batch of requests.
+/// The fate of a batch of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing.
     None,
     /// It is done, and its answers are lost.
     AnswersLost,
-    /// It is done, and nobody ever hears of it.
+    /// It is done, and its answers never come.
     Silent,
-    /// It is not done, and nobody can tell.
+    /// It is not done, and its outcome is unknown.
     RequestLost,
     /// It is refused at once.
     Overloaded,
@@ -27,7 +27,7 @@ pub enum Fault {
 
 type Chooser = Box<dyn FnMut(&[Request]) -> Fault + Send>;
 
-/// The engine behind the faults.
+/// An engine behind the faults.
 pub struct Faulty {
     engine: Arc<dyn Engine>,
     choose: Mutex<Chooser>,

@@ -1,4 +1,4 @@
-//! What the tests have in common: real databases, real engines, real receivers.
+//! Shared parts of the tests: real databases, real engines, real receivers.
 
 mod engine;
 mod faults;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use scarce_delivery::{Delivery, DeliveryOptions};
 use scarce_sim::random::Random;
 
-/// Short delays, so that many tries fit into a test, and all the time that a slow machine needs.
+/// Short delays, so that many attempts fit into a test, and generous timeouts for a slow machine.
 pub fn options() -> DeliveryOptions {
     DeliveryOptions {
         timeout: Duration::from_secs(20),
@@ -30,7 +30,7 @@ pub fn options() -> DeliveryOptions {
     }
 }
 
-/// The same, where receivers never answer and workers die: nobody waits for long.
+/// The same with short timeouts, for receivers that never answer and workers that die.
 pub fn hasty() -> DeliveryOptions {
     DeliveryOptions {
         request_timeout: Duration::from_millis(300),
@@ -39,12 +39,12 @@ pub fn hasty() -> DeliveryOptions {
     }
 }
 
-/// Opens the database of a bench.
+/// Opens the database with a bench's deployment.
 pub async fn open(database: &Database, bench: &Bench, options: DeliveryOptions) -> Delivery {
     Delivery::open(database.url(), bench.deployment_id(), options).await.expect("the database")
 }
 
-/// A random time up to a bound.
+/// A random duration up to a limit.
 pub fn some_time(random: &mut Random, max_ms: u64) -> Duration {
     Duration::from_millis(1 + random.below(max_ms))
 }

@@ -1,4 +1,4 @@
-//! A real HTTP server that writes down what it is sent, and answers as it is told to.
+//! A real HTTP server that records its requests, and answers as it is told to.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -19,11 +19,11 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{LOOK_INTERVAL, PATIENCE};
 
-/// What it was sent.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Heard {
     pub at: Instant,
-    /// By their names in lower case.
+    /// By name in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: String,
 }
@@ -42,22 +42,22 @@ impl Heard {
     }
 }
 
-/// What it does about a request that it has written down.
+/// What it does after recording a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// It answers with a status.
+    /// Answer with a status.
     Status(u16),
-    /// It answers with a status, a header and a body.
+    /// Answer with a status, a header and a body.
     Full(u16, &'static str, String),
-    /// It never answers.
+    /// Never answer.
     Never,
-    /// It closes the connection without an answer.
+    /// Close the connection without an answer.
     Close,
 }
 
 type Manner = Arc<dyn Fn(usize, &Heard) -> Reply + Send + Sync>;
 
-/// A receiver. Dropping it closes its connections in the middle of whatever they do.
+/// A receiver. Dropping it closes its connections, even in the middle of a request.
 pub struct Receiver {
     address: SocketAddr,
     heard: Arc<Mutex<Vec<Heard>>>,
@@ -68,12 +68,12 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// One that answers 204 to all.
+    /// A receiver that answers 204 to all.
     pub async fn start() -> Self {
         Self::with(|_, _| Reply::Status(204)).await
     }
 
-    /// One that answers as this says, given how many requests there were before, and the request.
+    /// A receiver with this behavior, which gets the number of earlier requests, and the request.
     pub async fn with(manner: impl Fn(usize, &Heard) -> Reply + Send + Sync + 'static) -> Self {
         Self::listen(manner, None).await
     }
@@ -98,7 +98,7 @@ impl Receiver {
         receiver
     }
 
-    /// Has it answer otherwise from now on.
+    /// Changes its behavior.
     pub fn set(&self, manner: impl Fn(usize, &Heard) -> Reply + Send + Sync + 'static) {
         *self.manner.lock().expect("no panic") = Arc::new(manner);
     }
@@ -107,17 +107,17 @@ impl Receiver {
         format!("{}://localhost:{}/hook", self.scheme, self.address.port())
     }
 
-    /// What it was sent so far.
+    /// The requests so far.
     pub fn heard(&self) -> MutexGuard<'_, Vec<Heard>> {
         self.heard.lock().expect("no panic")
     }
 
-    /// How many different ids it was sent.
+    /// The distinct ids that it got.
     pub fn ids(&self) -> std::collections::BTreeSet<String> {
         self.heard().iter().map(|heard| heard.id().to_owned()).collect()
     }
 
-    /// Kills it in the middle of its requests; nobody listens then.
+    /// Kills it in the middle of its requests; its port is closed then.
     pub async fn kill(&mut self) {
         drop(self.end.take());
         if let Some(ended) = self.ended.take() {
@@ -125,12 +125,12 @@ impl Receiver {
         }
     }
 
-    /// Starts it again where it was.
+    /// Starts it again on the same port.
     pub async fn start_again(&mut self) {
         self.serve(None).await;
     }
 
-    /// Listens where it did; a connection of somebody else may have been given the port meanwhile, for a while.
+    /// Listens on the same port; an outgoing connection may have been given it for a while.
     async fn listener(&self) -> TcpListener {
         let begun = Instant::now();
         loop {
@@ -180,7 +180,7 @@ async fn connection(
     manner: Arc<Mutex<Manner>>,
 ) {
     let service = service_fn(|request| answer(request, &heard, &manner));
-    // It ends when the other side ends it, or the answer says so.
+    // It ends when the client ends it, or the answer says so.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -211,7 +211,7 @@ async fn answer(
     }
 }
 
-/// An answer; `header` is a header with its value behind a colon.
+/// A response; `header` is a header with its value after a colon.
 fn response(status: u16, header: &str, body: String) -> Response<Full<Bytes>> {
     let (name, value) = header.split_once(':').unwrap_or((header, ""));
     let builder = Response::builder().status(status).header(name, value.trim());
