@@ -21,7 +21,7 @@ const HELD_MAX: usize = 100_000;
 enum Standing {
     /// It keeps this asset.
     Keeps(String),
-    /// It does not exist, or could not be opened; the reason.
+    /// It does not exist, and was not opened; the reason.
     Missing(String),
     /// The engine could not answer; the reason.
     Unclear(String),

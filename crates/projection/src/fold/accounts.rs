@@ -1,4 +1,4 @@
-//! What events do to accounts.
+//! Applies events to accounts.
 
 use scarce_core::accounts::Status;
 use scarce_core::event::{
@@ -142,7 +142,7 @@ fn set_overdraft(tables: &mut Tables, set: &AccountOverdraftSet, origin: &Origin
     row.is_covered(spot)
 }
 
-/// The row of an account, changed now.
+/// The row of an account, changed in this batch.
 pub(super) fn existing<'t>(
     tables: &'t mut Tables,
     account: &Id,
@@ -155,19 +155,19 @@ pub(super) fn existing<'t>(
 }
 
 impl AccountRow {
-    /// Moves money in, or out.
+    /// Adds money, or removes it.
     pub(super) fn shift(&mut self, amount: i64) {
         self.balance = self.balance.saturating_add(amount);
         self.available = self.available.saturating_add(amount);
     }
 
-    /// Sets money aside, or gives it free.
+    /// Holds money, or releases it.
     pub(super) fn hold(&mut self, amount: i64) {
         self.held = self.held.saturating_add(amount);
         self.available = self.available.saturating_sub(amount);
     }
 
-    /// The entry of a movement that has just happened, to or from the world outside.
+    /// The entry of a movement that was just applied, to or from outside.
     pub(super) fn entry(&self, kind: EntryKind, amount: i64, origin: &Origin<'_>) -> EntryRow {
         EntryRow {
             partition_id: origin.partition_id(),
@@ -197,7 +197,7 @@ impl AccountRow {
         spot.holds(self.status != Status::Closed, || "the account is closed".to_owned())
     }
 
-    /// What was spent or held must have been there.
+    /// Checks that the amount that was spent or held was available.
     pub(super) fn is_covered(&self, spot: Spot<'_>) -> Result<(), Mistake> {
         let Self { available, overdraft, .. } = *self;
         spot.holds(available >= -overdraft, || {

@@ -1,4 +1,4 @@
-//! What events do to coupons.
+//! Applies events to coupons.
 
 use scarce_core::command::shapes::{Limit, Subject, Window};
 use scarce_core::coupons::ClaimStatus;
@@ -61,7 +61,7 @@ fn update(tables: &mut Tables, updated: &CouponUpdated, origin: &Origin<'_>) -> 
     set_limits(tables, &updated.coupon, &updated.limits, origin)
 }
 
-/// Limits keep their places and what they count; further ones come last.
+/// Existing limits keep their order and their counters; new ones come last.
 fn set_limits(
     tables: &mut Tables,
     coupon: &Id,
@@ -186,7 +186,7 @@ fn existing<'t>(
     Ok(row)
 }
 
-/// A claim that can be used: neither used nor voided, and not past its deadline.
+/// A claim that can be used: neither redeemed nor revoked, and not past its deadline.
 fn open_claim<'t>(
     tables: &'t mut Tables,
     coupon: &Id,

@@ -1,4 +1,4 @@
-//! What events do to holds.
+//! Applies events to holds.
 
 use scarce_core::accounts::HoldStatus;
 use scarce_core::event::{HoldCaptured, HoldExpired, HoldExtended, HoldPlaced, HoldVoided};
@@ -76,7 +76,7 @@ pub(super) fn capture(
     pay(tables, captured, freed, origin)
 }
 
-/// Moves what was captured; `freed` is no longer held.
+/// Moves the captured amount; `freed` is no longer held.
 fn pay(tables: &mut Tables, captured: &HoldCaptured, freed: i64, origin: &Origin<'_>) -> Result<(), Mistake> {
     let HoldCaptured { account, hold, to, balance, held, available, to_balance, .. } = captured;
     let (amount, kind) = (signed(captured.amount), EntryKind::Capture);
@@ -85,7 +85,7 @@ fn pay(tables: &mut Tables, captured: &HoldCaptured, freed: i64, origin: &Origin
     let is_own = to.as_ref() == Some(account);
     let source = existing(tables, account, spot, origin)?;
     source.hold(freed.saturating_neg());
-    // What an account captures for itself moves no money, and leaves no entry.
+    // An account that captures its own hold moves no money, and gets no entry.
     source.shift(if is_own { 0 } else { amount.saturating_neg() });
     spot.same("held", source.held, signed(*held))?;
     source.comes_to(*balance, *available, spot)?;
@@ -109,7 +109,7 @@ fn pay(tables: &mut Tables, captured: &HoldCaptured, freed: i64, origin: &Origin
     Ok(())
 }
 
-/// What the end of a hold came to.
+/// The result of a hold's end.
 struct Freed {
     amount: u64,
     held: u64,
@@ -127,7 +127,7 @@ fn free(
     let row = open_hold(tables, account, hold, spot)?;
     let amount = row.amount;
     spot.same("amount", amount, signed(figures.amount))?;
-    // One that expired ended at its deadline, whenever that was noticed.
+    // A hold that expired ended at its deadline, whenever that was noticed.
     let ended_at_ms = match status {
         HoldStatus::Expired => row.deadline_ms.unwrap_or(origin.at_ms),
         _ => origin.at_ms,

@@ -13,7 +13,7 @@ pub(super) fn text(value: &Value) -> Text {
     out.into()
 }
 
-/// Names and values by turns, as an object.
+/// Alternating names and values, as an object.
 pub(super) fn object(pairs: &[Value]) -> Text {
     let mut out = "{".to_owned();
     for (at, pair) in pairs.chunks_exact(2).enumerate() {
@@ -28,8 +28,7 @@ pub(super) fn object(pairs: &[Value]) -> Text {
     out.into()
 }
 
-/// The figures of an applied operation in the order of its command's answer; the facts of a refusal by their
-/// names.
+/// The values of an applied operation in the order of its command's answer; the facts of a refusal by name.
 pub(super) fn facts(outcome: &Outcome) -> Text {
     if !outcome.is_applied() {
         let named = scarce_api::answer::facts(outcome.code, &outcome.facts);

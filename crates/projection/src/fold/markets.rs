@@ -1,4 +1,4 @@
-//! What events do to markets and orders.
+//! Applies events to markets and orders.
 
 use scarce_core::command::shapes::Side;
 use scarce_core::event::{
@@ -165,7 +165,7 @@ fn fill(
     spot.same("side", row.side.word(), part.side.word())?;
     let is_maker = part.side != traded.taker_side;
     let is_within = match (row.price, part.side) {
-        // An order that rested trades at its price, and one that came at no worse than its own.
+        // The resting order trades at its own price, the incoming one at no worse than its limit.
         (limit, _) if is_maker => limit == Some(price),
         (None, _) => true,
         (Some(limit), Side::Buy) => price <= limit,
@@ -225,7 +225,7 @@ fn replace(tables: &mut Tables, replaced: &OrderReplaced, origin: &Origin<'_>) -
     Ok(())
 }
 
-/// The row of an order that lives, changed now.
+/// The row of an active order, changed in this batch.
 fn live<'t>(
     tables: &'t mut Tables,
     market: &Id,

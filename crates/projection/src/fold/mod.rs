@@ -1,4 +1,4 @@
-//! What the events of a partition come to in rows. Nothing here talks to a database.
+//! Turns the events of a partition into rows. Nothing here accesses a database.
 
 mod accounts;
 mod coupons;
@@ -24,51 +24,51 @@ use tables::Tables;
 
 use crate::table::Text;
 
-/// Why a batch cannot follow what is in the tables.
+/// Why a batch does not fit the tables.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Misfit {
     /// An event contradicts the rows.
     #[error(transparent)]
     Mistake(#[from] Mistake),
-    /// Events between are missing.
+    /// Events between the tables and the batch are missing.
     #[error(
         "the tables hold the log of partition {partition} up to {tables}, and what was offered begins at {offered}"
     )]
     Gap {
-        /// Whose log.
+        /// The partition of the log.
         partition: u32,
         /// The cursor.
         tables: Position,
-        /// The first event that was offered.
+        /// The first event of the batch.
         offered: Position,
     },
-    /// Events that are in the tables were given other contents.
+    /// The log has other events at sequences that are in the tables.
     #[error(
         "the tables hold the log of partition {partition} up to {tables}, and {offered} comes now: the log lost events after a failover, and numbers them anew"
     )]
     Rewritten {
-        /// Whose log.
+        /// The partition of the log.
         partition: u32,
         /// The cursor.
         tables: Position,
-        /// The event whose number was given before.
+        /// The event whose sequence was taken before.
         offered: Position,
     },
-    /// A batch of another partition.
+    /// The batch belongs to another partition.
     #[error("a batch of partition {found} was offered to the consumer of partition {partition}")]
     Partition {
-        /// Whose consumer this is.
+        /// The consumer's partition.
         partition: u32,
-        /// Whose batch it is.
+        /// The batch's partition.
         found: u32,
     },
 }
 
-/// The place behind the last event that is in the tables, and what else a fold goes on from.
+/// The position of the last event in the tables, and the other state of the fold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogCursor {
     pub(crate) position: Position,
-    /// The first event of an operation whose further steps follow.
+    /// The first event of an operation that has not finished its steps.
     pub(crate) step_sequence: Option<u64>,
     /// The stamp of the last entry.
     pub(crate) at_ms: Option<u64>,
@@ -80,12 +80,12 @@ pub(crate) struct Fold {
     partition: u32,
     pub(crate) cursor: LogCursor,
     pub(crate) tables: Tables,
-    /// How long an engine remembers operation ids at least.
+    /// The minimum time for which an engine remembers operation ids.
     ids_kept_ms_min: i64,
 }
 
 impl Misfit {
-    /// What to do about it.
+    /// The advice for the operator.
     pub(crate) fn advice(&self) -> &'static str {
         match self {
             Self::Mistake(_) => {
@@ -107,7 +107,7 @@ impl Fold {
         Self { partition, cursor, tables: Tables::new(rows_max), ids_kept_ms_min }
     }
 
-    /// Whether a batch has anything that is not in the tables; and whether it can follow what is.
+    /// Whether a batch has events that are not in the tables; fails if it does not follow them.
     pub(crate) fn has_news(&self, batch: &Batch) -> Result<bool, Misfit> {
         let partition = self.partition;
         if batch.partition != partition {
@@ -133,7 +133,7 @@ impl Fold {
         Ok(reached != self.cursor.position)
     }
 
-    /// Notes which rows the batch will use.
+    /// Notes the rows that the batch will use.
     pub(crate) fn want(&mut self, batch: &Batch) {
         for entry in batch.entries.iter().filter(|entry| !is_known(entry, self.cursor.position)) {
             for (_, event) in news(entry, self.cursor.position.sequence) {
@@ -145,14 +145,14 @@ impl Fold {
         }
     }
 
-    /// The cursor behind the batch.
+    /// The cursor after the batch.
     pub(crate) fn reaches(&self, batch: &Batch) -> LogCursor {
         batch.entries.iter().fold(self.cursor, |cursor, entry| {
             if is_known(entry, self.cursor.position) { cursor } else { cursor.behind(entry) }
         })
     }
 
-    /// Folds the batch, whose rows are all here.
+    /// Applies the batch, whose rows are all loaded.
     pub(crate) fn apply(&mut self, batch: &Batch) -> Result<(), Mistake> {
         let mut cursor = self.cursor;
         for entry in &batch.entries {
@@ -164,7 +164,7 @@ impl Fold {
         Ok(())
     }
 
-    /// The batch is in the database.
+    /// Notes that the batch is in the database.
     pub(crate) fn settle(&mut self, reached: LogCursor) {
         self.tables.settle();
         self.cursor = reached;
@@ -194,7 +194,7 @@ impl Fold {
 }
 
 impl LogCursor {
-    /// The cursor behind an entry that follows.
+    /// The cursor after the next entry.
     fn behind(self, entry: &Entry) -> Self {
         Self {
             position: entry.end(),
@@ -203,18 +203,18 @@ impl LogCursor {
         }
     }
 
-    /// The first event of the operation that an entry which follows belongs to.
+    /// The first event of the operation to which the next entry belongs.
     fn first_sequence(self, entry: &Entry) -> u64 {
         self.step_sequence.unwrap_or(entry.head.sequence_first)
     }
 }
 
-/// Whether all of an entry is at or before the place.
+/// Whether all of an entry is at or before the position.
 fn is_known(entry: &Entry, reached: Position) -> bool {
     entry.sequence_last() <= reached.sequence && entry.head.epoch <= reached.epoch
 }
 
-/// The events of an entry behind a sequence.
+/// The events of an entry after a sequence.
 fn news(entry: &Entry, after: u64) -> impl Iterator<Item = (u64, &Event)> {
     (entry.head.sequence_first..).zip(&entry.events).filter(move |(sequence, _)| *sequence > after)
 }
@@ -226,7 +226,7 @@ fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), 
         Event::Packets(event) => packets::apply(tables, event, origin),
         Event::Coupon(event) => coupons::apply(tables, event, origin),
         Event::Market(event) => markets::apply(tables, event, origin),
-        // The entry as a whole tells what concerns operations.
+        // Operations are recorded for the entry as a whole.
         Event::Operation(
             OperationEvent::OperationRefused(_)
             | OperationEvent::OperationResolved(_)
@@ -241,7 +241,7 @@ fn text(id: &Id) -> Text {
     id.as_str().into()
 }
 
-/// The key of what is named within something.
+/// The key of a resource that is named within another one.
 fn pair(of: &Id, id: &Id) -> CompactString {
     let mut key = CompactString::with_capacity(of.as_str().len() + id.as_str().len() + 1);
     key.push_str(of.as_str());
@@ -250,7 +250,7 @@ fn pair(of: &Id, id: &Id) -> CompactString {
     key
 }
 
-/// The key of what is numbered within something.
+/// The key of a resource that is numbered within another one.
 fn numbered(of: &Id, number: u64) -> CompactString {
     compact_str::format_compact!("{of}\0{number}")
 }

@@ -1,4 +1,4 @@
-//! What is noted of operations.
+//! Records operations.
 
 use compact_str::CompactString;
 use hashbrown::HashMap;
@@ -15,22 +15,22 @@ use crate::table::Cell;
 /// How often operation ids were used before.
 ///
 /// An engine forgets an id after a while, and then it is free again; but hardly any is ever used twice. So
-/// nobody looks: an id is noted as used for the first time, and the database refuses what it has already.
-/// Only then, with `careful` set, the earlier uses of all ids of the batch are looked up.
+/// earlier uses are not looked up: an id is recorded as used for the first time, and the database refuses a
+/// duplicate. Only then, with `careful` set, the earlier uses of all ids of the batch are looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    /// Whether earlier uses are looked up. Counted down, batch after batch.
+    /// For how many more batches earlier uses are looked up.
     careful: u32,
     wanted: HashMap<CompactString, Vec<Cell>, Hash>,
     /// The last use and its stamp.
     known: HashMap<CompactString, (i64, i64), Hash>,
 }
 
-/// For how many batches earlier uses are looked up after one was met: there may be more of them.
+/// For how many batches earlier uses are looked up after one was found: there may be more of them.
 const CAREFUL_BATCHES: u32 = 50;
 
 impl Uses {
-    /// Looks earlier uses up in this batch, and in some more.
+    /// Looks up earlier uses in this batch, and in some more.
     pub(crate) fn be_careful(&mut self) {
         self.careful = CAREFUL_BATCHES;
     }
@@ -66,7 +66,7 @@ fn cells(operation: &OperationMark, partition: u32) -> Vec<Cell> {
     names.into_iter().chain([Cell::from(i64::from(partition))]).collect()
 }
 
-/// Notes an operation that is finished; its first event had `first_sequence`. An id is not used again within
+/// Records a finished operation; its first event had `first_sequence`. An id is not used again within
 /// `kept_ms_min`.
 pub(super) fn note(
     tables: &mut Tables,

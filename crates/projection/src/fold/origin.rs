@@ -1,17 +1,17 @@
-//! Where in the log an event stands, and what is said when it does not fit the rows.
+//! An event's position in the log, and the error when it does not fit the rows.
 
 use std::fmt::Display;
 
 use crate::table::Text;
 
-/// An event's place in the log, and what it has in common with the others of its entry.
+/// An event's position in the log, and the fields that it shares with the others of its entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) partition: u32,
     pub(crate) epoch: i64,
     pub(crate) sequence: i64,
     pub(crate) at_ms: i64,
-    /// The caller's id; nothing for deadlines and for callers who gave none.
+    /// The caller's id; `None` for deadlines and for callers who gave none.
     pub(crate) operation: Option<&'a Text>,
     /// The event's name.
     pub(crate) event: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct Mistake {
     what: String,
 }
 
-/// The row that an event is held against.
+/// The row that an event is checked against.
 #[derive(Clone, Copy)]
 pub(crate) struct Spot<'a> {
     origin: &'a Origin<'a>,
@@ -73,12 +73,12 @@ impl Spot<'_> {
         Mistake { partition, epoch, sequence, event, table: self.table, key, what }
     }
 
-    /// The row, which must be there.
+    /// The row, which must exist.
     pub(crate) fn found<R>(&self, row: Option<R>) -> Result<R, Mistake> {
         row.ok_or_else(|| self.mistake("there is no such row, and the event speaks of one".to_owned()))
     }
 
-    /// There must be no such row.
+    /// Checks that there is no such row.
     pub(crate) fn none<R>(&self, row: Option<&R>) -> Result<(), Mistake> {
         match row {
             None => Ok(()),
@@ -86,7 +86,7 @@ impl Spot<'_> {
         }
     }
 
-    /// What the rows come to must be what the event says.
+    /// Checks that the value from the rows is the one in the event.
     pub(crate) fn same<T: PartialEq + Display + Copy>(
         &self,
         figure: &str,
@@ -99,7 +99,7 @@ impl Spot<'_> {
         Err(self.mistake(format!("{figure} is {expected} by the rows, and {found} by the event")))
     }
 
-    /// Something that must be so wherever such an event is made.
+    /// Checks a condition that holds for every such event.
     pub(crate) fn holds(&self, is_so: bool, what: impl FnOnce() -> String) -> Result<(), Mistake> {
         if is_so { Ok(()) } else { Err(self.mistake(what())) }
     }

@@ -1,4 +1,4 @@
-//! What events do to red packets. Nothing that is still to be drawn is read here.
+//! Applies events to red packets. Packets that are still to be drawn are not read here.
 
 use scarce_core::event::{
     PacketsClaimed, PacketsClosed, PacketsCreated, PacketsEvent, PacketsExhausted, PacketsFilled,
@@ -109,7 +109,7 @@ fn close(tables: &mut Tables, closed: &PacketsClosed, origin: &Origin<'_>) -> Re
     row.closed_at_ms = Some(origin.at_ms);
     row.seed = closed.seed.as_ref().map(hex);
     row.method = closed.method;
-    // Amounts that were given one by one have no bounds.
+    // Amounts that were listed one by one have no bounds.
     row.amount_min = closed.method.map(|_| signed(closed.min));
     row.amount_max = closed.max.map(signed);
     Ok(())

@@ -1,4 +1,4 @@
-//! What events do to reservations.
+//! Applies events to reservations.
 
 use scarce_core::event::{
     ReservationConfirmed, ReservationExpired, ReservationExtended, ReservationPlaced, ReservationReleased,
@@ -105,7 +105,7 @@ pub(super) fn confirm(
     Ok(())
 }
 
-/// What the end of a reservation without a sale came to.
+/// The result of a reservation that ended without a sale.
 struct GivenUp<'a> {
     owner: &'a Id,
     quantity: u64,
@@ -124,7 +124,7 @@ fn give_up(
     let row = open_reservation(tables, sku, reservation, spot)?;
     row.is_of(given_up.owner, given_up.quantity, spot)?;
     row.status = status;
-    // One that expired ended at its deadline, whenever that was noticed.
+    // A reservation that expired ended at its deadline, whenever that was noticed.
     let ended_at_ms = if status == ReservationStatus::Expired { row.deadline_ms } else { origin.at_ms };
     row.ended_at_ms = Some(ended_at_ms);
     let spot = origin.row("stock", sku);

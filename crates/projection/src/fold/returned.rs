@@ -1,4 +1,4 @@
-//! Which units came back, so that none comes back twice.
+//! The units that were returned, so that none is returned twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,33 +7,33 @@ use scarce_core::types::Id;
 use super::text;
 use crate::table::Text;
 
-/// Ranges of serials that came back, as far as those of the batch could overlap with them: first serial and
-/// how many, by item.
+/// Ranges of returned serials, as far as the batch's ranges could overlap with them: first serial and count,
+/// by item.
 #[derive(Debug, Default)]
 pub(crate) struct Returned {
     ranges: BTreeMap<(Text, i64), i64>,
-    /// For each range of the batch, the item and the serial behind it: the last range that begins before
-    /// that is to be read.
+    /// For each range of the batch, the item and the serial after its end: the last range that begins before
+    /// that must be read.
     wanted: BTreeSet<(Text, i64)>,
 }
 
 impl Returned {
-    /// Notes that the range before `end` comes back in this batch.
+    /// Notes that the batch returns the range before `end`.
     pub(crate) fn want(&mut self, sku: &Id, end: i64) {
         self.wanted.insert((text(sku), end));
     }
 
-    /// What is to be read.
+    /// The ranges to read.
     pub(crate) fn wanted(&mut self) -> Vec<(Text, i64)> {
         std::mem::take(&mut self.wanted).into_iter().collect()
     }
 
-    /// Takes in a range that was read.
+    /// Adds a range that was read.
     pub(crate) fn take_in(&mut self, sku: Text, first: i64, count: i64) {
         self.ranges.insert((sku, first), count);
     }
 
-    /// Adds a range; says what is wrong when some of it came back before.
+    /// Adds a range; fails if some of it was returned before.
     pub(crate) fn add(&mut self, sku: &Id, first: i64, count: i64) -> Result<(), String> {
         let sku = text(sku);
         let end = first.saturating_add(count);
@@ -51,7 +51,7 @@ impl Returned {
         Ok(())
     }
 
-    /// The batch is in the database.
+    /// Notes that the batch is in the database.
     pub(crate) fn clear(&mut self) {
         self.ranges.clear();
     }

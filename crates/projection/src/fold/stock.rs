@@ -1,4 +1,4 @@
-//! What events do to countable things.
+//! Applies events to stock.
 
 use scarce_core::event::{
     StockAdjusted, StockAudited, StockAvailableAgain, StockCreated, StockEvent, StockRestocked,
@@ -164,7 +164,7 @@ fn audit(tables: &mut Tables, audited: &StockAudited, origin: &Origin<'_>) -> Re
     spot.same("consistent", audited.expected == audited.counted, audited.consistent)
 }
 
-/// The row of an item, changed now.
+/// The row of an item, changed in this batch.
 pub(super) fn existing<'t>(
     tables: &'t mut Tables,
     sku: &Id,
@@ -181,7 +181,7 @@ impl StockRow {
         spot.same("status", self.status.word(), StockStatus::Open.word())
     }
 
-    /// Units that can be had, or no more.
+    /// Makes units available, or no longer.
     pub(super) fn make_available(&mut self, quantity: i64) {
         self.available = self.available.saturating_add(quantity);
         if self.available > 0 {
@@ -189,7 +189,7 @@ impl StockRow {
         }
     }
 
-    /// Gives the next serials.
+    /// Assigns the next serials.
     pub(super) fn sell(
         &mut self,
         quantity: i64,
@@ -225,7 +225,7 @@ impl StockRow {
     }
 }
 
-/// Units that became an owner's.
+/// Units that were sold to an owner.
 pub(super) struct Sale<'a> {
     pub(super) sku: &'a Id,
     pub(super) owner: &'a Id,

@@ -1,4 +1,4 @@
-//! All rows that the fold of a partition holds.
+//! All rows that the fold of a partition caches.
 
 use std::mem::take;
 
@@ -13,8 +13,8 @@ use crate::table::{Manner, Row, Sheet};
 use super::operations::Uses;
 use super::returned::Returned;
 
-/// The rows of a partition: those that change, as many as are kept, and the new ones of the batch of those
-/// that never change.
+/// The rows of a partition: of tables whose rows change, as many as are cached; of tables whose rows never
+/// change, the new ones of the batch.
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub(crate) accounts: Shelf<AccountRow>,
@@ -34,13 +34,13 @@ pub(crate) struct Tables {
     pub(crate) packet_claims: Vec<PacketClaimRow>,
     pub(crate) trades: Vec<TradeRow>,
     pub(crate) operations: Vec<OperationRow>,
-    /// Which units came back before.
+    /// Which units were returned before.
     pub(crate) returned: Returned,
     /// How often operation ids were used before.
     pub(crate) uses: Uses,
 }
 
-/// Calls something for every shelf.
+/// Runs code for every shelf.
 macro_rules! each_shelf {
     ($tables:ident, $shelf:ident => $does:expr) => {{
         {
@@ -93,7 +93,7 @@ macro_rules! each_shelf {
 pub(crate) use each_shelf;
 
 impl Tables {
-    /// Keeps up to about so many rows of each table.
+    /// Caches up to about this many rows of each table.
     pub(crate) fn new(rows_max: usize) -> Self {
         Self {
             accounts: Shelf::new(rows_max),
@@ -119,7 +119,7 @@ impl Tables {
         }
     }
 
-    /// What the batch comes to, table by table; taken out as far as it is not kept.
+    /// The rows that the batch writes, table by table; moved out if they are not cached.
     pub(crate) fn sheets(&mut self) -> Vec<Sheet> {
         let mut sheets = vec![
             new(&mut self.entries),
@@ -134,7 +134,7 @@ impl Tables {
         sheets
     }
 
-    /// The batch is in the database.
+    /// Notes that the batch is in the database.
     pub(crate) fn settle(&mut self) {
         each_shelf!(self, shelf => shelf.settle());
         self.returned.clear();

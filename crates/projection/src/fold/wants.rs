@@ -1,4 +1,4 @@
-//! Which rows a batch will use, so that those that are not held are read at once.
+//! Finds the rows that a batch will use, so that missing ones are read together.
 
 use scarce_core::event::{
     AccountEvent, CouponEvent, Event, MarketEvent, OperationEvent, PacketsEvent, StockEvent,
@@ -175,7 +175,7 @@ fn of_market(tables: &mut Tables, event: &MarketEvent) {
     }
 }
 
-/// A row that must be there.
+/// A row that must exist.
 fn one<R: Row + Clone>(shelf: &mut Shelf<R>, id: &Id) {
     shelf.want(id.as_str(), || vec![Cell::from(id.as_str())]);
 }
@@ -188,7 +188,7 @@ fn number<R: Row + Clone>(shelf: &mut Shelf<R>, of: &Id, number: u64) {
     shelf.want(&numbered(of, number), || vec![Cell::from(of.as_str()), Cell::from(signed(number))]);
 }
 
-/// A row that is made; looked for only when that is asked for.
+/// A row that is created; looked up only if `is_careful`.
 fn new<R: Row + Clone>(shelf: &mut Shelf<R>, is_careful: bool, id: &Id) {
     if is_careful { one(shelf, id) } else { shelf.expect(id.as_str()) }
 }
