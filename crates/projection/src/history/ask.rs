@@ -1,4 +1,4 @@
-//! Histories by their names, as ports and tools ask for them.
+//! Histories by name, for ports and tools.
 
 use scarce_api::history::{Asked, HistoryId};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use super::{History, Page, PageOrder, Paging, Span};
 use crate::ProjectionError;
 
 impl History {
-    /// A page of a history, its rows as JSON objects with the members that its table says.
+    /// A page of a history, its rows as JSON objects with the fields of its table.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn ask(&self, asked: &Asked) -> Result<Page<Value>, ProjectionError> {
         let paging = Paging {
             limit: asked.limit,
@@ -59,7 +59,7 @@ impl History {
     }
 }
 
-/// What is never so much that it comes in pages.
+/// A list that is short enough for one page.
 fn whole<T>(rows: Vec<T>) -> Page<T> {
     Page { rows, has_more: false, cursor: None }
 }

@@ -1,4 +1,4 @@
-//! Coupons: what was claimed.
+//! Coupons: their claims.
 
 use super::History;
 use super::page::{List, Page, Paging};
@@ -7,31 +7,31 @@ use crate::ProjectionError;
 use crate::table::{Cell, Column};
 
 record! {
-    /// What somebody was given of a coupon.
+    /// A claim of a coupon.
     CouponClaim of "coupon_claims" {
-        /// Of which coupon.
+        /// The coupon.
         coupon_id: String,
-        /// The claim's serial there.
+        /// The claim's serial within the coupon.
         serial: i64,
-        /// Whose.
+        /// The user.
         user_id: String,
-        /// By what it was counted: dimensions with their values, the user among them.
+        /// The dimensions with their values by which it was counted, the user among them.
         subject: serde_json::Value,
-        /// `open`, `redeemed` or `revoked`. One that is open and past its deadline cannot be used any more.
+        /// `open`, `redeemed` or `revoked`. An open one past its deadline cannot be used any more.
         status: String,
-        /// From when on it cannot be used.
+        /// The time from which it cannot be used.
         deadline_ms: Option<i64>,
-        /// Of one that was revoked, the limits in which it no longer counts.
+        /// For a revoked one, the limits in which it no longer counts.
         given_back: Option<serde_json::Value>,
-        /// By which operation it was given.
+        /// The operation that claimed it.
         operation_id: Option<String>,
-        /// Where it happened.
+        /// The partition.
         partition_id: i64,
-        /// The event's number there.
+        /// The event's sequence in the partition.
         sequence: i64,
-        /// When it was given.
+        /// When it was claimed.
         claimed_at_ms: i64,
-        /// When it was used or voided.
+        /// When it was redeemed or revoked.
         ended_at_ms: Option<i64>,
     }
 }
@@ -40,10 +40,10 @@ const CLAIMS: &[Column] =
     &[Column::integer("claimed_at_ms"), Column::text("coupon_id"), Column::integer("serial")];
 
 impl History {
-    /// What a user claimed, of one coupon or of all.
+    /// A user's claims, of one coupon or of all.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn user_coupon_claims(
         &self,
         user_id: &str,
@@ -57,10 +57,10 @@ impl History {
             .await
     }
 
-    /// What was claimed of a coupon.
+    /// The claims of a coupon.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn coupon_claims(
         &self,
         coupon_id: &str,

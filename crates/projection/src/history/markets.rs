@@ -7,31 +7,31 @@ use crate::ProjectionError;
 use crate::table::{Cell, Column};
 
 record! {
-    /// An order and what became of it.
+    /// An order with its state.
     MarketOrder of "orders" {
-        /// In which market.
+        /// The market.
         market_id: String,
-        /// Its name there.
+        /// Its name in the market.
         order_id: String,
         /// Which order of this name it is, counted from 1.
         use_number: i64,
-        /// Whose.
+        /// The owner.
         owner_id: String,
         /// `BUY` or `SELL`.
         side: String,
-        /// Its limit; nothing for a market order.
+        /// Its limit; `None` for a market order.
         price: Option<i64>,
-        /// What it asks for in all: filled and remaining.
+        /// Its total quantity: filled and remaining.
         quantity: i64,
-        /// What it has got.
+        /// The filled quantity.
         filled: i64,
-        /// What is open; of one that was cancelled, what will never be filled.
+        /// The open quantity; for a cancelled order, the quantity that was not filled.
         remaining: i64,
-        /// What it asked for at first.
+        /// Its original quantity.
         quantity_placed: i64,
         /// `GTC`, `IOC`, `FOK` or `POST`.
         tif: String,
-        /// What happens where it meets an order of its owner.
+        /// What happens when it meets an order of the same owner.
         stp: String,
         /// `open`, `partially_filled`, `filled` or `cancelled`.
         status: String,
@@ -41,11 +41,11 @@ record! {
         first_trade: Option<i64>,
         /// The number of its last trade.
         last_trade: Option<i64>,
-        /// By which operation it was placed.
+        /// The operation that placed it.
         operation_id: Option<String>,
         /// When it was placed.
         placed_at_ms: i64,
-        /// When it changed last.
+        /// When it last changed.
         updated_at_ms: i64,
         /// When it ended.
         ended_at_ms: Option<i64>,
@@ -53,31 +53,31 @@ record! {
 }
 
 record! {
-    /// Two orders that met.
+    /// A trade between two orders.
     Trade of "trades" {
-        /// In which market.
+        /// The market.
         market_id: String,
-        /// Its number there, from 1.
+        /// Its number in the market, from 1.
         trade: i64,
-        /// The price of the order that rested.
+        /// The price of the resting order.
         price: i64,
         /// How many units.
         quantity: i64,
-        /// Which side came and took: `BUY` or `SELL`.
+        /// The side of the incoming order: `BUY` or `SELL`.
         taker_side: String,
-        /// The order that rested.
+        /// The resting order.
         maker_order_id: String,
-        /// Whose it was.
+        /// Its owner.
         maker_owner_id: String,
-        /// The order that came.
+        /// The incoming order.
         taker_order_id: String,
-        /// Whose it was.
+        /// Its owner.
         taker_owner_id: String,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
-        /// Where it happened.
+        /// The partition.
         partition_id: i64,
-        /// The event's number there.
+        /// The event's sequence in the partition.
         sequence: i64,
         /// When.
         at_ms: i64,
@@ -89,10 +89,10 @@ const ORDERS: &[Column] =
 const TRADES: &[Column] = &[Column::integer("trade")];
 
 impl History {
-    /// An owner's orders in a market, whatever became of them.
+    /// An owner's orders in a market, in any state.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn owner_orders(
         &self,
         market_id: &str,
@@ -105,7 +105,7 @@ impl History {
             .await
     }
 
-    /// All orders of a name: usually one; more where the name was used again a day after an order's end.
+    /// All orders of a name: usually one; more if the name was reused a day after an order's end.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -117,7 +117,7 @@ impl History {
     /// The trades of a market.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn trades(&self, market_id: &str, paging: &Paging) -> Result<Page<Trade>, ProjectionError> {
         List::new("trades", TRADES)
             .only("market_id = ?", [Cell::from(market_id)])
@@ -128,14 +128,14 @@ impl History {
     /// The trades of an order.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn order_trades(
         &self,
         order: &MarketOrder,
         paging: &Paging,
     ) -> Result<Page<Trade>, ProjectionError> {
         let MarketOrder { market_id, order_id, first_trade, last_trade, .. } = order;
-        // An order that never traded has none between these.
+        // For an order that never traded, this range is empty.
         let (first, last) = (first_trade.unwrap_or(1), last_trade.unwrap_or(0));
         List::new("fills", TRADES)
             .only("market_id = ?", [Cell::from(market_id.as_str())])

@@ -1,5 +1,5 @@
-//! What happened, read from the tables: what an engine no longer holds. Amounts, quantities and serials are
-//! integers, times are Unix milliseconds; what there may be many of comes page by page.
+//! History, read from the tables: facts that an engine no longer keeps. Amounts, quantities and serials are
+//! integers, times are Unix milliseconds; long lists come in pages.
 
 mod ask;
 mod coupons;
@@ -21,7 +21,7 @@ pub use stock::{Reservation, SaleReceipt, StockMovement, StockReturn, Unit};
 
 use crate::Projection;
 
-/// Answers from the tables. Cheap to clone; some readers at a time, further ones wait.
+/// Reads history from the tables. Cheap to clone; a few readers run at a time, further ones wait.
 #[derive(Clone, Debug)]
 pub struct History {
     projection: Projection,

@@ -7,27 +7,27 @@ use crate::ProjectionError;
 use crate::table::{Cell, Column};
 
 record! {
-    /// A movement of money from one account's side.
+    /// One account's side of a movement of money.
     AccountEntry of "entries" {
-        /// Where it happened.
+        /// The partition.
         partition_id: i64,
-        /// The event's number there.
+        /// The event's sequence in the partition.
         sequence: i64,
-        /// Whose side this is.
+        /// The account.
         account_id: String,
-        /// The partition's leadership.
+        /// The partition's epoch.
         epoch: i64,
         /// `credit`, `debit`, `transfer` or `capture`.
         kind: String,
-        /// What came in; negative where it went out.
+        /// The amount that came in; negative if it went out.
         amount: i64,
-        /// What was there afterwards.
+        /// The balance afterwards.
         balance: i64,
-        /// The account on the other side; nothing for the world outside.
+        /// The other account; `None` for the outside world.
         counterparty_id: Option<String>,
         /// The hold that was captured.
         hold_id: Option<String>,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
         /// When.
         at_ms: i64,
@@ -35,25 +35,25 @@ record! {
 }
 
 record! {
-    /// Money set aside.
+    /// A hold on an account.
     Hold of "holds" {
-        /// On which account.
+        /// The account.
         account_id: String,
-        /// Its name there.
+        /// Its name within the account.
         hold_id: String,
         /// Which hold of this name it is, counted from 1.
         use_number: i64,
-        /// What it still holds.
+        /// The amount that it still holds.
         amount: i64,
-        /// What was paid out of it.
+        /// The amount that was captured.
         captured: i64,
-        /// What it held at first.
+        /// The original amount.
         amount_placed: i64,
         /// `open`, `captured`, `voided` or `expired`.
         status: String,
-        /// When it ends by itself.
+        /// When it expires.
         deadline_ms: Option<i64>,
-        /// By which operation it was placed.
+        /// The operation that placed it.
         operation_id: Option<String>,
         /// When it was placed.
         placed_at_ms: i64,
@@ -66,10 +66,10 @@ record! {
 const BY_TIME: &[Column] = &[Column::integer("at_ms"), Column::integer("sequence")];
 
 impl History {
-    /// An account's movements with the balance after each, within a stretch of time.
+    /// An account's movements within a span of time, with the balance after each.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn account_statement(
         &self,
         account_id: &str,
@@ -84,10 +84,10 @@ impl History {
             .await
     }
 
-    /// An account's holds by name, those that ended long ago included.
+    /// An account's holds by name, including those that ended long ago.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn account_holds(
         &self,
         account_id: &str,

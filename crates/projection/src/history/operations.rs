@@ -11,13 +11,14 @@ record! {
     Operation of "operations" {
         /// The caller's id.
         operation_id: String,
-        /// Whose ids these are; empty where callers are not told apart.
+        /// The namespace of the id; empty if callers are not told apart.
         namespace: String,
-        /// Where it was decided.
+        /// The partition that decided it.
         partition_id: i64,
-        /// Which operation of this id it is, counted from 1 there: an engine forgets ids after a while.
+        /// Which operation of this id it is, counted from 1 in the partition: an engine forgets ids after a
+        /// while.
         use_number: i64,
-        /// The partition's leadership.
+        /// The partition's epoch.
         epoch: i64,
         /// Its first event.
         first_sequence: i64,
@@ -33,7 +34,7 @@ record! {
 }
 
 impl History {
-    /// All operations of an id: usually one; more where it was used in several partitions, or again after it
+    /// All operations of an id: usually one; more if it was used in several partitions, or reused after it
     /// was forgotten.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Red packets: who got which.
+//! Red packets: their claims.
 
 use super::History;
 use super::page::{List, Page, Paging};
@@ -7,21 +7,21 @@ use crate::ProjectionError;
 use crate::table::{Cell, Column};
 
 record! {
-    /// A packet that became somebody's.
+    /// A claimed packet.
     PacketClaim of "packet_claims" {
-        /// Of which campaign.
+        /// The campaign.
         campaign_id: String,
-        /// Which one, from 1.
+        /// The packet's number, from 1.
         packet: i64,
-        /// Whose.
+        /// The user.
         user_id: String,
-        /// What it held.
+        /// Its amount.
         amount: i64,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
-        /// Where it happened.
+        /// The partition.
         partition_id: i64,
-        /// The event's number there.
+        /// The event's sequence in the partition.
         sequence: i64,
         /// When.
         at_ms: i64,
@@ -29,10 +29,10 @@ record! {
 }
 
 impl History {
-    /// Who got the packets of a campaign.
+    /// The claims of a campaign's packets.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn campaign_claims(
         &self,
         campaign_id: &str,
@@ -44,10 +44,10 @@ impl History {
             .await
     }
 
-    /// What packets a user got, by campaign.
+    /// A user's packets, by campaign.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn user_packets(
         &self,
         user_id: &str,

@@ -1,4 +1,4 @@
-//! Lists, a page at a time.
+//! Lists, one page at a time.
 
 use serde::Serialize;
 
@@ -6,27 +6,27 @@ use super::record::Record;
 use crate::table::{Cell, Column, ColumnKind};
 use crate::{Projection, ProjectionError};
 
-/// The most rows of one page.
+/// The maximum number of rows of a page.
 pub const LIMIT_MAX: u32 = 1_000;
 
-/// Which end of a list comes first.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageOrder {
-    /// What happened last.
+    /// The latest first.
     #[default]
     NewestFirst,
-    /// What happened first.
+    /// The earliest first.
     OldestFirst,
 }
 
-/// Which page of a list.
+/// Which page of a list to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paging {
-    /// How many rows at most, from 1 to [`LIMIT_MAX`]; other numbers count as the nearest of these.
+    /// The maximum number of rows, from 1 to [`LIMIT_MAX`]; other numbers are clamped to this range.
     pub limit: u32,
-    /// Where the page begins: the cursor of the page before, or nothing for the first.
+    /// Where the page begins: the cursor of the previous page, or `None` for the first.
     pub after: Option<String>,
-    /// Which end comes first; the same for all pages of a list.
+    /// The order; the same for all pages of a list.
     pub order: PageOrder,
 }
 
@@ -36,33 +36,33 @@ impl Default for Paging {
     }
 }
 
-/// A part of a list.
+/// The rows of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Page<T> {
     /// The rows in order.
     pub rows: Vec<T>,
-    /// Whether there are further ones.
+    /// Whether there are further rows.
     pub has_more: bool,
-    /// Where the next page begins, if there is one.
+    /// The cursor of the next page, if there is one.
     pub cursor: Option<String>,
 }
 
-/// A stretch of time, in Unix milliseconds.
+/// A span of time, in Unix milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// From this stamp on.
+    /// From this time on.
     pub from_ms: Option<i64>,
-    /// Up to but not including this one.
+    /// Before this time.
     pub to_ms: Option<i64>,
 }
 
-/// A list to be read: whose rows, which of them, and in what order.
+/// A list to read: its name, its rows and their order.
 pub(super) struct List {
-    /// Known to its cursors, so that those of other lists are refused.
+    /// Part of its cursors, so that those of other lists are refused.
     pub(super) name: &'static str,
     conditions: Vec<String>,
     values: Vec<Cell>,
-    /// The columns by which rows are ordered, together different for every row.
+    /// The columns that order the rows; together they are unique.
     keys: &'static [Column],
 }
 
@@ -71,14 +71,14 @@ impl List {
         Self { name, conditions: Vec::new(), values: Vec::new(), keys }
     }
 
-    /// Only rows for which this holds; values are marked by `?`.
+    /// Restricts the list to rows that meet a condition; values are marked by `?`.
     pub(super) fn only(mut self, condition: &str, values: impl IntoIterator<Item = Cell>) -> Self {
         self.conditions.push(condition.to_owned());
         self.values.extend(values);
         self
     }
 
-    /// Only rows of this value, if there is one.
+    /// Restricts the list to rows with this value, if there is one.
     pub(super) fn only_if(self, condition: &str, value: Option<impl Into<Cell>>) -> Self {
         match value {
             Some(value) => self.only(condition, [value.into()]),
@@ -114,18 +114,18 @@ impl List {
         let order: Vec<String> = self.keys.iter().map(|key| format!("{} {direction}", key.name)).collect();
         let conditions = self.conditions.join(" AND ");
         let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {conditions}") };
-        // One more than asked for tells whether there are more.
+        // One more row than requested shows whether there are more.
         format!("{}{condition} ORDER BY {} LIMIT {}", select::<T>(), order.join(", "), limit + 1)
     }
 
-    /// Only rows behind the one with these values.
+    /// Restricts the list to rows after the one with these values.
     fn begin_after(&mut self, values: &[Cell], order: PageOrder) {
         let beyond = match order {
             PageOrder::NewestFirst => "<",
             PageOrder::OldestFirst => ">",
         };
         let Some((Column { name: first, .. }, rest)) = self.keys.split_first() else { return };
-        // Said twice of the first column, so that every database begins in its index there.
+        // The first column appears twice, so that every database starts there in its index.
         let mut condition = format!("{first} {beyond}= ? AND ({first} {beyond} ?");
         self.values.extend([values[0].clone(), values[0].clone()]);
         let mut equal = first;
@@ -139,7 +139,7 @@ impl List {
         self.conditions.push(condition);
     }
 
-    /// The cursor behind a row: the name of the list and the values of its keys, which have no commas.
+    /// The cursor after a row: the name of the list and the values of its keys, which have no commas.
     fn seal<T: Record>(&self, row: &[Cell]) -> String {
         let value = |key: &Column| {
             let at = T::COLUMNS.iter().position(|column| column.name == key.name);
@@ -163,7 +163,7 @@ impl List {
     }
 }
 
-/// Reads up to `limit` rows for which a condition holds, in the order that it ends with.
+/// Reads up to `limit` rows that meet a condition, in the order that the condition ends with.
 pub(super) async fn find<T: Record>(
     projection: &Projection,
     condition: &str,

@@ -1,8 +1,8 @@
-//! What is read out of a table.
+//! Records: the rows that readers get.
 
 use crate::table::{Cell, Column, ColumnKind};
 
-/// A row as it is shown.
+/// A row as readers get it.
 pub(crate) trait Record: Sized {
     const TABLE: &'static str;
     const COLUMNS: &'static [Column];
@@ -14,7 +14,7 @@ pub(crate) trait Record: Sized {
     fn read(cells: Vec<Cell>) -> Option<Self>;
 }
 
-/// Declares what is shown of a table's rows.
+/// Declares a record with the fields that it shows of a table.
 macro_rules! record {
     ($(#[$doc:meta])* $name:ident of $table:literal { $($(#[$fdoc:meta])* $field:ident: $type:ty),* $(,)? }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Countable things: who got which unit.
+//! Stock: who got which unit.
 
 use serde::Serialize;
 
@@ -11,23 +11,23 @@ use crate::table::{Cell, Column};
 record! {
     /// A sale: units `first_serial` to `first_serial + quantity − 1`.
     SaleReceipt of "receipts" {
-        /// Of what.
+        /// The item.
         sku: String,
         /// The serial of its first unit.
         first_serial: i64,
         /// How many units.
         quantity: i64,
-        /// How many of them came back.
+        /// How many of them were returned.
         returned: i64,
-        /// Who bought them.
+        /// The buyer.
         owner_id: String,
-        /// The reservation that was confirmed, if there was one.
+        /// The confirmed reservation, if there was one.
         reservation_id: Option<String>,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
-        /// Where it happened.
+        /// The partition.
         partition_id: i64,
-        /// The event's number there.
+        /// The event's sequence in the partition.
         sequence: i64,
         /// When.
         at_ms: i64,
@@ -35,9 +35,9 @@ record! {
 }
 
 record! {
-    /// Sold units that came back: `first_serial` to `first_serial + quantity − 1`.
+    /// Returned units: `first_serial` to `first_serial + quantity − 1`.
     StockReturn of "stock_returns" {
-        /// Of what.
+        /// The item.
         sku: String,
         /// The serial of the first unit.
         first_serial: i64,
@@ -45,11 +45,11 @@ record! {
         quantity: i64,
         /// The first serial of the sale that they were part of.
         receipt_serial: i64,
-        /// Who had bought them.
+        /// The owner who had bought them.
         owner_id: String,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
-        /// The event's number in its partition.
+        /// The event's sequence in its partition.
         sequence: i64,
         /// When.
         at_ms: i64,
@@ -57,25 +57,25 @@ record! {
 }
 
 record! {
-    /// Units set aside.
+    /// Reserved units.
     Reservation of "reservations" {
-        /// Of what.
+        /// The item.
         sku: String,
-        /// Its name there.
+        /// Its name within the item.
         reservation_id: String,
         /// Which reservation of this name it is, counted from 1.
         use_number: i64,
-        /// For whom.
+        /// The owner.
         owner_id: String,
         /// How many units.
         quantity: i64,
         /// `open`, `confirmed`, `released` or `expired`.
         status: String,
-        /// When it ends by itself.
+        /// When it expires.
         deadline_ms: i64,
-        /// The first serial sold, once it was confirmed.
+        /// The first serial sold, once it is confirmed.
         first_serial: Option<i64>,
-        /// By which operation it was placed.
+        /// The operation that placed it.
         operation_id: Option<String>,
         /// When it was placed.
         placed_at_ms: i64,
@@ -85,41 +85,41 @@ record! {
 }
 
 record! {
-    /// A change to how many units there are in all.
+    /// A change to the total number of units.
     StockMovement of "stock_movements" {
-        /// Of what.
+        /// The item.
         sku: String,
-        /// The event's number in its partition.
+        /// The event's sequence in its partition.
         sequence: i64,
         /// `created`, `restocked` or `adjusted`.
         kind: String,
-        /// How many units came; negative where they went.
+        /// The change; negative if units were removed.
         quantity: i64,
-        /// How many could be had afterwards.
+        /// How many units were available afterwards.
         available: i64,
-        /// How many there were afterwards in all.
+        /// The total afterwards.
         total: i64,
-        /// Why their number was corrected.
+        /// Why the total was adjusted.
         reason: Option<String>,
-        /// By which operation.
+        /// The operation.
         operation_id: Option<String>,
         /// When.
         at_ms: i64,
     }
 }
 
-/// A unit by its serial.
+/// A unit with its history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unit {
-    /// Of what.
+    /// The item.
     pub sku: String,
-    /// Which one.
+    /// Its serial.
     pub serial: i64,
     /// The sale that it was part of.
     pub receipt: SaleReceipt,
-    /// When it came back; nothing while it is its owner's.
+    /// When it was returned; `None` while its owner has it.
     pub returned_at_ms: Option<i64>,
-    /// What came back of that sale, in order, up to a thousand times.
+    /// The returns of that sale, in order, at most a thousand.
     pub returns: Vec<StockReturn>,
 }
 
@@ -132,7 +132,7 @@ const RESERVED: &[Column] = &[
 ];
 
 impl History {
-    /// Who got a unit, and whether it came back; `None` if it was never sold.
+    /// Who got a unit, and whether it was returned; `None` if it was never sold.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -151,10 +151,10 @@ impl History {
         Ok(Some(Unit { sku: sku.to_owned(), serial, receipt, returned_at_ms, returns }))
     }
 
-    /// What an owner bought, of one item or of all.
+    /// An owner's purchases, of one item or of all.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn owner_receipts(
         &self,
         owner_id: &str,
@@ -168,10 +168,10 @@ impl History {
             .await
     }
 
-    /// What was set aside for an owner, of one item or of all, whatever became of it.
+    /// An owner's reservations, of one item or of all, in any state.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn owner_reservations(
         &self,
         owner_id: &str,
@@ -185,10 +185,10 @@ impl History {
             .await
     }
 
-    /// Why there are as many units of an item as there are.
+    /// The changes to an item's total, which explain it.
     ///
     /// # Errors
-    /// When the database does not answer, or the cursor is not one of this list.
+    /// When the database does not answer, or the cursor is not from this list.
     pub async fn stock_movements(
         &self,
         sku: &str,
