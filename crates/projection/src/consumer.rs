@@ -25,18 +25,18 @@ pub struct SqlConsumer {
     projection: Projection,
     partition: u32,
     link: OwnLink,
-    /// What was written last, and the rows that are held of it; nothing when it is not certain.
+    /// The state after the last write, with its cached rows; `None` while that is uncertain.
     fold: Option<Fold>,
 }
 
-/// Why a batch did not go in.
+/// Why a batch was not written.
 #[derive(Debug)]
 enum BatchFailure {
     /// It does not fit the tables.
     Misfit(Misfit),
     /// Another process moved the cursor.
     Overtaken,
-    /// A row that was written, and is held in memory, is gone.
+    /// A row that was written, and is cached, is gone.
     Gone,
     /// The database refused, or did not answer.
     Database(Error),
@@ -89,7 +89,8 @@ impl SqlConsumer {
     }
 
     async fn find_position(&mut self) -> Result<Option<Position>, Trouble> {
-        // After a commit that was never answered, this is what tells; until then nothing is certain.
+        // After a commit without an answer the cursor tells whether it succeeded; until then nothing is
+        // certain.
         let fold = self.fold.take();
         match timeout(self.projection.options().timeout, self.look()).await {
             Ok(Ok(cursor)) => {
@@ -111,12 +112,12 @@ impl SqlConsumer {
                 Err(Trouble::new(format!("partition {partition}, events behind {from} up to {to}: {what}")))
             }
             Ok(Err(stop)) => Err(self.trouble(&stop)),
-            // What was under way was dropped, and its connection with it.
+            // The operation in progress was dropped, and its connection with it.
             Err(_) => Err(Trouble::new(self.projection.store().late().to_string())),
         }
     }
 
-    /// What is wrong, and what to do.
+    /// The trouble, and what to do.
     fn trouble(&self, stop: &BatchFailure) -> Trouble {
         let (partition, address) = (self.partition, self.projection.store().address());
         Trouble::new(match stop {
@@ -146,7 +147,7 @@ impl SqlConsumer {
                     *own = Some(link);
                     return Ok(cursor);
                 }
-                // It may have been closed while it waited.
+                // It may have been closed while it was idle.
                 Err(BatchFailure::Database(error)) if was_open && is_lost(&error) => {}
                 Err(stop) => return Err(stop),
             }
@@ -172,7 +173,7 @@ impl SqlConsumer {
         let mut had_duplicate = false;
         for tries_left in (0..TRIES_MAX).rev() {
             let was_open = own.is_some();
-            // Until it is certain what was written, nothing is held.
+            // Nothing is cached until it is certain what was written.
             let fold = self.fold.take();
             let was_held = fold.is_some();
             let was_careful =
@@ -180,7 +181,7 @@ impl SqlConsumer {
             let mut link = self.link(own.take()).await?;
             let stop = match self.write_once(&mut link, fold, had_duplicate, batch).await {
                 Ok(fold) => {
-                    // At the beginning the cursor may not be there yet.
+                    // At the beginning the cursor may be missing.
                     let has_begun = fold.cursor != LogCursor::default();
                     (self.fold, *own) = (has_begun.then_some(fold), Some(link));
                     return Ok(());
@@ -192,7 +193,7 @@ impl SqlConsumer {
             }
             had_duplicate = matches!(&stop, BatchFailure::Database(error) if is_duplicate(error));
             let again = match &stop {
-                // A name or an id that is used again; where that was looked for, a mistake.
+                // A name or an id was reused; if earlier uses were looked up, this is a mistake.
                 BatchFailure::Database(_) if had_duplicate => !was_careful,
                 BatchFailure::Database(error) => is_conflict(error) || (was_open && is_lost(error)),
                 BatchFailure::Misfit(_) | BatchFailure::Gone => was_held,
@@ -247,7 +248,7 @@ impl SqlConsumer {
 }
 
 impl BatchFailure {
-    /// Whether the connection can be used further.
+    /// Whether the connection is still usable.
     fn leaves_connection(&self) -> bool {
         match self {
             Self::Misfit(_) | Self::Overtaken | Self::Gone => true,
@@ -257,7 +258,7 @@ impl BatchFailure {
     }
 }
 
-/// The clock of this machine, to show when the tables were written last.
+/// The clock of this machine, to show when the tables were last written.
 fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

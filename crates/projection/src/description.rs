@@ -1,4 +1,4 @@
-//! The tables as they are described to a database.
+//! The tables, as they are created in a database.
 
 use scarce_sql::{Remedies, TableSet};
 

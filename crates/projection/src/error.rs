@@ -1,12 +1,12 @@
-//! Why the projection as a whole cannot do what it is asked for.
+//! Errors of the projection as a whole.
 
 use scarce_sql::DatabaseError;
 
-/// Why a projection cannot be opened, looked at or dropped. The texts say what to do.
+/// Why a projection cannot be opened, read or rebuilt. The messages say what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectionError {
-    /// The database cannot be worked with.
+    /// An operation on the database failed.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// The tables are being emptied.
@@ -24,7 +24,7 @@ pub enum ProjectionError {
     /// A row cannot be written as JSON.
     #[error("a row of the tables cannot be shown as JSON")]
     Shown {
-        /// Why not.
+        /// The reason.
         #[source]
         source: serde_json::Error,
     },

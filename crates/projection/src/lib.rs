@@ -2,13 +2,13 @@
 //! packets, coupons, orders, trades, operations. For accountants and support desks, and for questions about what an
 //! engine no longer keeps; never a source of truth for an engine.
 //!
-//! Begin with [`Projection`], which is a database. [`Projection::consumer`] consumes the log of a partition: `fold`
-//! turns events into rows, and each batch is written in one transaction with the position that it reached, so that
-//! every event is in the tables once, whatever is killed and when. [`Projection::history`] reads them. The tables are
-//! described in `migrations`.
+//! Begin with [`Projection`], which is a database. [`Projection::consumer`] consumes the log of a partition:
+//! `fold` turns events into rows, and each batch is written in one transaction with its position, so that
+//! every event is in the tables once, whatever is killed at any time. [`Projection::history`] reads them. The
+//! tables are described in `migrations`.
 //!
 //! This crate must not know how a log is kept or served (it sees batches only), nor how a database is reached
-//! (`scarce-sql` does). `fold` in turn must not know of databases.
+//! (`scarce-sql` does). `fold` in turn must not know databases.
 
 mod consumer;
 mod description;

@@ -17,19 +17,19 @@ use crate::store::{Address, Link};
 use crate::table::{Cell, ColumnKind};
 pub(crate) use emptying::MARK;
 
-/// How many connections read at a time at most; further readers wait.
+/// The maximum number of concurrent readers; further ones wait.
 const READERS_MAX: usize = 4;
 
-/// How a projection works.
+/// The options of a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectionOptions {
-    /// How many rows of each table a consumer keeps in memory between batches, more or less. What is not
-    /// there is read from the database, once for a batch.
+    /// About how many rows of each table a consumer caches between batches. Other rows are read from the
+    /// database, once for a batch.
     pub rows_max: usize,
-    /// The least time for which the engine remembers operation ids: an id that is used again sooner is a
-    /// mistake.
+    /// The minimum time for which the engine remembers operation ids: a log that reuses an id sooner is
+    /// wrong.
     pub ids_kept_ms_min: u64,
-    /// How long a batch, or anything else, may take before the database counts as standing still.
+    /// The timeout of a batch, and of every other operation on the database.
     pub timeout: Duration,
 }
 
@@ -39,20 +39,20 @@ impl Default for ProjectionOptions {
     }
 }
 
-/// How far the log of a partition is projected.
+/// The projected position in the log of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectedPosition {
     /// Whose log.
     pub partition: u32,
-    /// The place behind its last event in the tables.
+    /// The position of its last event in the tables.
     pub position: Position,
-    /// The stamp of that event; nothing before the first.
+    /// The stamp of that event; `None` before the first.
     pub at_ms: Option<u64>,
     /// When that was written, by this machine's clock.
     pub updated_at_ms: u64,
 }
 
-/// A consumer's own connection, which is made when it is needed.
+/// A consumer's own connection, opened on first use.
 pub(crate) type OwnLink = Arc<Mutex<Option<Link>>>;
 
 /// A database into which the logs of one deployment are projected. Cheap to clone.
@@ -65,20 +65,20 @@ pub struct Projection {
 struct Inner {
     store: Database,
     options: ProjectionOptions,
-    /// The one connection by which all consumers write into SQLite: it lets in one writer at a time, and
-    /// what one connection knows of the file is stale when another one has written.
+    /// The one connection by which all consumers write into SQLite: it has one writer at a time, and a
+    /// connection's cache of the file is stale after another one has written.
     writer: OwnLink,
 }
 
 impl Projection {
-    /// Opens a projection: connects, makes tables that are missing, brings older ones up to date.
+    /// Opens a projection: connects, creates missing tables, migrates older ones.
     ///
     /// `url` is `sqlite:///path/file.db`, `postgres://user:password@host:port/database`, or the same with
     /// `mysql:`; `deployment_id` are the 32 hexadecimal digits of the deployment whose logs these are.
     ///
     /// # Errors
-    /// When the address cannot be read, the database does not answer, or its tables hold another deployment's
-    /// log or are newer than this release.
+    /// When the address is invalid, the database does not answer, or its tables belong to another deployment
+    /// or a newer release.
     pub async fn open(
         url: &str,
         deployment_id: &str,
@@ -89,20 +89,19 @@ impl Projection {
         Ok(projection)
     }
 
-    /// The same, but connects only when it is used: consumers and readers report what is wrong until it is
-    /// repaired.
+    /// The same, but connects on first use: consumers and readers report trouble until it is over.
     ///
     /// # Errors
-    /// When the address or the deployment's id cannot be read.
+    /// When the address or the deployment's id is invalid.
     pub fn new(url: &str, deployment_id: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
         let store = Database::new(url, deployment_id, &TABLES, options.of_database())?;
         Ok(Self::of(store, options))
     }
 
-    /// Opens a projection that somebody else fills, to read it: makes and changes nothing.
+    /// Opens a projection that another process fills, for reading: creates and changes nothing.
     ///
     /// # Errors
-    /// When the address cannot be read, the database does not answer, or holds no projection.
+    /// When the address is invalid, the database does not answer, or has no projection.
     pub async fn open_read_only(url: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
         let store = Database::open_read_only(url, &TABLES, options.of_database()).await?;
         Ok(Self::of(store, options))
@@ -112,8 +111,8 @@ impl Projection {
         Self { inner: Arc::new(Inner { store, options, writer: OwnLink::default() }) }
     }
 
-    /// Takes the log of a partition. Two consumers of one partition do no harm: one of them writes, and
-    /// the other one finds itself overtaken.
+    /// The consumer of a partition's log. Two consumers of one partition do no harm: one of them writes, and
+    /// the other one notices that the cursor has moved.
     #[must_use]
     pub fn consumer(&self, partition: u32) -> SqlConsumer {
         let own_link = match self.store().address() {
@@ -123,13 +122,13 @@ impl Projection {
         SqlConsumer::new(self.clone(), partition, own_link)
     }
 
-    /// Reads what is in the tables.
+    /// Reads history from the tables.
     #[must_use]
     pub fn history(&self) -> History {
         History::new(self.clone())
     }
 
-    /// How far each partition's log is in the tables, by partition.
+    /// The projected position of each partition, by partition.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -142,10 +141,10 @@ impl Projection {
     }
 
     /// Empties the tables and sets every cursor to the beginning, all or nothing; consumers then write the
-    /// whole log again. What the log no longer holds is lost with that.
+    /// whole log again. Events that were trimmed from the log are lost with that.
     ///
     /// # Errors
-    /// When the database does not answer, or refuses.
+    /// When the database does not answer, or refuses a statement.
     pub async fn rebuild(&self) -> Result<(), ProjectionError> {
         let mut link = self.store().in_time(self.store().connect()).await?;
         let emptied = emptying::empty(&mut link).await;
@@ -153,7 +152,7 @@ impl Projection {
         Ok(emptied.map_err(|error| self.store().failed(&error))?)
     }
 
-    /// The database as people know it, without its password.
+    /// The database's address for people, without the password.
     #[must_use]
     pub fn database(&self) -> String {
         self.store().address().to_string()

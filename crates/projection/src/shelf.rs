@@ -1,5 +1,5 @@
-//! The rows that the fold holds of one table: those of the batch, and as many of the ones before as are
-//! likely to be needed again.
+//! The rows of one table that the fold caches: those of the batch, and as many earlier ones as are likely to
+//! be needed again.
 
 use std::mem::take;
 
@@ -8,10 +8,10 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::table::{Cell, Manner, Row, Sheet};
 
-/// The hash of names, which callers cannot steer, and which differs from process to process.
+/// The hash of keys: seeded, so that callers cannot provoke collisions.
 pub(crate) type Hash = foldhash::fast::RandomState;
 
-/// The name of a row within its table: the values of the key with a mark between them that no id has.
+/// The key of a row within its table: the values of its columns, with a separator that no id has.
 pub(crate) type Key = CompactString;
 
 /// Joins the values of a key.
@@ -48,26 +48,27 @@ struct Held<R> {
     change: Change,
 }
 
-/// A table's rows by their names. Those used lately are in `young`; when it is full it becomes `old`, whose
-/// rows are dropped unless they are used again: a row stays for as long as half of the room is not used by
-/// others since, at a cost of next to nothing.
+/// A table's rows by key. Recently used ones are in `young`; when it is full it becomes `old`, whose rows are
+/// dropped unless they are used again: a row stays until other rows have filled half of the room since its
+/// last use, at almost no cost.
 #[derive(Debug)]
 pub(crate) struct Shelf<R> {
     young: HashMap<Key, Held<R>, Hash>,
     old: HashMap<Key, Held<R>, Hash>,
     rows_max: usize,
-    /// The rows that the batch changed or made.
+    /// The rows that the batch changed or created.
     touched: Vec<Key>,
-    /// Rows that the batch changed or made, and whose names it then gave to others.
+    /// Rows that the batch changed or created, and whose names it then reused.
     replaced: Vec<Held<R>>,
-    /// The rows that are to be read from the database before the batch is folded.
+    /// The rows to read from the database before the batch is applied.
     wanted: HashMap<Key, Vec<Cell>, Hash>,
-    /// The rows that the batch will make.
+    /// The rows that the batch will create.
     expected: HashSet<Key, Hash>,
 }
 
 impl<R: Row + Clone> Shelf<R> {
-    /// A shelf for about `rows_max` rows beyond those of the batch; 0 for rows that are hardly used again.
+    /// A shelf for about `rows_max` rows beyond those of the batch; 0 for rows that are hardly ever used
+    /// again.
     pub(crate) fn new(rows_max: usize) -> Self {
         Self {
             young: HashMap::default(),
@@ -80,7 +81,7 @@ impl<R: Row + Clone> Shelf<R> {
         }
     }
 
-    /// Notes that a row will be used, so that it is read if it is not here.
+    /// Notes that a row will be used, so that it is read if it is not cached.
     pub(crate) fn want(&mut self, key: &str, cells: impl FnOnce() -> Vec<Cell>) {
         let is_known = self.young.contains_key(key) || self.old.contains_key(key);
         if !is_known && !self.expected.contains(key) && !self.wanted.contains_key(key) {
@@ -88,29 +89,29 @@ impl<R: Row + Clone> Shelf<R> {
         }
     }
 
-    /// Notes that the batch makes a row of this name, so that it need not be looked for.
+    /// Notes that the batch creates a row with this key, so that it need not be read.
     pub(crate) fn expect(&mut self, key: &str) {
         if !self.wanted.contains_key(key) {
             self.expected.insert(key.into());
         }
     }
 
-    /// What is to be read.
+    /// The rows to read.
     pub(crate) fn wanted(&mut self) -> Vec<Vec<Cell>> {
         take(&mut self.wanted).into_values().collect()
     }
 
-    /// Takes in a row that was read.
+    /// Adds a row that was read.
     pub(crate) fn take_in(&mut self, key: Key, row: R) {
         self.young.insert(key, Held { row, change: Change::None });
     }
 
-    /// A row as it is.
+    /// A row, for reading.
     pub(crate) fn get(&self, key: &str) -> Option<&R> {
         self.young.get(key).or_else(|| self.old.get(key)).map(|held| &held.row)
     }
 
-    /// A row that is about to be changed.
+    /// A row, for changing.
     pub(crate) fn change(&mut self, key: &str) -> Option<&mut R> {
         if !self.young.contains_key(key) {
             let (key, held) = self.old.remove_entry(key)?;
@@ -124,7 +125,7 @@ impl<R: Row + Clone> Shelf<R> {
         Some(&mut held.row)
     }
 
-    /// Adds a new row; one of its name has ended, and is kept in the database as it ended.
+    /// Adds a new row; an earlier one with its name has ended, and its last state is kept in the database.
     pub(crate) fn add(&mut self, key: Key, row: R) {
         self.old.remove(&key);
         let new = Held { row, change: Change::New };
@@ -134,8 +135,8 @@ impl<R: Row + Clone> Shelf<R> {
         }
     }
 
-    /// What the batch made and what it changed, in the order of the keys: rows that are beside each other are then
-    /// written one after the other, and two who write the same ones do not wait for each other crosswise.
+    /// The rows that the batch created and those that it changed, in the order of the keys: neighboring rows
+    /// are then written one after the other, and two writers of the same rows do not deadlock.
     pub(crate) fn sheets(&mut self) -> [Sheet; 2] {
         self.touched.sort_unstable();
         [(Manner::Insert, Change::New), (Manner::Replace, Change::Changed)].map(|(manner, change)| {
@@ -145,7 +146,7 @@ impl<R: Row + Clone> Shelf<R> {
         })
     }
 
-    /// The batch is in the database: nothing is changed or new any more.
+    /// Notes that the batch is in the database: no row is changed or new any more.
     pub(crate) fn settle(&mut self) {
         self.replaced.clear();
         self.expected.clear();

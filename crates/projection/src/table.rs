@@ -1,4 +1,4 @@
-//! Tables as the code knows them: their columns, the rows that go in and out, and what is written at a time.
+//! Tables in code: their columns, the conversion of rows, and the rows to write at a time.
 
 use scarce_sql::Dialect;
 pub(crate) use scarce_sql::{Cell, Column, ColumnKind, Text};
@@ -10,12 +10,12 @@ pub(crate) struct Table {
     pub(crate) columns: &'static [Column],
     /// How many columns the key has.
     pub(crate) key_columns: usize,
-    /// Whether names become free again, so that the last column of the key counts their uses.
+    /// Whether names can be reused, so that the last column of the key counts their uses.
     pub(crate) has_uses: bool,
 }
 
 impl Table {
-    /// The columns by which a row is looked up: the key, of which the last use counts.
+    /// The columns by which a row is looked up: the key without the count of uses; the last use counts.
     pub(crate) fn lookup(&self) -> &'static [Column] {
         &self.columns[..self.key_columns - usize::from(self.has_uses)]
     }
@@ -29,11 +29,11 @@ impl Table {
     }
 }
 
-/// What a field of a row is in its column.
+/// A type of field and its column.
 pub(crate) trait Field: Sized {
     const KIND: ColumnKind;
     fn cell(self) -> Cell;
-    /// Reads the field; `None` if the column holds a value that such a field cannot have.
+    /// Reads the field; `None` if the column holds an invalid value.
     fn read(cell: Cell) -> Option<Self>;
 }
 
@@ -103,7 +103,7 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Puts enums of words into columns by their words.
+/// Stores enums in columns as words.
 macro_rules! word_fields {
     ($($name:ty),* $(,)?) => {$(
         impl $crate::table::Field for $name {
@@ -125,7 +125,7 @@ pub(crate) trait Row: Sized {
     const TABLE: &'static Table;
     /// Adds the values in the order of the columns.
     fn put(self, cells: &mut Vec<Cell>);
-    /// Reads what [`Row::put`] gave; `None` if a value is not one that such a row can have.
+    /// Reads the values that [`Row::put`] adds; `None` if one of them is invalid.
     fn read(cells: Vec<Cell>) -> Option<Self>;
 }
 
@@ -161,7 +161,7 @@ macro_rules! row {
     };
 }
 
-/// Whether anything is given.
+/// Whether the macro has an argument.
 macro_rules! given {
     () => {
         false
@@ -173,21 +173,21 @@ macro_rules! given {
 
 pub(crate) use {given, row, word_fields};
 
-/// How rows go into their table.
+/// How rows are written to their table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Manner {
-    /// They are new; one that is there already is a mistake.
+    /// They are new; an existing row is a mistake.
     Insert,
-    /// They are there, and are now these.
+    /// They replace existing rows.
     Replace,
 }
 
-/// Rows of a table that are to be written.
+/// Rows of a table to write.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     pub(crate) table: &'static Table,
     pub(crate) manner: Manner,
-    /// The values, row after row.
+    /// The values, row by row.
     cells: Vec<Cell>,
 }
 
@@ -203,7 +203,7 @@ impl Sheet {
         self.cells.len() / self.table.columns.len()
     }
 
-    /// How many rows from one on go into one statement.
+    /// How many rows, starting with `from`, go into one statement.
     pub(crate) fn rows_at_once(&self, dialect: Dialect, from: usize) -> usize {
         dialect.rows_at_once(self.table.columns.len(), self.cells(from..self.rows()))
     }

@@ -10,7 +10,7 @@ use crate::projection::{MARK, Projection};
 use crate::store::Link;
 use crate::table::{Cell, ColumnKind};
 
-/// Reads the cursor; without one the log begins.
+/// Reads the cursor; without one it is at the beginning of the log.
 pub(super) async fn look(
     link: &mut Link,
     projection: &Projection,
@@ -21,7 +21,7 @@ pub(super) async fn look(
     Ok(cursor.unwrap_or_default())
 }
 
-/// Reads the cursor within a transaction that will move it, and makes one where there is none.
+/// Reads the cursor within a transaction that will move it; creates it if it is missing.
 pub(super) async fn read(
     link: &mut Link,
     projection: &Projection,
@@ -38,7 +38,8 @@ pub(super) async fn read(
             LogCursor::default()
         }
     };
-    // Only now: a rebuild that empties the tables waits from here on for this transaction, or has set its mark.
+    // Only now: from here on, a rebuild that empties the tables waits for this transaction, or has already
+    // set its mark.
     check(link, projection).await?;
     Ok(cursor)
 }
@@ -58,7 +59,7 @@ fn key(projection: &Projection, partition: u32) -> [Cell; 2] {
     [Cell::from(projection.store().deployment_id()), Cell::from(i64::from(partition))]
 }
 
-/// Whether these are tables of this deployment, and not being emptied.
+/// Checks that the tables belong to this deployment, and are not being emptied.
 async fn check(link: &mut Link, projection: &Projection) -> Result<(), BatchFailure> {
     let sql = "SELECT name, value FROM meta WHERE name IN ('deployment_id', ?)";
     let database = || projection.store().address().to_string();
@@ -87,7 +88,7 @@ fn cursor(row: &[Cell]) -> LogCursor {
     LogCursor { position, step_sequence: number(2), at_ms: number(3) }
 }
 
-/// Moves the cursor, if it is where it was left.
+/// Moves the cursor, unless it has changed since it was read.
 pub(super) async fn advance(
     link: &mut Link,
     projection: &Projection,

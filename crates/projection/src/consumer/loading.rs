@@ -1,4 +1,4 @@
-//! Reading the rows that a batch will use and that are not held.
+//! Loads the rows that a batch will use and that are not cached.
 
 use sqlx::Error;
 
@@ -8,7 +8,7 @@ use crate::shelf::{Shelf, key_of};
 use crate::store::{Link, Sheets};
 use crate::table::{Cell, Row};
 
-/// Reads them, once for each table.
+/// Loads them, with one query for each table.
 pub(super) async fn load(link: &mut Link, tables: &mut Tables) -> Result<(), Error> {
     each_shelf!(tables, shelf => load_shelf(link, shelf).await?);
     load_returned(link, tables).await?;
@@ -45,7 +45,7 @@ async fn load_uses(link: &mut Link, tables: &mut Tables) -> Result<(), Error> {
     Ok(())
 }
 
-/// A row from its values.
+/// Converts values to a row.
 fn read<R: Row>(cells: Vec<Cell>) -> Result<R, Error> {
     let shown: Vec<String> = cells.iter().map(ToString::to_string).collect();
     R::read(cells).ok_or_else(|| Error::ColumnDecode {

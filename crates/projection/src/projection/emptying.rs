@@ -6,11 +6,11 @@ use crate::rows::TABLES;
 use crate::store::{Dialect, Link};
 use crate::table::Cell;
 
-/// What `meta` says while tables are being emptied one by one.
+/// The key in `meta` while tables are being emptied one by one.
 pub(crate) const MARK: &str = "rebuilding";
 
-/// Empties every table, the cursors first: a consumer that is writing has locked its cursor before, and one that comes
-/// later finds no cursor that it knows.
+/// Empties every table, the cursors first: a consumer that is writing has locked its cursor before, and one
+/// that comes later does not find its cursor.
 pub(super) async fn empty(link: &mut Link) -> Result<(), Error> {
     match link.dialect() {
         Dialect::Sqlite => {
@@ -24,7 +24,7 @@ pub(super) async fn empty(link: &mut Link) -> Result<(), Error> {
         Dialect::Postgres => {
             let names: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
             link.begin().await?;
-            // A consumer begins with its cursor, which may not be there yet.
+            // A consumer begins with its cursor, which may not exist yet.
             link.run("LOCK TABLE cursors IN EXCLUSIVE MODE").await?;
             link.execute("DELETE FROM cursors", &[]).await?;
             link.execute(&format!("TRUNCATE {}", names.join(", ")), &[]).await?;
@@ -34,8 +34,8 @@ pub(super) async fn empty(link: &mut Link) -> Result<(), Error> {
     }
 }
 
-/// MySQL cannot roll back a `TRUNCATE`. A mark stays until all tables are empty, so that nobody fills them before, and
-/// an interrupted rebuild is continued.
+/// MySQL cannot roll back a `TRUNCATE`. A mark stays until all tables are empty, so that no consumer fills
+/// them before, and an interrupted rebuild is continued.
 async fn empty_by_steps(link: &mut Link) -> Result<(), Error> {
     link.begin().await?;
     let sql = link.dialect().insert_if_missing("meta", &["name", "value"]);

@@ -14,7 +14,7 @@ words! {
         1 Credit = "credit",
         /// It went out.
         2 Debit = "debit",
-        /// It went to, or came from, another account.
+        /// It went to another account, or came from one.
         3 Transfer = "transfer",
         /// It was paid out of a hold.
         4 Capture = "capture",
@@ -22,7 +22,7 @@ words! {
 }
 
 row! {
-    /// An account as it is.
+    /// The state of an account.
     AccountRow in "accounts", key 1 {
         account_id: Text,
         partition_id: i64,
@@ -56,7 +56,7 @@ row! {
 }
 
 row! {
-    /// Money set aside.
+    /// A hold.
     HoldRow in "holds", key 3 with uses {
         account_id: Text,
         hold_id: Text,

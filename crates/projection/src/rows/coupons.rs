@@ -8,17 +8,17 @@ use crate::table::{Text, row, word_fields};
 word_fields!(ClaimStatus, CouponStatus);
 
 words! {
-    /// Whether claims are given.
+    /// Whether the coupon can be claimed.
     CouponStatus {
-        /// Within its times and limits.
+        /// It can, within its times and limits.
         0 Open = "open",
-        /// Not for a while.
+        /// It cannot at the moment.
         1 Paused = "paused",
     }
 }
 
 row! {
-    /// A coupon as it is.
+    /// The state of a coupon.
     CouponRow in "coupons", key 1 {
         coupon_id: Text,
         partition_id: i64,
@@ -35,7 +35,7 @@ row! {
 }
 
 row! {
-    /// A limit of a coupon as it is.
+    /// The state of a coupon's limit.
     CouponLimitRow in "coupon_limits", key 2 {
         coupon_id: Text,
         limit_name: Text,
@@ -51,7 +51,7 @@ row! {
 }
 
 row! {
-    /// What somebody was given of a coupon.
+    /// A claim of a coupon.
     CouponClaimRow in "coupon_claims", key 2 {
         coupon_id: Text,
         serial: i64,

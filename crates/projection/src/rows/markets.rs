@@ -9,17 +9,17 @@ use crate::table::{Text, row, word_fields};
 word_fields!(Side, Tif, StpMode, OrderStatus, CancelReason, MarketStatus);
 
 words! {
-    /// Whether there is trading.
+    /// Whether orders trade.
     MarketStatus {
-        /// There is.
+        /// They do.
         0 Open = "open",
-        /// It was stopped.
+        /// Trading is halted.
         1 Halted = "halted",
     }
 }
 
 row! {
-    /// A market as it is.
+    /// The state of a market.
     MarketRow in "markets", key 1 {
         market_id: Text,
         partition_id: i64,
@@ -35,7 +35,7 @@ row! {
 }
 
 row! {
-    /// An order as it is.
+    /// The state of an order.
     OrderRow in "orders", key 3 with uses {
         market_id: Text,
         order_id: Text,
@@ -62,7 +62,7 @@ row! {
 }
 
 row! {
-    /// Two orders that met.
+    /// A trade between two orders.
     TradeRow in "trades", key 2 {
         market_id: Text,
         trade: i64,

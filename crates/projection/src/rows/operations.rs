@@ -17,7 +17,7 @@ impl Field for Code {
 }
 
 row! {
-    /// An operation with the answer that is remembered under its id.
+    /// An operation with the answer that the engine remembers for its id.
     OperationRow in "operations", key 4 with uses {
         operation_id: Text,
         namespace: Text,

@@ -1,4 +1,4 @@
-//! Rows of red packets. What is still to be drawn is in none of them.
+//! Rows of red packets. None of them shows packets that are still to be drawn.
 
 use scarce_core::command::shapes::Method;
 use scarce_core::words;
@@ -8,11 +8,11 @@ use crate::table::{Text, row, word_fields};
 word_fields!(Method, CampaignStatus);
 
 words! {
-    /// Whether packets can be had.
+    /// Whether packets can be claimed.
     CampaignStatus {
-        /// They are being laid ready.
+        /// They are still being added.
         0 Filling = "filling",
-        /// Within its times, they can.
+        /// They can, within the campaign's times.
         1 Open = "open",
         /// The last one was claimed.
         2 Exhausted = "exhausted",
@@ -22,7 +22,7 @@ words! {
 }
 
 row! {
-    /// A campaign as it is; seed and plan once it is closed.
+    /// The state of a campaign; with seed and plan once it is closed.
     CampaignRow in "packet_campaigns", key 1 {
         campaign_id: Text,
         partition_id: i64,
@@ -49,7 +49,7 @@ row! {
 }
 
 row! {
-    /// A packet that became somebody's.
+    /// A claimed packet.
     PacketClaimRow in "packet_claims", key 2 {
         campaign_id: Text,
         packet: i64,

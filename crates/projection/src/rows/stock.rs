@@ -1,4 +1,4 @@
-//! Rows of countable things.
+//! Rows of stock.
 
 use scarce_core::stock::ReservationStatus;
 use scarce_core::words;
@@ -10,27 +10,27 @@ word_fields!(ReservationStatus, StockStatus, MovementKind);
 words! {
     /// Whether units are sold.
     StockStatus {
-        /// Within its times, as long as there are some.
+        /// They are, within the item's times, while any are left.
         0 Open = "open",
-        /// No more, for good.
+        /// They are not, permanently.
         1 Closed = "closed",
     }
 }
 
 words! {
-    /// Why the number of units changed.
+    /// Why the total changed.
     MovementKind {
         /// They were there from the beginning.
         1 Created = "created",
         /// They were added.
         2 Restocked = "restocked",
-        /// Their number was corrected.
+        /// It was corrected.
         3 Adjusted = "adjusted",
     }
 }
 
 row! {
-    /// An item as it is.
+    /// The state of an item.
     StockRow in "stock", key 1 {
         sku: Text,
         partition_id: i64,
@@ -53,7 +53,7 @@ row! {
 }
 
 row! {
-    /// A change to how many units there are in all.
+    /// A change to the total number of units.
     MovementRow in "stock_movements", key 2 {
         sku: Text,
         sequence: i64,
@@ -85,7 +85,7 @@ row! {
 }
 
 row! {
-    /// Sold units that came back.
+    /// Returned units.
     ReturnRow in "stock_returns", key 2 {
         sku: Text,
         first_serial: i64,
@@ -100,7 +100,7 @@ row! {
 }
 
 row! {
-    /// Units set aside.
+    /// Reserved units.
     ReservationRow in "reservations", key 3 with uses {
         sku: Text,
         reservation_id: Text,

@@ -1,4 +1,4 @@
-//! The tables of the projection in their databases: statements, rows written, and rows read by their keys.
+//! The projection's tables in the databases: statements, writing rows, and reading rows by their keys.
 
 mod mysql;
 mod postgres;

@@ -1,4 +1,4 @@
-//! Rows into MySQL and MariaDB.
+//! Writes rows to MySQL and MariaDB.
 
 use scarce_sql::values::arguments;
 use sqlx::mysql::MySqlConnection;

@@ -1,4 +1,4 @@
-//! Rows into PostgreSQL, and out of it by their keys.
+//! Writes rows to PostgreSQL, and reads them by their keys.
 
 use scarce_sql::values::{add_column, cells};
 use sqlx::postgres::{PgArguments, PgConnection};
@@ -8,11 +8,11 @@ use super::Dialect;
 use super::sql::Statements;
 use crate::table::{Cell, ColumnKind, Manner, Sheet};
 
-/// From how many new rows on they are copied in rather than inserted: a copy is cheaper for each row, and
-/// needs one exchange more.
+/// The number of new rows from which `COPY` is used rather than `INSERT`: it is cheaper for each row, and
+/// needs one more round trip.
 const COPY_ROWS_MIN: usize = 16;
 
-/// Reads by keys, which are given column by column.
+/// Reads rows by keys, which are passed column by column.
 pub(super) async fn read(
     connection: &mut PgConnection,
     sql: String,
@@ -30,7 +30,7 @@ pub(super) async fn read(
     query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
 }
 
-/// Writes rows; where one is to be changed and is not there, that is [`Error::RowNotFound`].
+/// Writes rows; if a row to change does not exist, that is [`Error::RowNotFound`].
 pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Result<(), Error> {
     if sheet.manner == Manner::Insert && sheet.rows() >= COPY_ROWS_MIN {
         return copy(connection, sheet).await;
@@ -45,7 +45,7 @@ pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Resul
     if is_whole { Ok(()) } else { Err(Error::RowNotFound) }
 }
 
-/// Copies rows in, in PostgreSQL's binary form.
+/// Copies rows in PostgreSQL's binary format.
 async fn copy(connection: &mut PgConnection, sheet: &Sheet) -> Result<(), Error> {
     let names: Vec<&str> = sheet.table.columns.iter().map(|column| column.name).collect();
     let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", sheet.table.name, names.join(", "));
@@ -54,15 +54,15 @@ async fn copy(connection: &mut PgConnection, sheet: &Sheet) -> Result<(), Error>
     match sent {
         Ok(()) => copy.finish().await.map(drop),
         Err(error) => {
-            // What went wrong first is told.
+            // The first error is reported.
             let _ = copy.abort("not all could be sent").await;
             Err(error)
         }
     }
 }
 
-/// The rows as `COPY` reads them: a head, each row with the number of its fields and each field with its
-/// length in front, and an end.
+/// The rows in the format of `COPY`: a header, each row with its number of fields and each field with its
+/// length in front, and a trailer.
 fn binary(sheet: &Sheet) -> Vec<u8> {
     let columns = sheet.table.columns.len();
     let cells = sheet.cells(0..sheet.rows());

@@ -1,4 +1,4 @@
-//! Sheets into the database, and rows out of it by their keys.
+//! Writes sheets to the database, and reads rows by their keys.
 
 use scarce_sql::Doing;
 use sqlx::Error;
@@ -7,19 +7,19 @@ use super::sql::Statements;
 use super::{Dialect, Link, mysql, postgres, sqlite};
 use crate::table::{Cell, ColumnKind, Sheet, Table};
 
-/// How many keys are asked for at once: so few that MySQL looks each up by the index.
+/// How many keys a query has: few enough that MySQL looks each up by the index.
 const KEYS_MAX: usize = 256;
 
-/// What a connection does with tables.
+/// A connection's operations on tables.
 pub(crate) trait Sheets {
-    /// Reads the rows of these keys, as far as there are any; of each name its last use.
+    /// Reads the rows of these keys that exist; of each name its last use.
     fn read<'l>(&'l mut self, table: &'static Table, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>>;
 
-    /// Reads, for each item and serial, the last range before it that came back: item, first serial, quantity.
+    /// Reads, for each item and serial, the last returned range before it: item, first serial, quantity.
     fn read_returned<'l>(&'l mut self, keys: &'l [Vec<Cell>]) -> Doing<'l, Vec<Vec<Cell>>>;
 
-    /// Writes rows. One that is to be changed and is not there is [`Error::RowNotFound`], or is put back where
-    /// the database does that by itself.
+    /// Writes rows. If a row to change does not exist, that is [`Error::RowNotFound`], unless the database
+    /// inserts it by itself.
     fn write<'l>(&'l mut self, sheet: &'l Sheet) -> Doing<'l, ()>;
 }
 
@@ -63,7 +63,7 @@ async fn read_by_keys(
     }
     let mut rows = Vec::new();
     for chunk in keys.chunks(KEYS_MAX) {
-        // Few shapes of a statement, so that it is found prepared: what is missing is asked for twice.
+        // Few distinct statements, so that prepared ones are reused: the first key is repeated to fill up.
         let count = chunk.len().next_power_of_two();
         let padded = chunk.iter().chain(std::iter::repeat(&chunk[0])).take(count);
         let values: Vec<Cell> = padded.flatten().cloned().collect();

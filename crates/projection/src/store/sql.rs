@@ -7,11 +7,11 @@ use crate::table::{Column, Manner, Table};
 
 /// The statements about tables.
 pub(crate) trait Statements: Sized {
-    /// Writes a number of rows.
+    /// Writes several rows.
     fn write(self, table: &Table, manner: Manner, rows: usize) -> String;
-    /// Reads the rows of a number of keys, the last use of each.
+    /// Reads the rows of several keys, the last use of each.
     fn read(self, table: &Table, keys: usize) -> String;
-    /// Reads, for each item and serial, the last range before it that came back.
+    /// Reads, for each item and serial, the last returned range before it.
     fn read_returned(self, keys: usize) -> String;
 }
 
@@ -20,8 +20,8 @@ impl Statements for Dialect {
         if self == Dialect::Postgres && manner == Manner::Replace {
             return update(table);
         }
-        // A row that is refused ends the transaction anyway; so SQLite need not keep every page as it was,
-        // which would cost as much as the writing itself.
+        // A refused row ends the transaction anyway; so SQLite need not save every page before the change,
+        // which would cost as much as the write itself.
         let verb = if self == Dialect::Sqlite { "INSERT OR FAIL" } else { "INSERT" };
         let mut sql = format!("{verb} INTO {} (", table.name);
         put_names(&mut sql, table.columns, "");
@@ -55,7 +55,7 @@ impl Statements for Dialect {
         sql.push_str("SELECT ");
         put_names(&mut sql, table.columns, "t.");
         match self {
-            // The order is fixed: the few keys first, and for each its row by the index.
+            // The join order is fixed: first the few keys, then the row of each by the index.
             Dialect::Sqlite => put(&mut sql, format_args!(" FROM k CROSS JOIN {} AS t ON ", table.name)),
             Dialect::Postgres => {
                 sql.push_str(" FROM ");
@@ -104,7 +104,7 @@ impl Statements for Dialect {
     }
 }
 
-/// Changes rows that are there, by PostgreSQL: that costs it less than to find out, row by row, that none is new.
+/// Updates existing rows in PostgreSQL: that is cheaper than to check, row by row, that none is new.
 fn update(table: &Table) -> String {
     let mut sql = format!("UPDATE {} AS t SET ", table.name);
     for (at, Column { name, .. }) in table.columns[table.key_columns..].iter().enumerate() {
@@ -120,7 +120,7 @@ fn update(table: &Table) -> String {
     sql
 }
 
-/// What becomes of a row that is there already.
+/// The clause that replaces an existing row.
 fn put_replacement(dialect: Dialect, sql: &mut String, table: &Table) {
     let rest = table.columns[table.key_columns..].iter().map(|column| column.name);
     let (head, (left, right)) = match dialect {
@@ -130,7 +130,7 @@ fn put_replacement(dialect: Dialect, sql: &mut String, table: &Table) {
             head.push_str(") DO UPDATE SET ");
             (head, (" = excluded.", ""))
         }
-        // MariaDB knows no other way to name what would have been written.
+        // MariaDB has no other syntax for the values of the new row.
         Dialect::MySql => (" ON DUPLICATE KEY UPDATE ".to_owned(), (" = VALUES(", ")")),
     };
     sql.push_str(&head);
@@ -155,7 +155,7 @@ fn put_equal(sql: &mut String, columns: &[Column], other: &str) {
     }
 }
 
-/// `((t.a = ? AND t.b = ?) OR (t.a = ? AND t.b = ?))`, which every MySQL and MariaDB answers by the index.
+/// `((t.a = ? AND t.b = ?) OR (t.a = ? AND t.b = ?))`, for which every MySQL and MariaDB uses the index.
 fn put_choices(sql: &mut String, columns: &[Column], keys: usize) {
     if let [Column { name, .. }] = columns {
         put(sql, format_args!("t.{name} IN ({})", vec!["?"; keys].join(", ")));

@@ -1,4 +1,4 @@
-//! Rows into SQLite.
+//! Writes rows to SQLite.
 
 use scarce_sql::values::arguments;
 use sqlx::sqlite::SqliteConnection;
@@ -19,7 +19,7 @@ pub(super) async fn write(connection: &mut SqliteConnection, sheet: &Sheet) -> R
             return writing.await.map(drop);
         }
         rows = chunk(rows.end);
-        // SQLite writes on a thread of its own; meanwhile the next values are made ready on this one.
+        // SQLite writes on a thread of its own; meanwhile this one prepares the next values.
         let next = async { arguments::<Sqlite>(sheet.cells(rows.clone())) };
         let (written, next) = tokio::join!(writing, next);
         written?;
