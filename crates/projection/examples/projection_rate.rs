@@ -1,8 +1,8 @@
 //! How fast the log is projected: prints events per second for each database and several mixes of commands.
 //!
 //! `cargo run --release -p scarce-projection --example projection_rate -- [sqlite|postgres|mariadb …]`
-//! with `SCARCE_EVENTS` for how many events of each mix, `SCARCE_BATCH` for how many entries a batch has,
-//! `SCARCE_PARTITIONS` for how many partitions they are shared out to.
+//! with `SCARCE_EVENTS` for how many events each mix has, `SCARCE_BATCH` for how many entries a batch has,
+//! `SCARCE_PARTITIONS` for how many partitions share them.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use std::time::Instant;
@@ -20,7 +20,7 @@ const DEPLOYMENT: &str = "00112233445566778899aabbccddeeff";
 const ACCOUNTS: u64 = 10_000;
 const BEGUN_MS: u64 = 1_700_000_000_000;
 
-/// A mix of commands: what is there before, and what is measured.
+/// A mix of commands: preparations, and the measured part.
 struct Mix {
     name: &'static str,
     before: fn(&mut Random) -> Vec<String>,
@@ -88,7 +88,7 @@ fn markets(_random: &mut Random) -> Vec<String> {
 }
 
 fn uuid_v7(random: &mut Random, number: u64) -> String {
-    // A new millisecond for every fifty.
+    // A new millisecond for every fifty commands.
     let at = BEGUN_MS + number / 50;
     let (a, b) = (random.number(), random.number());
     format!(
@@ -117,13 +117,13 @@ fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// The log of a partition: what is there before, and what is measured.
+/// The log of a partition: preparations, and the measured part.
 struct Log {
     before: Vec<Batch>,
     measured: Vec<Batch>,
 }
 
-/// The log of a mix with about so many events.
+/// The log of a mix with about this many events.
 fn log(mix: &Mix, partition: u32, events: u64) -> Log {
     let mut random = Random::new(7 + u64::from(partition));
     let mut machine = Machine::new(StateSettings::default(), partition);
@@ -146,7 +146,7 @@ fn log(mix: &Mix, partition: u32, events: u64) -> Log {
     Log { before: cut(&before), measured: cut(&measured) }
 }
 
-/// A command whose accounts, items or markets are those of a partition.
+/// A command whose accounts, items or markets belong to a partition.
 fn of_partition(line: &str, partition: u32) -> String {
     let rename = |(at, word): (usize, &str)| {
         let is_named = at == 1 || (at == 2 && line.starts_with("ACCOUNT.TRANSFER"));
@@ -165,7 +165,7 @@ fn batches(partition: u32, entries: &[Entry], after: &mut Position) -> Vec<Batch
     entries.chunks(size).map(cut).collect()
 }
 
-/// What this process has used of the processors so far.
+/// How much processor time this process has used so far.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

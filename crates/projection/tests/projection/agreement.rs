@@ -1,4 +1,4 @@
-//! Whether the tables say what the state machine says.
+//! Checks that the tables agree with the state machine.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::kit::{Database, Log};
 
 type Rows = BTreeMap<String, Vec<String>>;
 
-/// Rows by the first of their columns.
+/// Rows by their first column.
 async fn by_first(database: &Database, selected: &[&str], rest: &str) -> Rows {
     let rows = database.ask(selected, rest).await;
     rows.into_iter().map(|mut row| (row.remove(0), row)).collect()
@@ -19,7 +19,7 @@ fn shown<T: std::fmt::Display>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// Compares everything that the machine still holds, and what the log says beside.
+/// Compares everything that the machine still keeps, and the further facts of the log.
 pub async fn check(database: &Database, log: &Log) {
     check_accounts(database, log).await;
     check_holds(database, log).await;
@@ -54,7 +54,7 @@ async fn check_accounts(database: &Database, log: &Log) {
     assert_eq!(sheet, outside);
 }
 
-/// The last use of each name, with what the machine answers when asked for it.
+/// The last use of each name, with the machine's answer to a query for it.
 async fn check_holds(database: &Database, log: &Log) {
     let selected = ["account_id", "hold_id", "amount", "status", "deadline_ms"];
     let last = "FROM holds AS h WHERE use_number = (SELECT MAX(u.use_number) FROM holds AS u \
@@ -116,7 +116,7 @@ async fn check_reservations(database: &Database, log: &Log) {
     for row in database.ask(&selected, last).await {
         let Some(mut answer) = log.ask(&format!("STOCK.RESERVATION {} {}", row[0], row[1])) else { continue };
         if answer[3] == "expired" && row[4] == "open" {
-            // Its deadline has passed, and no event has said so yet.
+            // Its deadline has passed, but the log has no event for that yet.
             "open".clone_into(&mut answer[3]);
         }
         assert_eq!(row[1..], answer, "reservation of {}", row[0]);
@@ -215,7 +215,7 @@ async fn check_markets(database: &Database, log: &Log) {
     }
 }
 
-/// What the log has in numbers.
+/// The counts of the log.
 async fn check_log(database: &Database, log: &Log) {
     let count = |is_it: fn(&Event) -> bool| {
         log.entries.iter().flat_map(|entry| &entry.events).filter(|event| is_it(event)).count().to_string()
@@ -240,7 +240,7 @@ async fn check_log(database: &Database, log: &Log) {
     assert_eq!(database.figure("sequence", "FROM cursors").await, last);
 }
 
-/// What is remembered of operations, by the log alone.
+/// The operations according to the log alone.
 fn operations(entries: &[Entry]) -> Vec<Vec<String>> {
     let (mut rows, mut first) = (Vec::new(), None);
     for entry in entries {
@@ -258,7 +258,7 @@ fn operations(entries: &[Entry]) -> Vec<Vec<String>> {
     rows
 }
 
-/// What adds up by the tables alone.
+/// Checks sums within the tables.
 async fn check_sums(database: &Database) {
     for (what, wrong) in [
         (

@@ -1,4 +1,4 @@
-//! Histories, asked for as ports and tools ask for them.
+//! Histories, queried as ports and tools do.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, open, take};
 
-/// Something for every history, and something beside that must not be in it.
+/// Rows for every history, and other rows that must not be in it.
 const LINES: &[&str] = &[
     "ACCOUNT.OPEN u1 EUR",
     "ACCOUNT.OPEN u2 EUR",
@@ -42,7 +42,7 @@ const LINES: &[&str] = &[
     "ORDER.PLACE m1 o3 u2 BUY LIMIT 100 1",
 ];
 
-/// A history, what it is asked for, and of each row what tells it from others, oldest first.
+/// A history, its arguments, and a distinctive value of each row, oldest first.
 type Case = (&'static str, Vec<(&'static str, &'static str)>, Vec<Value>);
 
 fn expected() -> Vec<Case> {
@@ -66,7 +66,7 @@ fn expected() -> Vec<Case> {
     ]
 }
 
-/// The member of a row by which the table above knows it.
+/// The field of a row that the table above compares.
 fn telling(name: &str) -> &'static str {
     match name {
         "account-entries" => "amount",

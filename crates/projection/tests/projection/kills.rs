@@ -1,4 +1,4 @@
-//! Databases, and processes that project into them, killed in the middle of batches again and again.
+//! Databases, and processes that write to them, killed in the middle of batches again and again.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -17,16 +17,16 @@ use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, dump, number, open, ta
 /// How often each is killed.
 const KILLS: u64 = 10;
 
-/// How many batches go in between two kills at least.
+/// The minimum number of batches between two kills.
 const BATCHES_BETWEEN: usize = 15;
 
 /// How many entries a batch has.
 const ENTRIES: usize = 4;
 
-/// How long anything may take.
+/// The timeout of every wait.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long to wait between two looks.
+/// How long to wait between two checks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 fn log(seed: u64) -> Log {
@@ -61,7 +61,7 @@ impl Server for MariaDb {
     }
 }
 
-/// Projects all, through whatever trouble there is; notes how many batches are in.
+/// Projects everything, through all troubles; counts the written batches.
 async fn project_through(projection: Projection, batches: Vec<Batch>, done: Arc<AtomicUsize>) -> usize {
     let (mut consumer, mut troubles) = (projection.consumer(0), 0);
     let begun = Instant::now();
@@ -115,7 +115,7 @@ async fn killed_again_and_again(mut server: impl Server, kind: DatabaseKind) {
     check(&database, &log, kind).await;
 }
 
-/// The rows are those of an undisturbed projection, and what the machine says.
+/// Checks that the rows are those of an undisturbed projection, and agree with the machine.
 async fn check(database: &Database, log: &Log, kind: DatabaseKind) {
     let alone = Database::new(kind);
     take(&mut open(&alone, 5).await.consumer(0), &log.all()).await;
@@ -138,13 +138,13 @@ async fn mariadb_is_killed_in_the_middle_of_batches() {
         .await;
 }
 
-/// Tells a child where to project to.
+/// The variable that gives a child its database.
 const CHILD_URL: &str = "SCARCE_TEST_PROJECT_INTO";
 
-/// What a child says after each batch.
+/// What a child prints after each batch.
 const BATCH_IS_IN: &str = "a batch is in";
 
-/// What a child does: it projects as fast as it can, until it is killed or done.
+/// The child: projects as fast as it can, until it is killed or done.
 #[tokio::test]
 #[allow(clippy::print_stdout, reason = "this is how it tells how far it is")]
 async fn child_that_projects() {
@@ -169,7 +169,7 @@ fn spawn_child(url: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("to start it")
 }
 
-/// Reads until a child has written so many batches; gives how many it did write.
+/// Reads until a child has written this many batches; returns how many it wrote.
 fn wait_for(child: &mut Child, batches: usize) -> usize {
     let output = BufReader::new(child.stdout.take().expect("its output"));
     let lines = output.lines().map_while(Result::ok).filter(|line| line.contains(BATCH_IS_IN));

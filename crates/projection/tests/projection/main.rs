@@ -1,4 +1,4 @@
-//! The projection against real databases, with logs that the state machine wrote.
+//! The projection into real databases, of logs that the state machine wrote.
 
 mod agreement;
 mod histories;

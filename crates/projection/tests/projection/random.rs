@@ -1,4 +1,4 @@
-//! Random logs, cut at random, offered again at random, by consumers that come and go.
+//! Random logs, cut at random and repeated at random, with consumers that come and go.
 
 use scarce_core::event::{Entry, Position};
 use scarce_outflow::Batch;
@@ -11,10 +11,10 @@ use crate::kit::{Database, DatabaseKind, Log, batch, dump, number, open, positio
 /// How long the random sequences of commands are.
 const STEPS: usize = 200;
 
-/// Within what time ids are surely not used again by the random sequences' settings.
+/// The time within which the random sequences do not reuse ids, by their settings.
 const IDS_KEPT_MS_MIN: u64 = 5;
 
-/// A batch that follows what is there, or repeats some of it, and begins or ends anywhere.
+/// A batch that follows the position, or repeats earlier events, and begins or ends anywhere.
 fn next(entries: &[Entry], reached: Position, random: &mut Random) -> Batch {
     let is_behind = |entry: &Entry| entry.sequence_last() <= reached.sequence;
     let known = entries.iter().take_while(|entry| is_behind(entry)).count();
@@ -24,13 +24,13 @@ fn next(entries: &[Entry], reached: Position, random: &mut Random) -> Batch {
     if random.percent(40)
         && let Some(end) = pieces.pop()
     {
-        // Ends in the middle of an entry.
+        // It ends in the middle of an entry.
         let mut halves = split(&end, random);
         halves.truncate(1);
         pieces.append(&mut halves);
     }
     let before = pieces[0].head.sequence_first - 1;
-    // Where it says that it begins may lie within its first entry.
+    // Its beginning may be within its first entry.
     let sequence = (before + random.below(2)).min(reached.sequence);
     batch(&pieces, Position { epoch: reached.epoch, sequence })
 }
@@ -44,7 +44,7 @@ async fn project(projection: &Projection, entries: &[Entry], random: &mut Random
     let mut consumer = projection.consumer(0);
     let mut reached = position(&mut consumer).await;
     let end = entries.last().map(Entry::end).unwrap_or_default();
-    // What was cut through is offered as the rest of it.
+    // The rest of an entry that was cut follows in the next piece.
     let mut pieces: Vec<Entry> = entries.iter().flat_map(|entry| split(entry, random)).collect();
     pieces.dedup();
     while reached.sequence < end.sequence {

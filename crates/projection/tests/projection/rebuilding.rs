@@ -19,7 +19,7 @@ async fn what_is_rebuilt_is_what_was_there() {
         projection.rebuild().await.expect("the database");
         let empty = dump(&database).await;
         assert!(empty.values().all(Vec::is_empty), "{empty:?}");
-        // Who was there before finds out, and begins again.
+        // An earlier consumer notices, and begins again.
         assert_eq!(position(&mut consumer).await, Position::default());
         take(&mut consumer, &log.all()).await;
         assert_eq!(dump(&database).await, before);
@@ -57,7 +57,7 @@ async fn an_emptying_that_was_interrupted_is_told_of_and_can_be_finished() {
     let projection = open(&database, 5).await;
     let mut consumer = projection.consumer(0);
     take(&mut consumer, &log.all()).await;
-    // As it is left when the process is killed after some of the tables.
+    // The state after the process was killed in the middle of the tables.
     database.run("INSERT INTO meta VALUES ('rebuilding', 'yes')").await;
     database.run("DELETE FROM cursors").await;
     database.run("TRUNCATE TABLE accounts").await;

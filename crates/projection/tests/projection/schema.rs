@@ -1,4 +1,4 @@
-//! The tables in every dialect, and on the page about them.
+//! The tables in every dialect, and in the documentation.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ async fn every_view_can_be_read() {
     }
 }
 
-/// What the page says in the section of a table or view: the names in the first cells of its rows.
+/// The names in the first cells of the rows in a table's or view's section of the page.
 fn documented(page: &str, name: &str) -> BTreeSet<String> {
     let heading = format!("### {name}\n");
     let section = page.split_once(&heading).unwrap_or_else(|| panic!("{name} is not on the page")).1;

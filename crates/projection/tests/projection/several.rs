@@ -8,13 +8,13 @@ use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, dump, open, position, 
 
 const KINDS: [DatabaseKind; 3] = [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb];
 
-/// Takes a batch; gives whether somebody else was faster.
+/// Consumes a batch; returns whether another consumer was faster.
 async fn is_overtaken(consumer: &mut SqlConsumer, batch: &Batch) -> bool {
     match consumer.consume(batch).await {
         Ok(()) => false,
         Err(trouble) => {
             assert!(trouble.reason.contains("another process projects partition 0"), "{trouble}");
-            // As whoever runs a consumer does.
+            // As the runner of a consumer does.
             assert_eq!(position(consumer).await, batch.end());
             true
         }
@@ -26,7 +26,7 @@ async fn of_two_processes_that_project_one_partition_each_event_comes_from_one()
     for kind in KINDS {
         let (database, alone) = (Database::new(kind), Database::new(kind));
         let log = Log::random(16, 300);
-        // Two projections, as in two processes: they share nothing but the database.
+        // Two projections, as in two processes: they share only the database.
         let (mut one, mut other) =
             (open(&database, 5).await.consumer(0), open(&database, 5).await.consumer(0));
         let mut overtaken = [0, 0];
@@ -61,14 +61,14 @@ async fn who_was_overtaken_goes_on_from_there() {
         }
         let trouble = slow.consume(&batches[1]).await.expect_err("it was overtaken");
         assert!(trouble.reason.contains("run only one"), "{trouble}");
-        // What it held is stale, and is not used: the debit fits what the other one wrote.
+        // Its cache is stale, and is not used: the debit fits what the other one wrote.
         take(&mut slow, &batches[1]).await;
         take(&mut slow, &batches[3]).await;
         assert_eq!(database.figure("balance", "FROM accounts").await, "10");
     }
 }
 
-/// A log of some partition, with operation ids that others have too.
+/// The log of a partition, with operation ids that other partitions use too.
 fn partition_log(partition: u32) -> Log {
     let mut log = Log::new(Default::default(), partition);
     log.run(&format!("ACCOUNT.OPEN a{partition} EUR"));

@@ -1,4 +1,4 @@
-//! SQLite on a file system that becomes full, or read-only. The file system is made in a name space of the
+//! SQLite on a file system that becomes full, or read-only. The file system is mounted in a namespace of the
 //! child's own, so that nothing of it is left behind.
 
 use std::process::Command;
@@ -9,7 +9,7 @@ use scarce_projection::{Projection, ProjectionOptions};
 
 use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, open, take};
 
-/// Tells a child which folder to mount its file system on.
+/// The variable that gives a child the folder for its file system.
 const CHILD_FOLDER: &str = "SCARCE_TEST_SMALL_DISK";
 
 /// More than fits in a small file system.
@@ -31,7 +31,7 @@ fn mount(options: &str, folder: &str) {
     assert!(try_mount(options, folder), "{options}");
 }
 
-/// The connections that were dropped close the file in their own time.
+/// Dropped connections close the file with a delay.
 async fn remount_read_only(folder: &str) {
     let begun = Instant::now();
     while !try_mount("remount,ro", folder) {

@@ -1,5 +1,5 @@
-//! Databases that are not as they should be: each time there is a text for the operator, and all goes on when
-//! it is mended.
+//! Broken databases: each problem gives a message for the operator, and the projection continues once it is
+//! fixed.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn money() -> Log {
     log
 }
 
-/// Offers the last batch of a log, and checks what is said.
+/// Consumes the last batch of a log, and checks the error message.
 async fn refused(consumer: &mut SqlConsumer, log: &Log, parts: &[&str]) {
     let pieces = log.pieces(1);
     let trouble = consumer.consume(pieces.last().expect("a batch")).await.expect_err("something is wrong");
@@ -54,7 +54,7 @@ async fn a_broken_schema_is_told_of_until_it_is_mended() {
             ("ALTER TABLE cursors RENAME TO cursors_away", "ALTER TABLE cursors_away RENAME TO cursors"),
         ] {
             if kind != DatabaseKind::Postgres {
-                // What is renamed is named by views, which these databases would look for.
+                // Views name the table, and these databases would look for it after the renaming.
                 database.run("DROP VIEW IF EXISTS account_statement").await;
                 for view in ["balance_sheet", "account_flows", "operation_movements"] {
                     database.run(&format!("DROP VIEW IF EXISTS {view}")).await;
@@ -95,7 +95,7 @@ async fn another_deployments_tables_are_refused() {
         assert!(
             matches!(&refusal, ProjectionError::Database(DatabaseError::OtherDeployment { found, .. }) if found == DEPLOYMENT)
         );
-        // The tables of another deployment come in the place of ours, as from a backup.
+        // The tables of another deployment replace ours, as from a backup.
         let mut consumer = projection.consumer(0);
         for table in ["meta SET value", "cursors SET deployment_id"] {
             let only = if table.starts_with("meta") { "name = 'deployment_id'" } else { "1 = 1" };
@@ -130,11 +130,11 @@ async fn a_cursor_from_an_older_backup_is_gone_on_from() {
     for kind in KINDS {
         let (database, older, log) = (Database::new(kind), Database::new(kind), money());
         let mut consumer = begun(&open(&database, 5).await, &log).await;
-        // An older copy of the tables: what was written later is not in it.
+        // An older copy of the tables: later rows are missing.
         let pieces = log.pieces(1);
         let mut behind = open(&older, 5).await.consumer(0);
         take(&mut behind, &pieces[0]).await;
-        // Offered what follows the newer copy, it says where it is, and asks for what is missing.
+        // Given the batch after the newer copy, it reports its position and the gap.
         let trouble = behind.consume(&pieces[2]).await.expect_err("a gap");
         assert!(
             trouble.reason.contains("up to 1.1") && trouble.reason.contains("begins at 1.3"),
@@ -154,20 +154,20 @@ async fn a_log_that_lost_events_and_numbers_them_anew_is_refused() {
     let (database, log) = (Database::new(DatabaseKind::Sqlite), money());
     let mut consumer = open(&database, 5).await.consumer(0);
     take(&mut consumer, &log.all()).await;
-    // A failover lost the last event; another took its number in a higher epoch.
+    // A failover lost the last event; another one took its sequence in a higher epoch.
     let mut lost = money();
     let mut rewritten = lost.entries.pop().expect("an entry");
     rewritten.head.epoch = 2;
     let trouble = consumer.consume(&batch(&[rewritten], log.all().after)).await.expect_err("rewritten");
     assert!(trouble.reason.contains("numbers them anew; rebuild the projection"), "{trouble}");
-    // One of another partition is a mistake of the program.
+    // A batch of another partition is a bug of the program.
     let other = Log::new(Default::default(), 3);
     let foreign = scarce_outflow::Batch { partition: other.machine.partition(), ..log.all() };
     let trouble = consumer.consume(&foreign).await.expect_err("foreign");
     assert!(trouble.reason.contains("a batch of partition 3"), "{trouble}");
 }
 
-/// Ends all other connections to a database, so that new ones meet what was changed.
+/// Ends all other connections to a database, so that new ones see the change.
 async fn cut_off(server: &Postgres, database: &str) {
     let sql = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'");
     server.query("postgres", &sql).expect("the server");
@@ -267,7 +267,7 @@ async fn a_server_that_stands_still_is_told_of_and_nothing_is_twice_when_it_goes
     assert!(consumer.position().await.is_err());
     assert!(projection.positions().await.is_err());
     server.resume().expect("to let it go on");
-    // What was sent before the pause may be in, or not; the next position tells.
+    // The write before the pause may have succeeded or not; the next position tells.
     let patient = open(&database, 5).await;
     let mut consumer = patient.consumer(0);
     position(&mut consumer).await;

@@ -1,5 +1,5 @@
-//! Events that no state machine writes, as a damaged disk, a bug or a hand in the tables may leave them: each
-//! figure of each event is altered, and the rows tell.
+//! Events that no state machine writes, as after a damaged disk, a bug or a manual change to the tables: each
+//! number of each event is altered, and the rows reveal it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use scarce_sim::random::Random;
 
 use crate::kit::{Database, DatabaseKind, Log, batch, open};
 
-/// Figures that nothing in the log can be held against.
+/// Numbers that nothing in the log can be compared with.
 const UNKNOWABLE: &[&str] = &[
-    // What is set once, by whoever created it.
+    // Set once, by the creator.
     "account.opened overdraft",
     "account.overdraft_set overdraft",
     "stock.created quantity",
@@ -35,23 +35,23 @@ const UNKNOWABLE: &[&str] = &[
     "reservation.placed deadline",
     "reservation.extended deadline",
     "coupon.claimed deadline",
-    // A recount under way is not in the tables.
+    // A recount in progress is not in the tables.
     "stock.audit_advanced through_serial",
     "stock.audit_advanced horizon_serial",
     "stock.audit_advanced counted",
     "stock.audit_advanced expected",
     "stock.audited horizon_serial",
-    // What is still to be drawn is not in the tables either; that packets sum to the total is.
+    // Packets still to be drawn are not in the tables either; that they sum to the total is.
     "packets.created min",
     "packets.created max",
     "packets.closed min",
     "packets.closed max",
-    // By whom an order was reduced is not in the tables.
+    // Who reduced an order is not in the tables.
     "order.reduced by_self_trade",
 ];
 
-/// Figures that may be others and still fit: those of another claim or of other units, or what is added up only
-/// at the end.
+/// Numbers that may differ and still fit: those of another claim or of other units, or those that are summed
+/// up only at the end.
 const LATER: &[&str] = &[
     "packets.created count",
     "packets.created total",
@@ -62,14 +62,14 @@ const LATER: &[&str] = &[
     "stock.returned first",
 ];
 
-/// The places of an event's figures, with their names.
+/// The indexes of an event's numbers, with their names.
 fn figures(event: &Event) -> Vec<(usize, &'static str)> {
     let values = event.values();
     let is_figure = |(at, _): &(usize, &str)| matches!(values[*at], Value::Integer(_));
     event.spec().field_names().enumerate().filter(is_figure).collect()
 }
 
-/// The event with one of its figures altered, if there is such an event.
+/// The event with one of its numbers altered, if there is such an event.
 fn altered(event: &Event, place: usize, by: i64) -> Option<Event> {
     let mut values = event.values();
     if let Value::Integer(value) = &mut values[place] {
@@ -104,7 +104,7 @@ async fn whatever_the_rows_can_tell_of_is_refused_and_changes_nothing() {
             let Some((at, field, name)) = (!places.is_empty()).then(|| *random.pick(&places)) else { break };
             let event = &log.entries[at.0].events[at.1];
             let what = format!("{} {name}", event.spec().name);
-            // Each figure a few times, and none again and again.
+            // Each number a few times, but no more.
             if UNKNOWABLE.contains(&&*what) || met.get(&what).is_some_and(|times| *times >= 6) {
                 continue;
             }
@@ -128,11 +128,11 @@ async fn whatever_the_rows_can_tell_of_is_refused_and_changes_nothing() {
         }
     }
     assert!(missed.is_empty(), "altered without being noticed: {missed:#?}");
-    // Enough kinds of figures were tried for that to mean something.
+    // Enough kinds of numbers were tested.
     assert!(met.len() > 60, "{met:#?}");
 }
 
-/// Projects a log up to its last entry, alters a row, and offers the last entry.
+/// Projects a log up to its last entry, alters a row, and then consumes the last entry.
 async fn tampered(kind: DatabaseKind, lines: &[&str], tamper: &str, mend: &str) -> String {
     let database = Database::new(kind);
     let projection = open(&database, 600_000).await;
@@ -145,7 +145,7 @@ async fn tampered(kind: DatabaseKind, lines: &[&str], tamper: &str, mend: &str) 
         consumer.consume(piece).await.expect("a batch");
     }
     database.run(tamper).await;
-    // One that begins now reads what is there.
+    // A new consumer reads the present rows.
     let mut consumer = projection.consumer(0);
     let trouble = consumer.consume(last).await.expect_err("a row was altered");
     assert_eq!(consumer.consume(last).await.expect_err("it still is"), trouble);

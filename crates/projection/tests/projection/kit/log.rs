@@ -1,4 +1,4 @@
-//! Real logs: what the state machine writes for random commands.
+//! Real logs: those that the state machine writes for random commands.
 
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect};
@@ -10,7 +10,7 @@ use scarce_outflow::Batch;
 use scarce_sim::compare::envelope;
 use scarce_sim::random::{Random, Sequence, Step};
 
-/// A state machine with all that it logged.
+/// A state machine with its whole log.
 pub struct Log {
     pub machine: Machine,
     pub entries: Vec<Entry>,
@@ -66,7 +66,7 @@ impl Log {
         self.submit("", "", &[line.to_owned()]);
     }
 
-    /// What the machine answers to a question now: nothing where it is refused.
+    /// The machine's answer to a query now; `None` if it is refused.
     pub fn ask(&self, line: &str) -> Option<Vec<String>> {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         let spec = find(words[0]).expect("a command");
@@ -77,12 +77,12 @@ impl Log {
         }
     }
 
-    /// All in one batch.
+    /// The whole log in one batch.
     pub fn all(&self) -> Batch {
         Batch { partition: self.machine.partition(), ..batch(&self.entries, Position::default()) }
     }
 
-    /// The log in pieces of some entries.
+    /// The log in pieces of a few entries.
     pub fn pieces(&self, size: usize) -> Vec<Batch> {
         let mut after = Position::default();
         let cut = |entries: &[Entry]| {
@@ -103,7 +103,7 @@ pub fn batch(entries: &[Entry], after: Position) -> Batch {
     Batch { partition: 0, after, entries: entries.to_vec() }
 }
 
-/// An entry in two pieces, as a stream may deliver it; whole where it has one event only.
+/// An entry in two pieces, as a stream may deliver it; whole if it has only one event.
 pub fn split(entry: &Entry, random: &mut Random) -> Vec<Entry> {
     let count = entry.events.len() as u64;
     if count < 2 {

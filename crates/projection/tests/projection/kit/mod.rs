@@ -1,4 +1,4 @@
-//! What the tests have in common: real databases, real logs, and ways to look at both.
+//! Shared parts of the tests: real databases, real logs, and ways to inspect both.
 
 mod log;
 mod schema;
@@ -20,7 +20,7 @@ pub async fn open(database: &Database, ids_kept_ms_min: u64) -> Projection {
     Projection::open(database.url(), DEPLOYMENT, options).await.expect("the database")
 }
 
-/// Consumes a batch, which must go in.
+/// Consumes a batch, which must succeed.
 #[track_caller]
 pub fn take<'c>(consumer: &'c mut SqlConsumer, batch: &'c Batch) -> impl Future<Output = ()> + use<'c> {
     let caller = std::panic::Location::caller();
@@ -31,7 +31,7 @@ pub fn take<'c>(consumer: &'c mut SqlConsumer, batch: &'c Batch) -> impl Future<
     }
 }
 
-/// Where a consumer is.
+/// The position of a consumer.
 pub async fn position(consumer: &mut SqlConsumer) -> Position {
     consumer.position().await.expect("the database").expect("a cursor")
 }

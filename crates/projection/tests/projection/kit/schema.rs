@@ -39,7 +39,7 @@ fn description(version: &str) -> String {
     std::fs::read_to_string(path).expect("the description")
 }
 
-/// Every row of every table that events are written to, in an order of their own.
+/// Every row of every table that events are written to, in a fixed order.
 pub async fn dump(database: &Database) -> BTreeMap<String, Vec<String>> {
     let mut dump = BTreeMap::new();
     for (table, columns) in columns() {
