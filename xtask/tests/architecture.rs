@@ -1,5 +1,5 @@
-//! ARCHITECTURE.md says what is so: its drawing of crates is what cargo knows of them, and the folders of its code map
-//! are there.
+//! ARCHITECTURE.md agrees with the code: its drawing of crates matches cargo's dependencies, and the folders
+//! of its code map exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn folder(package: &Value) -> String {
     folder.to_string_lossy().into_owned()
 }
 
-/// Each crate with the crates of the workspace that it is built with, but for its tests.
+/// Each crate with the crates of the workspace that it depends on, except for tests.
 fn crates_of_cargo() -> BTreeMap<String, BTreeSet<String>> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
@@ -40,7 +40,7 @@ fn crates_of_cargo() -> BTreeMap<String, BTreeSet<String>> {
     packages.iter().map(|package| (folder(package), needs(package))).collect()
 }
 
-/// The rows of the drawing, in their order: `crate ──▶ crates`.
+/// The rows of the drawing, in order: `crate ──▶ crates`.
 fn crates_of_drawing(text: &str) -> Vec<(String, BTreeSet<String>)> {
     let drawing = text.split("## Crates").nth(1).and_then(|rest| rest.split("```").nth(1));
     let rows = drawing.expect("a drawing of crates").lines().filter(|line| !line.trim().is_empty());
@@ -75,7 +75,7 @@ fn arrows_point_down_only() {
     }
 }
 
-/// The paths in the first column of the code map; a second one in a row is beside the first.
+/// The paths in the first column of the code map; further ones in a row are beside the first.
 fn mapped(text: &str) -> Vec<PathBuf> {
     let map = text.split("## Code map").nth(1).and_then(|rest| rest.split("\n## ").next());
     let mut paths = Vec::new();

@@ -1,5 +1,5 @@
-//! The README says the same in every language: the same commands and transcripts, under as many
-//! headings, and no link leads nowhere.
+//! The README is the same in every language: the same commands and transcripts, the same number of headings,
+//! and no broken links.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The lines of code, fenced or indented; comments are in the reader's language and left out.
+/// The lines of code, fenced or indented, without comments, which are in the reader's language.
 fn code(text: &str) -> Vec<&str> {
     let mut is_fenced = false;
     let mut lines = Vec::new();
@@ -28,7 +28,7 @@ fn code(text: &str) -> Vec<&str> {
     lines
 }
 
-/// A comment begins the line, or stands after two blanks.
+/// A comment begins the line, or comes after two spaces.
 fn without_comment(line: &str) -> &str {
     let code = if line.starts_with("# ") { "" } else { line.split("  # ").next().unwrap_or(line) };
     code.trim_end()

@@ -1,4 +1,4 @@
-//! Binaries of tests, run side by side: cargo runs one after the other, and most of them wait for servers.
+//! Test binaries, run side by side: cargo runs one after the other, and most of them wait for servers.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -15,19 +15,19 @@ use super::step::{Log, Tally, seconds};
 use crate::place;
 use crate::process::{self, Finished};
 
-/// A binary that runs tests when it is started.
+/// A test binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
     package: String,
     /// How cargo selects it: `--lib`, or `--test` or `--bin` with a name.
     selection: Vec<String>,
     program: PathBuf,
-    /// The folder of its package, where cargo would start it.
+    /// The folder of its package, where cargo would run it.
     folder: PathBuf,
 }
 
 impl Binary {
-    /// Reads a line of `cargo --message-format=json`; nothing where it names no binary.
+    /// Reads a line of `cargo --message-format=json`; `None` if it describes no binary.
     fn read(line: &str) -> Option<Self> {
         let message: Value = serde_json::from_str(line).ok()?;
         let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
@@ -48,7 +48,7 @@ impl Binary {
         self.selection.get(1).map_or("", String::as_str)
     }
 
-    /// What it is called on the screen.
+    /// Its name on the screen.
     fn name(&self) -> String {
         format!("{} {}", self.package, self.selection.join(" "))
     }
@@ -58,12 +58,12 @@ impl Binary {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command.envs(run.variables.iter().map(|(name, value)| (name, value)));
-        // Nightly Rust reports how long each test took; this asks stable Rust for it, too.
+        // Nightly Rust reports the duration of each test; this makes stable Rust report it, too.
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]).args(run.filter);
         command
     }
 
-    /// The command that repeats a run, to be typed at the top of the repository.
+    /// The command that repeats a run, for the top of the repository.
     fn repeated(&self, run: &Run<'_>) -> String {
         let mut command = Command::new("cargo");
         command.envs(run.variables.iter().map(|(name, value)| (name, value)));
@@ -83,7 +83,7 @@ fn package(id: &str) -> Option<String> {
     let (path, fragment) = id.rsplit_once('#')?;
     match fragment.split_once('@') {
         Some((name, _)) => Some(name.to_owned()),
-        // Where the folder is named as the package, the fragment is the version alone.
+        // If the folder has the name of the package, the fragment is only the version.
         None => path.rsplit('/').next().map(str::to_owned),
     }
 }
@@ -105,10 +105,10 @@ const LONGEST: &[&str] = &[
     "journal",
 ];
 
-/// The binaries, once they are built: later on, cargo's lock may be held by the lints.
+/// The binaries, once they are built: later, the lints may hold cargo's lock.
 static BUILT: Mutex<Option<Vec<Binary>>> = Mutex::new(None);
 
-/// All binaries of tests; builds them if that was not done yet.
+/// All test binaries; builds them on the first call.
 pub fn all(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     match &*built {
@@ -147,9 +147,9 @@ fn build(log: &mut Log) -> Result<Vec<Binary>, Box<dyn Error>> {
 
 /// How tests are run.
 pub struct Run<'a> {
-    /// Which of each binary, by a part of their names; all without any.
+    /// Filters tests by parts of their names; empty for all.
     pub filter: &'a [&'a str],
-    /// Variables of the environment.
+    /// Environment variables.
     pub variables: &'a [(&'a str, PathBuf)],
     /// How many binaries run at once.
     pub binaries_max: usize,
@@ -163,7 +163,7 @@ struct Ended<'a> {
 }
 
 impl Run<'_> {
-    /// Runs them all, also after one has failed, and counts their tests.
+    /// Runs them all, even after one has failed, and counts their tests.
     pub fn all(&self, log: &mut Log, binaries: &[Binary]) -> Tally {
         let queue: Mutex<VecDeque<&Binary>> = Mutex::new(binaries.iter().collect());
         let (sender, ended) = channel();
@@ -198,14 +198,14 @@ impl Run<'_> {
     }
 }
 
-/// How many of the slowest tests are named.
+/// How many of the slowest tests are shown.
 const SLOWEST_SHOWN: usize = 10;
 
-/// What is known of the binaries that have ended.
+/// The results of the binaries that have ended.
 #[derive(Default)]
 struct Report {
     tally: Tally,
-    /// The outputs of those that failed, which come last.
+    /// The outputs of failed binaries, which are printed last.
     failures: Vec<String>,
     /// Each test's seconds, with the binary that it is in.
     times: Vec<(f64, String)>,
@@ -244,7 +244,7 @@ impl Report {
     }
 }
 
-/// The tests that a binary ran, with how many seconds each took: `test name ... ok <1.234s>`.
+/// The tests that a binary ran, with their durations in seconds: `test name ... ok <1.234s>`.
 fn times(output: &str) -> impl Iterator<Item = (&str, f64)> {
     output.lines().filter_map(|line| {
         let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;

@@ -24,7 +24,7 @@ pub fn format(log: &mut Log) -> Ended {
     log.check(&mut cargo(&["fmt", "--all", "--check"]))
 }
 
-/// Runs beside the tests, and leaves the processor to them.
+/// Runs beside the tests, at a low priority.
 pub fn lints(log: &mut Log) -> Ended {
     let mut command = Command::new("nice");
     command.args([
@@ -42,7 +42,7 @@ pub fn lints(log: &mut Log) -> Ended {
     log.check(command.current_dir(place::root()).env("CARGO_TERM_COLOR", "never"))
 }
 
-/// Runs this program itself: cargo might compile it again, with the features of this package alone.
+/// A command that runs this program itself: cargo might compile it again, with only this package's features.
 fn xtask(words: &[&str]) -> Result<Command, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(words).current_dir(place::root());
@@ -60,7 +60,7 @@ pub fn build(log: &mut Log) -> Ended {
     Ok(tally)
 }
 
-/// How many binaries of tests run at once: most wait for servers rather than compute.
+/// How many test binaries run at once: most wait for servers rather than compute.
 const BINARIES_MAX: usize = 2;
 
 pub fn tests(log: &mut Log) -> Ended {

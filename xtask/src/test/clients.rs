@@ -1,5 +1,5 @@
-//! Client libraries, each tested against a server of its own. Over HTTP also a client generated from the
-//! server's OpenAPI description, and a fuzzer that checks the server against that description.
+//! Client libraries, each tested against its own server. For HTTP also a client generated from the server's
+//! OpenAPI description, and a fuzzer that checks the server against that description.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn tests(name: &str) -> PathBuf {
     place::root().join("tests").join("clients").join(name)
 }
 
-/// Fetches what the steps of clients need, so that they do not wait for it later.
+/// Downloads what the client steps need, so that they do not wait for it later.
 pub fn libraries(log: &mut Log) -> Ended {
     let libraries: [fn(&mut Log) -> Ensured; 5] = [
         |log| packages::python(log, &tests("python")).map(drop),
@@ -68,7 +68,7 @@ pub fn schemathesis(log: &mut Log) -> Ended {
     command.args(["--checks", "all", "--seed", "1", "--max-examples", EXAMPLES_MAX, "--continue-on-failure"]);
     // Few random texts are valid ids, and the machine may be busy.
     command.args(["--suppress-health-check", "filter_too_much,too_slow", "--no-color"]);
-    // It writes its notes into the current directory.
+    // It writes its records into the current directory.
     command.current_dir(place::work("schemathesis")?);
     command.env("PYTHONPATH", tests).env("PYTHONDONTWRITEBYTECODE", "1").env("SCARCE_HTTP", &server.http);
     let tally = log.tests(&mut command)?;

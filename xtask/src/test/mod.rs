@@ -28,14 +28,14 @@ pub struct Options {
     list: bool,
 }
 
-/// A step that was run.
+/// A completed step.
 struct Done {
     step: &'static Step,
     tally: Tally,
     took: Duration,
 }
 
-/// Runs the steps, also after one has failed, and ends with a table of them.
+/// Runs the steps, even after one has failed, and ends with a table of them.
 pub fn run(options: &Options) -> Ended {
     if options.list {
         let rows: Vec<_> = STEPS.iter().map(|step| format!("{:<18}{}", step.name, step.about)).collect();
@@ -91,12 +91,12 @@ fn run_step(step: &'static Step) -> std::io::Result<Done> {
         said.push(format!("    this step alone:  cargo xtask test --only {}", step.name));
     }
     said.push(format!("<== {}: {} in {}", step.name, tally.verdict(), seconds(took)));
-    // At once, so that no other step's lines come between.
+    // Printed in one piece, so that no other step's lines come in between.
     screen::say(&said.join("\n"));
     Ok(Done { step, tally, took })
 }
 
-/// Prints the table and the closing line. Gives whether nothing failed.
+/// Prints the table and the closing line. Returns whether nothing failed.
 fn conclude(done: &[Done]) -> bool {
     let head = ["step", "passed", "failed", "time"].map(str::to_owned).to_vec();
     let rows = done.iter().map(|done| {

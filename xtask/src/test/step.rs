@@ -11,32 +11,32 @@ use crate::{place, process, screen};
 
 /// One step of the tests.
 pub struct Step {
-    /// What `--only` takes.
+    /// Its name for `--only`.
     pub name: &'static str,
     /// What it does.
     pub about: &'static str,
     /// When it runs.
     pub lane: Lane,
-    /// Does it.
+    /// Runs it.
     pub run: fn(&mut Log) -> Result<Tally, Box<dyn Error>>,
 }
 
 /// Steps that run one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// What is compiled and checked before any test.
+    /// Compiling and checks before any test.
     Compile,
-    /// What is downloaded and installed meanwhile.
+    /// Downloads and installations meanwhile.
     Fetch,
     /// Our own tests.
     Test,
-    /// Clients, tools and servers of others.
+    /// Foreign clients, tools and servers.
     Foreign,
-    /// What uses the compiler while the tests wait for servers.
+    /// Checks that use the compiler while the tests wait for servers.
     Lint,
 }
 
-/// The phases in their order; the lanes of a phase run side by side.
+/// The phases in order; the lanes of a phase run side by side.
 pub const PHASES: &[&[Lane]] = &[&[Lane::Compile, Lane::Fetch], &[Lane::Test, Lane::Foreign, Lane::Lint]];
 
 const fn step(
@@ -50,7 +50,7 @@ const fn step(
 
 use Lane::{Compile, Fetch, Foreign, Lint, Test};
 
-/// The steps in their order within each lane.
+/// The steps in order within each lane.
 pub const STEPS: &[Step] = &[
     step(Compile, "format", "all Rust code is formatted", cargo::format),
     step(Compile, "house-rules", "lengths, words, commits and dependencies", cargo::house_rules),
@@ -96,17 +96,17 @@ pub struct Tally {
     pub passed: usize,
     /// Tests that failed.
     pub failed: usize,
-    /// Why the step was not run, where it was not.
+    /// Why the step was skipped, if it was.
     pub skipped: Option<String>,
 }
 
 impl Tally {
-    /// A step that was not run.
+    /// A skipped step.
     pub fn skipped(reason: &str) -> Self {
         Self { skipped: Some(reason.to_owned()), ..Self::default() }
     }
 
-    /// What to say of it.
+    /// The verdict to print.
     pub fn verdict(&self) -> String {
         match (&self.skipped, self.failed) {
             (Some(reason), _) => format!("skipped ({reason})"),
@@ -127,7 +127,7 @@ impl Tally {
                     tally.failed += number(5);
                 }
                 ["Ran", _, "test" | "tests", ..] => tally.passed += number(1),
-                // unittest's "FAILED (failures=1, errors=2)": those that ran were counted above.
+                // unittest's "FAILED (failures=1, errors=2)": the tests that ran were counted above.
                 ["FAILED", ..] => {
                     let numbers = line
                         .split(|c: char| !c.is_ascii_digit())
@@ -148,14 +148,14 @@ impl Tally {
     }
 }
 
-/// What a step printed, in a file and for the screen.
+/// A step's output, in a file and for the screen.
 pub struct Log {
     step: String,
     path: PathBuf,
     text: String,
-    /// The command that was run last.
+    /// The last command.
     last: Option<String>,
-    /// Commands that repeat what failed, where that is less than the last one.
+    /// Commands that repeat a failure, if these are shorter than the last command.
     failed: Vec<String>,
 }
 
@@ -163,47 +163,47 @@ pub struct Log {
 const LINES_SHOWN: usize = 200;
 
 impl Log {
-    /// Begins the log of a step.
+    /// Creates the log of a step.
     pub fn new(step: &str) -> io::Result<Self> {
         let path = place::work("logs")?.join(format!("{step}.log"));
         std::fs::write(&path, "")?;
         Ok(Self { step: step.to_owned(), path, text: String::new(), last: None, failed: Vec::new() })
     }
 
-    /// Where it is kept.
+    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The end of it.
+    /// The end of the output.
     pub fn shown(&self) -> String {
         screen::tail(&self.text, LINES_SHOWN)
     }
 
-    /// The commands that repeat what failed: if nothing else is known, the last one.
+    /// The commands that repeat a failure: by default, the last one.
     pub fn commands_to_repeat(&self) -> &[String] {
         if self.failed.is_empty() { self.last.as_slice() } else { &self.failed }
     }
 
-    /// Notes a command that repeats what failed.
+    /// Records a command that repeats a failure.
     pub fn repeat_by(&mut self, command: String) {
         self.failed.push(command);
     }
 
-    /// Appends what was printed.
+    /// Appends output.
     pub fn write(&mut self, text: &str) {
         self.text.push_str(text.trim_end());
         self.text.push('\n');
-        // The file is a convenience; the screen has the end of it.
+        // The file is a convenience; the screen shows the end.
         let _ = std::fs::write(&self.path, &self.text);
     }
 
-    /// Prints a line, which names the step, since others may run beside it.
+    /// Prints a line with the step's name, because other steps may run beside it.
     pub fn say(&self, line: &str) {
         screen::say(&format!("    [{}] {line}", self.step));
     }
 
-    /// Announces a command and keeps it for reproducing.
+    /// Announces a command and keeps it, to repeat it.
     pub fn announce(&mut self, command: &Command) {
         let line = process::shown(command);
         self.say(&line);
@@ -227,7 +227,7 @@ impl Log {
         Ok(tally)
     }
 
-    /// Runs a command without which the step cannot go on.
+    /// Runs a command that the step cannot continue without.
     pub fn must(&mut self, command: &mut Command) -> Result<(), Box<dyn Error>> {
         if self.run(command)?.0 { Ok(()) } else { Err("the step needs this command to succeed".into()) }
     }
@@ -240,7 +240,7 @@ impl Log {
     }
 }
 
-/// How long something took.
+/// A duration in seconds.
 pub fn seconds(took: Duration) -> String {
     format!("{:.1} s", took.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! redis-cli and redis-benchmark, as one types them.
+//! redis-cli and redis-benchmark, as typed by hand.
 
 use std::error::Error;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::process::{self, Finished, Server};
 
 type Ended = Result<Tally, Box<dyn Error>>;
 
-/// What is typed, and what must come of it.
+/// The input, and the expected output.
 struct Case {
     words: &'static [&'static str],
     input: &'static str,
@@ -18,9 +18,9 @@ struct Case {
 }
 
 enum Expected {
-    /// All that is printed, but for blanks at the end.
+    /// The whole output, except for spaces at the end.
     Exactly(&'static str),
-    /// Texts among what is printed, in this order.
+    /// Parts of the output, in this order.
     Has(&'static [&'static str]),
 }
 
@@ -91,7 +91,7 @@ const CLI: &[Case] = &[
     ),
 ];
 
-/// Runs redis-cli as it is used by hand and in scripts.
+/// Runs redis-cli as in a terminal and in scripts.
 pub fn cli(log: &mut Log) -> Ended {
     packages::redis(log)?;
     let server = Server::scarce("cli")?;
@@ -139,7 +139,7 @@ fn has_in_order(output: &str, texts: &[&str]) -> bool {
     })
 }
 
-/// Commands as words on a line, as one types them into a bare connection.
+/// Commands as words on a line, as typed into a bare connection.
 fn inline(log: &mut Log, tally: &mut Tally, server: &Server) -> Result<(), Box<dyn Error>> {
     use std::io::{Read, Write};
     let mut socket = std::net::TcpStream::connect(&server.address)?;
@@ -173,7 +173,7 @@ const BENCHMARKS: &[&[&str]] = &[
     &["-n", "2000", "-c", "5", "STOCK.TAKE", "bench-sku", "1", "u1"],
 ];
 
-/// Runs redis-benchmark, which must end by itself and complain of nothing.
+/// Runs redis-benchmark, which must end by itself without complaints.
 pub fn benchmark(log: &mut Log) -> Ended {
     packages::redis(log)?;
     let server = Server::scarce("benchmark")?;

@@ -1,6 +1,6 @@
-//! The README's transcripts, typed line by line at a server of their own: commands behind `>` into
-//! redis-cli, lines behind `$` into a shell. What differs from run to run is replaced on both sides:
-//! times, ids made by the server, commitments, and what a red packet holds.
+//! The README's transcripts, typed line by line against their own server: commands after `>` into redis-cli,
+//! lines after `$` into a shell. Values that differ between runs are replaced on both sides: times, ids made
+//! by the server, commitments, and the amounts of red packets.
 
 use std::error::Error;
 use std::process::Command;
@@ -12,13 +12,13 @@ use crate::process::{self, Server};
 
 type Ended = Result<Tally, Box<dyn Error>>;
 
-/// Fewer lines than this, and the README was not understood.
+/// With fewer lines than this, the README was misread.
 const LINES_MIN: usize = 35;
 
-/// Where the README's server listens.
+/// The address of the README's server.
 const README_HTTP: &str = "localhost:7380";
 
-/// A line that is typed, and what is shown below it.
+/// A line to type, and the expected output.
 #[derive(Debug, PartialEq, Eq)]
 struct Line<'a> {
     number: usize,
@@ -42,7 +42,7 @@ pub fn readme(log: &mut Log) -> Ended {
         let typed = line.typed.replace(README_HTTP, &server.http);
         let mut command = Command::new("sh");
         let finished = process::feed(command.args(["-c", &format!("{typed} 2>/dev/null")]), "")?;
-        // Headers end as HTTP has it.
+        // HTTP headers end with CRLF.
         judge(log, &mut tally, &line, finished.output.replace("\r\n", "\n").trim_end());
     }
     if tally.passed + tally.failed < LINES_MIN {
@@ -51,7 +51,8 @@ pub fn readme(log: &mut Log) -> Ended {
     Ok(tally)
 }
 
-/// The lines behind a prompt in fenced code, with what follows them up to the next, a blank or a comment.
+/// The lines after a prompt in fenced code, each with the lines up to the next prompt, a blank line or a
+/// comment.
 fn lines<'a>(text: &'a str, prompt: &str) -> Vec<Line<'a>> {
     let mut found: Vec<Line<'a>> = Vec::new();
     let (mut is_fenced, mut is_open) = (false, false);
@@ -74,7 +75,7 @@ fn lines<'a>(text: &'a str, prompt: &str) -> Vec<Line<'a>> {
     found
 }
 
-/// Types commands into one redis-cli, as batches need; gives an answer for each.
+/// Types commands into one redis-cli, as batches need; returns an answer for each.
 fn redis_cli(server: &Server, commands: &[Line<'_>]) -> Result<Vec<String>, Box<dyn Error>> {
     let typed: String = commands.iter().map(|line| format!("{}\n", line.typed)).collect();
     let mut command = Command::new("redis-cli");
@@ -99,7 +100,7 @@ fn judge(log: &mut Log, tally: &mut Tally, line: &Line<'_>, answer: &str) {
     }
 }
 
-/// A text without what differs from run to run.
+/// A text without the values that differ between runs.
 fn settled(typed: &str, text: &str) -> String {
     let is_part = |c: char| matches!(c, '0'..='9' | 'a'..='f' | '-');
     let mut out = String::new();
@@ -113,7 +114,7 @@ fn settled(typed: &str, text: &str) -> String {
         rest = &after[next.map_or(0, char::len_utf8)..];
     }
     match out.rsplit_once(',') {
-        // What a packet holds was drawn.
+        // The amount of a packet is random.
         Some((front, amount))
             if typed.starts_with("PACKET.CLAIM ") && is_number(amount.trim_end_matches(']')) =>
         {
@@ -127,7 +128,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What stands for a word of hexadecimal digits and hyphens.
+/// The placeholder for a word of hexadecimal digits and hyphens.
 fn placeholder(word: &str) -> &str {
     let hyphens: Vec<usize> = word.match_indices('-').map(|(at, _)| at).collect();
     match word.len() {
