@@ -36,7 +36,7 @@ enum Task {
     Bench(bench::Options),
 }
 
-/// How a task ends: whether all went well, or why it could not go on.
+/// The end of a task: whether all went well, or why it could not continue.
 type Ended = Result<bool, Box<dyn Error>>;
 
 fn main() -> ExitCode {

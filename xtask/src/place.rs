@@ -1,4 +1,4 @@
-//! Where things are.
+//! The paths of directories and programs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ pub fn root() -> PathBuf {
     manifest.parent().map_or(manifest.clone(), Path::to_path_buf)
 }
 
-/// The directory of cargo's output: this program runs from `<target>/release/`, its tests from `deps` in there.
+/// The directory of cargo's output: this program runs from `<target>/release/`, its tests from `deps` below
+/// that.
 pub fn target() -> PathBuf {
     let own = std::env::current_exe().ok();
     let folder = own.as_deref().and_then(Path::parent);
@@ -19,7 +20,7 @@ pub fn target() -> PathBuf {
     folder.and_then(Path::parent).map_or_else(|| root().join("target"), Path::to_path_buf)
 }
 
-/// The directory for what tasks install and write, made if it is not there.
+/// The directory for the files that tasks install and write; created if it is missing.
 pub fn work(name: &str) -> io::Result<PathBuf> {
     let path = target().join("xtask").join(name);
     std::fs::create_dir_all(&path)?;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// A command as one would type it in a shell, to repeat it.
+/// A command as typed in a shell, to repeat it.
 pub fn shown(command: &Command) -> String {
     let mut words: Vec<String> = Vec::new();
     if let Some(directory) = command.get_current_dir() {
@@ -30,17 +30,17 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// How a program ended, and what it printed.
+/// A program's exit and output.
 pub struct Finished {
     /// Whether it exited with 0.
     pub succeeded: bool,
-    /// Its exit code; none if a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// All that it printed.
+    /// Everything that it printed.
     pub output: String,
 }
 
-/// Runs a program without a terminal and gives what it printed.
+/// Runs a program without a terminal and returns its output.
 pub fn finish(command: &mut Command) -> Result<Finished, Box<dyn Error>> {
     let (mut reader, writer) = std::io::pipe()?;
     let started = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn();
@@ -57,7 +57,7 @@ pub fn finish(command: &mut Command) -> Result<Finished, Box<dyn Error>> {
     })
 }
 
-/// Runs a program that must succeed, and gives what it printed.
+/// Runs a program that must succeed, and returns its output.
 pub fn must(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let finished = finish(command)?;
     if finished.succeeded {
@@ -66,7 +66,7 @@ pub fn must(command: &mut Command) -> Result<String, Box<dyn Error>> {
     Err(format!("failed: {}\n{}", shown(command), finished.output.trim_end()).into())
 }
 
-/// Runs a program with its input, and gives what it printed.
+/// Runs a program with an input, and returns its output.
 pub fn feed(command: &mut Command, input: &str) -> Result<Finished, Box<dyn Error>> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -77,22 +77,22 @@ pub fn feed(command: &mut Command, input: &str) -> Result<Finished, Box<dyn Erro
     Ok(Finished { succeeded: run.status.success(), code: run.status.code(), output })
 }
 
-/// How long a server may take until it is ready, or to end.
+/// How long a server may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server. When dropped, it is stopped and its data removed.
+/// A running server. Dropping it stops the server and removes its data.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// Its address.
     pub address: String,
-    /// Where it speaks HTTP; empty where it does not.
+    /// Its HTTP address; empty if it has none.
     pub http: String,
     data: PathBuf,
 }
 
 impl Server {
-    /// Starts a server that keeps its data in `data`, and waits for the line that has `marker` in it;
-    /// gives that line as well.
+    /// Starts a server that keeps its data in `data`, and waits for the line that contains `marker`; returns
+    /// that line as well.
     pub fn start(
         command: &mut Command,
         data: PathBuf,
@@ -120,7 +120,7 @@ impl Server {
         Self::scarce_with(name, &[])
     }
 
-    /// The same with further flags.
+    /// The same with additional flags.
     pub fn scarce_with(name: &str, flags: &[&str]) -> Result<Self, Box<dyn Error>> {
         let data = crate::place::fresh(name)?;
         let mut command = Command::new(crate::place::scarce());
@@ -143,7 +143,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A TERM first, so that it can clean up.
+        // First a TERM, so that it can clean up.
         let _ = signal("TERM", self.child.id());
         let pid = self.child.id();
         let (done, ended) = channel::<()>();
@@ -163,12 +163,13 @@ fn is_hung_up(error: std::sync::mpsc::RecvTimeoutError) -> bool {
     error == std::sync::mpsc::RecvTimeoutError::Disconnected
 }
 
-/// Sends a signal to a child of ours, by its number.
+/// Sends a signal to a child process.
 pub fn signal(name: &str, pid: u32) -> std::io::Result<()> {
     Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).stderr(Stdio::null()).status().map(drop)
 }
 
-/// Reads lines until the other end closes, even when nobody receives them any more, so that the writer never blocks.
+/// Reads lines until the other end closes, even when they are no longer received, so that the writer never
+/// blocks.
 fn read_lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {

@@ -14,7 +14,7 @@ pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Lays rows out in columns: the first to the left, the others to the right.
+/// Lays rows out in columns: the first aligned left, the others right.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)

@@ -30,7 +30,7 @@ pub fn run(options: &Options) -> Ended {
     Ok(simulated && killed)
 }
 
-/// The core against the naive model; it watches the time itself.
+/// The core against the naive model, which watches the time itself.
 fn simulation(seed: u64, minutes: u64) -> Ended {
     let mut command = Command::new("cargo");
     command.args(["run", "--release", "--package", "scarce-sim", "--bin", "soak", "--"]);
@@ -38,7 +38,7 @@ fn simulation(seed: u64, minutes: u64) -> Ended {
     step(&mut command)
 }
 
-/// The real server, killed again and again, with one seed after another until the time is over.
+/// The real server, killed again and again, with one seed after another until the time is up.
 fn kill_loop(seed: u64, minutes: u64) -> Ended {
     let (started, time) = (Instant::now(), Duration::from_secs(60 * minutes));
     for seed in seed.. {

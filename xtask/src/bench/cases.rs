@@ -2,23 +2,23 @@
 
 use std::error::Error;
 
-/// The server that is measured.
+/// The measured server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// `scarce serve`: every answer after its batch was synced.
+    /// `scarce serve`: every answer is sent after its batch was synced.
     Scarce,
-    /// redis-server that writes nothing.
+    /// redis-server without persistence.
     RedisMemory,
     /// redis-server with `appendfsync always`.
     RedisSynced,
 }
 
-/// The load that it gets.
+/// The load on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Nothing.
     Ping,
-    /// One debit of one account under an id of its own.
+    /// A debit of one account, each under a new id.
     Debit,
     /// The textbook's script: read, compare, write.
     Script,
@@ -27,17 +27,17 @@ pub enum Load {
 /// One line of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// The server that is measured.
+    /// The measured server.
     pub on: On,
-    /// The load that it gets.
+    /// The load on it.
     pub load: Load,
-    /// How many requests are sent before an answer is waited for.
+    /// The depth of the pipeline: how many requests are sent before waiting for an answer.
     pub pipeline: u32,
-    /// What is in the path of an answer, and what is not.
+    /// What an answer has gone through, and what it has not.
     pub path: &'static str,
 }
 
-/// `HGET`, compare, `HSET`; answers what is left, or -1.
+/// `HGET`, compare, `HSET`; answers the rest, or -1.
 pub const SCRIPT: &str = "local b = tonumber(redis.call('HGET', KEYS[1], 'balance')) \
      local a = tonumber(ARGV[1]) if b < a then return -1 end \
      redis.call('HSET', KEYS[1], 'balance', string.format('%.0f', b - a)) return b - a";
@@ -47,7 +47,7 @@ const SCRIPTED: &str = "compare only; no id, no log, no sync";
 const SCRIPTED_SYNCED: &str = "compare, append-only file, sync; no id";
 const PING: &str = "protocol only";
 
-/// All lines; in a round they are measured in this order.
+/// All lines, in the order in which a round measures them.
 pub const CASES: &[Case] = &[
     Case { on: On::Scarce, load: Load::Debit, pipeline: 64, path: DEBIT },
     Case { on: On::RedisMemory, load: Load::Script, pipeline: 64, path: SCRIPTED },
@@ -89,14 +89,14 @@ impl Case {
     }
 }
 
-/// The result that redis-benchmark reports.
+/// A result of redis-benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Requests answered in a second.
+    /// Requests per second.
     pub per_second: f64,
-    /// Half of the answers came within so many milliseconds.
+    /// The median latency in milliseconds.
     pub p50_ms: f64,
-    /// And 99 of 100 within so many.
+    /// The 99th percentile of the latency in milliseconds.
     pub p99_ms: f64,
 }
 
@@ -106,7 +106,8 @@ impl Measured {
         let line =
             output.lines().rfind(|line| line.starts_with('"')).ok_or("redis-benchmark printed no result")?;
         let cells: Vec<&str> = line.split("\",\"").map(|cell| cell.trim_matches('"')).collect();
-        // The test, requests per second, then mean, least, p50, p95, p99 and most milliseconds.
+        // The test, requests per second, then average, minimum, p50, p95, p99 and maximum latency in
+        // milliseconds.
         let cell = |at: usize| -> Result<f64, Box<dyn Error>> {
             let from_end = cells.len().checked_sub(at).and_then(|at| cells.get(at));
             Ok(from_end.ok_or("redis-benchmark printed unknown columns")?.parse()?)

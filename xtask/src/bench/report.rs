@@ -6,17 +6,17 @@ use std::process::Command;
 use super::cases::{CASES, Case, Load, Measured, On};
 use crate::{place, process, screen};
 
-/// One line of the result.
+/// A line of the result.
 pub struct Line {
     case: &'static Case,
     median: Measured,
     slowest: f64,
     fastest: f64,
-    /// How many times as fast as the same pipeline's script on Redis without persistence.
+    /// The rate relative to the script with the same pipeline on Redis without persistence.
     ratio: f64,
 }
 
-/// The lines of all cases, in their order.
+/// The lines of all cases, in order.
 pub fn lines(measured: &[Vec<Measured>]) -> Vec<Line> {
     let medians: Vec<Measured> = measured.iter().map(|results| median(results)).collect();
     let base = |pipeline: u32| {
@@ -38,7 +38,7 @@ pub fn lines(measured: &[Vec<Measured>]) -> Vec<Line> {
     CASES.iter().zip(medians.iter().zip(measured)).map(line).collect()
 }
 
-/// The middle of each figure.
+/// The median of each number.
 fn median(results: &[Measured]) -> Measured {
     let middle = |figure: fn(&Measured) -> f64| {
         let mut figures: Vec<f64> = results.iter().map(figure).collect();

@@ -1,4 +1,4 @@
-//! What a commit may be, of those that are not upstream yet.
+//! Rules for commits that are not upstream yet.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ const LINES_MAX: usize = 400;
 
 const UPSTREAM: &str = "origin/main";
 
-/// The commits that say too much at once.
+/// The commits that change too much at once.
 pub fn check(since: Option<&str>) -> Found {
     let base = since.unwrap_or(UPSTREAM);
     if since.is_none() && !process::finish(git(&["rev-parse", "--verify", "--quiet"]).arg(base))?.succeeded {
@@ -40,7 +40,7 @@ fn subjects(listed: &str) -> Vec<Finding> {
     long.map(|(commit, characters)| Finding::new(commit, text(characters))).collect()
 }
 
-/// The numbers of inserted lines by file, below each commit; what was moved or generated does not count.
+/// The numbers of inserted lines by file, after each commit's line; moved and generated files do not count.
 fn inserted(range: &str) -> Result<String, Box<dyn Error>> {
     let mut command = log(range, "commit %h");
     command.args(["--numstat", "--find-renames", "--find-copies", "--", "."]);
@@ -54,7 +54,7 @@ fn sizes(listed: &str) -> Vec<Finding> {
         if let Some(commit) = line.strip_prefix("commit ") {
             commits.push((commit, 0));
         } else if let Some((_, lines)) = commits.last_mut() {
-            // Files that are no text have a dash.
+            // Binary files have a dash.
             *lines += line.split_whitespace().next().and_then(|count| count.parse().ok()).unwrap_or(0);
         }
     }

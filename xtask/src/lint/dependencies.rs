@@ -1,4 +1,4 @@
-//! What must not come into a build through the dependencies of a dependency.
+//! Crates that must not come into a build through a dependency's dependencies.
 
 use std::error::Error;
 use std::process::Command;
@@ -15,7 +15,7 @@ const BANNED: &[(&str, &[&str])] = &[
     ("scarce-engine-redis", &["scarce-engine-embedded", "sqlx", "rdkafka"]),
 ];
 
-/// The crates that are in a build where they must not be.
+/// The banned crates that are in a build.
 pub fn check() -> Found {
     let members = members()?;
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn members() -> Result<Vec<String>, Box<dyn Error>> {
     tree(&["--workspace", "--depth", "0"])
 }
 
-/// What a crate is built with, by default and on this system.
+/// The dependencies of a crate, by default and on this system.
 fn dependencies(member: &str) -> Result<Vec<String>, Box<dyn Error>> {
     tree(&["--package", member, "--edges", "normal,build"])
 }

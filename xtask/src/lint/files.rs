@@ -1,4 +1,4 @@
-//! The texts that the rules look at: what git tracks, and what it will track.
+//! The text files that the rules check: those that git tracks, and those that it will track.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::{place, process, reference};
 
-/// A text of the project.
+/// A text file of the project.
 pub struct File {
     /// Relative to the top of the repository, with `/`.
     pub path: String,
@@ -19,18 +19,18 @@ impl File {
         own.is_some_and(|own| extensions.contains(&own))
     }
 
-    /// Whether people write it. Generated files follow from others, which are checked.
+    /// Whether people write it. Generated files come from others, which are checked.
     pub fn is_written(&self) -> bool {
         !generated().any(|path| self.path.starts_with(&path))
     }
 }
 
-/// The paths of generated files, or their beginning.
+/// The paths of generated files, or their prefixes.
 pub fn generated() -> impl Iterator<Item = String> {
     reference::generated().chain(["Cargo.lock".to_owned()])
 }
 
-/// All texts of the project.
+/// All text files of the project.
 pub struct Files(pub Vec<File>);
 
 impl Files {
@@ -39,7 +39,7 @@ impl Files {
         let listed =
             process::must(git(&["ls-files", "--cached", "--others", "--exclude-standard"]).arg("-z"))?;
         let read = |path: &str| {
-            // A file that was removed and not committed, and a file that is no text, have nothing to check.
+            // Files that were removed without a commit, and binary files, have nothing to check.
             let text = std::fs::read_to_string(place::root().join(path)).ok()?;
             Some(File { path: path.to_owned(), text })
         };
@@ -47,7 +47,7 @@ impl Files {
     }
 }
 
-/// A command of git in this repository, whoever owns its folder.
+/// A command of git in this repository, whatever user owns the folder.
 pub fn git(words: &[&str]) -> Command {
     let mut command = Command::new("git");
     command

@@ -1,4 +1,4 @@
-//! How long files and functions may be.
+//! The maximum lengths of files and functions.
 
 use super::Finding;
 use super::files::{File, Files};
@@ -6,7 +6,7 @@ use super::files::{File, Files};
 const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Code, with the exception of tables of data.
+/// Extensions of code, except for tables of data.
 const SOURCES: &[&str] = &["rs", "lua", "py", "cjs", "go", "sql"];
 
 /// Source files that are too long.
@@ -39,21 +39,21 @@ fn long_functions(file: &File) -> Vec<Finding> {
     long.map(finding).collect()
 }
 
-/// A function: where it begins, and the lines of its body that are neither blank nor comments.
+/// A function: its first line, and the lines of its body that are neither blank nor comments.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     first_line: usize,
     lines: usize,
 }
 
-/// Finds functions by indentation, which formatted code keeps: the end stands below the head.
+/// Finds functions by indentation, which the formatter ensures: the end has the indentation of the head.
 fn functions_in(text: &str, is_head: fn(&str) -> bool, end: &str, comment: &str) -> Vec<Function> {
     let lines: Vec<&str> = text.lines().collect();
     let mut functions = Vec::new();
     for (at, head) in lines.iter().enumerate().filter(|(_, line)| is_head(line.trim_start())) {
         let indent = &head[..head.len() - head.trim_start().len()];
         let is_end = |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with(end));
-        // Parameters may stand on lines of their own.
+        // Parameters may be on lines of their own.
         let parameters = lines[at..].iter().position(|line| end != "}" || line.ends_with('{')).unwrap_or(0);
         let body = &lines[at + 1 + parameters..];
         let Some(length) = body.iter().position(is_end) else { continue };
@@ -64,7 +64,7 @@ fn functions_in(text: &str, is_head: fn(&str) -> bool, end: &str, comment: &str)
     functions
 }
 
-/// Whether a line begins a function that has a body on the lines below.
+/// Whether a line begins a function with a body on the lines below.
 fn is_rust_function(line: &str) -> bool {
     const BEFORE: &[&str] = &["pub", "pub(super)", "pub(crate)", "const", "async", "unsafe", "default"];
     let mut words = line.split_whitespace().skip_while(|word| BEFORE.contains(word));

@@ -25,7 +25,7 @@ pub struct Options {
     tighten: bool,
 }
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 struct Finding {
     /// A file with its line, a commit, or a package.
     place: String,
@@ -41,7 +41,7 @@ impl Finding {
 
 type Found = Result<Vec<Finding>, Box<dyn Error>>;
 
-/// Checks every rule and prints what breaks one.
+/// Checks every rule and prints the violations.
 pub fn run(options: &Options) -> Ended {
     let files = Files::read()?;
     if options.tighten {

@@ -1,5 +1,5 @@
-//! Words that plain English and Chinese do without. The list may only get shorter: each word has the number of
-//! lines that still have it, which falls and never rises.
+//! Words to avoid in plain English and Chinese. The list may only get shorter: each word has the number of
+//! lines that still have it, which may fall but never rise.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -10,17 +10,17 @@ use crate::{place, screen};
 
 const PATH: &str = "xtask/src/lint/words.txt";
 
-/// How many lines are shown of each word that is there too often.
+/// How many lines are shown of each word that is used too often.
 const LINES_SHOWN: usize = 20;
 
 /// A row of the list.
 #[derive(Debug, PartialEq, Eq)]
 struct Word<'a> {
-    /// In how many lines it may be.
+    /// The maximum number of lines with it.
     lines_max: usize,
     text: &'a str,
     instead: &'a str,
-    /// A line that has one of these uses the word rightly.
+    /// A line with one of these uses the word correctly.
     allowed_with: Vec<&'a str>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Word<'a> {
         has_word(line, self.text) && !self.allowed_with.iter().any(|one| line.contains(one))
     }
 
-    /// The places of the lines that have it.
+    /// The locations of the lines that have it.
     fn places(&self, files: &Files) -> Vec<String> {
         let checked = files.0.iter().filter(|file| file.is_written() && file.path != PATH);
         let places = checked.flat_map(|file| {
@@ -54,7 +54,7 @@ impl<'a> Word<'a> {
     }
 }
 
-/// Whether a line, in small letters, has a word, not merely as a part of another.
+/// Whether a lower-case line has a word, not merely as a part of another.
 fn has_word(line: &str, word: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = word.starts_with(is_letter);
@@ -71,7 +71,7 @@ fn list() -> Result<String, Box<dyn Error>> {
     Ok(std::fs::read_to_string(place::root().join(PATH))?)
 }
 
-/// The words that are there more often than the list allows.
+/// The words that are used more often than the list allows.
 pub fn check(files: &Files) -> Found {
     let mut found = Vec::new();
     for word in list()?.lines().filter_map(Word::read) {
@@ -93,7 +93,7 @@ pub fn check(files: &Files) -> Found {
     Ok(found)
 }
 
-/// Lowers the counts of the list to what is left.
+/// Lowers the counts of the list to the present ones.
 pub fn tighten(files: &Files) -> Result<(), Box<dyn Error>> {
     let mut tightened = String::new();
     for line in list()?.lines() {

@@ -9,7 +9,7 @@ use scarce_core::outcome::shape::names as facts;
 use super::markdown::{anchor, explained, head, link, names, table};
 use super::prose::Prose;
 
-/// All codes: an overview, then each with what to do about it.
+/// All codes: an overview, then each with the action to take.
 pub fn page(language: Language, prose: &Prose) -> String {
     let source = "crates/core/src/outcome/codes.rs";
     let mut page = head(prose.codes_title, source, prose.codes_introduction.trim_end()) + "\n";

@@ -9,7 +9,7 @@ use scarce_core::outcome::shape::names as values;
 use super::markdown::{anchor, cell, explained, head, link, names, table};
 use super::prose::Prose;
 
-/// All commands by their groups.
+/// All commands by group.
 pub fn page(language: Language, prose: &Prose) -> String {
     let source = "crates/core/src/command/table.rs";
     let mut page = head(prose.commands_title, source, prose.commands_introduction.trim_end()) + "\n";
@@ -42,7 +42,7 @@ fn of_group(group: &str) -> impl Iterator<Item = &'static CommandSpec> {
     COMMANDS.iter().copied().filter(move |spec| spec.group() == group)
 }
 
-/// The command's route on the HTTP port.
+/// The command's HTTP route.
 fn http_of(spec: &CommandSpec) -> Option<String> {
     scarce_api::routes::of(spec.name).map(|route| format!("{} {}", route.method.word(), route.path))
 }

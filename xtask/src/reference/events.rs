@@ -47,7 +47,7 @@ fn describe(spec: &EventSpec, language: Language, prose: &Prose) -> String {
     text
 }
 
-/// The commands that make an event; some follow from no command of their own.
+/// The commands that make an event; some events follow without a command of their own.
 fn makers(event: &str, prose: &Prose) -> String {
     let makers = COMMANDS.iter().filter(|spec| spec.events.iter().any(|its| its.name == event));
     let links: Vec<_> = makers.map(|spec| link("commands.md", spec.name)).collect();

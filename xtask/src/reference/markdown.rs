@@ -1,15 +1,15 @@
-//! How pages are written: heads, tables, links.
+//! The format of pages: heads, tables, links.
 
 use scarce_api::glossary::{Language, Term, term_in};
 
-/// What stands at the top of each page.
+/// The head of a page.
 pub fn head(title: &str, table: &str, introduction: &str) -> String {
     format!(
         "<!-- Made by `cargo xtask reference` from `{table}`; change that, not this page. -->\n\n# {title}\n\n{introduction}\n"
     )
 }
 
-/// Names in code style with commas between them.
+/// Names in code style, separated by commas.
 pub fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
@@ -23,7 +23,7 @@ pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Stri
     line(&head) + &rule + &rows
 }
 
-/// A cell of a table: without what would end it.
+/// A cell of a table, with characters escaped that would end it.
 pub fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -33,13 +33,13 @@ pub fn link(page: &str, name: &str) -> String {
     format!("[`{name}`]({page}#{})", anchor(name))
 }
 
-/// The anchor that readers of Markdown make of a heading.
+/// The anchor that Markdown viewers make from a heading.
 pub fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// What a name means in a scope: its unit and its meaning, as two cells.
+/// The explanation of a name in a scope: its unit and its meaning, as two cells.
 pub fn explained(scope: &str, name: &str, language: Language) -> [String; 2] {
     let term = term_in(scope, name);
     let unit = term.and_then(|term| term.unit).map_or("", |unit| unit.text().get(language));

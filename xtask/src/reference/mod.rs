@@ -15,7 +15,7 @@ use scarce_api::glossary::Language;
 
 use crate::{Ended, place, screen};
 
-/// How to go about it.
+/// What to do with the pages.
 #[derive(Debug, Args)]
 pub struct Options {
     /// Write nothing; fail where a page is not as it would be written.
@@ -23,7 +23,7 @@ pub struct Options {
     check: bool,
 }
 
-/// A page: its path under `docs`, and what it says.
+/// A page: its path under `docs`, and its contents.
 type Page = (String, String);
 
 /// Writes the pages, or checks that they are up to date.
@@ -57,7 +57,7 @@ pub fn run(options: &Options) -> Ended {
     Ok(is_current)
 }
 
-/// The paths of what is made here, or their beginning, from the top of the repository.
+/// The paths of generated files, or their prefixes, from the top of the repository.
 pub fn generated() -> impl Iterator<Item = String> {
     let pages =
         Language::ALL.iter().flat_map(|language| NAMES.map(|name| format!("{}{name}", folder(*language))));
@@ -67,7 +67,7 @@ pub fn generated() -> impl Iterator<Item = String> {
 /// The names of the pages in each language.
 const NAMES: [&str; 3] = ["commands.md", "codes.md", "events.md"];
 
-/// English pages are beside the pages that people wrote, others in a folder.
+/// English pages are beside the handwritten pages, others in a folder.
 fn folder(language: Language) -> &'static str {
     match language {
         Language::English => "reference/",
@@ -93,7 +93,7 @@ fn write(path: &Path, page: &str) -> std::io::Result<()> {
     std::fs::write(path, page)
 }
 
-/// Says where a page differs from what it should be.
+/// Reports where a page differs from the expected one.
 fn check(path: &Path, page: &str) -> bool {
     let found = std::fs::read_to_string(path).unwrap_or_default();
     if found == page {
@@ -111,7 +111,7 @@ fn check(path: &Path, page: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What must not depend on the language: names in headings, and the number of tables.
+    /// The parts that must not depend on the language: names in headings, and the number of tables.
     fn skeleton(page: &str) -> Vec<&str> {
         let is_row = |line: &&str| line.starts_with("|---");
         let is_name = |line: &&str| line.starts_with('#') && line.contains(['.', '_']);
@@ -137,7 +137,7 @@ mod tests {
     fn every_row_of_every_page_has_a_meaning() {
         for language in Language::ALL {
             for (name, page) in pages(*language) {
-                // The list of codes ends with facts, of which some have none.
+                // The list of codes ends with facts, which some codes lack.
                 let last_cells = page.lines().filter(|line| line.starts_with("| `"));
                 for line in last_cells {
                     assert!(!line.ends_with("|  |"), "{name}: {line}");

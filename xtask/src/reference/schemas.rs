@@ -7,20 +7,20 @@ use scarce_api::message::schemas;
 
 use super::Page;
 
-/// Where they are.
+/// Their folder.
 const FOLDER: &str = "schemas";
 
 /// A page for each type of message, named after it.
 pub fn pages() -> Vec<Page> {
     let page = |(kind, schema)| {
-        // A schema is JSON by its making.
+        // A schema is always valid JSON.
         let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
         (format!("{FOLDER}/{kind}.json"), text + "\n")
     };
     schemas::all(Language::English).into_iter().map(page).collect()
 }
 
-/// Schemas that are there and are made no more.
+/// Schema files that are no longer generated.
 pub fn left_over(docs: &Path, pages: &[Page]) -> std::io::Result<Vec<PathBuf>> {
     let folder = docs.join(FOLDER);
     if !folder.is_dir() {

@@ -1,4 +1,5 @@
-//! Orders against a deep book: Scarce, which touches what it fills, and a script that reads the whole book.
+//! Orders against a deep book: Scarce, which accesses only the orders that it fills, and a script that reads
+//! the whole book.
 
 use std::error::Error;
 use std::time::Instant;
@@ -8,14 +9,14 @@ use super::{Amount, Ground, cli, load};
 use crate::process::Server;
 use crate::screen;
 
-/// How many orders rest.
+/// How many resting orders the book has.
 const MAKERS: u64 = 10_000;
 
-/// How many orders of one unit are taken at a time, against ours; each lets one maker in again.
+/// How many takers of one unit are measured, against ours; each is followed by a new maker.
 const TAKERS: u64 = 2_000;
 
-/// The hand-written matching of a single order: the book is a sorted set, each order a hash. It knows no ids,
-/// no owners, no levels and no log.
+/// Hand-written matching of a single order: the book is a sorted set, each order a hash. It has no ids, no
+/// owners, no levels and no log.
 const SCRIPT: &str = "local wanted = tonumber(ARGV[1]) local makers = redis.call('ZRANGE', KEYS[1], 0, -1) local filled = {} \
      for _, maker in ipairs(makers) do if wanted <= 0 then break end \
      local key = KEYS[1] .. ':' .. maker local rest = tonumber(redis.call('HGET', key, 'rest')) \
@@ -24,13 +25,13 @@ const SCRIPT: &str = "local wanted = tonumber(ARGV[1]) local makers = redis.call
      else redis.call('HSET', key, 'rest', rest - taken) end \
      filled[#filled + 1] = maker end return filled";
 
-/// What the sweep of the whole book took.
+/// The duration of the sweep of the whole book.
 pub struct Sweep {
-    /// From the order to its answer, with the middle of all rounds.
+    /// From the order to its answer, the median of all rounds.
     pub total_ms: f64,
-    /// The longest time that Redis served nobody else.
+    /// The longest time for which Redis was blocked.
     pub longest_ms: f64,
-    /// The same for the script, which does it in one go.
+    /// The same for the script, which does everything in one call.
     pub script_ms: f64,
 }
 
@@ -56,7 +57,7 @@ pub fn duels(ground: &Ground, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Erro
     Ok(vec![duel])
 }
 
-/// An order that takes all makers.
+/// Measures an order that takes all makers.
 pub fn sweep(ground: &Ground) -> Result<Sweep, Box<dyn Error>> {
     let (mut totals, mut longest, mut scripts) = (Vec::new(), Vec::new(), Vec::new());
     let script: String = ground.redis.ask(&["SCRIPT", "LOAD", SCRIPT])?;
@@ -95,7 +96,7 @@ fn longest_ms(ground: &Ground) -> Result<f64, Box<dyn Error>> {
     Ok(entries.into_iter().filter_map(took).max().unwrap_or(0) as f64 / 1e3)
 }
 
-/// Makers at ever higher prices, each with one unit.
+/// Places makers at rising prices, each with one unit.
 fn fill(scarce: &Server, market: &str, makers: u64) -> Result<(), Box<dyn Error>> {
     let mut connection = redis::Client::open(format!("redis://{}", scarce.address))?.get_connection()?;
     redis::cmd("MARKET.CREATE").arg(market).exec(&mut connection)?;

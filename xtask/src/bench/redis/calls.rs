@@ -1,4 +1,4 @@
-//! What a debit costs inside Redis, by how many go into one call.
+//! The cost of a debit inside Redis, by the number of debits in one call.
 
 use std::error::Error;
 use std::process::Command;
@@ -7,18 +7,18 @@ use scarce_launch::Server as Redis;
 
 use crate::{place, process, screen};
 
-/// How many debits are under way at a time, and so in a call.
+/// How many debits are in flight, and so in a call.
 const UNDER_WAY: [u32; 6] = [1, 4, 16, 64, 256, 1_024];
 
 /// A point of the curve.
 pub struct Point {
-    /// How many debits were under way.
+    /// How many debits were in flight.
     pub under_way: u32,
-    /// How many went into one call.
+    /// How many were in one call.
     pub per_call: f64,
-    /// What each cost inside Redis.
+    /// The cost of each inside Redis.
     pub cost_us: f64,
-    /// How many were answered in a second.
+    /// Debits per second.
     pub per_second: f64,
 }
 
@@ -36,7 +36,7 @@ fn point(redis: &Redis, under_way: u32, requests: u64) -> Result<Point, Box<dyn 
         let (under_way, requests) = (under_way.to_string(), requests.to_string());
         process::must(Command::new(&program).args([&redis.url(), &under_way, &requests]))
     };
-    // The accounts are opened, and the library is loaded.
+    // Opens the accounts and loads the library.
     run(1)?;
     redis.ask::<()>(&["CONFIG", "RESETSTAT"])?;
     let requests = requests.min(u64::from(under_way) * 20_000);

@@ -1,4 +1,5 @@
-//! `cargo xtask bench --engine redis`: Scarce before a Redis against hand-written scripts on the same Redis.
+//! `cargo xtask bench --engine redis`: Scarce in front of a Redis against hand-written scripts on the same
+//! Redis.
 
 mod book;
 mod calls;
@@ -18,15 +19,15 @@ use report::Duel;
 pub struct Amount {
     /// How often each pair is run, in turn.
     pub rounds: u32,
-    /// How many requests of each at 64 in the pipeline; a tenth of it at 1.
+    /// How many requests of each with a pipeline of 64; a tenth of it without one.
     pub requests: u64,
 }
 
-/// How many debits are measured for the cost of calls: so many that opening the accounts does not show.
+/// The minimum number of debits when the cost of calls is measured: enough to hide the opening of accounts.
 const DEBITS_MIN: u64 = 200_000;
 
-/// The textbook's script as teams complete it: an id that was used is answered as before, and what happened is
-/// appended to a stream. Keys: account, id, stream.
+/// The textbook's script as teams complete it: a repeated id gets the same answer as before, and the change
+/// is appended to a stream. Keys: account, id, stream.
 const LOGGING_SCRIPT: &str = "local known = redis.call('GET', KEYS[2]) if known then return known end \
      local b = tonumber(redis.call('HGET', KEYS[1], 'balance')) local a = tonumber(ARGV[1]) \
      local answer = 'INSUFFICIENT_FUNDS' \
@@ -35,13 +36,13 @@ const LOGGING_SCRIPT: &str = "local known = redis.call('GET', KEYS[2]) if known 
      'operation', KEYS[2]) end \
      redis.call('SET', KEYS[2], answer, 'EX', '86400') return answer";
 
-/// How many accounts the debits of a cluster are spread over.
+/// How many accounts the debits to a cluster use.
 const ACCOUNTS: u64 = 1_000;
 
-/// How many partitions a cluster is given.
+/// The number of partitions in a cluster.
 const PARTITIONS: &str = "12";
 
-/// Measures all pairs in turn, prints tables, and writes the page where `write` says so.
+/// Measures all pairs in turn, prints tables, and writes the page if `write` is set.
 pub fn run(amount: &Amount, write: bool) -> Ended {
     let ground = Ground::start()?;
     let mut duels = ground.duels(amount)?;
@@ -59,7 +60,7 @@ pub fn run(amount: &Amount, write: bool) -> Ended {
     Ok(true)
 }
 
-/// One Redis that writes nothing, and Scarce before it.
+/// A Redis without persistence, and Scarce in front of it.
 pub(super) struct Ground {
     pub(super) redis: Redis,
     pub(super) scarce: Server,
@@ -81,7 +82,7 @@ impl Ground {
         Ok(Self { redis, scarce, script, logging_script })
     }
 
-    /// What is measured by redis-benchmark: ours, theirs, and what ours should be of theirs.
+    /// The pairs that redis-benchmark measures: ours, theirs, and the wanted ratio.
     fn duels(&self, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Error>> {
         let take = ["STOCK.TAKE", "plenty", "1", "u-__rand_int__", "ID", "op-__rand_int__"];
         let sold_out = ["STOCK.TAKE", "sold", "1", "u-__rand_int__", "ID", "op-__rand_int__"];
@@ -98,7 +99,7 @@ impl Ground {
         Ok(duels)
     }
 
-    /// A debit through Scarce against scripts that do a part of it, and nearly all of it.
+    /// A debit through Scarce against scripts that do a part of it, or nearly all of it.
     fn debits(&self, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Error>> {
         let debit = ["ACCOUNT.DEBIT", "bench", "1", "ID", "op-__rand_int__"];
         let comparing = ["EVALSHA", &self.script, "1", "bench", "1"];
@@ -150,7 +151,7 @@ fn spread(amount: &Amount) -> Result<Vec<(usize, f64)>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// A load of 50 connections with ids that do not come again.
+/// A load from 50 connections with unique ids.
 fn load(port: &str, words: &[&str], pipeline: u32, requests: u64) -> Result<Measured, Box<dyn Error>> {
     load_from(port, words, pipeline, requests, "1000000000")
 }

@@ -9,17 +9,17 @@ use super::book::Sweep;
 use super::calls::Point;
 use crate::{place, process, screen};
 
-/// Two things that are measured in turn.
+/// Two loads that are measured in turn.
 pub struct Duel {
     what: [String; 2],
     pipeline: u32,
-    /// What the ratio should be; nothing where the pair is shown for what it says.
+    /// The wanted ratio; `None` if the pair is only shown.
     wanted: Option<f64>,
     medians: [f64; 2],
 }
 
 impl Duel {
-    /// Measures both in turn; the first should be `wanted` times as fast, where anything is wanted.
+    /// Measures both in turn; the first should be `wanted` times as fast, if a ratio is wanted.
     pub fn run(
         what: [&str; 2],
         pipeline: u32,
@@ -54,18 +54,18 @@ impl Duel {
     }
 }
 
-/// The middle one.
+/// The median.
 pub fn median(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// All that was measured.
+/// All results.
 pub struct Page {
     pub duels: Vec<Duel>,
     pub calls: Vec<Point>,
     pub sweep: Sweep,
-    /// Primaries, and debits per second.
+    /// Number of primaries, and debits per second.
     pub spread: Vec<(usize, f64)>,
 }
 

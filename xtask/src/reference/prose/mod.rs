@@ -1,11 +1,11 @@
-//! The words around what the tables say, in each language.
+//! The texts around the tables' contents, in each language.
 
 mod chinese;
 mod english;
 
 use scarce_api::glossary::Language;
 
-/// The words of a language.
+/// The texts in a language.
 pub fn of(language: Language) -> &'static Prose {
     match language {
         Language::English => &english::PROSE,
@@ -21,7 +21,7 @@ pub struct Prose {
     pub codes_introduction: &'static str,
     pub events_title: &'static str,
     pub events_introduction: &'static str,
-    /// After a group's name in a heading, with the blank before it.
+    /// After a group's name in a heading, with a space before it.
     pub group_suffix: &'static str,
     pub changes_nothing: &'static str,
     pub argument: &'static str,
@@ -58,7 +58,7 @@ pub struct Prose {
     pub made_by: &'static str,
     pub made_by_time: &'static str,
     pub made_by_any: &'static str,
-    /// Between a label and what it labels.
+    /// Between a label and its text.
     pub colon: &'static str,
     /// Between the parts of a sentence.
     pub comma: &'static str,
