@@ -1,14 +1,14 @@
-//! What callers must show before they may do anything, the same at every port.
+//! How callers authenticate, the same on every port.
 
-/// What callers must show.
+/// How callers authenticate.
 #[derive(Clone, Default)]
 pub struct Access {
-    /// The password, where one is asked for.
+    /// The password, if one is required.
     pub password: Option<String>,
 }
 
 impl Access {
-    /// Whether the password is right; takes as long for a wrong one.
+    /// Checks a password in constant time.
     #[must_use]
     pub fn admits(&self, password: &[u8]) -> bool {
         let Some(expected) = &self.password else { return true };

@@ -1,4 +1,4 @@
-//! The doors through which commands come in.
+//! The ports through which commands arrive.
 
 mod access;
 pub mod http;

@@ -1,4 +1,4 @@
-//! `POST /v1/batch`: many operations in one request, which reach each partition as one batch.
+//! `POST /v1/batch`: many operations in one request; each partition receives its share as one batch.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl Batch {
         Ok(Self { is_atomic, dry_run, operations, common })
     }
 
-    /// All or none, under one id.
+    /// Applies all or none, under one id.
     async fn atomic(self, shared: &Shared, exchange: &Exchange) -> Response {
         let Self { operations, mut common, dry_run, .. } = self;
         common.operation = common.operation.or_else(submit::made_id);
@@ -82,7 +82,7 @@ impl Batch {
         reply::with_operation(response, &operation, replayed)
     }
 
-    /// Each by itself; what lives in one partition goes there as one batch, in its order.
+    /// Applies each operation independently; those of one partition go there as one batch, in order.
     async fn each(self, shared: &Shared, exchange: &Exchange) -> Response {
         let mut results: Vec<Option<Value>> = vec![None; self.operations.len()];
         let mut heads = Vec::new();
@@ -130,7 +130,7 @@ impl Batch {
     }
 }
 
-/// What is kept of an operation until its answer comes.
+/// What is kept of an operation until its answer arrives.
 struct Head {
     spec: &'static CommandSpec,
     id: Option<String>,

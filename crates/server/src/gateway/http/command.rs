@@ -1,4 +1,4 @@
-//! The routes that stand for one command each.
+//! The routes that map to one command each.
 
 use std::time::Instant;
 
@@ -14,13 +14,13 @@ use serde_json::{Map, Value};
 use super::exchange::{Exchange, take_dry_run};
 use super::{Context, Shared, reply, submit};
 
-/// How many rows a page has where the caller does not say.
+/// The number of rows of a page by default.
 const ROWS_DEFAULT: u64 = 100;
 
-/// The most rows of a page.
+/// The maximum number of rows of a page.
 const ROWS_MAX: u64 = 1_000;
 
-/// Answers a route of the table.
+/// Answers a route from the table.
 pub(super) async fn handle(route: &'static Route, State(shared): Context, exchange: Exchange) -> Response {
     let begun = Instant::now();
     let Some(spec) = route.spec() else {
@@ -34,7 +34,7 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
     response
 }
 
-/// A command as it was asked for.
+/// A command as the caller requested it.
 struct Asked {
     spec: &'static CommandSpec,
     command: Command,
@@ -94,7 +94,7 @@ impl Asked {
 
     async fn write(self, route: &Route, shared: &Shared, exchange: &Exchange) -> Response {
         let Self { spec, command, mut common, dry_run, .. } = self;
-        // What OPERATION.RESOLVE settles has its own id.
+        // `OPERATION.RESOLVE` answers with the id of the operation that it settles.
         let operation = if let Command::OperationResolve(resolve) = &command {
             resolve.operation.to_string()
         } else {
@@ -117,7 +117,7 @@ impl Asked {
     }
 }
 
-/// The body of an applied command: its figures, and where in the log it stands, or that it was not done.
+/// The body of an applied command: its values and its position in the log, or that it was not applied.
 fn applied(
     spec: &CommandSpec,
     outcome: &Outcome,
@@ -153,8 +153,8 @@ async fn digests(spec: &CommandSpec, command: &Command, shared: &Shared, exchang
     reply::json(200, &serde_json::json!({ "digests": rows }))
 }
 
-/// Which page of a list is asked for, as words of the command: one row more than the page has, to see
-/// whether there are more.
+/// The requested page of a list, as words of the command: one row more than the page has, to learn whether
+/// there are more.
 fn read_page(
     spec: &CommandSpec,
     fields: &mut Fields<'_>,
@@ -171,10 +171,10 @@ fn read_page(
     Ok(Some(Page { rows }))
 }
 
-/// How many rows are asked for.
+/// Reads the requested number of rows.
 ///
 /// # Errors
-/// When the number is out of bounds.
+/// When the number is out of range.
 pub(super) fn read_limit(fields: &mut Fields<'_>, default: u64, max: u64) -> Result<u64, Misshapen> {
     let Some(text) = fields.take_text("limit")? else { return Ok(default) };
     let limit = Natural::parse(text.as_bytes(), "limit")?.get();
@@ -183,7 +183,7 @@ pub(super) fn read_limit(fields: &mut Fields<'_>, default: u64, max: u64) -> Res
 }
 
 impl Page {
-    /// Cuts the row that is too much, and says where the list goes on.
+    /// Drops the extra row and adds the cursor at which the list continues.
     fn cut(&self, spec: &CommandSpec, body: &mut Map<String, Value>) {
         let Some((list, key)) = paged(spec) else { return };
         let Some(Value::Array(rows)) = body.get_mut(list) else { return };

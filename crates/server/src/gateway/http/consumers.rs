@@ -1,4 +1,4 @@
-//! `GET /v1/consumers`: who consumes the log, how far each is, and what is wrong where one does not go on.
+//! `GET /v1/consumers`: who consumes the log, how far each consumer is, and why one is stuck.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use super::exchange::Exchange;
 use super::{Context, reply};
 
-/// Answers them, in the order of partitions and names.
+/// Lists consumers, ordered by partition and name.
 pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
     if let Err(misshapen) = exchange.query_fields().check_none() {
         return reply::misshapen(&misshapen, exchange.speech);
     }
     let (engine, statuses) = (shared.engine.clone(), shared.flows.statuses.clone());
-    // An engine may ask a server for it.
+    // An engine may have to query a server for it.
     let listed = tokio::task::spawn_blocking(move || list(&*engine, &statuses)).await;
     let unfinished =
         |_| Err(Failure::Unavailable { reason: "the engine was not asked to the end".to_owned() });
@@ -39,7 +39,7 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Fai
             let here = of_here.iter().find(|status| status.name == its.name).map(|status| status.state());
             rows.push(row(partition, through, its, here.as_ref()));
         }
-        // What could not even learn where it begins is not known to the engine.
+        // The engine does not know consumers that could not even learn their start position.
         for status in of_here.iter().filter(|status| known.iter().all(|its| its.name != status.name)) {
             let name = status.name.clone();
             let its = Consumption { name, confirmed: Position::default(), confirmed_at: 0, holder: None };
@@ -64,7 +64,7 @@ fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerSt
     })
 }
 
-/// The state's word, and what is wrong. Of consumers in other processes it is known only whether there are any.
+/// The state's name, and the error. Of consumers in other processes, only their existence is known.
 fn shown(state: Option<&ConsumerState>, has_holder: bool) -> (&'static str, Option<&str>) {
     match state {
         Some(ConsumerState::Troubled { reason }) => ("troubled", Some(reason)),

@@ -1,5 +1,5 @@
-//! What the port says of itself: its description, an explorer for it, and what codes mean. The explorer's
-//! files are in the binary; a browser asks nobody else.
+//! The port's own documents: its OpenAPI description, an explorer for it, and explanations of codes. The
+//! explorer's files are in the binary; the browser loads nothing from elsewhere.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ use tower::ServiceExt as _;
 use super::exchange::Speech;
 use super::reply;
 
-/// The explorer styles elements from its scripts, which a policy calls inline.
+/// The explorer styles elements from its scripts, which a content security policy counts as inline.
 const EXPLORER_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
 );
@@ -32,8 +32,8 @@ static ENGLISH: LazyLock<Value> =
 static CHINESE: LazyLock<Value> =
     LazyLock::new(|| openapi::document(env!("CARGO_PKG_VERSION"), Language::Chinese));
 
-/// The files of Swagger UI that the page uses. The page that comes with them has a script of its own inline, which the
-/// policy forbids.
+/// The files of Swagger UI that the page uses. Swagger UI's own page has an inline script, which the policy
+/// forbids.
 const SWAGGER_FILES: [&str; 2] = ["swagger-ui.css", "swagger-ui-bundle.js"];
 
 static SWAGGER: LazyLock<Router> = LazyLock::new(|| {
@@ -44,7 +44,7 @@ static SWAGGER: LazyLock<Router> = LazyLock::new(|| {
     })
 });
 
-/// What a path names, where it is UTF-8.
+/// A path parameter, if it is UTF-8.
 type Named = Result<Path<String>, PathRejection>;
 
 /// `/openapi.json`, with `?lang=zh` in Chinese.
@@ -61,7 +61,7 @@ pub(super) async fn openapi(RawQuery(query): RawQuery) -> Response {
     )
 }
 
-/// `/problems/{code}`: where the `type` of a problem document leads.
+/// `/problems/{code}`: where the `type` of a problem document points.
 pub(super) async fn explain(word: Named, speech: Speech) -> Response {
     let Ok(Path(word)) = word else { return reply::of_port(PortCode::NotFound, speech) };
     let own = Code::from_word(&word).filter(|code| code.word() == word && *code != Code::Applied);
@@ -84,7 +84,7 @@ pub(super) async fn explain(word: Named, speech: Speech) -> Response {
     reply::json(200, &body)
 }
 
-/// `/docs` leads to `/docs/`, below which the explorer finds its files.
+/// `/docs` redirects to `/docs/`, below which the explorer finds its files.
 pub(super) async fn docs_root() -> Response {
     let mut response = reply::text(308, String::new());
     response.headers_mut().insert(LOCATION, HeaderValue::from_static("/docs/"));
@@ -96,7 +96,7 @@ pub(super) async fn docs_index() -> Response {
     with_policy(Html(include_str!("explorer.html")).into_response())
 }
 
-/// A file of the explorer: its start, which is ours, or one that Swagger UI is made of.
+/// A file of the explorer: our own start script, or a file of Swagger UI.
 pub(super) async fn docs_file(file: Named, speech: Speech) -> Response {
     match file {
         Ok(Path(file)) if file == "explorer.js" => {

@@ -25,27 +25,27 @@ use super::command::read_limit;
 use super::exchange::Exchange;
 use super::{Context, Shared, reply};
 
-/// How many events a page has where the caller does not say, and at most.
+/// The default and the maximum number of events of a page.
 const EVENTS_DEFAULT: u64 = 100;
 const EVENTS_MAX: u64 = 1_000;
 
-/// The most bytes of log that are read at once for a stream or a page.
+/// The maximum number of log bytes read at once for a stream or a page.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// So often a silent stream says that it is still there.
+/// How often an idle stream sends a keep-alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Where a browser says which event it saw last.
+/// The header in which a browser sends the id of the last event it saw.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What is asked for.
+/// What the caller requests.
 struct Asked {
     positions: Vec<Position>,
     partition: Option<u32>,
     limit: usize,
 }
 
-/// Answers a page, or begins a stream.
+/// Answers a page, or starts a stream.
 pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
     let asked = match Asked::read(&shared, &exchange) {
         Ok(asked) => asked,
@@ -81,7 +81,7 @@ impl Asked {
         let header = exchange.header(&LAST_EVENT_ID, "Last-Event-ID")?.map(String::from_utf8_lossy);
         let cursor = fields.take_text("cursor")?;
         fields.check_none()?;
-        // What a browser sends after a break is further on than what the page was opened with.
+        // After a disconnect, the browser's header is ahead of the cursor in the URL.
         let positions = match header.as_deref().or(cursor) {
             Some(cursor) => cursor::positions(cursor, partitions)?,
             None => vec![Position::default(); partitions as usize],
@@ -96,7 +96,7 @@ fn read_partition(text: &str, partitions: u32) -> Result<u32, Misshapen> {
     partition.ok_or_else(|| Misshapen::new("partition", format!("must be 0 to {}", partitions - 1)))
 }
 
-/// Reads the logs of all partitions by turns.
+/// Reads the logs of all partitions in turn.
 struct LogReader {
     engine: Arc<dyn Engine>,
     cursors: Vec<Cursor>,
@@ -128,7 +128,7 @@ impl LogReader {
         self.cursors().any(|(_, cursor)| cursor.lag().is_ok_and(|lag| lag > 0))
     }
 
-    /// A cursor of another history must not go unnoticed.
+    /// Rejects a cursor of another history instead of ignoring the mismatch.
     async fn check_positions(&self) -> Result<(), Outcome> {
         for (_, cursor) in self.cursors() {
             let checked = cursor.clone().aside(Cursor::check).await;
@@ -138,7 +138,7 @@ impl LogReader {
         Ok(())
     }
 
-    /// The next events of any partition, with the cursor behind each; none when all were read.
+    /// The next events of any partition, each with the cursor behind it; `None` when all were read.
     async fn next_events(&mut self, count_max: usize) -> Result<Vec<(String, Value)>, CursorError> {
         let mut events = Vec::new();
         for place in self.partitions.clone().into_iter().map(|partition| partition as usize) {
@@ -163,12 +163,12 @@ impl LogReader {
     }
 }
 
-/// The failure to hear the end of a reading.
+/// The error for a read that did not finish.
 fn unfinished(_: JoinError) -> CursorError {
     Failure::Unavailable { reason: "reading the log was not finished".to_owned() }.into()
 }
 
-/// What a caller is told of a cursor that does not lead on.
+/// The answer for a cursor that cannot be used.
 fn refused(error: &CursorError) -> Outcome {
     match error {
         CursorError::Engine(failure) => failure.outcome(),
@@ -182,7 +182,7 @@ fn refused(error: &CursorError) -> Outcome {
     }
 }
 
-/// A stream under way.
+/// A stream in progress.
 struct Following {
     reader: LogReader,
     ready: std::vec::IntoIter<(String, Value)>,
@@ -191,7 +191,7 @@ struct Following {
     _watches: Vec<Watch>,
 }
 
-/// Follows the log. It is read only as fast as the caller takes it, so nothing piles up here.
+/// Follows the log. It reads only as fast as the caller consumes, so nothing piles up here.
 fn stream(shared: &Shared, reader: LogReader) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let grown = Arc::new(Notify::new());
     let watches = reader.partitions.iter().filter_map(|partition| {
@@ -217,7 +217,7 @@ impl Following {
             }
             let count_max = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
             match self.reader.next_events(count_max).await {
-                // The caller asks again from its last id, and is then told what is wrong.
+                // The caller reconnects from its last id and then receives the error.
                 Err(_) => return None,
                 Ok(events) if !events.is_empty() => self.ready = events.into_iter(),
                 Ok(_) => tokio::select! {

@@ -1,5 +1,4 @@
-//! What a handler sees of a request: path, query, body and the headers that matter, each read
-//! strictly.
+//! What a handler sees of a request: path, query, body and the relevant headers, each parsed strictly.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -29,17 +28,17 @@ pub(super) const DEADLINE: HeaderName = HeaderName::from_static("scarce-deadline
 /// The header of the durability.
 pub(super) const DURABILITY: HeaderName = HeaderName::from_static("scarce-durability");
 
-/// How long a body may take to arrive, so that a slow sender holds no place for ever.
+/// How long a body may take to arrive, so that a slow sender does not hold a connection slot indefinitely.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// In which language a caller is spoken to.
+/// The language of the texts a caller receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Speech(pub(super) Language);
 
 impl Speech {
     fn of(headers: &HeaderMap) -> Self {
         let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        // In the order of the header; weights are rare, and no harm comes of the wrong language.
+        // In the order of the header. Weights are rare, and the wrong language does no harm.
         let known =
             asked.split(',').find_map(|tag| Language::from_tag(tag.split(';').next().unwrap_or_default()));
         Self(known.unwrap_or_default())
@@ -54,13 +53,13 @@ impl<S: Sync> FromRequestParts<S> for Speech {
     }
 }
 
-/// A request that was read.
+/// A parsed request.
 pub(crate) struct Exchange {
     pub(super) speech: Speech,
     pub(super) headers: HeaderMap,
     path: Vec<(String, String)>,
     query: Vec<(String, String)>,
-    /// The object in the body, where there is one.
+    /// The object in the body, if there is one.
     pub(super) body: Option<Map<String, Value>>,
 }
 
@@ -89,7 +88,7 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
     }
 }
 
-/// Whether arguments come in a body.
+/// Whether arguments come in the body.
 fn takes_body(method: &Method) -> bool {
     [Method::POST, Method::PATCH].contains(method)
 }
@@ -156,7 +155,7 @@ impl Exchange {
     /// The operation id, the deadline and the durability, from the headers.
     ///
     /// # Errors
-    /// When one of them is given twice or not of its shape.
+    /// When one of them is given twice or is malformed.
     pub(super) fn common(&self) -> Result<Common, Misshapen> {
         let operation = match self.header(&IDEMPOTENCY_KEY, "Idempotency-Key")? {
             Some(text) => Some(OperationId::parse(text, "Idempotency-Key")?),
@@ -173,7 +172,7 @@ impl Exchange {
         Ok(Common { operation, deadline, durability })
     }
 
-    /// A header that is given once at most.
+    /// A header that may be given at most once.
     ///
     /// # Errors
     /// When it is given twice.
@@ -187,10 +186,10 @@ impl Exchange {
     }
 }
 
-/// Whether a dry run is asked for.
+/// Whether the caller requests a dry run.
 ///
 /// # Errors
-/// When it is neither true nor false.
+/// When the value is neither true nor false.
 pub(super) fn take_dry_run(fields: &mut Fields<'_>) -> Result<bool, Misshapen> {
     match fields.take_text("dry_run")? {
         None | Some("false") => Ok(false),

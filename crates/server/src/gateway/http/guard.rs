@@ -1,4 +1,4 @@
-//! What is checked of a request before anybody looks at what it asks for.
+//! Checks that precede every handler.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::Shared;
 use super::exchange::Speech;
 use super::reply;
 
-/// Asks for the password, where there is one.
+/// Requires the password, if there is one.
 pub(super) async fn authenticate(
     State(shared): State<Arc<Shared>>,
     speech: Speech,
@@ -29,7 +29,7 @@ pub(super) async fn authenticate(
     reply::of_port(PortCode::Unauthenticated, speech)
 }
 
-/// The password that a request shows: as a bearer, or after any user's name.
+/// The password in a request: a bearer token, or basic authentication with any user name.
 fn shown(request: &Request) -> Option<Vec<u8>> {
     let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, credentials) = value.split_once(' ')?;
@@ -44,8 +44,9 @@ fn shown(request: &Request) -> Option<Vec<u8>> {
     Some(pair[at + 1..].to_vec())
 }
 
-/// Without a password, a page of another site could reach this port through a name that it lets point
-/// here. Such a request names the site as its host, so only addresses and localhost are answered to.
+/// Without a password, a page of another site could reach this port by pointing its own host name here (DNS
+/// rebinding). Such a request carries the site's name as its host, so only addresses and localhost are
+/// answered.
 pub(super) async fn check_host(
     State(shared): State<Arc<Shared>>,
     speech: Speech,

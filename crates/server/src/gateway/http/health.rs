@@ -1,4 +1,4 @@
-//! Whether the process runs, and whether it takes commands.
+//! Whether the process runs, and whether it accepts commands.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) async fn live() -> Response {
     reply::text(200, "ok\n".to_owned())
 }
 
-/// Every partition answers and can take commands.
+/// Ready when every partition answers and can accept commands.
 pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Response {
     let mut fields = exchange.query_fields();
     let verbose = match fields.take_text("verbose").and_then(|verbose| fields.check_none().map(|()| verbose))
@@ -51,7 +51,7 @@ async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {
     checks
 }
 
-/// A read of nothing goes the whole way of a command but for the disk.
+/// An empty read takes the same path as a command, except for the disk.
 async fn answers(shared: &Shared, partition: u32) -> Result<(), String> {
     let spec = table::find(b"OPERATION.GET").ok_or("the command table has no OPERATION.GET")?;
     let parsed = Command::parse(spec, &[b"readyz", b"ON", b"readyz"]);

@@ -1,4 +1,4 @@
-//! `GET /v1/history/…`: what happened, read from the tables that the log is projected into.
+//! `GET /v1/history/…`: past events, read from the tables into which the log is projected.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,5 +1,5 @@
-//! The HTTP port: JSON on the command table, problem documents, events as a stream, health, figures
-//! and its own description. It knows engines by their trait only.
+//! The HTTP port: JSON for the command table, problem documents, an event stream, health, metrics and its own
+//! description. It knows engines only by their trait.
 
 mod batch;
 mod command;
@@ -27,25 +27,25 @@ use crate::pipeline::Flows;
 pub use metrics::Metrics;
 pub use server::{Http, bind};
 
-/// The most bytes of a body.
+/// The maximum size of a body in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The most bytes of a request's line and headers.
+/// The maximum size of a request's line and headers in bytes.
 pub const HEADERS_BYTES_MAX: usize = 16 << 10;
 
-/// What every request of the port knows.
+/// What every request of the port shares.
 pub struct Shared {
-    /// What callers must show.
+    /// How callers authenticate.
     pub access: Access,
     /// The engine.
     pub engine: Arc<dyn Engine>,
-    /// What the port and the engine count.
+    /// The metrics of the port and the engine.
     pub metrics: Metrics,
-    /// What flows out of this process and into it.
+    /// What flows into this process and out of it.
     pub flows: Flows,
-    /// Says when the port is to end.
+    /// Signals that the port must end.
     pub(crate) ending: watch::Receiver<bool>,
 }
 
-/// What handlers are given.
+/// The state that handlers receive.
 pub(crate) type Context = axum::extract::State<Arc<Shared>>;

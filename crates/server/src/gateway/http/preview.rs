@@ -1,5 +1,5 @@
-//! `POST /v1/packet-previews`: how a plan would be cut. The seed is drawn here or given; it is never one by
-//! which a campaign is cut, for those follow from the deployment's secret.
+//! `POST /v1/packet-previews`: how a plan would be cut. The seed is drawn here or given by the caller. It is
+//! never the seed of a real campaign, because those are derived from the deployment's secret.
 
 use axum::response::Response;
 use scarce_api::Misshapen;
@@ -19,7 +19,7 @@ pub(super) async fn handle(exchange: Exchange) -> Response {
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
     let Asked { plan, seed, with_amounts } = asked;
-    // A million packets take tens of milliseconds, in which this thread serves others.
+    // A million packets take tens of milliseconds; this thread serves others meanwhile.
     let cut = tokio::task::spawn_blocking(move || {
         preview::preview(&plan, &seed).map(|preview| preview.json(with_amounts))
     });

@@ -1,4 +1,4 @@
-//! Answers as responses.
+//! Turns answers into HTTP responses.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::exchange::{IDEMPOTENCY_KEY, Speech};
 
-/// Says that an answer is the first one again.
+/// Says that this is a repeated request's original answer.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// After how many seconds a caller should try again.
+/// The number of seconds after which a caller should retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// A JSON answer.
@@ -29,7 +29,7 @@ pub(super) fn text(status: u16, body: String) -> Response {
     written(status, "text/plain; charset=utf-8", body.into_bytes())
 }
 
-/// An answer of bytes.
+/// An answer that is already encoded as bytes.
 pub(super) fn written(status: u16, kind: &'static str, body: Vec<u8>) -> Response {
     let mut response = HttpResponse::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -65,12 +65,12 @@ pub(super) fn refusal(outcome: &Outcome, operation: Option<&str>, speech: Speech
     problem(&Problem::of(outcome, operation, speech.0), speech)
 }
 
-/// A request that is not of its shape.
+/// A malformed request.
 pub(super) fn misshapen(misshapen: &Misshapen, speech: Speech) -> Response {
     refusal(&misshapen.outcome(), None, speech)
 }
 
-/// Adds the operation id, and whether the answer is the first one again.
+/// Adds the operation id, and whether this is the original answer to a repeated request.
 pub(super) fn with_operation(mut response: Response, operation: &str, replayed: bool) -> Response {
     if let Ok(value) = HeaderValue::from_str(operation) {
         response.headers_mut().insert(IDEMPOTENCY_KEY, value);

@@ -1,4 +1,4 @@
-//! Which path leads to which handler; those of commands are made from the table of routes.
+//! Maps paths to handlers; those of commands are generated from the table of routes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

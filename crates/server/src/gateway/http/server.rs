@@ -1,4 +1,4 @@
-//! Listening, connections, and the end of both.
+//! Listens, serves connections, and shuts both down.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
 use crate::gateway::Access;
 use crate::pipeline::Flows;
 
-/// The most connections at a time; more wait until one ends.
+/// The maximum number of concurrent connections; more wait until one ends.
 const CONNECTIONS_MAX: usize = 10_000;
 
-/// How long a request's headers may take to arrive, so that a slow sender holds no place for ever.
+/// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long requests that are under way have to finish when the port ends.
+/// How long requests in progress have to finish when the port ends.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Threads that read and write sockets; the work is done by the engine's.
+/// Threads that read and write sockets; the engine's threads do the work.
 const THREADS_MAX: usize = 4;
 
 /// Opens the port.
 ///
 /// # Errors
-/// When the address cannot be had.
+/// When the address cannot be bound.
 pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
@@ -44,10 +44,10 @@ pub struct Http {
 }
 
 impl Http {
-    /// Starts to serve.
+    /// Starts serving.
     ///
     /// # Errors
-    /// When threads cannot be had.
+    /// When threads cannot be started.
     pub fn start(
         listener: TcpListener,
         engine: Arc<dyn Engine>,
@@ -71,19 +71,19 @@ impl Http {
         Ok(Self { runtime, ending, listening })
     }
 
-    /// Takes no more requests, and waits for those under way.
+    /// Accepts no more requests, and waits for those in progress.
     pub fn shut_down(self) {
-        // Nobody listens any more if this fails, which is what is wanted.
+        // If this fails, the listener has already ended, which is the goal.
         let _ = self.ending.send(true);
         self.runtime.block_on(async {
-            // A listener that ended by a panic has ended too.
+            // A listener that panicked has ended too.
             let _ = tokio::time::timeout(END_TIMEOUT, self.listening).await;
         });
         self.runtime.shutdown_background();
     }
 }
 
-/// Accepts until the end, then waits for the connections.
+/// Accepts connections until the end, then waits for the open ones.
 async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -102,24 +102,24 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
                     drop(place);
                 });
             }
-            // Out of descriptors, most likely: others must end first.
+            // Most likely out of file descriptors: other connections must end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    // All places come back as the connections end.
+    // All permits are returned once the connections have ended.
     let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
     let _ = places.acquire_many(all).await;
 }
 
 async fn serve(socket: TcpStream, app: axum::Router, mut ending: watch::Receiver<bool>) {
-    // Answers are small and awaited; where the system refuses, they are only later.
+    // Answers are small and callers wait for them. If the system refuses, they only arrive later.
     let _ = socket.set_nodelay(true);
     let service = TowerToHyperService::new(app);
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
     let connection = protocol.serve_connection(TokioIo::new(socket), service);
     let mut connection = std::pin::pin!(connection);
-    // What fails here is the connection itself, and there is nobody left to tell.
+    // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = ending.wait_for(|ending| *ending) => {}

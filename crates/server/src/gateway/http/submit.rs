@@ -1,4 +1,4 @@
-//! The way to the engine and back.
+//! Sends requests to the engine and returns its answers.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
 use tokio::sync::oneshot;
 
-/// Plans of more packets than this are cut aside, so that no other request waits for it.
+/// Plans with more packets than this are cut on another thread, so that no other request waits for it.
 const CUT_INLINE_MAX: u64 = 1_000;
 
-/// A request on its way, or what is answered without the engine.
+/// A request with its partition, or an answer that needs no engine.
 pub(super) type Routed = Result<(u32, Request), Outcome>;
 
-/// Hands a batch to a partition and waits for the answers without holding a thread.
+/// Submits a batch to a partition and waits for the answers without blocking a thread.
 pub(super) async fn ask(engine: &Arc<dyn Engine>, partition: u32, batch: Vec<Request>) -> Answers {
     let count = batch.len();
     let (sender, receiver) = oneshot::channel();
     let reply = Box::new(move |answers| {
-        // The caller may be gone; what it asked for is done all the same.
+        // The caller may be gone; its request is carried out all the same.
         let _ = sender.send(answers);
     });
     engine.submit(partition, batch, reply);
@@ -31,7 +31,7 @@ pub(super) async fn ask(engine: &Arc<dyn Engine>, partition: u32, batch: Vec<Req
     })
 }
 
-/// Asks one thing.
+/// Submits one request.
 pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<Receipt, Outcome> {
     let (partition, request) = routed?;
     match ask(engine, partition, vec![request]).await.pop() {
@@ -41,15 +41,15 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
     }
 }
 
-/// The way of a command that reads.
+/// Routes a command that reads.
 pub(super) fn read(engine: &Arc<dyn Engine>, command: Command) -> Routed {
     let commands = std::slice::from_ref(&command);
     let partition = partition_of(commands, engine.partitions()).map_err(|outcome| *outcome)?;
     Ok((partition, Request::Read(String::new(), command)))
 }
 
-/// The way of a command or a batch that changes something, or of its dry run. Cutting red packets is
-/// work, which is done here and not on the engine's thread.
+/// Routes a command or a batch that changes state, or its dry run. Red packets are cut here, because that
+/// work must not run on the engine's thread.
 pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, dry_run: bool) -> Routed {
     let partition = partition_of(body.commands(), engine.partitions()).map_err(|outcome| *outcome)?;
     let secret = *engine.secret();
@@ -74,8 +74,8 @@ fn packets_to_cut(commands: &[Command]) -> u64 {
     commands.iter().map(count).sum()
 }
 
-/// The id of a caller that gave none. It carries no time, for it must hold whatever clock the engine
-/// runs by.
+/// An id for a caller that gave none. It contains no time, because it must be valid whatever clock the engine
+/// uses.
 pub(super) fn made_id() -> Option<OperationId> {
     OperationId::parse(uuid::Uuid::new_v4().hyphenated().to_string().as_bytes(), "ID").ok()
 }

@@ -1,5 +1,5 @@
-//! `/metrics`: what the engine and this port count, as Prometheus reads it. No figure carries a
-//! caller's name.
+//! `/metrics`: the metrics of the engine and of this port, for Prometheus. No metric is labelled with data
+//! from callers.
 
 mod pipeline;
 
@@ -24,14 +24,14 @@ use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use super::{Context, reply};
 use crate::pipeline::Flows;
 
-/// Whose duration it is.
+/// The labels of a duration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfCommand {
     command: &'static str,
     status: u16,
 }
 
-/// What is counted, and where it is read.
+/// The metrics and the registry they are read from.
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
@@ -39,7 +39,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Reads from an engine.
+    /// Registers the metrics of an engine.
     #[must_use]
     pub fn new(engine: Arc<dyn Engine>, flows: Flows) -> Self {
         let mut registry = Registry::default();
@@ -55,7 +55,7 @@ impl Metrics {
         Self { registry: Arc::new(registry), http_durations }
     }
 
-    /// Notes how long a command over HTTP took.
+    /// Records how long a command over HTTP took.
     pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration) {
         self.http_durations.get_or_create(&OfCommand { command, status }).observe(took.as_secs_f64());
     }
@@ -67,7 +67,7 @@ impl Metrics {
     }
 }
 
-/// Answers the figures.
+/// Answers the metrics.
 pub(super) async fn handle(State(shared): Context) -> Response {
     match shared.metrics.text() {
         Ok(text) => reply::written(
@@ -79,7 +79,7 @@ pub(super) async fn handle(State(shared): Context) -> Response {
     }
 }
 
-/// Reads the counters of an engine, and of what flows out of it, when asked.
+/// Reads the counters of an engine and of its pipeline at each scrape.
 struct OfEngine {
     engine: Arc<dyn Engine>,
     flows: Flows,

@@ -1,4 +1,4 @@
-//! Figures of what flows out of the engine and into it.
+//! Metrics of what flows into the engine and out of it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use scarce_outflow::{State as ConsumerState, Status};
 use super::Partitions;
 use crate::pipeline::CommandCounts;
 
-/// How far the consumers within this process are behind what was decided.
+/// How far the consumers of this process lag behind the log.
 pub(super) fn projections(
     encoder: &mut DescriptorEncoder<'_>,
     partitions: &Partitions<'_>,
@@ -37,7 +37,7 @@ pub(super) fn projections(
     Ok(())
 }
 
-/// What became of the commands from Kafka.
+/// The results of the commands from Kafka.
 pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, counts: &CommandCounts) -> std::fmt::Result {
     let help = "Messages of the topic of commands by what became of them; replayed ones are among the others";
     let kind = MetricType::Counter;
@@ -71,7 +71,7 @@ pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, counts: &CommandCoun
     Ok(())
 }
 
-/// What waits to be delivered and settled.
+/// What is waiting for delivery and settlement.
 pub(super) fn deliveries(encoder: &mut DescriptorEncoder<'_>, health: &Health) -> std::fmt::Result {
     type Of = fn(&Lag) -> u64;
     let families: [(&str, &str, Of); 3] = [
