@@ -14,25 +14,26 @@ use super::session::{Around, Arrived, Flow, Session, Turn};
 /// How much is read from a socket at a time.
 pub(super) const READ_BYTES: usize = 64 << 10;
 
-/// How often a socket is read before others have their turn.
+/// How often a socket is read before other connections get their turn.
 const READS_PER_TURN_MAX: usize = 4;
 
-/// How much room an idle connection keeps for what it will be sent.
+/// The input buffer that an idle connection keeps.
 const INPUT_BYTES_KEPT: usize = 4 << 10;
 
-/// While so many answers of other partitions are awaited, nothing more is read.
+/// While this many answers of other partitions are pending, nothing more is read.
 const AWAITED_MAX: usize = 256;
 
-/// While so many bytes of replies wait, nothing more is read: whoever does not listen is not served.
+/// While this many bytes of replies are unsent, nothing more is read: a caller that does not read is not
+/// served.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
-/// How long a caller may leave ready replies lying before it is dropped.
+/// How long a caller may leave ready replies unread before it is disconnected.
 const CLOGGED_MAX: Duration = Duration::from_mins(1);
 
-/// How long a caller may take to show its password.
+/// How long a caller may take to authenticate.
 const LOGIN_MAX: Duration = Duration::from_secs(10);
 
-/// A caller's socket and what is known of it.
+/// A caller's socket and its state.
 pub(super) struct Connection {
     socket: TcpStream,
     session: Session,
@@ -40,19 +41,19 @@ pub(super) struct Connection {
     output: Output,
     input: Vec<u8>,
     parser: Parser,
-    /// Where the next request begins.
+    /// The offset at which the next request begins.
     at: usize,
     is_readable: bool,
-    /// The caller sends nothing more; what it sent before is still to be read.
+    /// The caller sends nothing more; what it sent before must still be read.
     is_read_closed: bool,
-    /// The bytes read so far hold no further complete request.
+    /// The bytes read so far contain no further complete request.
     is_starved: bool,
-    /// No more requests are taken; what is owed is still sent.
+    /// No more requests are accepted; pending replies are still sent.
     is_closing: bool,
     clogged_since: Option<Instant>,
-    /// The socket may take more than it took.
+    /// The socket may accept more bytes.
     is_writable: bool,
-    /// Whether the loop looks at the connection in each turn.
+    /// Whether the loop visits the connection in each turn.
     pub(super) is_active: bool,
 }
 
@@ -88,7 +89,7 @@ impl Connection {
         self.is_writable = true;
     }
 
-    /// The end of what the caller sends is in the socket, and is announced only this once.
+    /// The end of the caller's input is in the socket, and the system announces it only once.
     pub(super) fn set_read_closed(&mut self) {
         self.is_read_closed = true;
     }
@@ -98,26 +99,27 @@ impl Connection {
         !self.is_closing && (self.is_readable || self.has_buffered()) && self.may_ask()
     }
 
-    /// Whether the caller takes its replies as fast as it asks.
+    /// Whether the caller reads its replies as fast as it sends requests.
     fn may_ask(&self) -> bool {
         self.output.bytes() < OUTPUT_BYTES_MAX && self.session.awaited() < AWAITED_MAX
     }
 
-    /// Whether there is something to do for it beside waiting for the socket.
+    /// Whether there is work for it other than waiting for the socket.
     pub(super) fn is_busy(&self) -> bool {
         self.is_pending() || self.is_closing || !self.output.is_empty()
     }
 
-    /// Whether bytes were read that the parser has not seen to be incomplete.
+    /// Whether there are bytes that the parser has not yet found incomplete.
     fn has_buffered(&self) -> bool {
         self.at < self.input.len() && !self.is_starved
     }
 
-    /// Serves requests while the owner has room and the caller listens, until others must have their
-    /// turn. What is read goes through `scratch`, so that an idle connection keeps no room for it.
+    /// Serves requests while the owner has room and the caller reads its replies, until other connections
+    /// must get their turn. Input passes through `scratch`, so that an idle connection keeps no buffer for
+    /// it.
     ///
     /// # Errors
-    /// When the socket is broken or the caller has gone.
+    /// When the connection is broken or the caller has closed it.
     pub(super) fn serve(
         &mut self,
         around: &mut Around<'_>,
@@ -167,7 +169,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Moves an incomplete request to the front.
+    /// Moves an incomplete request to the front of the buffer.
     fn compact(&mut self) {
         if self.at > 0 {
             self.input.drain(..self.at);
@@ -181,14 +183,14 @@ impl Connection {
     fn fill(&mut self, scratch: &mut [u8]) -> io::Result<()> {
         match self.socket.read(scratch) {
             Ok(0) => {
-                // Who only stopped sending still gets what it is owed.
+                // A caller that only stopped sending still receives its pending replies.
                 self.is_closing = true;
                 Ok(())
             }
             Ok(count) => {
                 self.input.extend_from_slice(&scratch[..count]);
                 self.is_starved = false;
-                // Less than was asked for: the socket is empty, and will announce what comes next.
+                // Less than requested: the socket is empty and will announce the next bytes.
                 self.is_readable = count == scratch.len() || self.is_read_closed;
                 Ok(())
             }
@@ -201,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Sends what may be sent. Gives whether the connection is to be kept.
+    /// Sends the replies that may be sent. Returns whether to keep the connection.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
         if self.is_writable {
             let Ok(sent) = self.output.send(durable, &mut self.socket) else { return false };
@@ -218,17 +220,17 @@ impl Connection {
         !(self.is_closing && self.output.is_empty())
     }
 
-    /// Whether replies wait for the batch or the socket.
+    /// Whether replies are waiting for the batch or the socket.
     pub(super) fn owes(&self) -> bool {
         !self.output.is_empty()
     }
 
-    /// Whether nothing more is taken from the caller.
+    /// Whether no more requests are accepted from the caller.
     pub(super) fn is_ended(&self) -> bool {
         self.is_closing
     }
 
-    /// Whether the caller has had time enough to show its password, and has not.
+    /// Whether the caller had enough time to authenticate and has not done so.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
         !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX
     }
@@ -243,7 +245,7 @@ impl Connection {
         }
     }
 
-    /// Replaces what will never be durable by errors, and takes no more requests.
+    /// Replaces replies that will never be durable with errors, and accepts no more requests.
     pub(super) fn fail(&mut self, durable: u64, reason: &str) {
         self.output.fail(durable, self.session.protocol, reason);
         self.is_closing = true;

@@ -9,16 +9,16 @@ use scarce_core::types::Natural;
 use scarce_engine::Engine;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 
-/// The longest that one lease lasts, in milliseconds; it is prolonged by asking again.
+/// The maximum duration of a lease in milliseconds; asking again renews it.
 const LEASE_TTL_MS_MAX: u64 = 3_600_000;
 
-/// The most bytes by which a process is known.
+/// The maximum length of a process's name in bytes.
 const HOLDER_BYTES_MAX: usize = 128;
 
-/// The answer to a subcommand and its arguments; none where there is no such.
+/// Answers a subcommand with its arguments; `None` if there is no such subcommand.
 ///
 /// # Errors
-/// What is wrong, for people.
+/// What is wrong, in words for people.
 pub(super) fn answer(
     engine: &dyn Engine,
     subcommand: &[u8],
@@ -46,7 +46,7 @@ fn list(engine: &dyn Engine) -> Result<Value, String> {
     Ok(Value::List(rows))
 }
 
-/// Name, partition, epoch and sequence, when that was said, how many events are left, who has the lease.
+/// Name, partition, epoch and sequence, time of that report, number of events left, holder of the lease.
 fn row(partition: u32, through: u64, its: Consumption) -> Value {
     let Consumption { name, confirmed, confirmed_at, holder } = its;
     Value::List(vec![
@@ -81,7 +81,7 @@ fn lease(engine: &dyn Engine, who: [&[u8]; 3], ttl_ms: &[u8]) -> Result<Value, S
     lease.map(shown).map_err(told)
 }
 
-/// In how many partitions the consumer was known.
+/// The number of partitions in which the consumer was known.
 fn forget(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
     let name = read_name(name)?;
     let mut known = 0_u64;
@@ -91,7 +91,7 @@ fn forget(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
     Ok(Value::from(known))
 }
 
-/// 1, or 0 and who has the lease.
+/// 1 if the lease was granted, or 0 and who holds it.
 fn shown(lease: Lease) -> Value {
     Value::List(match lease {
         Lease::Held => vec![Value::Integer(1)],

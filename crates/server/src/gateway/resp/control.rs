@@ -1,4 +1,4 @@
-//! What is not in the command table: the connection itself, what clients ask of any server, events.
+//! What is not in the command table: the connection itself, commands that clients send to any server, events.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::reply::{Protocol, Replies};
 use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
 use super::unknown;
 
-/// The version of Redis whose replies clients may expect.
+/// The Redis version whose replies clients may expect.
 const REDIS_VERSION: &str = "7.4.0";
 
 impl Session {
-    /// Handles what the command table does not have.
+    /// Handles commands that are not in the command table.
     pub(super) fn control(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let name = String::from_utf8_lossy(name).to_ascii_uppercase();
         let free = matches!(name.as_str(), "AUTH" | "HELLO" | "QUIT" | "RESET");
@@ -255,7 +255,7 @@ impl Session {
         self.say(turn, |replies| replies.bulk(text.as_bytes()));
     }
 
-    /// `EVENTS partition epoch sequence [COUNT n]`: what came after a cursor, as far as it is durable.
+    /// `EVENTS partition epoch sequence [COUNT n]`: the durable events after a cursor.
     fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
         match events::read(cursor, rest, turn) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
@@ -263,7 +263,7 @@ impl Session {
         }
     }
 
-    /// `CONSUMER …`: who consumes the log, and how far each is.
+    /// `CONSUMER …`: who consumes the log, and how far each consumer is.
     fn consumer(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
         match consumers::answer(&*turn.shared.engine, subcommand, rest) {
             None => self.unknown("CONSUMER", turn),
@@ -272,8 +272,8 @@ impl Session {
         }
     }
 
-    /// `SNAPSHOT`: asks every partition's keeper and answers when all are done; the owner goes on meanwhile.
-    /// One at a time, because each takes a thread.
+    /// `SNAPSHOT`: requests a snapshot from every partition's keeper and answers when all are done; the owner
+    /// continues meanwhile. Only one runs at a time, because each occupies a thread.
     fn snapshot(&mut self, turn: &mut Turn<'_>) {
         let Some(only) = Only::among(&turn.shared.snapshot_runs) else {
             return self.say(turn, |replies| {
@@ -330,7 +330,7 @@ impl Session {
     }
 }
 
-/// The one who may do what is done by one at a time; the next may when this is dropped.
+/// A guard that lets one caller at a time do something; dropping it admits the next.
 struct Only(Arc<AtomicBool>);
 
 impl Only {
@@ -345,14 +345,14 @@ impl Drop for Only {
     }
 }
 
-/// How much memory the process has, where the system says so.
+/// The resident memory of the process, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
-/// The few settings that tools of Redis look at.
+/// The few settings that Redis tools look at.
 fn config(replies: &mut Replies<'_>, patterns: &[&[u8]]) {
     let known =
         [("save", ""), ("appendonly", "yes"), ("appendfsync", "always"), ("maxmemory-policy", "noeviction")];
@@ -369,7 +369,7 @@ fn config(replies: &mut Replies<'_>, patterns: &[&[u8]]) {
     }
 }
 
-/// A caller's word as it may stand in a message: short, and without controls.
+/// A caller's text made safe for a message: short, and without control characters.
 pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != ' ').take(64).collect()
 }

@@ -4,7 +4,7 @@ use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, table};
 
 use super::reply::Replies;
 
-/// What the port answers beside the command table: name and usage.
+/// What the port answers besides the command table: name and usage.
 pub const CONTROLS: &[(&str, &str)] = &[
     ("PING", "PING [text]"),
     ("ECHO", "ECHO text"),
@@ -32,7 +32,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
 ];
 
-/// The usage line of what is not in the command table.
+/// The usage line of a command that is not in the command table.
 pub fn usage_of_control(name: &str) -> Option<&'static str> {
     CONTROLS.iter().find(|(its, _)| *its == name).map(|(_, usage)| *usage)
 }
@@ -112,7 +112,7 @@ fn argument_docs(replies: &mut Replies<'_>, argument: &ArgumentSpec) {
     }
 }
 
-/// Name, arity, flags, first and last place of a resource's id, step.
+/// Name, arity, flags, first and last position of a resource's id, step.
 fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
     let Some(spec) = spec else { return replies.null() };
     let required = spec.arguments.iter().filter(|argument| !argument.optional).count();

@@ -1,4 +1,4 @@
-//! `EVENTS partition epoch sequence [COUNT n]`: what came after a cursor, as far as it is durable.
+//! `EVENTS partition epoch sequence [COUNT n]`: the durable events after a cursor.
 
 use compact_str::CompactString;
 use scarce_core::event::Entry;
@@ -7,16 +7,16 @@ use scarce_core::types::Natural;
 
 use super::session::Turn;
 
-/// The most entries' bytes that are read at once.
+/// The maximum number of bytes of entries read at once.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// How many events are answered where the caller does not say.
+/// The default number of events of an answer.
 const COUNT_DEFAULT: u64 = 1_000;
 
-/// The most events that one request is answered.
+/// The maximum number of events of an answer.
 const COUNT_MAX: u64 = 10_000;
 
-/// The events after a cursor: partition, epoch, sequence, stamp, operation id, name, fields.
+/// The events after a cursor: partition, epoch, sequence, timestamp, operation id, name, fields.
 pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
     let [partition, epoch, after] =
         [number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?];
@@ -42,7 +42,7 @@ fn number(text: &[u8], name: &'static str) -> Result<u64, String> {
     Natural::parse(text, name).map(Natural::get).map_err(|problem| problem.to_string())
 }
 
-/// A cursor names an event by epoch and sequence; one of another history must not go unnoticed.
+/// A cursor names an event by epoch and sequence; one of another history is rejected.
 fn check_epoch(entries: &[Entry], epoch: u64, after: u64) -> Result<(), String> {
     let holds = |entry: &&Entry| (entry.head.sequence_first..=entry.sequence_last()).contains(&after);
     match entries.iter().find(holds).map(|entry| entry.head.epoch) {

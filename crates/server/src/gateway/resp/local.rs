@@ -1,27 +1,27 @@
-//! What a port's thread decides itself: the partition of the owner whose thread it is, or nothing, where
-//! the engine is elsewhere and every command is handed over.
+//! What a port's thread decides itself: the partition of the owner whose thread it is, or nothing if the
+//! engine runs elsewhere and every command is handed over.
 
 use scarce_engine::{Failure, Request};
 use scarce_engine_embedded::{Held, Owner};
 
 /// What a port's thread decides itself.
 pub(super) trait Local {
-    /// Whether the partition is decided on this thread.
+    /// Whether this thread decides the partition.
     fn owns(&self, partition: u32) -> bool;
 
-    /// Decides a request of a partition that is owned here.
+    /// Decides a request for a partition that is owned here.
     fn serve(&mut self, request: &Request) -> Held;
 
-    /// Whether more may be taken before what was decided is durable.
+    /// Whether more requests may be accepted before the decided ones are durable.
     fn has_room(&self) -> bool;
 
-    /// The last batch decided here that is durable.
+    /// The last durable batch among those decided here.
     fn durable(&self) -> u64;
 
-    /// Why nothing more will become durable, if so.
+    /// Why nothing more will become durable, if that is so.
     fn failure(&self) -> Option<String>;
 
-    /// What is decided from now on is stamped anew.
+    /// Requests decided from now on get a new timestamp.
     fn begin_turn(&mut self);
 }
 
@@ -51,7 +51,7 @@ impl Local for Owner {
     }
 }
 
-/// Nothing is decided on this thread.
+/// Decides nothing on this thread.
 pub(super) struct Elsewhere;
 
 impl Local for Elsewhere {

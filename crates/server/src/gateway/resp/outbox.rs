@@ -1,11 +1,11 @@
-//! What a turn has for other partitions: collected while sockets are served, handed over as one batch
-//! for each, so that a partition's bounded inbox counts turns and not commands.
+//! Requests of a turn for other partitions: collected while sockets are served, then handed over as one batch
+//! for each partition, so that a partition's bounded inbox counts turns and not commands.
 
 use scarce_core::outcome::Receipt;
 use scarce_engine::stop::Waker;
 use scarce_engine::{Engine, Failure, Request};
 
-/// Takes the answer to one request, in a thread of the engine.
+/// Receives the answer to one request, on a thread of the engine.
 pub(super) type Deliver = Box<dyn FnOnce(Result<Receipt, Failure>) + Send>;
 
 /// The requests of a turn, by partition.

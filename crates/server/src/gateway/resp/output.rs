@@ -1,5 +1,5 @@
-//! What a connection is still to be sent: replies in order, each kept back until the batch that it
-//! rests on is durable, or until another partition has answered.
+//! A connection's unsent replies, in order. Each is held back until the batch it depends on is durable, or
+//! until another partition has answered.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::reply::{Protocol, Replies};
 enum Until {
     /// The batch of this number is durable.
     Durable(u64),
-    /// The answer to this ticket is here.
+    /// The answer to this ticket has arrived.
     Answered(u64),
 }
 
@@ -21,15 +21,15 @@ struct Segment {
     replies: usize,
 }
 
-/// The most room that is kept for the next replies.
+/// The maximum spare capacity that is kept for later replies.
 const SPARE_BYTES_MAX: usize = 16 << 10;
 
-/// What came of sending.
+/// The result of sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Whether anything was sent.
     pub any: bool,
-    /// Whether the socket takes no more; it announces when it does.
+    /// Whether the socket accepts no more; it announces when it does.
     pub is_blocked: bool,
 }
 
@@ -37,19 +37,19 @@ pub struct Sent {
 #[derive(Debug, Default)]
 pub struct Output {
     segments: VecDeque<Segment>,
-    /// How much of the first segment is sent.
+    /// How much of the first segment was sent.
     sent: usize,
     spare: Vec<u8>,
     bytes: usize,
 }
 
 impl Output {
-    /// How many bytes wait.
+    /// The number of unsent bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether nothing waits.
+    /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
@@ -69,12 +69,12 @@ impl Output {
         }
     }
 
-    /// Keeps the place of a reply that another partition gives.
+    /// Reserves a slot for a reply that another partition gives.
     pub fn expect(&mut self, ticket: u64) {
         self.segments.push_back(Segment { until: Until::Answered(ticket), bytes: Vec::new(), replies: 1 });
     }
 
-    /// Fills the place kept for `ticket`.
+    /// Fills the slot reserved for `ticket`.
     pub fn fulfil(&mut self, ticket: u64, protocol: Protocol, write: impl FnOnce(&mut Replies<'_>)) {
         let place = self.segments.iter_mut().find(|segment| segment.until == Until::Answered(ticket));
         if let Some(segment) = place {
@@ -84,7 +84,7 @@ impl Output {
         }
     }
 
-    /// Puts an error in the place of every reply whose batch will not become durable.
+    /// Replaces every reply whose batch will not become durable with an error.
     pub fn fail(&mut self, durable: u64, protocol: Protocol, reason: &str) {
         for segment in &mut self.segments {
             let kept = matches!(segment.until, Until::Durable(after) if after <= durable);
@@ -99,10 +99,10 @@ impl Output {
         }
     }
 
-    /// Sends what may be sent.
+    /// Sends the replies that may be sent.
     ///
     /// # Errors
-    /// When the connection is broken; `WouldBlock` is no error.
+    /// When the connection is broken; `WouldBlock` is not an error.
     pub fn send(&mut self, durable: u64, socket: &mut impl Write) -> io::Result<Sent> {
         let mut sent = Sent::default();
         while let Some(segment) = self.segments.front() {
@@ -128,7 +128,7 @@ impl Output {
         Ok(sent)
     }
 
-    /// Whether something may be sent that the socket did not take.
+    /// Whether there are sendable replies that the socket did not accept.
     pub fn is_clogged(&self, durable: u64) -> bool {
         matches!(self.segments.front(), Some(Segment { until: Until::Durable(after), .. }) if *after <= durable)
     }
@@ -137,7 +137,7 @@ impl Output {
         if self.segments.front().is_some_and(|segment| segment.bytes.len() == self.sent) {
             if let Some(mut segment) = self.segments.pop_front() {
                 segment.bytes.clear();
-                // A caller who once got a long reply does not keep its room for ever.
+                // One long reply must not make a connection keep a large buffer.
                 if segment.bytes.capacity() <= SPARE_BYTES_MAX {
                     self.spare = segment.bytes;
                 }

@@ -1,5 +1,4 @@
-//! The loop that serves sockets: from an owner's own thread, or from one of its own where the engine is
-//! elsewhere.
+//! The loop that serves sockets: on an owner's own thread, or on a separate one if the engine runs elsewhere.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -23,13 +22,13 @@ use super::{CONNECTIONS_MAX, Shared};
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX);
 
-/// How often connections that do not listen, callers that could not be taken, and strangers are looked at.
+/// How often clogged connections, callers that could not be accepted and unauthenticated callers are checked.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Opens the port's socket.
 ///
 /// # Errors
-/// When the address cannot be had.
+/// When the address cannot be bound.
 pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
     let listener = StdListener::bind(address)?;
     listener.set_nonblocking(true)?;
@@ -44,10 +43,10 @@ pub struct Reactor {
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
     open: usize,
-    /// Callers wait that could not be taken for want of descriptors; nothing announces them again.
+    /// Callers are waiting because file descriptors ran out; nothing will announce them again.
     accepts_again: bool,
     strangers_seen_at: Instant,
-    /// The connections with something to do, so that a turn costs nothing for those without.
+    /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
     scratch: Vec<u8>,
     shared: Arc<Shared>,
@@ -58,17 +57,17 @@ pub struct Reactor {
 }
 
 impl Reactor {
-    /// Serves what connects to `listener`.
+    /// Serves connections to `listener`.
     ///
     /// # Errors
-    /// When the system gives no poll.
+    /// When the system provides no poll.
     pub fn new(listener: StdListener, shared: Arc<Shared>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
         let mio_waker = mio::Waker::new(poll.registry(), WAKER)?;
         let waker: Waker = Arc::new(move || {
-            // It fails only when the poll is gone, and then nobody sleeps.
+            // It fails only when the poll is gone, and then no thread waits in it.
             let _ = mio_waker.wake();
         });
         let (sender, arrivals) = crossbeam_channel::unbounded();
@@ -146,7 +145,7 @@ impl Reactor {
             let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
             return;
         }
-        // Without it, small replies wait for the client's acknowledgement of the last one.
+        // Without it, small replies wait for the client's acknowledgement of the previous one.
         let _ = socket.set_nodelay(true);
         let at = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
@@ -165,7 +164,7 @@ impl Reactor {
     fn serve(&mut self, local: &mut dyn Local) {
         for turn in 0..self.active.len() {
             if !local.has_room() {
-                // Who had no turn for want of room has the first one next time.
+                // Connections that got no turn for lack of room go first next time.
                 return self.active.rotate_left(turn);
             }
             let at = self.active[turn];
@@ -201,12 +200,12 @@ impl Reactor {
         }
     }
 
-    /// Whether some may be connected that have not shown the password.
+    /// Whether there may be connections that have not authenticated.
     fn has_strangers(&self) -> bool {
         self.shared.access.password.is_some() && self.open > 0
     }
 
-    /// Lets go of callers that took too long to show the password, so that they take nobody's place.
+    /// Drops callers that took too long to authenticate, so that they hold no slot.
     fn drop_overdue(&mut self) {
         let now = Instant::now();
         if !self.has_strangers() || now - self.strangers_seen_at < LOOK_INTERVAL {
@@ -220,7 +219,7 @@ impl Reactor {
         }
     }
 
-    /// Lets those rest that have nothing to do until their socket says so.
+    /// Deactivates connections that have nothing to do until their socket announces something.
     fn rest(&mut self) {
         let connections = &mut self.connections;
         self.active.retain(|at| {
@@ -246,10 +245,10 @@ impl Reactor {
 }
 
 impl Reactor {
-    /// Serves on this thread until the end is asked for, where every partition is decided elsewhere.
+    /// Serves on this thread until asked to stop, when every partition is decided elsewhere.
     ///
     /// # Errors
-    /// When the port as a whole cannot go on.
+    /// When the port as a whole cannot continue.
     pub fn run(mut self, stop: &Stop) -> io::Result<()> {
         while !stop.is_requested() {
             self.turn_with(&mut Elsewhere, None)?;
@@ -266,7 +265,7 @@ impl Reactor {
         self.flush(local.durable());
         self.serve(local);
         self.outbox.send(&*self.shared.engine, &self.waker);
-        // What rests on nothing, or on what is durable already, need not wait for another turn.
+        // Replies that depend on nothing, or only on durable batches, need not wait for another turn.
         self.flush(local.durable());
         self.drop_overdue();
         self.rest();
@@ -283,7 +282,7 @@ impl Reactor {
         self.flush(local.durable());
     }
 
-    /// What wakes it from any thread.
+    /// Wakes it from any thread.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.waker.clone()
@@ -304,7 +303,7 @@ impl Port for Reactor {
     }
 }
 
-/// Tells a connection what its socket announced.
+/// Records on a connection what its socket announced.
 fn note(event: &Event, connection: &mut Connection) {
     if event.is_readable() || event.is_read_closed() || event.is_error() {
         connection.set_readable();

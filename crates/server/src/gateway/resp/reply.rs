@@ -1,17 +1,16 @@
-//! Writing replies, in RESP2 or RESP3. No caller's text gets into a frame but as a bulk string of
-//! counted bytes.
+//! Writes replies in RESP2 or RESP3. Text from callers enters a frame only as a length-prefixed bulk string.
 
 use scarce_core::command::{AnswerLayout, CommandSpec};
 use scarce_core::outcome::shape::names;
 use scarce_core::outcome::{Code, Outcome, Value};
 use scarce_engine::Failure;
 
-/// Which protocol a connection speaks.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// What every client speaks.
+    /// The version that every client supports.
     Resp2,
-    /// With maps and nulls of their own.
+    /// The version with its own maps and nulls.
     Resp3,
 }
 
@@ -32,7 +31,7 @@ impl<'a> Replies<'a> {
         self.line(b'+', text.as_bytes());
     }
 
-    /// An error; line breaks and other controls in it become blanks.
+    /// An error; line breaks and other control characters become spaces.
     pub fn error(&mut self, word: &'static str, text: &str) {
         self.out.push(b'-');
         self.out.extend_from_slice(word.as_bytes());
@@ -54,7 +53,7 @@ impl<'a> Replies<'a> {
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// Nothing.
+    /// A null.
     pub fn null(&mut self) {
         self.out.extend_from_slice(match self.protocol {
             Protocol::Resp2 => b"$-1\r\n",
@@ -98,7 +97,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// The engine has no room to remember one more operation.
+    /// The answer when the engine has no room to remember another operation.
     pub fn overloaded(&mut self, outcome: &Outcome) {
         let queue = outcome.facts.first().map(ToString::to_string).unwrap_or_default();
         self.error("OVERLOADED", &format!("the queue '{queue}' is full; {}", Code::Overloaded.advice().en));
@@ -124,7 +123,7 @@ impl<'a> Replies<'a> {
         outcome.facts.iter().for_each(|value| self.value(value));
     }
 
-    /// A refusal is an answer, never an error, so that sold-out traffic raises no exception.
+    /// A refusal is an answer, never an error, so that traffic on a sold-out item raises no exceptions.
     pub fn refused(&mut self, outcome: &Outcome) {
         self.array(2 + outcome.facts.len());
         self.integer(0);
@@ -157,7 +156,7 @@ impl<'a> Replies<'a> {
         if number < 0 {
             self.out.push(b'-');
         }
-        // By hand, from the last digit on: every figure of every answer is written here.
+        // By hand, from the last digit: every number of every answer is written here.
         let mut digits = [0; 20];
         let (mut rest, mut at) = (number.unsigned_abs(), digits.len());
         while at == digits.len() || rest > 0 {
@@ -170,7 +169,7 @@ impl<'a> Replies<'a> {
     }
 }
 
-/// What an `INVALID` outcome says, as in an error's text.
+/// What an `INVALID` outcome says, for the text of an error.
 pub fn invalid(outcome: &Outcome) -> String {
     let facts: Vec<String> = outcome.facts.iter().map(ToString::to_string).collect();
     format!("INVALID {}", facts.join(" "))

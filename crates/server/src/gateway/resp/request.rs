@@ -1,72 +1,72 @@
-//! Reading requests: arrays of bulk strings, or a line of words. Iterative, resumable at any byte,
-//! with every length checked before it is believed.
+//! Parses requests: arrays of bulk strings, or a line of words. Iterative, resumable at any byte, and checks
+//! every length before using it.
 
 use std::ops::Range;
 
-/// What a request may measure.
+/// The size limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Words in a request.
+    /// The maximum number of words.
     pub words_max: usize,
-    /// Bytes of a request.
+    /// The maximum number of bytes.
     pub bytes_max: usize,
 }
 
-/// Before a caller has shown who it is.
+/// The limits before a caller has authenticated.
 pub const LIMITS_BEFORE_AUTH: Limits = Limits { words_max: 10, bytes_max: 16 << 10 };
 
-/// Afterwards.
+/// The limits afterwards.
 pub const LIMITS: Limits = Limits { words_max: 4_096, bytes_max: 1 << 20 };
 
-/// Why the bytes are no request. The connection is closed after the error is sent, because where the
-/// next request begins is not known.
+/// Why the bytes are not a request. The connection is closed after the error is sent, because the start of
+/// the next request is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// The text of the error.
     Malformed(&'static str),
-    /// Another protocol; nothing is answered.
+    /// Another protocol; no answer is sent.
     Foreign,
 }
 
-/// What the bytes so far come to.
+/// The result of parsing the bytes received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A request is complete; its words are in [`Parser::words`], and it takes so many bytes.
+    /// A complete request of this many bytes; its words are in [`Parser::words`].
     Complete(usize),
     /// More bytes are needed.
     Incomplete,
 }
 
-/// Remembers how far an incomplete request was read, so that a slow sender costs no rereading.
+/// Remembers how far an incomplete request was parsed, so that a slow sender causes no reparsing.
 #[derive(Debug, Default)]
 pub struct Parser {
     words: Vec<Range<usize>>,
-    /// Words still to come; `None` before the array's head was read.
+    /// The number of words still missing; `None` before the array's header was read.
     missing: Option<usize>,
     at: usize,
 }
 
-/// The longest line that is looked at: a head, or a request in words.
+/// The maximum length of a line: a header, or an inline request.
 const LINE_BYTES_MAX: usize = 16 << 10;
 
 impl Parser {
-    /// The words of the complete request, as places in the bytes.
+    /// The words of the complete request, as ranges in the bytes.
     #[must_use]
     pub fn words(&self) -> &[Range<usize>] {
         &self.words
     }
 
-    /// Begins anew, after a request was taken out of the bytes.
+    /// Starts over after a request was removed from the bytes.
     pub fn reset(&mut self) {
         self.words.clear();
         self.missing = None;
         self.at = 0;
     }
 
-    /// Reads on. `bytes` begin where the request begins, and hold all that was seen before.
+    /// Continues parsing. `bytes` starts at the request and contains everything seen before.
     ///
     /// # Errors
-    /// When the bytes are no request.
+    /// When the bytes are not a request.
     pub fn read(&mut self, bytes: &[u8], limits: Limits) -> Result<Progress, ProtocolError> {
         let missing = match self.missing {
             Some(missing) => missing,
@@ -96,11 +96,11 @@ impl Parser {
             return Err(ProtocolError::Malformed("too many arguments"));
         }
         self.at = next;
-        // An empty or null array is no request; it is passed over as Redis does.
+        // An empty or null array is not a request; it is skipped, as Redis does.
         Ok(usize::try_from(count).ok().filter(|count| *count > 0).map_or(Head::Complete, Head::Array))
     }
 
-    /// One bulk string; false where it is not complete.
+    /// Parses one bulk string; false if it is incomplete.
     fn word(&mut self, bytes: &[u8], limits: Limits) -> Result<bool, ProtocolError> {
         let Some((line, start)) = take_line(bytes, self.at)? else { return Ok(false) };
         if line.first() != Some(&b'$') {
@@ -125,7 +125,7 @@ impl Parser {
         }
     }
 
-    /// A request in words, as typed into a terminal.
+    /// Parses an inline request, as typed into a terminal.
     fn line(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
         let Some(end) = bytes.iter().take(LINE_BYTES_MAX).position(|byte| *byte == b'\n') else {
             let long = bytes.len() >= LINE_BYTES_MAX;
@@ -145,7 +145,7 @@ impl Parser {
         }
         self.at = end + 1;
         let first = self.words.first().map_or(&b""[..], |word| &bytes[word.clone()]);
-        // A browser that was made to post here must not have its body read as commands.
+        // A browser tricked into posting here must not have its body read as commands.
         if first.eq_ignore_ascii_case(b"POST") || first.eq_ignore_ascii_case(b"Host:") {
             return Err(ProtocolError::Foreign);
         }
@@ -162,7 +162,7 @@ enum Head {
     Incomplete,
 }
 
-/// The line from `start` to the next CR LF, and where the one after it begins.
+/// The line from `start` to the next CR LF, and the offset of the line after it.
 fn take_line(bytes: &[u8], start: usize) -> Result<Option<(&[u8], usize)>, ProtocolError> {
     const HEAD_BYTES_MAX: usize = 32;
     let rest = bytes.get(start..).unwrap_or_default();
@@ -175,7 +175,7 @@ fn take_line(bytes: &[u8], start: usize) -> Result<Option<(&[u8], usize)>, Proto
     Ok(Some((line, start + end + 1)))
 }
 
-/// Decimal digits with an optional minus, by hand: two of them stand in front of every word.
+/// Parses decimal digits with an optional minus, by hand because two such numbers precede every word.
 fn number(digits: &[u8]) -> Option<i64> {
     let (digits, sign) = match digits {
         [b'-', rest @ ..] => (rest, -1),

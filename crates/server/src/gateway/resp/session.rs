@@ -1,5 +1,5 @@
-//! One connection's conversation: who it is, which protocol, an open batch; and the way of its
-//! commands to the engine.
+//! The state of one connection: its caller, its protocol and an open batch; and how its commands reach the
+//! engine.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::output::Output;
 use super::reply::{Protocol, Replies};
 use super::transaction::{Line, Transaction, write_exec};
 
-/// What a session needs of its surroundings while it handles a request.
+/// What a session needs while it handles a request.
 pub(super) struct Turn<'a> {
     pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a Shared,
@@ -27,14 +27,14 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// What the connection `token` sees of its surroundings.
+    /// The view of the connection `token`.
     pub(super) fn of(around: &'a mut Around<'_>, output: &'a mut Output, token: usize) -> Self {
         let Around { local, shared, mailbox, outbox } = around;
         Self { local: &mut **local, shared, output, mailbox, outbox, token }
     }
 }
 
-/// What serves every connection of a turn alike.
+/// What all connections of a turn share.
 pub(super) struct Around<'a> {
     pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a Shared,
@@ -42,15 +42,15 @@ pub(super) struct Around<'a> {
     pub(super) outbox: &'a mut Outbox,
 }
 
-/// Where answers of other partitions arrive for the connections of this one.
+/// Where answers of other partitions arrive for the connections of this thread.
 #[derive(Clone)]
 pub(super) struct Mailbox {
     pub(super) sender: crossbeam_channel::Sender<Arrived>,
-    /// Says that something arrived.
+    /// Signals that something arrived.
     pub(super) wake: scarce_engine::stop::Waker,
 }
 
-/// An answer of another partition.
+/// An answer from another partition.
 pub(super) struct Arrived {
     pub(super) token: usize,
     pub(super) session: u64,
@@ -58,7 +58,7 @@ pub(super) struct Arrived {
     pub(super) answers: Answers,
 }
 
-/// How an answer is to be written.
+/// How to write an answer.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
     Command(&'static CommandSpec),
@@ -105,16 +105,16 @@ impl Form {
     }
 }
 
-/// Whether the conversation goes on.
+/// Whether the connection continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     Continue,
-    /// It does, after others had their turn: what was asked took long.
+    /// It continues after other connections had their turn: the request took long.
     Yield,
     Close,
 }
 
-/// What is known of a caller.
+/// The state of a caller.
 pub(super) struct Session {
     pub(super) id: u64,
     pub(super) protocol: Protocol,
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// How many answers of other partitions are still to come.
+    /// The number of pending answers from other partitions.
     pub(super) fn awaited(&self) -> usize {
         self.expected.len()
     }
@@ -157,7 +157,7 @@ impl Session {
         self.control(name, arguments, turn)
     }
 
-    /// The command's row of the table. Callers mostly repeat themselves, so the last one is at hand.
+    /// The command's row in the table. Callers mostly repeat a command, so the last row is cached.
     fn spec_of(&mut self, name: &[u8]) -> Option<&'static CommandSpec> {
         if let Some(last) = self.last_spec.filter(|last| last.name.as_bytes() == name) {
             return Some(last);
@@ -166,7 +166,7 @@ impl Session {
         self.last_spec
     }
 
-    /// Writes a reply that rests on nothing.
+    /// Writes a reply that depends on no batch.
     pub(super) fn say(&self, turn: &mut Turn<'_>, write: impl FnOnce(&mut Replies<'_>)) {
         turn.output.reply(0, self.protocol, write);
     }
@@ -194,7 +194,7 @@ impl Session {
         self.send(common, body, form, Request::Write, turn);
     }
 
-    /// `DRYRUN command …`: what the command would be answered.
+    /// `DRYRUN command …`: what the command would answer.
     pub(super) fn dry_run(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) {
         let Some(spec) = table::find(name) else {
             return self
@@ -244,7 +244,7 @@ impl Session {
         }
     }
 
-    /// A refusal that was made here, without the engine.
+    /// A refusal that was decided here, without the engine.
     fn refuse(&self, outcome: Outcome, form: &Form, turn: &mut Turn<'_>) {
         self.say(turn, |replies| form.write(replies, &[Ok(made_here(outcome))]));
     }
@@ -282,7 +282,7 @@ impl Session {
         }
     }
 
-    /// Keeps a place in the output, and gives what fills it from any thread, once the port is woken.
+    /// Reserves a slot in the output and returns the function that fills it from any thread.
     pub(super) fn expect(
         &mut self,
         form: Form,
@@ -299,7 +299,7 @@ impl Session {
         (self.tickets, reply)
     }
 
-    /// Fills the place that was kept for an answer of another partition.
+    /// Fills the slot that was reserved for an answer of another partition.
     pub(super) fn arrive(&mut self, arrived: &Arrived, output: &mut Output) {
         let Some(at) = self.expected.iter().position(|(ticket, _)| *ticket == arrived.ticket) else { return };
         let (ticket, form) = self.expected.swap_remove(at);
@@ -307,7 +307,7 @@ impl Session {
     }
 }
 
-/// An outcome that no partition stamped.
+/// A receipt for an outcome that no partition stamped.
 pub(super) fn made_here(outcome: Outcome) -> Receipt {
     let durability = Durability::Memory;
     Receipt {
@@ -322,8 +322,8 @@ pub(super) fn made_here(outcome: Outcome) -> Receipt {
     }
 }
 
-/// Whether a command's work grows with more than what it names, so that a pipeline of them would keep
-/// everybody else waiting.
+/// Whether a command's work grows with more than its arguments, so that a pipeline of such commands would
+/// keep all other connections waiting.
 fn takes_long(spec: &CommandSpec) -> bool {
     matches!(spec.name, "DIGEST" | "ACCOUNT.HOLDS" | "ORDER.CANCELALL" | "PACKET.CREATE")
 }

@@ -8,10 +8,10 @@ use super::documents::usage_of_control;
 use super::reply::{Replies, invalid};
 use super::session::{Form, Session, Turn};
 
-/// The most lines of a batch.
+/// The maximum number of lines of a batch.
 const LINES_MAX: usize = 1_000;
 
-/// The most bytes of a batch, as sent.
+/// The maximum size of a batch as sent.
 const BYTES_MAX: usize = 1 << 20;
 
 /// What was queued since `MULTI`.
@@ -24,7 +24,7 @@ pub(super) struct Transaction {
     is_aborted: bool,
 }
 
-/// A line of a batch, as it is answered.
+/// The kind of a line of a batch, which determines its reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line {
     /// `BATCH.ID`, `BATCH.DEADLINE` or `BATCH.DURABILITY`.
@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    /// Refuses a line; the whole batch will be.
+    /// Refuses a line, and so the whole batch at `EXEC`.
     pub(super) fn refuse_line(&mut self, turn: &mut Turn<'_>, text: &str) {
         self.abort_transaction();
         self.say(turn, |replies| replies.error("ERR", text));
@@ -66,7 +66,7 @@ impl Session {
         }
         let Some(transaction) = &mut self.transaction else { return };
         if transaction.is_aborted {
-            // It will not be carried out, so nothing of it need be kept.
+            // The batch will not be carried out, so its lines need not be kept.
             return self.say(turn, |replies| replies.simple("QUEUED"));
         }
         if transaction.commands.len() >= LINES_MAX {
@@ -141,7 +141,7 @@ impl Session {
     }
 }
 
-/// `BATCH.ID x` and its like are options as commands have them; an id may have others behind it.
+/// `BATCH.ID x` and the like have the same options as commands; an id may have more options after it.
 fn parse_option(name: &str, arguments: &[&[u8]]) -> Result<Common, Invalid> {
     let option = name.strip_prefix("BATCH.").unwrap_or(name).as_bytes();
     let words = [&[option], arguments].concat();
@@ -165,8 +165,8 @@ fn take_option(option: &[u8], value: &[u8], common: &mut Common) -> Result<(), I
     if is_second { Err(Invalid::new("arguments", "name an option twice")) } else { Ok(()) }
 }
 
-/// One reply per line: each its own where the batch was applied; where it was refused, the culprit its
-/// refusal and the others what the batch failed of. Never nil, which clients take for a failed `WATCH`.
+/// One reply per line. In an applied batch, each line has its own; in a refused one, the culprit has its
+/// refusal and the others say why the batch failed. Never nil, which clients take for a failed `WATCH`.
 pub(super) fn write_exec(replies: &mut Replies<'_>, lines: &[Line], outcome: &Outcome) {
     if outcome.code == Code::Invalid {
         return replies.error("ERR", &invalid(outcome));

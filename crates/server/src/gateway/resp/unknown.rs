@@ -1,4 +1,4 @@
-//! What to answer to a command that does not exist: the nearest that does, or where to look for what Redis has.
+//! The answer to an unknown command: the nearest existing one, or the equivalent of a Redis command.
 
 use scarce_core::command::COMMANDS;
 
@@ -6,7 +6,7 @@ use super::control::printable;
 use super::documents::CONTROLS;
 use crate::nearest::nearest;
 
-/// Commands of Redis that people try first, and what does the same here.
+/// Redis commands that people try first, and their equivalents here.
 const REDIS: &[(&[&str], &str)] = &[
     (
         &["GET", "MGET", "HGET", "HGETALL", "HMGET", "EXISTS", "TYPE"],
