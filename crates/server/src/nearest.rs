@@ -1,9 +1,9 @@
-//! What somebody who mistyped a name may have meant.
+//! Suggests the name that a mistyped one was meant to be.
 
-/// How alike two names must be, from 0 to 1, before one is taken for the other.
+/// How similar two names must be, from 0 to 1, for a suggestion.
 const LIKENESS_MIN: f64 = 0.75;
 
-/// The name most like `word`, whatever its case, if one is like it at all.
+/// The name most similar to `word`, ignoring case, if any is similar enough.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_ascii_lowercase();

@@ -1,5 +1,6 @@
-//! Whether chance falls as the methods say. Seeds are fixed, so a test passes always or never; the
-//! laws are reckoned here from docs/reference/red-packets.md and share no code with the cut.
+//! Whether cuts follow the distributions of their methods. Seeds are fixed, so a test always passes or always
+//! fails. The distributions are computed here from docs/reference/red-packets.md and share no code with the
+//! cut.
 
 #![allow(clippy::cast_precision_loss, reason = "frequencies")]
 
@@ -8,14 +9,14 @@ use std::collections::BTreeMap;
 use scarce_core::command::shapes::Method;
 use scarce_core::packets::cut::Plan;
 
-/// How many cuts a test looks at.
+/// The number of cuts in a test.
 const CUTS: u64 = 20_000;
 
 fn plan(method: Method, total: u64, count: u64) -> Plan {
     Plan { total, count, method, min: 1, max: None }
 }
 
-/// Cuts by seeds that are numbers.
+/// Cuts with consecutive numbers as seeds.
 fn cuts(plan: Plan) -> impl Iterator<Item = Vec<u64>> {
     (0..CUTS).map(move |number| {
         let mut seed = [0x5a; 32];
@@ -24,13 +25,13 @@ fn cuts(plan: Plan) -> impl Iterator<Item = Vec<u64>> {
     })
 }
 
-/// How likely each outcome is.
+/// The probability of each outcome.
 type Law<T> = BTreeMap<T, f64>;
 
-/// Pearson's statistic against a law, outcomes put together until at least this many are expected.
+/// Pearson's statistic merges outcomes until at least this many are expected.
 const EXPECTED_MIN: f64 = 8.0;
 
-/// Fails where what was observed would be seen in one of 10 000 such tests or fewer.
+/// Fails if the observation is so unlikely that at most one of 10 000 such tests would show it.
 fn check_law<T: Ord + Copy + std::fmt::Debug>(what: &str, law: &Law<T>, observed: impl Iterator<Item = T>) {
     let mut counts: BTreeMap<T, u64> = BTreeMap::new();
     observed.for_each(|outcome| *counts.entry(outcome).or_default() += 1);
@@ -55,22 +56,22 @@ fn check_law<T: Ord + Copy + std::fmt::Debug>(what: &str, law: &Law<T>, observed
     assert!(statistic <= limit, "{what}: χ² is {statistic:.1} with {groups} groups, at most {limit:.1}");
 }
 
-/// What χ² exceeds in one of 10 000 cases, by the approximation of Wilson and Hilferty.
+/// The value that χ² exceeds in one of 10 000 cases, by the Wilson–Hilferty approximation.
 fn chi_square_limit(freedom: f64) -> f64 {
     const NORMAL_QUANTILE: f64 = 3.719;
     let part = 2.0 / (9.0 * freedom);
     freedom * (1.0 - part + NORMAL_QUANTILE * part.sqrt()).powi(3)
 }
 
-/// Every outcome as likely as the others.
+/// Every outcome is equally likely.
 fn alike<T: Ord>(outcomes: impl IntoIterator<Item = T>) -> Law<T> {
     let outcomes: Vec<_> = outcomes.into_iter().collect();
     let chance = 1.0 / outcomes.len() as f64;
     outcomes.into_iter().map(|outcome| (outcome, chance)).collect()
 }
 
-/// Each packet of a cut of the line: among all ways to write the total as so many positive numbers,
-/// C(total − x − 1, count − 2) have x at a given place, of C(total − 1, count − 1).
+/// Each packet of a cut of the line: among all ways to write the total as that many positive numbers, C(total
+/// − x − 1, count − 2) have x at a given position, of C(total − 1, count − 1).
 fn line_cut_law(total: u64, count: u64) -> Law<u64> {
     let ways = |from: u64, choose: u64| {
         (0..choose).map(|at| (from - at) as f64 / (choose - at) as f64).product::<f64>()
@@ -79,7 +80,7 @@ fn line_cut_law(total: u64, count: u64) -> Law<u64> {
     (1..=total - count + 1).map(|amount| (amount, ways(total - amount - 1, count - 2) / all)).collect()
 }
 
-/// Each packet by double mean: what is drawn follows from what remains, and the order is shuffled.
+/// Each packet by double mean: each draw depends on what remains, and the order is shuffled.
 fn double_mean_law(plan: &Plan) -> Law<u64> {
     fn draw(plan: &Plan, remaining: u64, left: u64, chance: f64, law: &mut Law<u64>) {
         let share = 1.0 / plan.count as f64;
@@ -147,7 +148,7 @@ fn two_packets_by_double_mean_are_cut_anywhere_alike() {
 
 #[test]
 fn the_larger_of_equal_packets_are_anywhere_alike() {
-    // Two of five packets get one more: each pair of places is as likely as the others.
+    // Two of five packets get one more: each pair of positions is equally likely.
     let pairs = (0..5_usize).flat_map(|first| (first + 1..5).map(move |second| (first, second)));
     let larger = |cut: Vec<u64>| {
         let places: Vec<_> = (0..5).filter(|at| cut[*at] == 21).collect();
@@ -159,7 +160,7 @@ fn the_larger_of_equal_packets_are_anywhere_alike() {
 #[test]
 fn the_largest_packet_is_anywhere_alike() {
     for method in [Method::DoubleMean, Method::LineCut] {
-        // Where two are equally large, nobody is the largest.
+        // If two are equally large, there is no largest one.
         let largest = |cut: Vec<u64>| {
             let max = cut.iter().max().copied()?;
             let mut places = (0..cut.len()).filter(|at| cut[*at] == max);

@@ -1,30 +1,30 @@
-//! How fair amounts are, in figures.
+//! Statistics on how fair amounts are.
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people; sums are exact until the last step")]
 
 use serde_json::{Value, json};
 
-/// What is said of amounts.
+/// Statistics of a set of amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// The smallest amount.
     pub min: u64,
     /// The largest amount.
     pub max: u64,
-    /// The sum over the number.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// Half of the amounts are at most this; between two, their mean.
+    /// The median: half of the amounts are at most this; for an even count, the mean of the middle two.
     pub median: f64,
-    /// The standard deviation of these amounts, not of what they were drawn from.
+    /// The standard deviation of these amounts, not of the distribution they were drawn from.
     pub standard_deviation: f64,
-    /// The Gini coefficient: 0 where all have the same, towards 1 where one has everything.
+    /// The Gini coefficient: 0 if all are equal, towards 1 if one has everything.
     pub gini: f64,
     /// The largest amount over the sum.
     pub largest_share: f64,
 }
 
 impl Figures {
-    /// The figures of amounts; none where there are no amounts, or nothing in them.
+    /// The statistics of amounts; `None` if there are no amounts or their sum is zero.
     #[must_use]
     pub fn of(amounts: &[u64]) -> Option<Self> {
         let mut sorted = amounts.to_vec();
@@ -48,7 +48,7 @@ impl Figures {
         })
     }
 
-    /// The figures by their names.
+    /// The statistics by name.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({
@@ -75,23 +75,23 @@ fn median(sorted: &[u64]) -> f64 {
 fn gini(sorted: &[u64], total: u128) -> f64 {
     let weighted: u128 = (1_u128..).zip(sorted).map(|(rank, amount)| rank * u128::from(*amount)).sum();
     let count = sorted.len() as u128;
-    // Both products are below 2^94, so the difference is taken exactly.
+    // Both products are below 2^94, so the difference is exact.
     let (twice, even) = (2 * weighted, (count + 1) * total);
     (twice - even) as f64 / (count * total) as f64
 }
 
-/// Amounts of a range, and how many they are.
+/// The number of amounts in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// The smallest amount that counts here.
+    /// The lower end of the range, inclusive.
     pub from: u64,
-    /// The largest amount that counts here.
+    /// The upper end of the range, inclusive.
     pub through: u64,
-    /// How many amounts there are.
+    /// The number of amounts in it.
     pub count: u64,
 }
 
-/// Amounts by equally wide ranges from the smallest to the largest, at most `buckets_max` of them.
+/// A histogram: equally wide ranges from the smallest to the largest amount, at most `buckets_max` of them.
 #[must_use]
 pub fn histogram(amounts: &[u64], buckets_max: u64) -> Vec<Bucket> {
     let (Some(&min), Some(&max)) = (amounts.iter().min(), amounts.iter().max()) else { return Vec::new() };

@@ -1,5 +1,5 @@
-//! Red packets seen from outside: what a plan comes to, and whether a campaign was cut as promised.
-//! Nothing of a deployment's secrets.
+//! Red packets for outsiders: what a plan produces, and whether a campaign was cut as promised. Uses nothing
+//! of a deployment's secrets.
 
 pub mod figures;
 pub mod preview;

@@ -1,4 +1,4 @@
-//! What a plan comes to, before anybody creates a campaign by it.
+//! Previews a plan before anyone creates a campaign with it.
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
@@ -11,55 +11,55 @@ use sha2::{Digest, Sha256};
 use super::commitment;
 use super::figures::{Bucket, Figures, histogram};
 
-/// The most ranges of a histogram.
+/// The maximum number of ranges of a histogram.
 const BUCKETS_MAX: u64 = 16;
 
-/// The most groups of positions.
+/// The maximum number of groups of positions.
 const GROUPS_MAX: u64 = 10;
 
-/// How many packets are cut in all to estimate what a position gets: an answer takes milliseconds.
+/// The number of packets cut in total to estimate what a position gets: an answer takes milliseconds.
 const SAMPLED_PACKETS_MAX: u64 = 100_000;
 
-/// The most cuts of an estimate, and the fewest that are worth one.
+/// The maximum number of cuts for an estimate, and the minimum for a useful one.
 const SAMPLES_MAX: u64 = 1_000;
 const SAMPLES_MIN: u64 = 20;
 
-/// A cut by a plan, and what is to be said of it.
+/// A cut by a plan, with statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     /// What was cut, and how.
     pub plan: Plan,
-    /// What the cut follows from.
+    /// The seed that determines the cut.
     pub seed: [u8; 32],
     /// The seed's hash.
     pub commitment: [u8; 32],
     /// The packets in the order in which they would be claimed.
     pub amounts: Vec<u64>,
-    /// How many packets there are of which size.
+    /// The histogram of packet sizes.
     pub buckets: Vec<Bucket>,
     /// How fair the cut is.
     pub figures: Figures,
-    /// What whoever comes at a position may expect; empty where there are too many packets to say.
+    /// What claimants can expect by position; empty if there are too many packets to say.
     pub positions: Vec<Positions>,
 }
 
-/// What is expected at some positions of the order of claims.
+/// What to expect at some positions in the order of claims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Positions {
     /// The first position, from 1.
     pub from: u64,
     /// The last position.
     pub through: u64,
-    /// What a packet has there on average over many cuts.
+    /// The average amount of a packet there over many cuts.
     pub mean: f64,
-    /// The standard error of that average; the true one lies within twice this in 19 of 20 cases.
+    /// The standard error of that average; the true average lies within twice this in 19 of 20 cases.
     pub standard_error: f64,
 }
 
-/// Cuts by a plan. The seed decides everything, so the same one gives the same preview.
+/// Cuts by a plan. The seed determines everything, so the same seed gives the same preview.
 ///
 /// # Errors
-/// When the plan cannot be cut; it says which part of it is at fault.
+/// When the plan cannot be cut; the error names the part at fault.
 pub fn preview(plan: &Plan, seed: &[u8; 32]) -> Result<Preview, Invalid> {
     let amounts = plan.cut(seed)?;
     let figures = Figures::of(&amounts).ok_or_else(|| Invalid::new("total", "must not be 0"))?;
@@ -75,7 +75,7 @@ pub fn preview(plan: &Plan, seed: &[u8; 32]) -> Result<Preview, Invalid> {
 }
 
 impl Preview {
-    /// The preview by names; the amounts only where they are wanted.
+    /// The preview by names; with the amounts only if requested.
     #[must_use]
     pub fn json(&self, with_amounts: bool) -> Value {
         let buckets = self
@@ -109,13 +109,13 @@ impl Preview {
     }
 }
 
-/// Averages over cuts whose seeds follow from this one.
+/// Averages over cuts whose seeds are derived from this one.
 fn positions(plan: &Plan, seed: &[u8; 32]) -> Vec<Positions> {
     let samples = (SAMPLED_PACKETS_MAX / plan.count).min(SAMPLES_MAX);
     if samples < SAMPLES_MIN {
         return Vec::new();
     }
-    // A cut of the line may miss the maximum by chance; those that keep to it are the ones that count.
+    // A cut of the line may exceed the maximum by chance; only those within it count.
     let cuts: Vec<_> = (0..samples).filter_map(|number| plan.cut(&derived(seed, number)).ok()).collect();
     if (cuts.len() as u64) < SAMPLES_MIN {
         return Vec::new();
@@ -129,8 +129,8 @@ fn positions(plan: &Plan, seed: &[u8; 32]) -> Vec<Positions> {
         .collect()
 }
 
-/// The average over positions `from` up to, not at, `end`, counted from 0. Packets of one cut depend on
-/// each other, so the error is reckoned from whole cuts.
+/// The average over positions from `from` to before `end`, counted from 0. Packets of one cut depend on each
+/// other, so the error is computed from whole cuts.
 fn average(cuts: &[Vec<u64>], from: u64, end: u64) -> Positions {
     let range = usize::try_from(from).unwrap_or(0)..usize::try_from(end).unwrap_or(0);
     let width = (end - from) as f64;
@@ -145,7 +145,7 @@ fn average(cuts: &[Vec<u64>], from: u64, end: u64) -> Positions {
     Positions { from: from + 1, through: end, mean, standard_error: (variance / count).sqrt() }
 }
 
-/// A seed for one of the cuts of an estimate; never the seed itself.
+/// A seed for one cut of an estimate; never the seed itself.
 fn derived(seed: &[u8; 32], number: u64) -> [u8; 32] {
     Sha256::new()
         .chain_update(b"scarce preview\0")
@@ -169,7 +169,7 @@ mod tests {
     fn a_preview_is_the_cut_of_its_seed() {
         let plan = plan(Method::DoubleMean, 10_000, 10);
         let shown = preview(&plan, &[0; 32]).expect("a preview");
-        // A vector of docs/reference/red-packets.md.
+        // A test vector of docs/reference/red-packets.md.
         assert_eq!(shown.amounts, [224, 1665, 130, 1133, 1755, 1292, 386, 408, 761, 2246]);
         assert_eq!(
             hex(&shown.commitment),

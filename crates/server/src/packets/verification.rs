@@ -1,37 +1,37 @@
-//! Whether a campaign was cut as it was promised: its seed hashes to the commitment, and what was
-//! claimed is what the seed gives.
+//! Verifies that a campaign was cut as promised: its seed hashes to the commitment, and the claims match what
+//! the seed gives.
 
 use scarce_core::command::Invalid;
 use scarce_core::packets::cut::Plan;
 
 use super::commitment;
 
-/// What was found of a campaign.
+/// The result of verifying a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
     /// Whether the seed hashes to the commitment.
     pub seed_fits: bool,
-    /// How many claims were compared.
+    /// The number of claims compared.
     pub compared: u64,
     /// The claims that differ from the cut, in their order.
     pub differences: Vec<Difference>,
-    /// The packets by the cut.
+    /// The packets that the cut gives.
     pub amounts: Vec<u64>,
 }
 
-/// A packet that is not what the seed gives.
+/// A packet that differs from what the seed gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which packet, from 1.
+    /// The packet's number, from 1.
     pub packet: u64,
-    /// What the seed gives; nothing where there is no such packet.
+    /// What the seed gives; `None` if there is no such packet.
     pub cut: Option<u64>,
     /// What was claimed.
     pub claimed: u64,
 }
 
 impl Verification {
-    /// Whether nothing speaks against the campaign.
+    /// Whether the campaign passes.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.seed_fits && self.differences.is_empty()
@@ -41,7 +41,7 @@ impl Verification {
 /// Cuts again and compares. `claims` are packets, counted from 1, with their amounts.
 ///
 /// # Errors
-/// When no cut can keep to the plan.
+/// When no cut can satisfy the plan.
 pub fn verify(
     plan: &Plan,
     seed: &[u8; 32],
