@@ -1,4 +1,4 @@
-//! Who runs a server that refuses to be run by root.
+//! The account for servers that refuse to run as root.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,11 +9,11 @@ use std::process::Command;
 
 use crate::LaunchError;
 
-/// An account without rights; everything stays as it is where we are not root.
+/// An unprivileged account; unless we are root, everything stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Account(Option<Ids>);
 
-/// The numbers of a user and of its group.
+/// The ids of a user and its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ids {
     user: u32,
@@ -21,7 +21,7 @@ struct Ids {
 }
 
 impl Account {
-    /// The user of this name when we are root, or `nobody` if there is none.
+    /// The user of this name if we are root, or `nobody` if there is none.
     pub(crate) fn instead_of_root(name: &str) -> Result<Self, LaunchError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self(None));
@@ -32,7 +32,7 @@ impl Account {
         Ok(Self(Some(found.ok_or_else(missing)?)))
     }
 
-    /// Gives it a file or a folder.
+    /// Makes it the owner of a file or a folder.
     pub(crate) fn own(self, path: &Path) -> Result<(), LaunchError> {
         if let Some(Ids { user, group }) = self.0 {
             chown(path, Some(user), Some(group))?;
@@ -40,12 +40,12 @@ impl Account {
         Ok(())
     }
 
-    /// Copies a file into a folder, for nobody but it to read.
+    /// Copies a file into a folder, readable only by this account.
     pub(crate) fn copy(self, name: &str, from: &Path, to: &Path) -> Result<PathBuf, LaunchError> {
         self.write(&to.join(name), &std::fs::read(from.join(name))?)
     }
 
-    /// Makes a file that nobody but it can read.
+    /// Writes a file that only this account can read.
     pub(crate) fn write(self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LaunchError> {
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(bytes)?;
@@ -53,7 +53,7 @@ impl Account {
         Ok(path.to_owned())
     }
 
-    /// Lets it run a command.
+    /// Runs a command under this account.
     pub(crate) fn run(self, command: &mut Command) -> &mut Command {
         match self.0 {
             Some(Ids { user, group }) => command.uid(user).gid(group),
@@ -62,7 +62,7 @@ impl Account {
     }
 }
 
-/// Looks in the text of `/etc/passwd`.
+/// Searches the text of `/etc/passwd`.
 fn find(users: &str, name: &str) -> Option<Ids> {
     users.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(':').collect();

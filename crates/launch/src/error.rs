@@ -1,22 +1,22 @@
-//! Why servers do not run as they should.
+//! Why servers fail to start or run.
 
 use crate::READY_TIMEOUT;
 
-/// Why a server does not run as it should.
+/// Why a server fails to start or run.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// The program is not there, or cannot be started.
+    /// The program is missing or cannot be started.
     #[error("{program} cannot be started; install {package} (Debian: apt-get install {package})")]
     Program {
         /// Its name or path.
         program: String,
-        /// The package of Debian that has it.
+        /// The Debian package that contains it.
         package: &'static str,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// The server ended at once; what it printed last.
+    /// The server exited at once; `output` is what it printed last.
     #[error("{program} ended at its start: {output}")]
     Ended {
         /// The server's program.
@@ -34,42 +34,42 @@ pub enum LaunchError {
         /// The end of its log.
         output: String,
     },
-    /// What was waited for did not come.
+    /// A condition was not met in time.
     #[error("{what} within {} s", READY_TIMEOUT.as_secs())]
     Late {
-        /// What is not so.
+        /// The condition.
         what: String,
     },
-    /// A program that was to do something and end did not succeed.
+    /// A program that should run to its end failed.
     #[error("{program} failed: {output}")]
     Refused {
         /// The program.
         program: &'static str,
-        /// The end of what it printed.
+        /// The end of its output.
         output: String,
     },
     #[cfg(feature = "kafka")]
-    /// Kafka's jars are not there.
+    /// Kafka's jars are missing.
     #[error(
         "no jars of Kafka in {folder}; 'cargo xtask test --only servers' downloads them, \
          SCARCE_KAFKA_JARS names another folder"
     )]
     Jars {
-        /// Where they were looked for.
+        /// The folder that was searched.
         folder: String,
     },
     #[cfg(feature = "kafka")]
-    /// Kafka answered with an error, as a number of its protocol.
+    /// Kafka answered with an error code of its protocol.
     #[error("Kafka did not make the topic '{topic}': error {code} {message}")]
     Topic {
         /// The topic's name.
         topic: String,
-        /// The number of the error.
+        /// The error code.
         code: i16,
-        /// What it says itself.
+        /// Its own message.
         message: String,
     },
-    /// A folder, a port or a signal.
+    /// An error of a folder, a port or a signal.
     #[error("the system refused")]
     System(#[from] std::io::Error),
     #[cfg(feature = "redis")]

@@ -7,27 +7,27 @@ use tempfile::TempDir;
 
 use crate::LaunchError;
 
-/// Where Linux keeps files in memory.
+/// The folder in which Linux keeps files in memory.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
-/// What a server that takes TLS finds in a folder of certificates: its own, and the key to it.
+/// The files that a TLS server expects in a folder of certificates: its certificate and its key.
 pub(crate) const CERTIFICATE: &str = "server.crt";
 pub(crate) const KEY: &str = "server.key";
 
-/// Where a temporary folder is made.
+/// Where to create a temporary folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Place {
-    /// Where the system has temporary files.
+    /// The system's folder for temporary files.
     #[default]
     Temporary,
-    /// In memory, where the system has so much room there that we may use.
+    /// In memory, if the system offers us that much space there.
     Memory { bytes_min: u64 },
     /// In this folder.
     In(PathBuf),
 }
 
 impl Place {
-    /// Makes a folder there; it is removed when dropped.
+    /// Creates a folder there; it is removed when dropped.
     pub(crate) fn make(&self, prefix: &str) -> Result<TempDir, LaunchError> {
         Ok(match self {
             Self::Memory { bytes_min } if memory_bytes() >= *bytes_min => {
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// How much room there is for files in memory. Containers are often given very little.
+/// The free space for files in memory. Containers often have very little.
 fn memory_bytes() -> u64 {
     statvfs(Path::new(MEMORY_FOLDER)).map_or(0, |room| room.f_bavail.saturating_mul(room.f_frsize))
 }

@@ -1,16 +1,15 @@
-//! Real servers on free ports of this machine, in temporary folders, which end with their owner: Redis (a
-//! single one, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB and
-//! Apache Kafka.
+//! Real servers on free local ports, in temporary folders, which end with their owner: Redis (a single
+//! server, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB and Apache Kafka.
 //!
-//! Each answers when it was started, and can be killed as by a crash, stopped, paused, and started again
-//! from its files on the same port. It is killed and its files are removed when it is dropped, and also
-//! when its owner ends without dropping it: tests may keep one in a static.
+//! Each server is ready once started. It can be killed like in a crash, stopped, paused, and restarted from
+//! its files on the same port. It is killed and its files are removed when it is dropped, and also when its
+//! owner ends without dropping it, so tests may keep one in a static.
 //!
 //! Must not know: anything of Scarce. It starts other people's programs.
 //!
-//! Tests and benchmarks start all of them. The demonstrations, which are part of the binary, start Redis only and take
-//! this crate with the feature `redis` alone; databases and Kafka are features of their own, so that nothing that only
-//! tests need is linked into the product.
+//! Tests and benchmarks start all of them. The demonstrations, which are part of the binary, start only Redis
+//! and enable only the feature `redis` of this crate. Databases and Kafka are separate features, so that
+//! nothing that only tests need is linked into the product.
 //!
 //! Where to begin: `redis/server.rs` starts one server; `process` is what all have in common.
 
@@ -49,13 +48,13 @@ pub(crate) use program::Program;
 #[cfg(feature = "redis")]
 pub use redis::{Cluster, Options, Sentinels, Server};
 
-/// How long anything may take until it is as it should be.
+/// The timeout for any condition.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long to wait between two looks.
+/// How long to wait between two checks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks until it is so; gives whether it came in time.
+/// Checks repeatedly until the condition holds; returns whether it did in time.
 fn has_come(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
@@ -67,7 +66,7 @@ fn has_come(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Looks until it is so; `what` says what is not so when it does not come.
+/// Checks repeatedly until the condition holds; `what` describes it in the error for a timeout.
 #[cfg(feature = "redis")]
 fn wait_until(what: &str, is_so: impl FnMut() -> bool) -> Result<(), LaunchError> {
     if has_come(is_so) { Ok(()) } else { Err(LaunchError::Late { what: what.to_owned() }) }

@@ -1,35 +1,35 @@
-//! How a server is to run: what every kind of server takes, written once.
+//! How to run a server: the options that all kinds of servers share.
 
 use std::path::{Path, PathBuf};
 
 use crate::folder::Place;
 
-/// How a server is to run. `K` is its kind, with what only that kind takes.
+/// How to run a server. `K` is its kind, with the options that only that kind has.
 #[derive(Clone, Debug)]
 pub struct ServerOptions<K> {
-    /// Settings by their names, as the server's own file or command line has them.
+    /// Settings by name, as in the server's own configuration file or command line.
     pub(crate) settings: Vec<(String, String)>,
-    /// It takes TLS connections only, with certificates from this folder.
+    /// Accepts only TLS connections, with certificates from this folder.
     pub(crate) certificates: Option<PathBuf>,
-    /// Where its data is.
+    /// The place of its data.
     pub(crate) place: Place,
-    /// What only this kind of server takes.
+    /// Options that only this kind of server has.
     pub(crate) kind: K,
 }
 
 /// A kind of server.
 pub trait ServerKind: Default {
-    /// How much room its data may need, where it is in memory.
+    /// The minimum space for its data, if it is kept in memory.
     const MEMORY_BYTES_MIN: u64;
 }
 
 impl<K: ServerKind> ServerOptions<K> {
-    /// As the server itself would run.
+    /// The server's own defaults.
     pub(crate) fn bare() -> Self {
         Self { settings: Vec::new(), certificates: None, place: Place::Temporary, kind: K::default() }
     }
 
-    /// Sets a setting of the server's own; the last one given counts.
+    /// Sets one of the server's own settings; the last value wins.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.retain(|(known, _)| known != name);
@@ -37,30 +37,30 @@ impl<K: ServerKind> ServerOptions<K> {
         self
     }
 
-    /// Takes TLS connections only, with `server.crt` and `server.key` (PEM, PKCS #8) of a folder, and for Redis
-    /// `ca.crt`.
+    /// Accepts only TLS connections, with `server.crt` and `server.key` (PEM, PKCS #8) from a folder, and for
+    /// Redis also `ca.crt`.
     #[must_use]
     pub fn with_tls(mut self, certificates: &Path) -> Self {
         self.certificates = Some(certificates.to_owned());
         self
     }
 
-    /// Keeps its data in memory, where the system has room for that, so that syncing costs nothing.
+    /// Keeps its data in memory if the system has space for it, so that syncing costs nothing.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
         self.place = Place::Memory { bytes_min: K::MEMORY_BYTES_MIN };
         self
     }
 
-    /// Keeps its data in a folder of its own inside this one, such as a small file system that is to become full. A
-    /// database's log is elsewhere; where root starts a database, others must be allowed to pass through the folder.
+    /// Keeps its data in its own folder inside this one, such as a small file system for a disk-full test. A
+    /// database's log is elsewhere. If root starts a database, other users must be able to enter the folder.
     #[must_use]
     pub fn in_folder(mut self, folder: &Path) -> Self {
         self.place = Place::In(folder.to_owned());
         self
     }
 
-    /// The setting of a name, where it was given.
+    /// The value of a setting, if it was given.
     #[cfg(feature = "redis")]
     pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

@@ -4,22 +4,22 @@ use std::net::TcpListener;
 
 use crate::LaunchError;
 
-/// What every server says when somebody else has its port: it is the system's sentence.
+/// What every server prints when its port is in use: the text is the system's.
 const PORT_TAKEN: &str = "Address already in use";
 
-/// How often other ports are tried when one was taken meanwhile.
+/// How often to retry with other ports if one was taken in the meantime.
 const ATTEMPTS_MAX: usize = 5;
 
-/// How many ports are looked at until a free one is found.
+/// The maximum number of ports to check for a free one.
 const LOOKS_MAX: usize = 1_000;
 
-/// The first port that is given; those below belong to well-known servers.
+/// The first port to use; those below belong to well-known servers.
 const FIRST: u16 = 10_000;
 
-/// Where the system's own choice begins, unless it says otherwise.
+/// The start of the system's ephemeral range, unless it says otherwise.
 const EPHEMERAL_FIRST: u16 = 32_768;
 
-/// Starts something on so many free ports; on others, when one of them was taken in between.
+/// Starts something on that many free ports; retries with others if one of them was taken in between.
 pub(crate) fn with_free<const COUNT: usize, T>(
     mut start: impl FnMut([u16; COUNT]) -> Result<T, LaunchError>,
 ) -> Result<T, LaunchError> {
@@ -32,12 +32,12 @@ pub(crate) fn with_free<const COUNT: usize, T>(
     start(free()?)
 }
 
-/// Ports that nobody listens on, below those that the system gives to whoever connects somewhere: a client
-/// that goes on asking a dead server's port there may in the end be connected to itself, and the server
-/// could not come back to its port.
+/// Free ports below the ephemeral range, from which the system assigns ports to outgoing connections. In that
+/// range, a client that keeps retrying a dead server's port may end up connected to itself, and the server
+/// could not get its port back.
 fn free<const COUNT: usize>() -> Result<[u16; COUNT], LaunchError> {
     let end = ephemeral_first().max(FIRST + 1);
-    // Held together, so that they differ.
+    // All held at once, so that they differ.
     let mut held = Vec::with_capacity(COUNT);
     for _ in 0..LOOKS_MAX {
         if held.len() == COUNT {

@@ -1,4 +1,4 @@
-//! The programs that are started, and where they are.
+//! The programs to start, and where they are.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::LaunchError;
 
-/// Where programs are that only an administrator's search path has.
+/// Folders that are only on an administrator's search path.
 const ADMINISTRATORS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
 /// A program and where it comes from, for errors.
@@ -14,12 +14,12 @@ const ADMINISTRATORS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 pub(crate) struct Program {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The package of Debian that has it.
+    /// The Debian package that contains it.
     pub(crate) package: &'static str,
 }
 
 impl Program {
-    /// A command of it: from one of `folders`, or else from the search path.
+    /// A command that runs it: from one of `folders`, or else from the search path.
     pub(crate) fn command(self, folders: &[PathBuf]) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let searched = std::env::split_paths(&path).chain(ADMINISTRATORS.map(PathBuf::from));
@@ -28,7 +28,7 @@ impl Program {
         Command::new(found.as_deref().unwrap_or(Path::new(self.name)))
     }
 
-    /// The error of a command that the system did not start.
+    /// The error for a command that the system did not start.
     pub(crate) fn not_started(self, command: &Command, source: std::io::Error) -> LaunchError {
         let program = OsStr::to_string_lossy(command.get_program()).into_owned();
         LaunchError::Program { program, package: self.package, source }

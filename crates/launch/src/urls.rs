@@ -12,7 +12,7 @@ pub(crate) fn database(
     format!("{scheme}://{user}{password}@127.0.0.1:{port}/{}", escaped(database))
 }
 
-/// A text in a part of an address.
+/// Percent-encodes a text for a part of an address.
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escape =

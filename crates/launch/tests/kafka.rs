@@ -1,4 +1,4 @@
-//! A Kafka broker is what it is said to be.
+//! Whether a Kafka broker behaves as documented.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ mod certificates;
 
 use scarce_launch::{Kafka, KafkaOptions, LaunchError};
 
-/// Writes lines to a topic by Kafka's own tool; gives whether all of them were acknowledged.
+/// Writes lines to a topic with Kafka's own tool; returns whether all of them were acknowledged.
 fn produce(server: &Kafka, topic: &str, lines: &str) -> bool {
     let mut tool = server.tool("org.apache.kafka.tools.ConsoleProducer");
     tool.args(["--bootstrap-server", &server.brokers(), "--topic", topic, "--sync"]);
@@ -17,7 +17,7 @@ fn produce(server: &Kafka, topic: &str, lines: &str) -> bool {
     tool.wait().expect("it ends").success()
 }
 
-/// Reads so many messages from the beginning of a topic, by Kafka's own tool.
+/// Reads `count` messages from the beginning of a topic with Kafka's own tool.
 fn consume(server: &Kafka, topic: &str, count: usize) -> Command {
     let mut tool = server.tool("org.apache.kafka.tools.consumer.ConsoleConsumer");
     tool.args(["--bootstrap-server", &server.brokers(), "--topic", topic, "--from-beginning"]);
@@ -65,7 +65,7 @@ fn a_stopped_one_starts_again_with_what_it_had_and_a_paused_one_goes_on() {
     server.stop().expect("stopped");
     let other = std::net::TcpListener::bind(server.brokers()).expect("the port is free");
     let error = server.start_again().expect_err("it cannot start").to_string();
-    // The words that let a new broker be tried on other ports.
+    // This text makes the launcher retry on other ports.
     assert!(error.contains("Address already in use"), "{error}");
     drop(other);
     server.start_again().expect("started again");

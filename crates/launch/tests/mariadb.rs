@@ -1,4 +1,4 @@
-//! A MariaDB server is what it is said to be.
+//! Whether a MariaDB server behaves as documented.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ mod certificates;
 
 use scarce_launch::{LaunchError, MariaDb, MariaDbOptions};
 
-/// MariaDB's client, asking for one thing as the last word of the address says.
+/// MariaDB's client with one statement, using the TLS option of the server's address.
 fn client(server: &MariaDb, password: &str, sql: &str) -> Command {
     let mut command = Command::new("mariadb");
     command.args(["--no-defaults", "--skip-ssl", "-N", "-B", "-h", "127.0.0.1", "-u", "root"]);
@@ -28,7 +28,7 @@ fn a_committed_row_outlives_a_kill() {
     server.start_again().expect("started again");
     assert!(url.contains(&format!(":{}/", server.port())));
     assert_eq!(server.query("the shop", "SELECT * FROM stock").expect("read"), "cup\t7");
-    // It knew of the crash.
+    // It noticed the crash.
     assert!(server.log().contains("crash recovery"), "{}", server.log());
 }
 
@@ -84,7 +84,7 @@ fn one_whose_port_is_taken_does_not_start_and_says_so() {
     server.stop().expect("stopped");
     let other = std::net::TcpListener::bind(("127.0.0.1", server.port())).expect("the port is free");
     let error = server.start_again().expect_err("it cannot start").to_string();
-    // The words that let a new server be tried on another port.
+    // This text makes the launcher retry on another port.
     assert!(error.contains("Address already in use"), "{error}");
     drop(other);
     server.start_again().expect("started again");

@@ -1,4 +1,4 @@
-//! A server ends with its owner, however that ends.
+//! A server ends with its owner, however the owner ends.
 
 use std::path::PathBuf;
 use std::process::Command;

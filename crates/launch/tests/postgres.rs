@@ -1,4 +1,4 @@
-//! A PostgreSQL server is what it is said to be.
+//! Whether a PostgreSQL server behaves as documented.
 
 use std::process::{Child, Command, Stdio};
 
@@ -6,7 +6,7 @@ mod certificates;
 
 use scarce_launch::{LaunchError, Postgres, PostgresOptions};
 
-/// How many processes have the server's data folder among their words, or were started by one that has.
+/// The number of processes with the server's data folder among their arguments, or started by such a process.
 fn processes(server: &Postgres) -> usize {
     let folders = std::fs::read_dir("/proc").expect("listed").flatten().map(|entry| entry.path());
     let is_its = |folder: &std::path::PathBuf| {
@@ -48,7 +48,7 @@ fn a_committed_row_outlives_a_kill_that_takes_every_process() {
     server.start_again().expect("started again");
     assert!(url.contains(&format!(":{}/", server.port())));
     assert_eq!(server.query("the shop", "SELECT * FROM stock").expect("read"), "cup|7");
-    // It knew of the crash.
+    // It noticed the crash.
     let log = server.log();
     assert!(log.contains("was not properly shut down"), "{log}");
 }
@@ -127,7 +127,7 @@ fn one_whose_port_is_taken_does_not_start_and_says_so() {
     server.stop().expect("stopped");
     let other = std::net::TcpListener::bind(("127.0.0.1", server.port())).expect("the port is free");
     let error = server.start_again().expect_err("it cannot start").to_string();
-    // The words that let a new server be tried on another port.
+    // This text makes the launcher retry on another port.
     assert!(error.contains("Address already in use"), "{error}");
     drop(other);
     server.start_again().expect("started again");

@@ -1,4 +1,4 @@
-//! The servers are what they are said to be.
+//! Whether the Redis servers behave as documented.
 
 use scarce_launch::{Cluster, Options, Sentinels, Server};
 
@@ -7,7 +7,7 @@ fn a_server_keeps_its_data_over_a_crash() {
     let mut server = Server::start(Options::new().with("appendfsync", "always")).expect("a server");
     server.ask::<()>(&["SET", "a", "1"]).expect("written");
     server.restart().expect("restarted");
-    // It listens before it has loaded.
+    // It listens before it has loaded its data.
     while server.ask::<()>(&["PING"]).is_err() {}
     assert_eq!(server.ask::<String>(&["GET", "a"]).expect("read"), "1");
 }

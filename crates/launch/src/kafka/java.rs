@@ -6,20 +6,20 @@ use std::process::Command;
 use crate::process::finish;
 use crate::{LaunchError, Program};
 
-/// Names the folder with Kafka's jars.
+/// The variable that names the folder with Kafka's jars.
 const JARS_VARIABLE: &str = "SCARCE_KAFKA_JARS";
 
-/// Where `cargo xtask test` puts them, seen from the top of the project.
+/// The folder into which `cargo xtask test` puts them, relative to the root of the project.
 const JARS_FOLDER: &str = "target/xtask/kafka";
 
-/// Classes as they are in memory, so that they need not be read and checked at every start. Java ignores
-/// it when it is of another Java or of other jars.
+/// An archive of classes in their in-memory form, so that Java need not parse and verify them at every start.
+/// Java ignores an archive of another Java version or of other jars.
 const ARCHIVE: &str = "classes.jsa";
 
 pub(super) const JAVA: Program = Program { name: "java", package: "default-jre-headless" };
 
-/// Sooner ready rather than fast later, small, and no files outside its folder; quiet, but for the line that
-/// says that it answers.
+/// Optimized for a quick start instead of throughput, little memory, and no files outside its folder; silent
+/// except for the line that says that it is ready.
 const FLAGS: &[&str] = &[
     "-Xmx256m",
     "-XX:TieredStopAtLevel=1",
@@ -34,13 +34,13 @@ const FLAGS: &[&str] = &[
 #[derive(Clone, Debug)]
 pub(super) struct Jars {
     folder: PathBuf,
-    /// All of them, as Java takes them.
+    /// All jars, as a Java class path.
     class_path: String,
 }
 
 impl Jars {
-    /// Those of the folder that the environment names, or of `target/xtask/kafka` in this folder or in one
-    /// that it is in.
+    /// The jars in the folder that the environment names, or in `target/xtask/kafka` of this folder or of a
+    /// parent.
     pub(super) fn find() -> Result<Self, LaunchError> {
         if let Some(named) = std::env::var_os(JARS_VARIABLE) {
             return Self::of(Path::new(&named));
@@ -50,7 +50,7 @@ impl Jars {
         Self::of(&places.find(|place| place.is_dir()).unwrap_or_else(|| here.join(JARS_FOLDER)))
     }
 
-    /// Those of a folder.
+    /// The jars in a folder.
     pub(super) fn of(folder: &Path) -> Result<Self, LaunchError> {
         let listed = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let is_jar = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jar");
@@ -58,7 +58,7 @@ impl Jars {
         if jars.is_empty() {
             return Err(LaunchError::Jars { folder: folder.display().to_string() });
         }
-        // In one order, as the archive knows them.
+        // In a fixed order, because the archive depends on it.
         jars.sort_unstable();
         Ok(Self { class_path: jars.join(":"), folder: folder.to_owned() })
     }
@@ -73,7 +73,7 @@ impl Jars {
         command
     }
 
-    /// The flag that lets it use the archive of classes, where there is one.
+    /// The flag that makes Java use the archive of classes, if there is one.
     pub(super) fn use_archive(&self) -> Vec<String> {
         let archive = self.archive();
         if !archive.is_file() {
@@ -82,12 +82,12 @@ impl Jars {
         vec![format!("-XX:SharedArchiveFile={}", archive.display()), "-Xlog:disable".to_owned()]
     }
 
-    /// Where the archive of classes is.
+    /// The path of the archive of classes.
     pub(super) fn archive(&self) -> PathBuf {
         self.folder.join(ARCHIVE)
     }
 
-    /// Runs a class to its end.
+    /// Runs a class to completion.
     pub(super) fn run(&self, temporary: &Path, class: &str, words: &[String]) -> Result<String, LaunchError> {
         let mut command = self.command(temporary, &self.use_archive(), class);
         finish(JAVA, command.args(words))

@@ -16,17 +16,17 @@ use crate::{LaunchError, ports};
 use java::{JAVA, Jars};
 pub use options::KafkaOptions;
 
-/// The file of settings.
+/// The name of the configuration file.
 const SETTINGS_FILE: &str = "server.properties";
 
-/// What a broker says when it answers.
+/// What a broker prints when it is ready.
 const READY: &str = "Kafka Server started";
 
-/// A running Kafka broker that is its own controller (KRaft), with its data in a temporary folder; it is
-/// killed when it is dropped.
+/// A running Kafka broker that is its own controller (KRaft), with its data in a temporary folder. It is
+/// killed when dropped.
 ///
-/// It listens on 127.0.0.1 only. Java 17 or newer runs it. Its jars are in the folder that the environment's
-/// `SCARCE_KAFKA_JARS` names, or else in `target/xtask/kafka` of the folder that we run in, or of one above.
+/// It listens on 127.0.0.1 only. It needs Java 17 or newer. Its jars are in the folder that
+/// `SCARCE_KAFKA_JARS` names, or else in `target/xtask/kafka` of the current folder or of a parent.
 #[derive(Debug)]
 pub struct Kafka {
     process: Process,
@@ -41,15 +41,15 @@ impl Kafka {
     /// Starts one and waits until it answers: about two seconds.
     ///
     /// # Errors
-    /// When there is no Java, or there are no jars, or it does not answer.
+    /// When Java or the jars are missing, or it does not answer.
     pub fn start(options: &KafkaOptions) -> Result<Self, LaunchError> {
         let jars = Jars::find()?;
         let flags = jars.use_archive();
         Self::start_with(options, jars, &flags)
     }
 
-    /// Makes later starts with the jars of this folder quicker: writes beside them what Java made of their
-    /// classes. It takes some seconds, and is worth it once after the jars or Java have changed.
+    /// Speeds up later starts with the jars of this folder: stores next to them what Java makes of their
+    /// classes. This takes some seconds, and pays off once after the jars or Java have changed.
     ///
     /// # Errors
     /// As [`Kafka::start`], and when the folder cannot be written to.
@@ -76,22 +76,22 @@ impl Kafka {
         Ok(Self { process, folder, data, jars, port, internal_port })
     }
 
-    /// Where clients connect first: `127.0.0.1:port`.
+    /// The bootstrap address for clients: `127.0.0.1:port`.
     #[must_use]
     pub fn brokers(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Makes a topic.
+    /// Creates a topic.
     ///
     /// # Errors
-    /// When it does not answer, or there is one of this name.
+    /// When it does not answer, or the topic exists.
     pub fn create_topic(&self, name: &str, partitions: u32) -> Result<(), LaunchError> {
         topics::create(self.internal_port, name, partitions)
     }
 
-    /// A command of one of Kafka's own tools, such as `org.apache.kafka.tools.ConsoleProducer`; what it takes
-    /// is to be added.
+    /// A command for one of Kafka's own tools, such as `org.apache.kafka.tools.ConsoleProducer`; add its
+    /// arguments.
     #[must_use]
     pub fn tool(&self, class: &str) -> Command {
         self.jars.command(self.folder.path(), &self.jars.use_archive(), class)
@@ -103,19 +103,19 @@ impl Kafka {
         self.process.number()
     }
 
-    /// Where it keeps its data.
+    /// The folder of its data.
     #[must_use]
     pub fn data_folder(&self) -> &Path {
         self.data.path()
     }
 
-    /// What it has printed since it was last started.
+    /// What it has printed since its last start.
     #[must_use]
     pub fn log(&self) -> String {
         self.process.printed()
     }
 
-    /// Ends it as a crash would.
+    /// Kills it, like a crash.
     ///
     /// # Errors
     /// When the system refuses.
@@ -123,7 +123,7 @@ impl Kafka {
         self.process.kill()
     }
 
-    /// Ends it in order.
+    /// Shuts it down cleanly.
     ///
     /// # Errors
     /// When it does not end.
@@ -131,8 +131,8 @@ impl Kafka {
         self.process.stop(Signal::TERM)
     }
 
-    /// Starts it from its data on the same ports; if it still runs, after a crash. After a crash it takes two
-    /// seconds more, until the session of the former one is over.
+    /// Starts it from its data on the same ports; kills it first if it still runs. After a crash this takes
+    /// two more seconds, until the previous session has expired.
     ///
     /// # Errors
     /// When it does not answer.
@@ -143,7 +143,7 @@ impl Kafka {
         Ok(())
     }
 
-    /// Lets it stand still, as a machine without a network would seem to.
+    /// Pauses it, which looks to clients like a machine without a network.
     ///
     /// # Errors
     /// When the system refuses.
@@ -151,7 +151,7 @@ impl Kafka {
         self.process.pause()
     }
 
-    /// Lets it go on.
+    /// Resumes it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -160,7 +160,7 @@ impl Kafka {
     }
 }
 
-/// Prepares an empty folder for data.
+/// Formats an empty folder for data.
 fn format(jars: &Jars, folder: &Path, options: &KafkaOptions) -> Result<(), LaunchError> {
     let mut words = ["format", "--config", SETTINGS_FILE, "--cluster-id"].map(str::to_owned).to_vec();
     words.push(cluster_id());
@@ -168,9 +168,9 @@ fn format(jars: &Jars, folder: &Path, options: &KafkaOptions) -> Result<(), Laun
     jars.run(folder, "kafka.tools.StorageTool", &words).map(drop)
 }
 
-/// 16 bytes in base 64, as Kafka wants them.
+/// 16 bytes in base 64, as Kafka requires.
 fn cluster_id() -> String {
-    // The last letter stands for two bits only.
+    // The last letter encodes only two bits.
     std::iter::repeat_with(fastrand::lowercase).take(21).chain(['A']).collect()
 }
 

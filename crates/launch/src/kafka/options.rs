@@ -1,4 +1,4 @@
-//! How a Kafka broker is to run, and its file of settings.
+//! How to run a Kafka broker, and its configuration file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::LaunchError;
 use crate::folder::{CERTIFICATE, KEY};
 use crate::options::{ServerKind, ServerOptions};
 
-/// What is the same for all brokers: one node that is its own controller, small, and quick to begin.
+/// The settings that all brokers share: one node that is its own controller, small and quick to start.
 const FIXED: &[(&str, &str)] = &[
     ("process.roles", "broker,controller"),
     ("node.id", "1"),
@@ -23,20 +23,20 @@ const FIXED: &[(&str, &str)] = &[
     ("share.coordinator.state.topic.min.isr", "1"),
     ("share.coordinator.state.topic.num.partitions", "1"),
     ("group.initial.rebalance.delay.ms", "0"),
-    // Room for the keys of a compaction; much of the heap otherwise.
+    // Memory for the keys of a compaction; the default takes much of the heap.
     ("log.cleaner.dedupe.buffer.size", "4194304"),
-    // One that was killed is let in again when its session is over.
+    // A broker that was killed is admitted again when its session has expired.
     ("broker.session.timeout.ms", "2000"),
     ("broker.heartbeat.interval.ms", "250"),
 ];
 
-/// How a Kafka broker is to run; settings are lines of `server.properties`, such as `message.max.bytes`, `1000`.
+/// How to run a Kafka broker; settings are lines of `server.properties`, such as `message.max.bytes`, `1000`.
 pub type KafkaOptions = ServerOptions<KafkaKind>;
 
-/// What only Kafka takes.
+/// Options that only Kafka has.
 #[derive(Clone, Debug, Default)]
 pub struct KafkaKind {
-    /// Who is let in.
+    /// The user that clients must authenticate as.
     user: Option<User>,
 }
 
@@ -52,28 +52,28 @@ struct User {
 }
 
 impl KafkaOptions {
-    /// Lets anybody in, without encryption; makes no topic by itself; leaves writing to the disk to the
-    /// system, as Kafka does: what was acknowledged outlives a kill, but not a power cut.
+    /// No authentication and no encryption; creates no topics automatically; leaves writing to the disk to
+    /// the system, as Kafka does by default: acknowledged messages survive a kill, but not a power failure.
     #[must_use]
     pub fn new() -> Self {
         Self::bare()
     }
 
-    /// Lets in only this user: SASL by `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    /// Admits only this user: SASL with `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
     #[must_use]
     pub fn with_user(mut self, name: &str, password: &str) -> Self {
         self.kind.user = Some(User { name: name.to_owned(), password: password.to_owned() });
         self
     }
 
-    /// What the tool that prepares the data must be told of the user.
+    /// The arguments about the user for the tool that formats the data folder.
     pub(super) fn scram_words(&self) -> Vec<String> {
         let Some(User { name, password }) = &self.kind.user else { return Vec::new() };
         let word = |mechanism| format!("--add-scram={mechanism}=[name=\"{name}\",password=\"{password}\"]");
         ["SCRAM-SHA-256", "SCRAM-SHA-512"].map(word).to_vec()
     }
 
-    /// The file of settings: ports for clients, for itself, and for the controller.
+    /// The configuration file: ports for clients, for the broker itself, and for the controller.
     pub(super) fn text(&self, data: &Path, ports: [u16; 3]) -> Result<String, LaunchError> {
         let [clients, internal, controller] = ports.map(|port| format!("127.0.0.1:{port}"));
         let protocol = match (&self.kind.user, &self.certificates) {
@@ -102,7 +102,7 @@ impl KafkaOptions {
                 line(&format!("ssl.keystore.{name}"), text.trim_end().to_owned());
             }
         }
-        // The last line of a name counts.
+        // The last line of a name wins.
         lines.extend(self.settings.iter().cloned());
         Ok(lines.iter().map(|(name, value)| format!("{name}={}\n", escaped(value))).collect())
     }
@@ -126,7 +126,7 @@ impl User {
     }
 }
 
-/// A value as a file of Java's properties has it.
+/// Escapes a value for a Java properties file.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('\n', "\\n")
 }

@@ -1,18 +1,18 @@
-//! Makes a topic by Kafka's protocol: a tool of Kafka's would need a second for each.
+//! Creates a topic with Kafka's protocol: Kafka's own tool would take a second for each.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use crate::{LaunchError, READY_TIMEOUT};
 
-/// `CreateTopics` in the oldest version that brokers take.
+/// `CreateTopics` in the oldest version that brokers accept.
 const CREATE_TOPICS: i16 = 19;
 const VERSION: i16 = 2;
 
-/// How much an answer may be.
+/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: usize = 1_000_000;
 
-/// Makes a topic whose partitions have one copy each.
+/// Creates a topic with one replica of each partition.
 pub(super) fn create(port: u16, topic: &str, partitions: u32) -> Result<(), LaunchError> {
     let mut socket = TcpStream::connect(("127.0.0.1", port))?;
     socket.set_read_timeout(Some(READY_TIMEOUT))?;
@@ -35,7 +35,7 @@ fn request(topic: &str, partitions: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend(CREATE_TOPICS.to_be_bytes());
     bytes.extend(VERSION.to_be_bytes());
-    // The number of the request, and no name of the client.
+    // The correlation id, and no client id.
     bytes.extend(1_i32.to_be_bytes());
     bytes.extend((-1_i16).to_be_bytes());
     // One topic.
@@ -45,25 +45,25 @@ fn request(topic: &str, partitions: u32) -> Vec<u8> {
     bytes.extend(&topic.as_bytes()[..usize::from(length)]);
     bytes.extend(partitions.to_be_bytes());
     bytes.extend(1_i16.to_be_bytes());
-    // No copies placed by hand, no settings of its own.
+    // No manual replica assignment, no configuration.
     bytes.extend(0_i32.to_be_bytes());
     bytes.extend(0_i32.to_be_bytes());
     let timeout_ms = i32::try_from(READY_TIMEOUT.as_millis()).unwrap_or(i32::MAX);
     bytes.extend(timeout_ms.to_be_bytes());
-    // Not only to see whether it could be made.
+    // Not a validation only.
     bytes.push(0);
     bytes
 }
 
-/// The error's number and text of the only topic in the answer.
+/// The error code and message of the only topic in the answer.
 fn verdict(answer: &[u8]) -> Option<(i16, String)> {
-    // The number of the request, how long it was held back, how many topics.
+    // The correlation id, the throttle time, the number of topics.
     let rest = answer.get(12..)?;
     let (name_length, rest) = rest.split_first_chunk()?;
     let rest = rest.get(usize::from(u16::from_be_bytes(*name_length))..)?;
     let (code, rest) = rest.split_first_chunk()?;
     let (message_length, rest) = rest.split_first_chunk()?;
-    // None where it is -1.
+    // `None` if it is -1.
     let message_length = usize::try_from(i16::from_be_bytes(*message_length)).unwrap_or_default();
     let message = String::from_utf8_lossy(rest.get(..message_length)?).into_owned();
     Some((i16::from_be_bytes(*code), message))

@@ -13,24 +13,24 @@ use crate::process::{AtOwnersEnd, Process, finish};
 use crate::{LaunchError, Program, ports, urls};
 pub use options::MariaDbOptions;
 
-// They come without a service that would be started when they are installed.
+// This package has no service that would start on installation.
 const MARIADBD: Program = Program { name: "mariadbd", package: "mariadb-server-core" };
 const INSTALL_DB: Program = Program { name: "mariadb-install-db", package: "mariadb-server-core" };
 const MARIADB: Program = Program { name: "mariadb", package: "mariadb-client-core" };
 
-/// Who may do everything there.
+/// The user with all rights.
 const USER: &str = "root";
 
 /// The database that every server has.
 const DATABASE: &str = "mysql";
 
-/// What a server says when it answers.
+/// What a server prints when it is ready.
 const READY: &str = "ready for connections";
 
-/// A running MariaDB server with its data in a temporary folder; it ends when it is dropped.
+/// A running MariaDB server with its data in a temporary folder; it ends when dropped.
 ///
-/// It listens on 127.0.0.1 only, and on no Unix socket. Where root starts it, it is run by the user `mysql`,
-/// or `nobody`.
+/// It listens on 127.0.0.1 only, and on no Unix socket. If root starts it, it runs as the user `mysql` or
+/// `nobody`.
 #[derive(Debug)]
 pub struct MariaDb {
     process: Process,
@@ -59,14 +59,14 @@ impl MariaDb {
         Ok(server)
     }
 
-    /// Where clients connect.
+    /// The port for clients.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
     /// The address of the database `mysql`: `mysql://root@127.0.0.1:port/mysql`, with the password if there
-    /// is one, and `?ssl-mode=required` where it takes TLS only.
+    /// is one, and `?ssl-mode=required` if it accepts only TLS.
     #[must_use]
     pub fn url(&self) -> String {
         self.url_of(DATABASE)
@@ -85,28 +85,28 @@ impl MariaDb {
         self.process.number()
     }
 
-    /// Where it keeps its data.
+    /// The folder of its data.
     #[must_use]
     pub fn data_folder(&self) -> &Path {
         self.data.path()
     }
 
-    /// What it has printed since it was last started.
+    /// What it has printed since its last start.
     #[must_use]
     pub fn log(&self) -> String {
         self.process.printed()
     }
 
-    /// Makes an empty database, so that tests share a server without seeing each other; gives its address.
+    /// Creates an empty database, so that tests can share a server; returns its address.
     ///
     /// # Errors
-    /// When it does not answer, or there is one of this name.
+    /// When it does not answer, or the database exists.
     pub fn create_database(&self, name: &str) -> Result<String, LaunchError> {
         self.query(DATABASE, &format!("CREATE DATABASE `{}`", name.replace('`', "``")))?;
         Ok(self.url_of(name))
     }
 
-    /// Runs SQL by MariaDB's client, and gives what it prints: a line for each row, a tab between columns.
+    /// Runs SQL with MariaDB's client and returns its output: one line per row, columns separated by tabs.
     ///
     /// # Errors
     /// When the server does not answer, or refuses.
@@ -114,7 +114,7 @@ impl MariaDb {
         self.query_knowing(self.options.kind.password.as_deref(), database, sql)
     }
 
-    /// Ends it as a crash would.
+    /// Kills it, like a crash.
     ///
     /// # Errors
     /// When the system refuses.
@@ -122,7 +122,7 @@ impl MariaDb {
         self.process.kill()
     }
 
-    /// Ends it in order: transactions are rolled back, everything is written.
+    /// Shuts it down cleanly: it rolls back transactions and writes everything to disk.
     ///
     /// # Errors
     /// When it does not end.
@@ -130,7 +130,7 @@ impl MariaDb {
         self.process.stop(Signal::TERM)
     }
 
-    /// Starts it from its data on the same port; if it still runs, after a crash.
+    /// Starts it from its data on the same port; kills it first if it still runs.
     ///
     /// # Errors
     /// When it does not answer.
@@ -141,7 +141,7 @@ impl MariaDb {
         Ok(())
     }
 
-    /// Lets it stand still, as a machine without a network would seem to.
+    /// Pauses it, which looks to clients like a machine without a network.
     ///
     /// # Errors
     /// When the system refuses.
@@ -149,7 +149,7 @@ impl MariaDb {
         self.process.pause()
     }
 
-    /// Lets it go on.
+    /// Resumes it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -171,7 +171,7 @@ impl MariaDb {
         sql: &str,
     ) -> Result<String, LaunchError> {
         let mut command = MARIADB.command(&[]);
-        // Settings of the caller's must not lead it elsewhere.
+        // The caller's own settings must not redirect the client.
         command.env_clear().env("MYSQL_PWD", password.unwrap_or_default());
         let tls = if self.options.certificates.is_some() { "--ssl" } else { "--skip-ssl" };
         command.args(["--no-defaults", tls, "--skip-ssl-verify-server-cert", "-N", "-B", "-h", "127.0.0.1"]);
@@ -180,11 +180,11 @@ impl MariaDb {
     }
 }
 
-/// How often making the data is tried.
+/// The maximum number of attempts to create the data.
 const TRIES_MAX: u32 = 3;
 
-/// A folder with the tables that every server has. The program that makes them crashes now and then on a busy machine
-/// (seen with MariaDB 10.11), before it has done anything.
+/// A folder with the tables that every server has. The program that creates them sometimes crashes on a busy
+/// machine before it has done anything (seen with MariaDB 10.11).
 fn make_data(account: Account, folder: &Path, options: &MariaDbOptions) -> Result<TempDir, LaunchError> {
     let mut tries = 1;
     loop {
@@ -197,7 +197,7 @@ fn make_data(account: Account, folder: &Path, options: &MariaDbOptions) -> Resul
     }
 }
 
-/// Makes the data of an empty server.
+/// Creates the data of an empty server.
 fn initialize(
     account: Account,
     folder: &Path,
@@ -206,9 +206,9 @@ fn initialize(
 ) -> Result<(), LaunchError> {
     let mut command = INSTALL_DB.command(&[]);
     command.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
-    // Nothing of it needs to outlive a power cut: it is made anew for each server.
+    // This need not survive a power failure: it is created anew for each server.
     command.args(["--skip-name-resolve", "--debug-no-sync=1", "--innodb-flush-method=nosync"]);
-    // The size of the log is settled here.
+    // The size of the log is fixed here.
     let sizes = options.words().filter(|word| word.starts_with("--innodb-log-file-size="));
     command.args(sizes).arg(format!("--datadir={}", data.display())).current_dir(folder);
     finish(INSTALL_DB, account.run(&mut command))?;

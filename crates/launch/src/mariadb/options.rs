@@ -1,14 +1,14 @@
-//! How a MariaDB server is to run.
+//! How to run a MariaDB server.
 
 use crate::options::{ServerKind, ServerOptions};
 
-/// How a MariaDB server is to run; settings are system variables, such as `max-connections`, `20`.
+/// How to run a MariaDB server; settings are system variables, such as `max-connections`, `20`.
 pub type MariaDbOptions = ServerOptions<MariaDbKind>;
 
-/// What only MariaDB takes.
+/// Options that only MariaDB has.
 #[derive(Clone, Debug, Default)]
 pub struct MariaDbKind {
-    /// Who connects must know it.
+    /// The password for all connections.
     pub(super) password: Option<String>,
 }
 
@@ -17,8 +17,8 @@ impl ServerKind for MariaDbKind {
 }
 
 impl MariaDbOptions {
-    /// Little memory, and writing to the disk is left to the system: what was committed outlives a kill, but
-    /// not a power cut. Nobody is asked for a password.
+    /// Little memory, and writing to the disk is left to the system: committed data survives a kill, but not
+    /// a power failure. No password is required.
     #[must_use]
     pub fn new() -> Self {
         Self::bare()
@@ -29,13 +29,13 @@ impl MariaDbOptions {
             .with("innodb-flush-method", "nosync")
     }
 
-    /// Acknowledges what is committed when the disk has it, as a server does that is not for tests.
+    /// Acknowledges a commit once it is on disk, like a production server.
     #[must_use]
     pub fn synced(self) -> Self {
         self.with("debug-no-sync", "0").with("innodb-flush-method", "O_DIRECT")
     }
 
-    /// Lets in only who knows this password.
+    /// Requires this password.
     #[must_use]
     pub fn with_password(mut self, password: &str) -> Self {
         self.kind.password = Some(password.to_owned());

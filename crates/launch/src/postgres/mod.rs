@@ -15,19 +15,19 @@ use crate::{LaunchError, ports, urls};
 pub use options::PostgresOptions;
 use programs::{INITDB, POSTGRES, PSQL};
 
-/// Who may do everything there.
+/// The user with all rights.
 const USER: &str = "scarce";
 
 /// The database that every server has.
 const DATABASE: &str = "postgres";
 
-/// The file in which a server says that it runs, and how.
+/// The file in which a running server writes its status.
 const LOCK_FILE: &str = "postmaster.pid";
 
-/// A running PostgreSQL server with its data in a temporary folder; it ends when it is dropped.
+/// A running PostgreSQL server with its data in a temporary folder; it ends when dropped.
 ///
-/// It listens on 127.0.0.1 only, and on no Unix socket. Where root starts it, it is run by the user
-/// `postgres`, or `nobody`.
+/// It listens on 127.0.0.1 only, and on no Unix socket. If root starts it, it runs as the user `postgres` or
+/// `nobody`.
 #[derive(Debug)]
 pub struct Postgres {
     process: Process,
@@ -56,14 +56,14 @@ impl Postgres {
         Ok(Self { process, folder, data, account, options: options.clone(), port })
     }
 
-    /// Where clients connect.
+    /// The port for clients.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address of the database `postgres`: `postgres://scarce@127.0.0.1:port/postgres`, with the
-    /// password if there is one, and `?sslmode=require` where it takes TLS only.
+    /// The address of the database `postgres`: `postgres://scarce@127.0.0.1:port/postgres`, with the password
+    /// if there is one, and `?sslmode=require` if it accepts only TLS.
     #[must_use]
     pub fn url(&self) -> String {
         self.url_of(DATABASE)
@@ -77,40 +77,40 @@ impl Postgres {
         if self.options.certificates.is_some() { url + "?sslmode=require" } else { url }
     }
 
-    /// The process that the others were started by.
+    /// The parent process of all others.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.number()
     }
 
-    /// Where it keeps its data.
+    /// The folder of its data.
     #[must_use]
     pub fn data_folder(&self) -> &Path {
         self.data.path()
     }
 
-    /// What it has printed since it was last started.
+    /// What it has printed since its last start.
     #[must_use]
     pub fn log(&self) -> String {
         self.process.printed()
     }
 
-    /// Makes an empty database, so that tests share a server without seeing each other; gives its address.
+    /// Creates an empty database, so that tests can share a server; returns its address.
     ///
     /// # Errors
-    /// When it does not answer, or there is one of this name.
+    /// When it does not answer, or the database exists.
     pub fn create_database(&self, name: &str) -> Result<String, LaunchError> {
         self.query(DATABASE, &format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\"")))?;
         Ok(self.url_of(name))
     }
 
-    /// Runs SQL by psql, and gives what it prints: a line for each row, `|` between columns.
+    /// Runs SQL with psql and returns its output: one line per row, columns separated by `|`.
     ///
     /// # Errors
     /// When the server does not answer, or refuses.
     pub fn query(&self, database: &str, sql: &str) -> Result<String, LaunchError> {
         let mut command = PSQL.command(&programs::folders());
-        // Settings of the caller's must not lead it elsewhere.
+        // The caller's own settings must not redirect the client.
         command.env_clear().env("PGPASSWORD", self.options.kind.password.as_deref().unwrap_or_default());
         command.env("PGSSLMODE", "prefer");
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
@@ -118,7 +118,7 @@ impl Postgres {
         finish(PSQL, &mut command)
     }
 
-    /// Ends all its processes at once, as a crash would.
+    /// Kills all its processes at once, like a crash.
     ///
     /// # Errors
     /// When the system refuses.
@@ -126,7 +126,7 @@ impl Postgres {
         self.process.kill()
     }
 
-    /// Ends it in order: transactions are rolled back, everything is written.
+    /// Shuts it down cleanly: it rolls back transactions and writes everything to disk.
     ///
     /// # Errors
     /// When it does not end.
@@ -134,14 +134,15 @@ impl Postgres {
         self.process.stop(Signal::INT)
     }
 
-    /// Starts it from its data on the same port; if it still runs, after a crash.
+    /// Starts it from its data on the same port; kills it first if it still runs.
     ///
     /// # Errors
     /// When it does not answer.
     pub fn start_again(&mut self) -> Result<(), LaunchError> {
         self.kill()?;
         let (folder, data) = (self.folder.path(), self.data.path());
-        // The number in it may be another process's by now, which it would take for a server.
+        // Its process id may belong to another process by now, which the server would mistake for a running
+        // server.
         match std::fs::remove_file(data.join(LOCK_FILE)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
@@ -150,7 +151,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Lets all its processes stand still, as a machine without a network would seem to.
+    /// Pauses all its processes, which looks to clients like a machine without a network.
     ///
     /// # Errors
     /// When the system refuses.
@@ -158,7 +159,7 @@ impl Postgres {
         self.process.pause()
     }
 
-    /// Lets them go on.
+    /// Resumes them.
     ///
     /// # Errors
     /// When the system refuses.
@@ -169,14 +170,14 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // At once but by its own hand, so that the memory it shares with its own processes is given back. It
-        // may have ended already.
+        // An immediate shutdown that the server performs itself, so that it frees the memory that its
+        // processes share. It may have ended already.
         let _ = self.process.stop(Signal::QUIT);
         programs::forget_shared_memory(&self.data.path().join(LOCK_FILE));
     }
 }
 
-/// Makes the data of an empty server.
+/// Creates the data of an empty server.
 fn initialize(
     account: Account,
     folder: &Path,
@@ -215,7 +216,7 @@ fn spawn(
         ("listen_addresses", "127.0.0.1".to_owned()),
         ("port", port.to_string()),
         ("unix_socket_directories", String::new()),
-        // In its folder, where it goes with all else also after a kill.
+        // Stored in its folder, so that it is removed with everything else even after a kill.
         ("dynamic_shared_memory_type", "mmap".to_owned()),
     ];
     if options.certificates.is_some() {

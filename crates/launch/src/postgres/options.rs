@@ -1,14 +1,14 @@
-//! How a PostgreSQL server is to run.
+//! How to run a PostgreSQL server.
 
 use crate::options::{ServerKind, ServerOptions};
 
-/// How a PostgreSQL server is to run; settings are lines of `postgresql.conf`, such as `max_connections`, `20`.
+/// How to run a PostgreSQL server; settings are lines of `postgresql.conf`, such as `max_connections`, `20`.
 pub type PostgresOptions = ServerOptions<PostgresKind>;
 
-/// What only PostgreSQL takes.
+/// Options that only PostgreSQL has.
 #[derive(Clone, Debug, Default)]
 pub struct PostgresKind {
-    /// Who connects must know it.
+    /// The password for all connections.
     pub(super) password: Option<String>,
 }
 
@@ -17,20 +17,20 @@ impl ServerKind for PostgresKind {
 }
 
 impl PostgresOptions {
-    /// Writing to the disk is left to the system: what was committed outlives a kill, but not a power cut.
-    /// Nobody is asked for a password.
+    /// Writing to the disk is left to the system: committed data survives a kill, but not a power failure. No
+    /// password is required.
     #[must_use]
     pub fn new() -> Self {
         Self::bare().with("fsync", "off").with("full_page_writes", "off")
     }
 
-    /// Acknowledges what is committed when the disk has it, as a server does that is not for tests.
+    /// Acknowledges a commit once it is on disk, like a production server.
     #[must_use]
     pub fn synced(self) -> Self {
         self.with("fsync", "on").with("full_page_writes", "on")
     }
 
-    /// Lets in only who knows this password (SCRAM-SHA-256).
+    /// Requires this password (SCRAM-SHA-256).
     #[must_use]
     pub fn with_password(mut self, password: &str) -> Self {
         self.kind.password = Some(password.to_owned());

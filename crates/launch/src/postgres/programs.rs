@@ -1,21 +1,21 @@
-//! PostgreSQL's programs, and the file by which a server tells others of itself.
+//! PostgreSQL's programs, and the file in which a server publishes its status.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Program;
 
-/// Names the folder with PostgreSQL's programs.
+/// The variable that names the folder with PostgreSQL's programs.
 const FOLDER_VARIABLE: &str = "SCARCE_POSTGRES_PROGRAMS";
 
-/// Where Debian has them, in a folder for each version; they are on no search path.
+/// Debian's folder for them, with one folder per version; they are not on the search path.
 const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
 
 pub(super) const POSTGRES: Program = Program { name: "postgres", package: "postgresql" };
 pub(super) const INITDB: Program = Program { name: "initdb", package: "postgresql" };
 pub(super) const PSQL: Program = Program { name: "psql", package: "postgresql" };
 
-/// The folders where the programs may be, the newest version first.
+/// The folders that may contain the programs, the newest version first.
 pub(super) fn folders() -> Vec<PathBuf> {
     let named = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from);
     let listed = std::fs::read_dir(DEBIAN_FOLDER).into_iter().flatten().flatten();
@@ -26,17 +26,17 @@ pub(super) fn folders() -> Vec<PathBuf> {
     named.into_iter().chain(debian.map(|folder| folder.join("bin"))).collect()
 }
 
-/// Whether the process of this number has written that it takes connections.
+/// Whether the process with this id has written that it accepts connections.
 pub(super) fn says_ready(lock_file: &Path, number: &str) -> bool {
     let text = std::fs::read_to_string(lock_file).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.first() == Some(&number) && lines.get(7) == Some(&"ready")
 }
 
-/// Gives back the memory that a killed server can no more give back itself.
+/// Frees the shared memory that a killed server can no longer free itself.
 pub(super) fn forget_shared_memory(lock_file: &Path) {
     let text = std::fs::read_to_string(lock_file).unwrap_or_default();
     let Some(segment) = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)) else { return };
-    // A few bytes that nobody else has a use for; where the program is missing, they stay.
+    // A few bytes that nothing else uses; if the program is missing, they stay.
     let _ = Command::new("ipcrm").args(["-m", segment]).stderr(Stdio::null()).status();
 }

@@ -1,5 +1,5 @@
-//! Sees to it that a server ends with its owner, also when the owner is killed, or keeps the server in a
-//! static, which nobody drops.
+//! Ends a server with its owner, even if the owner is killed or keeps the server in a static, which is never
+//! dropped.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use super::AtOwnersEnd;
 use crate::{LaunchError, Program};
 
-/// Reads until the owner's end of the pipe is closed, by the owner or by its end. Then it ends the server,
+/// Reads until the owner's end of the pipe is closed, explicitly or by its exit. Then it ends the server,
 /// gives it a moment, and removes its folders.
 const SCRIPT: &str = r#"
 pid=$1 signal=$2
@@ -25,27 +25,27 @@ rm -rf -- "$@"
 
 const SHELL: Program = Program { name: "sh", package: "dash" };
 
-/// A shell that waits for the owner's end.
+/// A shell that waits for the owner to end.
 #[derive(Debug)]
 pub(super) struct Guard(Child);
 
 impl Guard {
-    /// Begins to watch.
+    /// Starts watching.
     pub(super) fn over(pid: u32, at_owners_end: &AtOwnersEnd) -> Result<Self, LaunchError> {
         let mut command = Command::new(SHELL.name);
         command.args(["-c", SCRIPT, "guard", &pid.to_string()]);
         command.arg(at_owners_end.signal.as_raw().to_string()).args(&at_owners_end.folders);
-        // Whoever ends the owner's group, or types Ctrl-C, does not mean it.
+        // A signal to the owner's process group, such as Ctrl-C, must not reach the guard.
         command.process_group(0);
-        // Its end of the pipe is closed in whatever else is started.
+        // The owner's end of the pipe is not inherited by other child processes.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|source| SHELL.not_started(&command, source))?;
         Ok(Self(child))
     }
 
-    /// There is nothing to watch any more.
+    /// Stops watching.
     pub(super) fn dismiss(&mut self) {
-        // Killed, before it sees that the pipe is closed.
+        // Killed before it notices that the pipe is closed.
         let _ = self.0.kill().and_then(|()| self.0.wait());
     }
 }

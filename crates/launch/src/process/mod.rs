@@ -1,5 +1,5 @@
-//! A server's process: started with a log of its own, waited for, paused, stopped and killed, with all
-//! that it has started itself.
+//! A server's process: started with its own log, waited for, paused, stopped and killed, together with all
+//! its descendants.
 
 mod family;
 mod guard;
@@ -13,33 +13,33 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{LaunchError, Program, has_come};
 use guard::Guard;
 
-/// How much of a log is told when a server does not start.
+/// How much of a log an error shows when a server does not start.
 const OUTPUT_BYTES_MAX: usize = 2_000;
 
-/// One that runs, or has run; killed when it is dropped.
+/// A process that runs or has run; killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
     program: Program,
     child: Child,
     log: PathBuf,
-    /// Where in the log it begins; what stands before is of earlier ones.
+    /// Where its output begins in the log; earlier text is from previous processes.
     log_start: usize,
     guard: Guard,
-    /// Its number may be somebody else's by now.
+    /// It has ended, and its id may belong to another process by now.
     is_over: bool,
 }
 
-/// What becomes of it when its owner ends without a word.
+/// What happens if its owner ends without stopping it.
 #[derive(Clone, Debug)]
 pub(crate) struct AtOwnersEnd {
-    /// What it is sent.
+    /// The signal to send.
     pub(crate) signal: Signal,
-    /// What is removed then.
+    /// The folders to remove.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Process {
-    /// Starts it; what it prints is appended to `log`.
+    /// Starts it; its output is appended to `log`.
     pub(crate) fn spawn(
         program: Program,
         command: &mut Command,
@@ -48,35 +48,35 @@ impl Process {
     ) -> Result<Self, LaunchError> {
         let file = File::options().create(true).append(true).open(log)?;
         let log_start = usize::try_from(file.metadata()?.len()).unwrap_or_default();
-        // In English, whatever the machine speaks: what they say is read.
+        // In English whatever the locale, because the output is parsed.
         command.stdin(Stdio::null()).env("LC_ALL", "C");
         command.stdout(file.try_clone()?).stderr(file);
         let mut child = command.spawn().map_err(|source| program.not_started(command, source))?;
         let guard = Guard::over(child.id(), at_owners_end).inspect_err(|_| {
-            // Without one it would outlive its owner.
+            // Without a guard it would outlive its owner.
             let _ = child.kill().and_then(|()| child.wait());
         })?;
         Ok(Self { program, child, log: log.to_owned(), log_start, guard, is_over: false })
     }
 
-    /// Its number.
+    /// Its process id.
     pub(crate) fn number(&self) -> u32 {
         self.child.id()
     }
 
-    /// Leaves its folders where they are, also when the owner ends without a word.
+    /// Keeps its folders, even if the owner ends without stopping it.
     pub(crate) fn keep_folders(&mut self, signal: Signal) {
         if self.has_ended() {
             return;
         }
         match Guard::over(self.child.id(), &AtOwnersEnd { signal, folders: Vec::new() }) {
             Ok(guard) => self.guard = guard,
-            // Better none than one that removes them.
+            // Better no guard than one that removes them.
             Err(_) => self.guard.dismiss(),
         }
     }
 
-    /// Waits until it is ready; `is_ready` is given what it has printed so far.
+    /// Waits until it is ready; `is_ready` receives its output so far.
     pub(crate) fn wait_ready(&mut self, mut is_ready: impl FnMut(&str) -> bool) -> Result<(), LaunchError> {
         let mut has_ended = false;
         let is_late = !has_come(|| {
@@ -90,7 +90,7 @@ impl Process {
         }
     }
 
-    /// Ends it as a crash would, with all that it has started, and waits until they are gone.
+    /// Kills it and all its descendants, like a crash, and waits until they are gone.
     pub(crate) fn kill(&mut self) -> Result<(), LaunchError> {
         let Some(pid) = self.pid() else { return Ok(()) };
         let descendants = family::stopped(pid);
@@ -117,14 +117,14 @@ impl Process {
         if has_come(|| self.has_ended()) { Ok(()) } else { Err(self.silent("end")) }
     }
 
-    /// Lets it and all that it has started stand still, as a machine without a network would seem to.
+    /// Pauses it and all its descendants, which looks to clients like a machine without a network.
     pub(crate) fn pause(&self) -> Result<(), LaunchError> {
         let Some(pid) = self.pid() else { return Ok(()) };
         family::stopped(pid);
         Ok(())
     }
 
-    /// Lets them go on.
+    /// Resumes them.
     pub(crate) fn resume(&self) -> Result<(), LaunchError> {
         let Some(pid) = self.pid() else { return Ok(()) };
         for descendant in family::descendants(pid) {
@@ -145,13 +145,13 @@ impl Process {
         self.is_over
     }
 
-    /// What it has printed.
+    /// Its output.
     pub(crate) fn printed(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(text.get(self.log_start..).unwrap_or_default()).into_owned()
     }
 
-    /// The end of what it has printed.
+    /// The end of its output.
     fn output(&self) -> String {
         end_of(self.printed())
     }
@@ -172,7 +172,7 @@ fn send(pid: Pid, signal: Signal) -> Result<(), LaunchError> {
     kill_process(pid, signal).map_err(|error| LaunchError::System(error.into()))
 }
 
-/// Runs a program to its end, and gives what it printed on stdout.
+/// Runs a program to completion and returns its stdout.
 #[cfg(any(feature = "kafka", feature = "sql"))]
 pub(crate) fn finish(program: Program, command: &mut Command) -> Result<String, LaunchError> {
     let run = command.stdin(Stdio::null()).env("LC_ALL", "C").output();
@@ -185,7 +185,7 @@ pub(crate) fn finish(program: Program, command: &mut Command) -> Result<String, 
     Err(LaunchError::Refused { program: program.name, output })
 }
 
-/// The last of a text, from the beginning of a character.
+/// The end of a text, starting at a character boundary.
 fn end_of(text: String) -> String {
     let from = text.ceil_char_boundary(text.len().saturating_sub(OUTPUT_BYTES_MAX));
     if from == 0 { text } else { text[from..].to_owned() }

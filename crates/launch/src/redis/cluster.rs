@@ -3,24 +3,24 @@
 use super::{Options, Server};
 use crate::{LaunchError, wait_until};
 
-/// How many slots there are.
+/// The number of slots.
 const SLOTS: usize = 16_384;
 
-/// After how long a silent node counts as failed, in milliseconds.
+/// The time in milliseconds after which a silent node counts as failed.
 const NODE_TIMEOUT_MS: &str = "1500";
 
 /// The nodes of a cluster.
 #[derive(Debug)]
 pub struct Cluster {
-    /// First the primaries as they were at the start, then their replicas by turns.
+    /// First the initial primaries, then their replicas in turn.
     pub nodes: Vec<Server>,
 }
 
 impl Cluster {
-    /// Starts so many primaries, each with so many replicas, and waits until all slots are served.
+    /// Starts `primaries` nodes with `replicas` replicas each, and waits until all slots are served.
     ///
     /// # Errors
-    /// When a node does not start or does not come to know the others.
+    /// When a node does not start or does not discover the others.
     pub fn start(options: &Options, primaries: usize, replicas: usize) -> Result<Self, LaunchError> {
         let mut options = options.clone();
         options.kind.is_cluster = true;
@@ -39,7 +39,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// What `--redis-url` takes.
+    /// The value for `--redis-url`.
     #[must_use]
     pub fn url(&self) -> String {
         let addresses: Vec<String> = self.nodes.iter().map(Server::address).collect();
@@ -54,10 +54,10 @@ impl Cluster {
         self.nodes[node].ask(&["CLUSTER", "MYID"])
     }
 
-    /// The node that serves a slot, as another one of them says.
+    /// The node that serves a slot, according to another node.
     ///
     /// # Errors
-    /// When `asked` does not answer or knows none.
+    /// When `asked` does not answer or knows no owner.
     pub fn owner(&self, asked: usize, slot: u16) -> Result<usize, LaunchError> {
         let ranges: Vec<Vec<redis::Value>> = self.nodes[asked].ask(&["CLUSTER", "SLOTS"])?;
         let port = ranges.iter().find_map(|range| primary_port(range, slot));
@@ -67,8 +67,8 @@ impl Cluster {
         Err(LaunchError::Late { what: format!("nobody serves slot {slot}") })
     }
 
-    /// Moves a slot with all its keys, as `redis-cli --cluster reshard` does: `per_step` keys at a time,
-    /// and calls `between` after each step.
+    /// Moves a slot with all its keys, as `redis-cli --cluster reshard` does: `per_step` keys at a time, with
+    /// a call of `between` after each step.
     ///
     /// # Errors
     /// When a node refuses.
@@ -95,7 +95,7 @@ impl Cluster {
             words.extend(keys.iter().map(String::as_str));
             self.nodes[from].ask::<()>(&words)?;
         }
-        // The target first, so that nobody is ever told of an owner that does not know it.
+        // The target first, so that no node ever names an owner that does not know it yet.
         self.nodes[to].ask::<()>(&["CLUSTER", "SETSLOT", &slot, "NODE", &target])?;
         self.nodes[from].ask::<()>(&["CLUSTER", "SETSLOT", &slot, "NODE", &target])
     }
@@ -146,7 +146,7 @@ impl Cluster {
     }
 }
 
-/// The port of a range's primary, where the slot is in the range.
+/// The port of a range's primary, if the slot is in the range.
 fn primary_port(range: &[redis::Value], slot: u16) -> Option<u16> {
     let [first, last, primary, ..] = range else { return None };
     let primary: Vec<redis::Value> = read(primary)?;

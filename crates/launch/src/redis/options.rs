@@ -1,17 +1,17 @@
-//! How a Redis server is to run, and its file of settings.
+//! How to run a Redis server, and its configuration file.
 
 use crate::folder::{CERTIFICATE, KEY};
 use crate::options::{ServerKind, ServerOptions};
 
-/// How a Redis server is to run; settings are lines of `redis.conf`.
+/// How to run a Redis server; settings are lines of `redis.conf`.
 pub type Options = ServerOptions<RedisKind>;
 
-/// What only Redis takes.
+/// Options that only Redis has.
 #[derive(Clone, Debug, Default)]
 pub struct RedisKind {
-    /// It keeps a port of its own for other nodes.
+    /// A cluster node, which has a separate port for other nodes.
     pub(super) is_cluster: bool,
-    /// It watches over others.
+    /// A sentinel.
     pub(super) is_sentinel: bool,
 }
 
@@ -20,7 +20,7 @@ impl ServerKind for RedisKind {
 }
 
 impl Options {
-    /// With an append-only file that is left to the system to write out, and no snapshots.
+    /// With an append-only file that the system writes out, and no snapshots.
     #[must_use]
     pub fn new() -> Self {
         Self::bare().with("save", "").with("appendonly", "yes").with("appendfsync", "no")
@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-/// A value as a file of settings has it.
+/// Quotes a value for the configuration file.
 fn quoted(value: &str) -> String {
     if value.is_empty() { "\"\"".to_owned() } else { value.to_owned() }
 }

@@ -1,12 +1,12 @@
-//! A primary with replicas, and sentinels that watch over them.
+//! A primary with replicas, and sentinels that monitor them.
 
 use super::{Options, Server};
 use crate::{LaunchError, wait_until};
 
-/// The name under which the sentinels know the primary.
+/// The sentinels' name for the primary.
 const SERVICE: &str = "scarce";
 
-/// After how long a silent primary counts as down, in milliseconds.
+/// The time in milliseconds after which a silent primary counts as down.
 const DOWN_AFTER_MS: &str = "1000";
 
 /// How many sentinels must agree.
@@ -17,16 +17,16 @@ const QUORUM: usize = 2;
 pub struct Sentinels {
     /// The servers; which of them is the primary changes.
     pub servers: Vec<Server>,
-    /// Those that watch.
+    /// The sentinels.
     pub sentinels: Vec<Server>,
 }
 
 impl Sentinels {
-    /// Starts a primary with so many replicas and three sentinels, and waits until they know each other.
-    /// All servers, not the sentinels, ask for `password` where there is one.
+    /// Starts a primary with that many replicas and three sentinels, and waits until they know each other.
+    /// All servers, but not the sentinels, require `password` if there is one.
     ///
     /// # Errors
-    /// When a server does not start or does not come to know the others.
+    /// When a server does not start or does not discover the others.
     pub fn start(options: &Options, replicas: usize, password: Option<&str>) -> Result<Self, LaunchError> {
         let mut options = options.clone();
         if let Some(password) = password {
@@ -59,7 +59,7 @@ impl Sentinels {
         options
     }
 
-    /// What `--redis-url` takes.
+    /// The value for `--redis-url`.
     #[must_use]
     pub fn url(&self) -> String {
         let addresses: Vec<String> = self.sentinels.iter().map(Server::address).collect();
@@ -85,7 +85,7 @@ impl Sentinels {
         Err(refused.unwrap_or(LaunchError::Late { what: "there is no sentinel".to_owned() }))
     }
 
-    /// Waits until the sentinels name another primary than `former`.
+    /// Waits until the sentinels name a primary other than `former`.
     ///
     /// # Errors
     /// When they do not.

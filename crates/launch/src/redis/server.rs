@@ -1,4 +1,4 @@
-//! One server, or one sentinel, as a process.
+//! A server or a sentinel as a process.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,15 +13,15 @@ use super::Options;
 use crate::process::{AtOwnersEnd, Process};
 use crate::{LaunchError, Program, ports, wait_until};
 
-/// Names another program than `redis-server`, such as Valkey's or an older release.
+/// The variable that names a program other than `redis-server`, such as Valkey's or an older release.
 const PROGRAM_VARIABLE: &str = "SCARCE_REDIS_SERVER";
 
 const PROGRAM: Program = Program { name: "redis-server", package: "redis-server" };
 
-/// What a server says when it listens, before it loads its data; and what a sentinel says then.
+/// What a server prints when it listens, before it loads its data; and what a sentinel prints then.
 const LISTENS: [&str; 2] = ["Server initialized", "Sentinel ID is"];
 
-/// A running redis-server with its files in a temporary folder, or a sentinel; killed when it is dropped.
+/// A running redis-server or sentinel with its files in a temporary folder; killed when dropped.
 #[derive(Debug)]
 pub struct Server {
     process: Process,
@@ -35,7 +35,7 @@ impl Server {
     /// Starts one and waits until it answers.
     ///
     /// # Errors
-    /// When there is no such program, or it does not answer.
+    /// When the program is missing or does not answer.
     pub fn start(options: Options) -> Result<Self, LaunchError> {
         let folder = options.place.make("scarce-redis-")?;
         let (process, [port, bus_port]) = ports::with_free(|ports| {
@@ -45,7 +45,7 @@ impl Server {
         Ok(Self { process, folder, options, port, bus_port })
     }
 
-    /// Starts a replica of it and waits until it is in step.
+    /// Starts a replica of it and waits until it is in sync.
     ///
     /// # Errors
     /// When it does not start or does not follow.
@@ -59,19 +59,19 @@ impl Server {
         Ok(replica)
     }
 
-    /// Leaves its folder where it is when it has ended.
+    /// Keeps its folder when it has ended.
     pub fn keep(&mut self) {
         self.folder.disable_cleanup(true);
         self.process.keep_folders(Signal::KILL);
     }
 
-    /// Where clients connect.
+    /// The port for clients.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where other nodes of a cluster connect.
+    /// The port for other nodes of a cluster.
     pub(super) fn bus_port(&self) -> u16 {
         self.bus_port
     }
@@ -82,7 +82,7 @@ impl Server {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// What `--redis-url` takes.
+    /// The value for `--redis-url`.
     #[must_use]
     pub fn url(&self) -> String {
         let scheme = if self.options.certificates.is_some() { "rediss" } else { "redis" };
@@ -95,13 +95,13 @@ impl Server {
         self.process.number()
     }
 
-    /// Where it keeps its files.
+    /// The folder of its files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A connection of the caller's own; not where the server takes TLS only.
+    /// Opens a new connection; not if the server accepts only TLS.
     ///
     /// # Errors
     /// When it does not answer.
@@ -111,7 +111,7 @@ impl Server {
         Ok(Client::open(url)?.get_connection()?)
     }
 
-    /// Asks for one thing on a connection of its own.
+    /// Sends one command on a new connection.
     ///
     /// # Errors
     /// When it does not answer, or refuses.
@@ -121,7 +121,7 @@ impl Server {
         Ok(command.query(&mut self.connection()?)?)
     }
 
-    /// Ends it as a crash would, with the copies of itself that write its files anew.
+    /// Kills it, like a crash, including the child processes that rewrite its files.
     ///
     /// # Errors
     /// When the system refuses.
@@ -129,7 +129,7 @@ impl Server {
         self.process.kill()
     }
 
-    /// Starts it from its files; if it still runs, after a crash.
+    /// Starts it from its files; kills it first if it still runs.
     ///
     /// # Errors
     /// When it does not answer.
@@ -139,18 +139,18 @@ impl Server {
         Ok(())
     }
 
-    /// Starts it from its files as a replica of another one.
+    /// Starts it from its files as a replica of another server.
     ///
     /// # Errors
     /// When it does not answer.
     pub fn restart_as_replica(&mut self, primary: &Self) -> Result<(), LaunchError> {
         let mut file = File::options().append(true).open(self.folder.path().join("redis.conf"))?;
-        // The last line of a name counts.
+        // The last line of a name wins.
         writeln!(file, "replicaof 127.0.0.1 {}", primary.port)?;
         self.restart()
     }
 
-    /// Lets it stand still, as a machine without a network would seem to.
+    /// Pauses it, which looks to clients like a machine without a network.
     ///
     /// # Errors
     /// When the system refuses.
@@ -158,7 +158,7 @@ impl Server {
         self.process.pause()
     }
 
-    /// Lets it go on.
+    /// Resumes it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -167,8 +167,7 @@ impl Server {
     }
 }
 
-/// Starts it and waits until it listens, as it says itself: whoever answers on the port may be somebody
-/// else.
+/// Starts it and waits until its own log says that it listens: another process could answer on the port.
 fn spawn(folder: &Path, options: &Options) -> Result<Process, LaunchError> {
     let mut command = match std::env::var(PROGRAM_VARIABLE) {
         Ok(other) => Command::new(other),

@@ -1,13 +1,13 @@
-//! Certificates for servers that take TLS.
+//! Certificates for TLS servers.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::TempDir;
 
-/// A folder with an authority, and with a certificate by it for servers of this machine.
+/// A folder with a certificate authority and a certificate that it signed for local servers.
 pub fn folder() -> TempDir {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    // Another name than the certificate's, which would pass for one by itself otherwise.
+    // Its name must differ from the certificate's, which would otherwise count as self-signed.
     params.distinguished_name.push(DnType::CommonName, "authority");
     let key = KeyPair::generate().expect("a key");
     let authority = CertifiedIssuer::self_signed(params, key).expect("an authority");
