@@ -1,4 +1,4 @@
-//! Real databases, an empty one for each test.
+//! Real databases, a new empty one for each test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use crate::server::create_shared;
 
-/// Which database.
+/// The kind of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseKind {
-    /// A file.
+    /// SQLite, in a file.
     Sqlite,
     /// PostgreSQL.
     Postgres,
@@ -22,20 +22,20 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Sqlite, Self::Postgres, Self::MariaDb];
 }
 
 /// Numbers the databases of a process.
 static DATABASES: AtomicU64 = AtomicU64::new(0);
 
-/// A database, and a way to look into it that is not that of the crates under test.
+/// A database, and access to its content independent of the crates under test.
 #[derive(Debug)]
 pub struct Database {
     kind: DatabaseKind,
     url: String,
     pool: Pool,
-    /// Where SQLite's file is.
+    /// The folder of SQLite's file.
     _folder: Option<TempDir>,
 }
 
@@ -47,10 +47,10 @@ enum Pool {
 }
 
 impl Database {
-    /// An empty database on a server that all tests of the process share, or in a file of its own.
+    /// Creates an empty database on a server that all tests of the process share, or in its own file.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     #[must_use]
     pub fn new(kind: DatabaseKind) -> Self {
         if kind == DatabaseKind::Sqlite {
@@ -62,10 +62,10 @@ impl Database {
         Self::at(kind, create_shared(kind, &name))
     }
 
-    /// The database of an address.
+    /// The database at an address.
     ///
     /// # Panics
-    /// When the address cannot be read.
+    /// When the address is invalid.
     #[must_use]
     pub fn at(kind: DatabaseKind, url: String) -> Self {
         let pool = match kind {
@@ -76,7 +76,7 @@ impl Database {
         Self { kind, url, pool, _folder: None }
     }
 
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -90,14 +90,14 @@ impl Database {
         self.try_run(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 
-    /// Runs a statement that may be refused.
+    /// Runs a statement that the database may refuse.
     ///
     /// # Errors
     /// When the database refuses it.
     pub async fn try_run(&self, sql: &str) -> Result<(), sqlx::Error> {
         let query = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         match &self.pool {
-            // A new connection has seen no other schema.
+            // A new connection has no outdated schema cached.
             Pool::Sqlite(_) => {
                 let mut connection = SqliteConnection::connect(&self.url).await?;
                 query.execute(&mut connection).await?;
@@ -108,7 +108,7 @@ impl Database {
         }
     }
 
-    /// What is selected, all as texts, `-` for null.
+    /// The selected rows, all values as text, `-` for null.
     ///
     /// # Panics
     /// When the database refuses the query.
@@ -138,7 +138,7 @@ impl Database {
         }
     }
 
-    /// One value.
+    /// A single value.
     ///
     /// # Panics
     /// When the database refuses the query.

@@ -1,7 +1,8 @@
-//! What tests of several crates have in common: real databases, and waiting for what must happen.
+//! What tests of several crates share: real databases, and waiting for conditions.
 //!
-//! Begin with [`Database`]: an empty database of a [`DatabaseKind`]. This crate must not know what it tests: it looks
-//! into databases on its own, without the crates that write there. Everything panics where a test should fail.
+//! Begin with [`Database`]: an empty database of a [`DatabaseKind`]. This crate must not know what it tests:
+//! it reads databases on its own, without the crates that write to them. Everything panics where a test
+//! should fail.
 
 mod database;
 mod server;

@@ -1,4 +1,4 @@
-//! Database servers: those that all tests of a process share, and a test's own.
+//! Database servers: those that all tests of a process share, and those of a single test.
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -6,7 +6,7 @@ use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 
 use crate::{Database, DatabaseKind};
 
-/// A server of a test's own, which can be killed and started again.
+/// A server of a single test, which can be killed and restarted.
 #[derive(Debug)]
 pub enum DatabaseServer {
     /// PostgreSQL.
@@ -19,7 +19,7 @@ pub enum DatabaseServer {
 static POSTGRES: OnceLock<Mutex<DatabaseServer>> = OnceLock::new();
 static MARIADB: OnceLock<Mutex<DatabaseServer>> = OnceLock::new();
 
-/// The address of a new database on the server that all tests share.
+/// The address of a new database on the shared server.
 pub(crate) fn create_shared(kind: DatabaseKind, name: &str) -> String {
     let server = match kind {
         DatabaseKind::MariaDb => &MARIADB,
@@ -50,10 +50,10 @@ impl DatabaseServer {
         }
     }
 
-    /// A new database on it.
+    /// Creates a new database on it.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     #[must_use]
     pub fn database(&self) -> Database {
         let kind = match self {
@@ -63,10 +63,10 @@ impl DatabaseServer {
         Database::at(kind, self.create("own"))
     }
 
-    /// Kills it and starts it again, on a thread that may wait.
+    /// Kills and restarts it, on a thread that may block.
     ///
     /// # Panics
-    /// When it does not start again.
+    /// When it does not restart.
     pub async fn kill_and_start(mut self) -> Self {
         let work = move || {
             match &mut self {

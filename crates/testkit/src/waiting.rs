@@ -1,11 +1,11 @@
-//! Waiting for what must happen, and numbers from the environment.
+//! Waits for conditions, and reads numbers from the environment.
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
+/// The timeout for any condition.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How long to wait between two looks.
+/// How long to wait between two checks.
 pub const LOOK_INTERVAL: Duration = Duration::from_millis(3);
 
 /// A number from the environment.
@@ -14,7 +14,7 @@ pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Looks until it is so.
+/// Checks repeatedly until the condition holds.
 ///
 /// # Panics
 /// When it takes too long.
