@@ -1,5 +1,4 @@
-//! What is sent to outside systems and credited to accounts: consumers that write down what is to be done, and
-//! workers that do it.
+//! Delivers to outside systems and credits accounts: consumers record the work to do, and workers do it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,27 +14,27 @@ use super::lookup::Operations;
 use super::{PipelineError, Serve};
 use crate::settings::{Password, Settings, SettlementChoice};
 
-/// Under which names the consumers are known.
+/// The names of the consumers.
 const WEBHOOKS: &str = "webhooks";
 const SETTLEMENT: &str = "settlement";
 
-/// How many bytes of log are taken at a time.
+/// How many bytes of log are read at a time.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// How often what waits is counted, for metrics.
+/// How often the waiting deliveries are counted for metrics.
 const HEALTH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How often deliveries that succeeded long ago are removed.
+/// How often deliveries that succeeded long ago are deleted.
 const CLEANING_INTERVAL: Duration = Duration::from_secs(3_600);
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// What waits, as it was counted last.
+/// The latest count of waiting deliveries.
 #[derive(Clone, Debug, Default)]
 pub struct HealthSeen(Arc<Mutex<Option<Health>>>);
 
 impl HealthSeen {
-    /// What was counted last; nothing where it was never.
+    /// The latest count; `None` if nothing was counted yet.
     #[must_use]
     pub fn last(&self) -> Option<Health> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,7 +45,7 @@ impl HealthSeen {
     }
 }
 
-/// The database from which is delivered, where the settings ask for that.
+/// Opens the database for deliveries, if the settings ask for any.
 pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<Delivery>, PipelineError> {
     if !settings.webhooks && settings.settlement == SettlementChoice::Off {
         return Ok(None);
@@ -56,7 +55,7 @@ pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<De
     Ok(Some(Delivery::new(&url, engine.deployment_id(), options)?))
 }
 
-/// Starts what writes down and what does it.
+/// Starts the consumers that record deliveries and the workers that make them.
 pub(super) fn start(
     delivery: &Delivery,
     serve: &Serve<'_>,
@@ -67,14 +66,15 @@ pub(super) fn start(
     let runtime = serve.runtime.handle();
     let (mut outflows, mut workers) = (Vec::new(), Vec::new());
     if settings.webhooks {
-        // An endpoint is sent what comes after it was added, so that nobody wants what was before the first.
+        // An endpoint receives events from after it was added, so events before the first endpoint have no
+        // recipient.
         let consumer = |partition| delivery.webhooks_consumer(partition);
         outflows.push(serve.run(WEBHOOKS, Start::Now, BATCH_BYTES, consumer));
         workers.push(delivery.run_webhooks(runtime));
     }
     if settings.settlement != SettlementChoice::Off {
         workers.push(settle(delivery, runtime, engine, projection, settings)?);
-        // What was claimed before may have been paid in another way.
+        // Packets claimed earlier may have been paid in another way.
         let start = if settings.settlement_from_beginning { Start::Beginning } else { Start::Now };
         let consumer = |partition| delivery.settlement_consumer(partition);
         outflows.push(serve.run(SETTLEMENT, start, BATCH_BYTES, consumer));
@@ -105,7 +105,7 @@ fn settle(
     Ok(delivery.run_settlement(runtime, engine.clone(), options))
 }
 
-/// Counts what waits, and removes what succeeded long ago, until the end.
+/// Counts waiting deliveries and deletes old ones, until the end.
 pub(super) async fn look_after(
     delivery: Delivery,
     retention_days: u64,
@@ -117,7 +117,7 @@ pub(super) async fn look_after(
         (tokio::time::interval(HEALTH_INTERVAL), tokio::time::interval(CLEANING_INTERVAL));
     loop {
         tokio::select! {
-            // What is wrong with the database is told by the consumers and workers.
+            // The consumers and workers report problems with the database.
             _ = counting.tick() => seen.note(delivery.health().await.ok()),
             _ = cleaning.tick() => drop(delivery.remove_delivered(age).await),
             () = asked(&mut ending) => return,
@@ -125,7 +125,7 @@ pub(super) async fn look_after(
     }
 }
 
-/// The end was asked for, or nobody is left who could.
+/// The end was requested, or nobody is left who could request it.
 async fn asked(ending: &mut watch::Receiver<bool>) {
     let _ = ending.wait_for(|ending| *ending).await;
 }

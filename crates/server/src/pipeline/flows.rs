@@ -1,4 +1,4 @@
-//! What the rest of the server sees of what flows.
+//! The pipeline's state, for the rest of the server.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,37 +7,37 @@ use scarce_projection::Projection;
 
 use super::HealthSeen;
 
-/// Counts the commands from Kafka, once there is something to count.
+/// Counts the commands from Kafka, once the consumer of commands runs.
 pub type CommandCounter = Arc<OnceLock<Box<dyn Fn() -> CommandCounts + Send + Sync>>>;
 
-/// What became of the commands from Kafka.
+/// The results of the commands from Kafka.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounts {
     /// Commands that were applied.
     pub applied: u64,
     /// Commands that were refused.
     pub refused: u64,
-    /// Of these two, the ones that were answered by their id again.
+    /// Of these two, those that were answered from an earlier request with the same id.
     pub replayed: u64,
     /// Messages that became dead letters.
     pub dead: u64,
     /// Commands that were sent to the engine again.
     pub retried: u64,
-    /// Commands that were begun and are not done.
+    /// Commands in progress.
     pub in_flight: u64,
-    /// Partitions of the topic that are this process'.
+    /// Partitions of the topic that are assigned to this process.
     pub partitions: u64,
 }
 
-/// What flows out of this process and into it, to be looked at. Cheap to clone.
+/// The state of what flows into this process and out of it. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Flows {
     /// How each consumer is doing, in each partition.
     pub statuses: Arc<[Arc<Status>]>,
-    /// What the log is projected into, to be asked for what the engine no longer holds.
+    /// The projection of the log, for queries about what the engine no longer holds.
     pub projection: Option<Projection>,
-    /// What is counted of commands from Kafka, once the first broker has answered.
+    /// Counts of commands from Kafka, once the first broker has answered.
     pub commands: CommandCounter,
-    /// What waits to be delivered and settled.
+    /// What is waiting for delivery and settlement.
     pub health: HealthSeen,
 }

@@ -1,4 +1,4 @@
-//! Kafka, out and in, also where no broker answers when the server starts.
+//! Kafka, out and in, even if no broker answers when the server starts.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio::task::JoinHandle;
 use super::{CommandCounter, CommandCounts, KAFKA, PipelineError, Serve};
 use crate::settings::{Password, Settings};
 
-/// How long after a broker did not answer it is asked again: first, and at most.
+/// The first and the longest delay before an unresponsive broker is asked again.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// How many bytes of log go to Kafka at a time.
+/// How many bytes of log are sent to Kafka at a time.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// Starts what the settings ask for: the log on its way to the topic, and commands on theirs to the engine.
+/// Starts what the settings ask for: the log to the topic, and commands to the engine.
 pub(super) fn start(
     serve: &Serve<'_>,
     engine: &Arc<dyn Engine>,
@@ -37,14 +37,14 @@ pub(super) fn start(
     Ok((Some(outflow), taking))
 }
 
-/// What Kafka is told of a deployment, where there is one.
+/// The Kafka settings of an engine's deployment, if Kafka is configured.
 fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
     let mut kafka = settings_of_clients(settings)?;
     kafka.source = format!("/scarce/{}", engine.deployment_id());
     Some(kafka)
 }
 
-/// What Kafka is told by whoever works without an engine, where there is one.
+/// The Kafka settings for use without an engine, if Kafka is configured.
 #[must_use]
 pub fn settings_of_clients(settings: &Settings) -> Option<KafkaSettings> {
     let brokers = settings.kafka.as_ref()?;
@@ -61,7 +61,7 @@ pub fn settings_of_clients(settings: &Settings) -> Option<KafkaSettings> {
     Some(kafka)
 }
 
-/// The topic of events, which is looked at when it is first needed, again and again until it is there.
+/// The topic of events. It is looked up when first needed, and again until it exists.
 #[derive(Clone)]
 struct Events {
     settings: Arc<KafkaSettings>,
@@ -74,13 +74,13 @@ impl Events {
         Self { settings: Arc::new(settings.clone()), partitions, topic: Arc::default() }
     }
 
-    /// Who brings the log of a partition there.
+    /// The consumer that sends the log of a partition there.
     fn consumer(&self, partition: u32) -> EventsConsumer {
         EventsConsumer { events: self.clone(), partition, writer: None }
     }
 }
 
-/// Brings the log of a partition to the topic.
+/// Sends the log of a partition to the topic.
 struct EventsConsumer {
     events: Events,
     partition: u32,
@@ -106,7 +106,7 @@ impl Consumer for EventsConsumer {
     }
 }
 
-/// Takes commands until it is told to end; begins as soon as a broker answers, and then tells its figures.
+/// Consumes commands until asked to stop; starts as soon as a broker answers, and then reports its metrics.
 async fn take_commands(
     settings: KafkaSettings,
     engine: Arc<dyn Engine>,
@@ -121,7 +121,7 @@ async fn take_commands(
             Err(error) => {
                 let reason = error.to_string();
                 if reason != told {
-                    // Whoever closed standard error does not want to know.
+                    // If standard error is closed, nobody wants to know.
                     let _ = writeln!(std::io::stderr(), "no commands from Kafka yet: {reason}");
                     told = reason;
                 }
@@ -144,7 +144,7 @@ async fn take_commands(
             partitions: figures.partitions(),
         })
     });
-    // Nobody is left who could ask for the end: that is one, too.
+    // If nobody is left who could request the end, that is the end too.
     let _ = ending.wait_for(|ending| *ending).await;
     let _ = tokio::task::spawn_blocking(move || commands.shut_down()).await;
 }

@@ -1,4 +1,4 @@
-//! Whether a credit happened that the engine no longer remembers: by the operations in the projection.
+//! Looks up in the projection whether a credit happened that the engine no longer remembers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use scarce_delivery::{LookedUp, Settled, SettledLookup, Tried};
 use scarce_engine::Engine;
 use scarce_projection::Projection;
 
-/// The operations of a deployment, as they are projected.
+/// The projected operations of a deployment.
 pub(super) struct Operations {
     projection: Projection,
     engine: Arc<dyn Engine>,
@@ -18,10 +18,10 @@ impl Operations {
         Arc::new(Self { projection: projection.clone(), engine: engine.clone() })
     }
 
-    /// How far a partition's log is, by the engine and in the tables.
+    /// The last position of a partition's log, in the engine and in the tables.
     async fn reach(&self, partition: u32) -> Result<(u64, u64), String> {
         let engine = self.engine.clone();
-        // An engine may ask a server for it.
+        // An engine may have to query a server for it.
         let asked = tokio::task::spawn_blocking(move || engine.durable_through(partition)).await;
         let through = asked.map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())?;
         let positions = self.projection.positions().await.map_err(|error| error.to_string())?;
@@ -30,7 +30,7 @@ impl Operations {
     }
 
     async fn ask(&self, tried: &Tried) -> Result<Settled, String> {
-        // In this order: what is not in the tables then did not happen before the question.
+        // The order matters: what the tables lack after this did not happen before the question.
         let (through, reached) = self.reach(tried.partition).await?;
         if reached < through {
             return Err(format!("the tables are {} events behind the log", through - reached));

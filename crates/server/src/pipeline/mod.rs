@@ -1,4 +1,4 @@
-//! What flows out of this process' engine: each consumer of the log that the settings ask for.
+//! What flows out of this process's engine: each consumer of the log that the settings ask for.
 //!
 //! ```text
 //! engine's log ─┬─▶ sql: tables in SQLite, PostgreSQL, MySQL
@@ -31,37 +31,37 @@ use tokio::task::JoinHandle;
 
 use crate::settings::Settings;
 
-/// Threads that move what flows out; the databases and brokers do most of the work.
+/// Threads of the pipeline; the databases and brokers do most of the work.
 const THREADS: usize = 2;
 
-/// How many bytes of log are projected at a time: some 27 000 debits. The more there are, the more of them change the same
-/// rows and pages of an index, each of which is written once.
+/// How many bytes of log are projected at a time: some 27 000 debits. In a larger batch, more of them change
+/// the same rows and index pages, each of which is written once.
 const SQL_BATCH_BYTES: u64 = 4 << 20;
 
-/// Under which name the projection is known as a consumer.
+/// The consumer name of the projection.
 pub const SQL: &str = "sql";
 
-/// Under which name the outflow to Kafka is known as a consumer.
+/// The consumer name of the outflow to Kafka.
 pub const KAFKA: &str = "kafka";
 
-/// Why nothing can flow out.
+/// Why the pipeline cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// A thread could not be started, or there is no randomness to tell this process from others.
+    /// A thread could not be started, or there is no randomness to identify this process.
     #[error("the threads of what flows out could not be started")]
     System(#[from] std::io::Error),
     /// The database cannot be the projection of this deployment.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// What delivers cannot begin.
+    /// Deliveries cannot start.
     #[error(transparent)]
     Delivery(#[from] DeliveryError),
-    /// Kafka is asked for, and this binary was built without it.
+    /// Kafka is configured, and this binary was built without it.
     #[error(
         "this binary was built without Kafka; take one of the packages, or build it with `cargo build --release --features kafka` (with TLS to the brokers: `--features kafka-tls`)"
     )]
     WithoutKafka,
-    /// There is nowhere to write down what is to be delivered.
+    /// There is no database in which to record deliveries.
     #[error("webhooks and settlement need a database; name one with --sql, such as --sql sqlite://scarce.db")]
     NoDatabase,
     /// Calls to a balance system cannot be signed.
@@ -71,7 +71,7 @@ pub enum PipelineError {
     NoSecret,
 }
 
-/// The consumers that run.
+/// The running consumers.
 pub struct Pipeline {
     flows: Flows,
     running: Mutex<Option<Running>>,
@@ -89,7 +89,7 @@ impl Pipeline {
     /// Starts every consumer that the settings ask for.
     ///
     /// # Errors
-    /// When one cannot be started at all; what can be mended while the server runs is tried again and again.
+    /// When one cannot be started at all; errors that can be fixed while the server runs are retried.
     pub fn start(engine: &Arc<dyn Engine>, settings: &Settings) -> Result<Self, PipelineError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
@@ -121,21 +121,21 @@ impl Pipeline {
         Ok(Self { flows: Flows { statuses, projection, commands, health }, running })
     }
 
-    /// What flows, to be looked at.
+    /// The pipeline's state.
     #[must_use]
     pub fn flows(&self) -> &Flows {
         &self.flows
     }
 
-    /// Lets what is under way be taken, notes how far all is, and ends. Once is enough.
+    /// Finishes the work in progress, records every consumer's position, and ends. Idempotent.
     pub fn stop(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Running { runtime, outflows, workers, tasks, ending }) = running else { return };
-        // Nobody listens where no commands are taken.
+        // There is no listener if no commands are consumed.
         let _ = ending.send(true);
         runtime.block_on(async {
             for task in tasks {
-                // What it panicked of was printed.
+                // Its panic was already printed.
                 let _ = task.await;
             }
             for outflow in outflows {
@@ -149,7 +149,7 @@ impl Pipeline {
     }
 }
 
-/// How consumers are served.
+/// The shared parts from which each consumer is started.
 struct Serve<'a> {
     runtime: &'a Runtime,
     log: Arc<dyn Log>,
@@ -177,7 +177,7 @@ fn projection(engine: &dyn Engine, settings: &Settings) -> Result<Option<Project
     Projection::new(&url, engine.deployment_id(), options).map(Some)
 }
 
-/// What tells this process from others that work under the same names.
+/// A unique id that distinguishes this process from others that use the same consumer names.
 fn holder() -> Result<String, std::io::Error> {
     let host: String = rustix::system::uname()
         .nodename()

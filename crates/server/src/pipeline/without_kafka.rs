@@ -1,4 +1,4 @@
-//! In the place of `kafka.rs` in a binary that is built without it: asking for Kafka is an error that says so.
+//! Replaces `kafka.rs` in a binary built without Kafka: asking for Kafka is an error that says so.
 
 use std::sync::Arc;
 

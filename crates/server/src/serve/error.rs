@@ -1,4 +1,4 @@
-//! Why a server does not start, or ends.
+//! Why a server does not start, or stops.
 
 use std::net::SocketAddr;
 
@@ -8,16 +8,16 @@ use scarce_engine_redis::RedisError;
 use crate::pipeline::PipelineError;
 use crate::settings::Problem;
 
-/// Why a server does not start, or ends.
+/// Why a server does not start, or stops.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A port can be reached from outside although there is no password.
+    /// A port is reachable from outside although there is no password.
     #[error("{0}")]
     Exposed(Problem),
-    /// What outcomes depend on cannot be set so.
+    /// A setting that outcomes depend on is invalid.
     #[error("--set {set}: {reason}")]
     Set {
-        /// What was asked for.
+        /// The setting as given.
         set: String,
         /// What is wrong with it.
         reason: String,
@@ -27,7 +27,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
         /// What to do.
         advice: &'static str,
@@ -41,13 +41,13 @@ pub enum ServeError {
     /// The Redis engine did not start.
     #[error(transparent)]
     Redis(#[from] RedisError),
-    /// What flows out cannot be started.
+    /// The pipeline cannot start.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// A socket or a thread.
+    /// An error of a socket or a thread.
     #[error(transparent)]
     System(#[from] std::io::Error),
-    /// The thread of the RESP port ended by a panic, which was printed.
+    /// The thread of the RESP port panicked; the panic was printed.
     #[error("the thread of the RESP port failed")]
     PortFailed,
 }

@@ -1,5 +1,5 @@
-//! The Redis engine within another process, behind a port of this machine that only that process can
-//! use: whoever speaks the protocol needs no server beside it.
+//! The Redis engine within another process, behind a local port that only that process can use: a program
+//! that speaks the protocol needs no separate server.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::settings::{EngineChoice, Settings};
 /// How many random bytes the password has.
 const PASSWORD_BYTES: usize = 16;
 
-/// The port, which is served until this is dropped.
+/// The port, which is open until this is dropped.
 pub struct Inside {
     address: SocketAddr,
     password: String,
@@ -23,7 +23,7 @@ impl Inside {
     /// Connects to the Redis of the settings and serves it.
     ///
     /// # Errors
-    /// When it cannot be reached, or must not be used.
+    /// When it cannot be reached or must not be used.
     pub fn open(settings: &Settings) -> Result<Self, ServeError> {
         let settings = Settings { engine: EngineChoice::Redis, ..settings.clone() };
         // Other users of this machine can reach the port too.
@@ -35,13 +35,13 @@ impl Inside {
         Ok(Self { address, password, started: Some(started) })
     }
 
-    /// Where the port is.
+    /// The address of the port.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What callers must show there.
+    /// The password for it.
     #[must_use]
     pub fn password(&self) -> &str {
         &self.password
@@ -52,7 +52,7 @@ impl Drop for Inside {
     fn drop(&mut self) {
         if let Some(started) = self.started.take() {
             started.stop.request();
-            // Whoever asked has been answered, or knows that it was not.
+            // Callers have their answers by now, or know that none came.
             let _ = (started.join)();
         }
     }

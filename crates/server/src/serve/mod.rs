@@ -34,29 +34,29 @@ use crate::pipeline::Pipeline;
 use crate::settings::{EngineChoice, Settings};
 use ports::Ports;
 
-/// What a start is told besides the settings.
+/// Options of a start besides the settings.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Believe the system's clock although it is far beyond the last stamp of the log.
+    /// Accept the system's clock although it is far ahead of the log's last timestamp.
     pub accept_clock: bool,
-    /// Where the time comes from instead of the system.
+    /// The source of time in place of the system's clock.
     pub manual_clock: Option<ManualClock>,
-    /// What outcomes depend on, as `step_max=2`.
+    /// Settings that outcomes depend on, such as `step_max=2`.
     pub sets: Vec<String>,
 }
 
-/// An engine that runs, and serves RESP.
+/// A running engine that serves RESP.
 struct Started {
     engine: Arc<dyn Engine>,
     stop: Stop,
-    /// Waits until it has ended.
+    /// Waits until it ends.
     join: Box<dyn FnOnce() -> Result<(), ServeError>>,
-    /// Where the state is.
+    /// The location of the state.
     state_at: String,
     warnings: Vec<String>,
 }
 
-/// A server that runs.
+/// A running server.
 pub struct Server {
     started: Started,
     pipeline: Arc<Pipeline>,
@@ -66,10 +66,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts everything that the settings ask for; `progress` is told how far a recovery is.
+    /// Starts everything that the settings ask for; `progress` receives the progress of a recovery.
     ///
     /// # Errors
-    /// When a port, the engine or something of the pipeline cannot be started.
+    /// When a port, the engine or part of the pipeline cannot be started.
     pub fn start(
         settings: &Settings,
         options: &Options,
@@ -90,37 +90,37 @@ impl Server {
         Ok(Self { started, pipeline, http, resp_address, http_address })
     }
 
-    /// Where it speaks RESP.
+    /// The address of the RESP port.
     #[must_use]
     pub const fn resp_address(&self) -> SocketAddr {
         self.resp_address
     }
 
-    /// Where it speaks HTTP, if it does.
+    /// The address of the HTTP port, if there is one.
     #[must_use]
     pub const fn http_address(&self) -> Option<SocketAddr> {
         self.http_address
     }
 
-    /// Where the state is, in words.
+    /// The location of the state, in words.
     #[must_use]
     pub fn state_at(&self) -> &str {
         &self.started.state_at
     }
 
-    /// What is likely a mistake.
+    /// Settings that are likely mistakes.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.started.warnings
     }
 
-    /// What ends it from another thread.
+    /// A handle to stop it from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper { pipeline: self.pipeline.clone(), stop: self.started.stop.clone() }
     }
 
-    /// Waits until it has ended.
+    /// Waits until it ends.
     ///
     /// # Errors
     /// When the engine or its port failed.
@@ -134,21 +134,21 @@ impl Server {
     }
 }
 
-/// Ends a server.
+/// Stops a server.
 pub struct Stopper {
     pipeline: Arc<Pipeline>,
     stop: Stop,
 }
 
 impl Stopper {
-    /// What flows out ends before the engine, so that it is noted how far all is.
+    /// The pipeline ends before the engine, so that it can record its positions.
     pub fn stop(&self) {
         self.pipeline.stop();
         self.stop.request();
     }
 }
 
-/// What outcomes depend on, as the settings and `sets` say.
+/// The settings that outcomes depend on, from the settings and `sets`.
 fn state_settings(settings: &Settings, sets: &[String]) -> Result<state::StateSettings, ServeError> {
     let usual = match settings.engine {
         EngineChoice::Embedded => state::StateSettings::default(),

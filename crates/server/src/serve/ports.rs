@@ -1,4 +1,4 @@
-//! The ports, which are opened before the engine starts, so that one that is taken is told at once.
+//! The ports. They are opened before the engine starts, so that an address in use is reported at once.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Ports {
         Ok(Self { resp, http, access, started_at: Instant::now() })
     }
 
-    /// A RESP port of this machine on a free number, and nothing else.
+    /// A local RESP port on a free port number, and nothing else.
     pub(super) fn local(password: String) -> Result<Self, ServeError> {
         Ok(Self {
             resp: bind(SocketAddr::from(([127, 0, 0, 1], 0)))?,
@@ -44,12 +44,12 @@ impl Ports {
         })
     }
 
-    /// Where they are: RESP, and HTTP if it is to be served.
+    /// The addresses: RESP, and HTTP if it is enabled.
     pub(super) fn addresses(&self) -> Result<(SocketAddr, Option<SocketAddr>), ServeError> {
         Ok((self.resp.local_addr()?, self.http.as_ref().map(TcpListener::local_addr).transpose()?))
     }
 
-    /// What the RESP port's threads know together.
+    /// What the RESP port's threads share.
     pub(super) fn shared(&self, engine: Arc<dyn Engine>, manual_clock: Option<ManualClock>) -> Arc<Shared> {
         Arc::new(Shared {
             access: self.access.clone(),
@@ -62,12 +62,12 @@ impl Ports {
         })
     }
 
-    /// What serves RESP on one thread.
+    /// The reactor that serves RESP on one thread.
     pub(super) fn reactor(&self, shared: Arc<Shared>) -> std::io::Result<Reactor> {
         Reactor::new(self.resp.try_clone()?, shared)
     }
 
-    /// Begins to serve HTTP, where it is to be served.
+    /// Starts serving HTTP, if it is enabled.
     pub(super) fn serve_http(
         self,
         engine: &Arc<dyn Engine>,

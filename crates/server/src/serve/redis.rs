@@ -1,5 +1,5 @@
-//! The Redis engine: nothing is kept here, so the RESP port serves from a thread of its own and hands every
-//! command over.
+//! The Redis engine: it keeps no state here, so the RESP port runs on its own thread and hands every command
+//! over.
 
 use std::sync::Arc;
 
