@@ -1,4 +1,4 @@
-//! Talking to a RESP port, as any client would.
+//! A client for the RESP port, like any other client.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use redis::{Cmd, Connection, ConnectionLike, Value};
 /// Why a request was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody answers there.
+    /// Nothing answers at the address.
     #[error("cannot reach {address}; is 'scarce serve' running there?")]
     Unreachable {
         /// Where.
@@ -16,10 +16,10 @@ pub enum ClientError {
         #[source]
         source: redis::RedisError,
     },
-    /// The connection broke before the answer was read, so the outcome is not known.
+    /// The connection broke before the answer was read, so the outcome is unknown.
     #[error("the connection broke before the answer came; ask again with the same id")]
     Broken(#[source] redis::RedisError),
-    /// The server refused what every server answers.
+    /// The server answered an error to a command that every server supports.
     #[error("{0}")]
     Refused(String),
 }
@@ -30,14 +30,14 @@ pub struct Client {
     packed: Vec<u8>,
 }
 
-/// How long to try to connect.
+/// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Client {
     /// Connects to `host:port`.
     ///
     /// # Errors
-    /// When nobody answers there.
+    /// When nothing answers at the address.
     pub fn connect(address: &str, password: Option<&str>) -> Result<Self, ClientError> {
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
         let user = password.map(|password| format!(":{password}@")).unwrap_or_default();
@@ -46,18 +46,18 @@ impl Client {
         Ok(Self { connection, packed: Vec::new() })
     }
 
-    /// How long an answer may take.
+    /// Sets the timeout for an answer.
     ///
     /// # Errors
-    /// When the socket refuses.
+    /// When the system refuses.
     pub fn set_timeout(&self, timeout: Duration) -> Result<(), ClientError> {
         self.connection.set_read_timeout(Some(timeout)).map_err(ClientError::Broken)
     }
 
-    /// How long the server may take to accept what is sent.
+    /// Sets the timeout for the server to accept what is sent.
     ///
     /// # Errors
-    /// When the socket refuses.
+    /// When the system refuses.
     pub fn set_send_timeout(&self, timeout: Duration) -> Result<(), ClientError> {
         self.connection.set_write_timeout(Some(timeout)).map_err(ClientError::Broken)
     }
@@ -65,12 +65,12 @@ impl Client {
     /// Sends packed commands without waiting for their answers.
     ///
     /// # Errors
-    /// When the connection broke; some may be carried out.
+    /// When the connection broke; some commands may be carried out.
     pub fn send(&mut self, packed: &[u8]) -> Result<(), ClientError> {
         self.connection.send_packed_command(packed).map_err(ClientError::Broken)
     }
 
-    /// Reads the next answer to what was sent. Errors of the server are values.
+    /// Reads the next answer. Errors of the server are values.
     ///
     /// # Errors
     /// When the connection broke.
@@ -90,7 +90,7 @@ impl Client {
     /// Sends many commands at once and reads their answers, in order.
     ///
     /// # Errors
-    /// When the connection broke; some may have been carried out.
+    /// When the connection broke; some commands may have been carried out.
     pub fn pipeline<W: AsRef<[u8]>, C: AsRef<[W]>>(
         &mut self,
         commands: &[C],
@@ -103,7 +103,7 @@ impl Client {
     }
 }
 
-/// Appends a command as it goes over the wire.
+/// Appends a command in wire format.
 pub fn pack<W: AsRef<[u8]>>(words: &[W], out: &mut Vec<u8>) {
     let mut command = Cmd::new();
     for word in words {
@@ -112,7 +112,7 @@ pub fn pack<W: AsRef<[u8]>>(words: &[W], out: &mut Vec<u8>) {
     command.write_packed_command(out);
 }
 
-/// A text in an answer, where it is one.
+/// An answer as text, if it is one.
 #[must_use]
 pub fn text(value: &Value) -> Option<String> {
     match value {
@@ -123,7 +123,7 @@ pub fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// An integer in an answer, where it is one.
+/// An answer as an integer, if it is one.
 #[must_use]
 pub fn integer(value: &Value) -> Option<i64> {
     match value {
@@ -132,19 +132,19 @@ pub fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// What a mutating command was answered.
+/// The answer to a mutating command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// Applied, with these values.
     Applied(Vec<Value>),
-    /// Refused, with a code word and its facts.
+    /// Refused, with a code and its facts.
     Refused(String, Vec<Value>),
     /// An error of the server.
     Error(String),
 }
 
 impl Reply {
-    /// Reads an answer.
+    /// Parses an answer.
     #[must_use]
     pub fn of(value: Value) -> Self {
         match value {

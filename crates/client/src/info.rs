@@ -1,32 +1,32 @@
-//! What `INFO` says of a server's log, read by names.
+//! Parses what `INFO` says about a server's log.
 
 use std::collections::BTreeMap;
 
 use super::{Client, ClientError, Reply, text};
 
-/// Where the log of a partition begins and ends.
+/// The range of a partition's log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The first sequence that the log still has; 1 where nothing was trimmed.
+    /// The first sequence that the log still has; 1 if nothing was trimmed.
     pub first: u64,
-    /// The last sequence that is durable; 0 where there is none, nothing where the server cannot say just now.
+    /// The last durable sequence; 0 if there is none, `None` if the server cannot say at the moment.
     pub last: Option<u64>,
 }
 
 /// A server's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// Whose log it is: 32 hexadecimal digits.
+    /// The id of the deployment: 32 hexadecimal digits.
     pub deployment_id: String,
-    /// Each partition's.
+    /// The log of each partition.
     pub partitions: BTreeMap<u32, Extent>,
 }
 
 impl Info {
-    /// Asks a server.
+    /// Queries a server.
     ///
     /// # Errors
-    /// When it does not answer, or refuses.
+    /// When it does not answer or refuses.
     pub fn ask(client: &mut Client) -> Result<Self, ClientError> {
         let answer = client.call(&["INFO"])?;
         match Reply::of(answer.clone()) {
@@ -51,7 +51,7 @@ impl Info {
     }
 }
 
-/// A figure of a line such as `a=1,b=2`.
+/// A number in a line such as `a=1,b=2`.
 fn figure(line: &str, name: &str) -> Option<u64> {
     let mut pairs = line.trim().split(',').filter_map(|pair| pair.split_once('='));
     pairs.find(|(its, _)| *its == name)?.1.parse().ok()

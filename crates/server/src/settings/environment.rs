@@ -1,4 +1,4 @@
-//! The layer of variables.
+//! The layer of environment variables.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use super::table::{SETTINGS, Spec, VARIABLE_PREFIX};
 use super::value::Kind;
 use super::{FILE_SUFFIX, meant};
 
-/// What variables say. An empty one says nothing, as is usual where variables are passed on.
+/// Reads the variables. An empty one counts as unset, because some tools pass variables on empty.
 pub(super) fn read(environment: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Given> {
     let mut given = Vec::new();
     for (name, value) in environment {
@@ -50,7 +50,7 @@ fn setting(
     }
 }
 
-/// The setting of a variable, and whether the value names a file that holds the secret.
+/// The setting that a variable sets, and whether its value names a file with the secret.
 fn find(name: &str) -> Option<(&'static Spec, bool)> {
     let suffix = FILE_SUFFIX.to_ascii_uppercase();
     SETTINGS.iter().find_map(|spec| {
@@ -60,11 +60,11 @@ fn find(name: &str) -> Option<(&'static Spec, bool)> {
     })
 }
 
-/// How many letters may be wrong in a name that is still taken for a setting's.
+/// The maximum number of typos in a name that still counts as a setting's.
 const SLIPS_MAX: usize = 2;
 
-/// Not every unknown variable is a mistake: orchestrators set some for every service that is called
-/// `scarce`, such as `SCARCE_PORT_7379_TCP`.
+/// Not every unknown variable is a mistake: orchestrators set some for any service called `scarce`, such as
+/// `SCARCE_PORT_7379_TCP`.
 fn looks_like_a_setting(name: &str) -> bool {
     let is_other = name == format!("{VARIABLE_PREFIX}CONFIG");
     let is_near =

@@ -12,7 +12,7 @@ use super::value::Kind;
 use super::{find, meant};
 use crate::nearest::nearest;
 
-/// What a file says.
+/// Reads a file.
 pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<Given> {
     match std::fs::read_to_string(path) {
         Ok(text) => parse(path, &text, problems),
@@ -25,11 +25,11 @@ pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<Given> {
     }
 }
 
-/// What a file's text says.
+/// Parses a file's text.
 pub(super) fn parse(path: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec<Given> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        // What a broken file says is guesswork, so only how it is broken is reported.
+        // The content of a broken file is guesswork, so only syntax errors are reported.
         problems.extend(errors.iter().map(|error| {
             let place = Place::of(path, text, error.span().map_or(0, |span| span.start));
             Problem::error(Some(place), format!("is no TOML here: {}", error.message()), "correct the line")
@@ -54,7 +54,7 @@ impl Reader<'_> {
     }
 
     fn table(&mut self, section: &str, table: &DeTable<'_>) {
-        // In the order of the file, which the table does not keep.
+        // In the order of the file, which the table does not preserve.
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         for (name, value) in entries {
@@ -132,7 +132,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|spec| spec.key.rsplit_once('.')).map(|(section, _)| section)
 }
 
-/// The value as a text, if it is written as its kind must be.
+/// The value as text, if it has the type that its kind requires.
 fn written(kind: Kind, value: &DeValue<'_>) -> Option<String> {
     match (kind, value) {
         (Kind::Text | Kind::Url | Kind::Secret, DeValue::String(text)) => Some(text.to_string()),
@@ -144,7 +144,7 @@ fn written(kind: Kind, value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// What stands there instead.
+/// The type that the file has instead.
 fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -157,7 +157,7 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// How it would be right.
+/// A correct example.
 fn example(spec: &Spec, by_file: bool, key: &str) -> String {
     let last = key.rsplit_once('.').map_or(key, |(_, last)| last);
     match (spec.default, if by_file { Kind::Text } else { spec.kind }) {

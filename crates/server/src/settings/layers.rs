@@ -1,4 +1,4 @@
-//! From layers to settings: which value counts, and where it comes from.
+//! From layers to settings: which value wins, and where it comes from.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,18 +13,18 @@ use super::{environment, file, read_secret};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The table.
+    /// The table's default.
     Default,
-    /// A file.
+    /// A configuration file.
     File {
-        /// Where in the file.
+        /// The position in the file.
         place: Place,
-        /// Under which key.
+        /// The key.
         key: String,
     },
-    /// A variable of this name.
+    /// The environment variable of this name.
     Environment(String),
-    /// A flag of this name, with its hyphens.
+    /// The flag of this name, including its hyphens.
     Flag(String),
 }
 
@@ -71,34 +71,34 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value that a layer gives to a setting.
+/// A value that a layer assigns to a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The setting's key.
     pub key: &'static str,
-    /// The value as a text; for a secret in a file, the file's name.
+    /// The value as text; for a secret in a file, the file's name.
     pub text: String,
-    /// Whether the text names a file that holds the value.
+    /// Whether the text names a file that contains the value.
     pub by_file: bool,
     /// Where it comes from.
     pub origin: Origin,
 }
 
-/// Where settings are taken from.
+/// The sources of settings.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The file that was asked for; it must exist.
+    /// The requested configuration file; it must exist.
     pub config: Option<PathBuf>,
-    /// The files that are read where none was asked for, if they exist; a later one wins.
+    /// The default files, read if none was requested and if they exist; later ones win.
     pub usual_files: Vec<PathBuf>,
     /// The process's variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// What flags say.
+    /// Values from flags.
     pub flags: Vec<Given>,
 }
 
 impl Sources {
-    /// The usual files and the variables of this process, with a file and flags.
+    /// The default files and the variables of this process, plus a file and flags.
     #[must_use]
     pub fn of_process(config: Option<PathBuf>, flags: Vec<Given>) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Sources {
         }
     }
 
-    /// The files that are read, in the order of the layers.
+    /// The files to read, in the order of the layers.
     fn files(&self) -> Vec<PathBuf> {
         let name = format!("{VARIABLE_PREFIX}CONFIG");
         let variable = self.environment.iter().find(|(key, value)| *key == *name && !value.is_empty());
@@ -120,18 +120,18 @@ impl Sources {
     }
 }
 
-/// One setting as it is to be shown.
+/// A setting for display.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// Its row.
+    /// Its row in the table.
     pub spec: &'static Spec,
-    /// Its value as a text; `None` where it is not set, and never a secret.
+    /// Its value as text; `None` if unset, and never a secret.
     pub text: Option<String>,
     /// Where it comes from.
     pub origin: Origin,
 }
 
-/// Settings, and how they came to be.
+/// The settings and their origins.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The settings.
@@ -140,17 +140,17 @@ pub struct Loaded {
     pub shown: Vec<Shown>,
     /// The files that were read.
     pub files: Vec<PathBuf>,
-    /// What is likely a mistake.
+    /// Settings that are likely mistakes.
     pub warnings: Vec<Problem>,
 }
 
-/// What of a secret is shown.
+/// Shown in place of a secret.
 const SECRET_SHOWN: &str = "(set)";
 
-/// Puts the layers on each other.
+/// Merges the layers.
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the layers; warnings are among it.
+/// Everything that is wrong, in the order of the layers, including warnings.
 pub fn load(sources: &Sources) -> Result<Loaded, Vec<Problem>> {
     let mut problems = Vec::new();
     let files = sources.files();
@@ -173,7 +173,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, Vec<Problem>> {
     Ok(Loaded { settings, shown, files, warnings: problems })
 }
 
-/// The value of the topmost layer that gives one, or else the default.
+/// The value from the topmost layer that has one, or else the default.
 fn topmost(spec: &'static Spec, layers: &[Vec<Given>]) -> Option<Given> {
     let given = layers.iter().rev().find_map(|layer| layer.iter().find(|given| given.key == spec.key));
     given.cloned().or_else(|| {
@@ -182,7 +182,7 @@ fn topmost(spec: &'static Spec, layers: &[Vec<Given>]) -> Option<Given> {
     })
 }
 
-/// The text that counts: what the file holds, where a file is named.
+/// The effective text: the content of the file, if a file is named.
 fn value(given: &Given, problems: &mut Vec<Problem>) -> Option<String> {
     if !given.by_file {
         return Some(given.text.clone());
@@ -195,7 +195,7 @@ fn value(given: &Given, problems: &mut Vec<Problem>) -> Option<String> {
         .ok()
 }
 
-/// Within one layer nothing says which of two values is meant.
+/// Rejects duplicates: within one layer, nothing says which of two values is meant.
 fn check_twice(layer: &[Given], problems: &mut Vec<Problem>) {
     for (at, later) in layer.iter().enumerate() {
         let Some(first) = layer[..at].iter().find(|first| first.key == later.key) else { continue };

@@ -1,9 +1,8 @@
 //! The settings of `scarce serve`, in layers: defaults, then files, then variables, then flags. A
 //! later layer wins.
 //!
-//! One table ([`table`]) declares them all. Files are read with the positions of what stands in them,
-//! so that every complaint names line and column; this is why they are not folded through a generic
-//! deserializer, which forgets positions.
+//! One table ([`table`]) declares them all. Files are parsed with positions, so that every problem names line
+//! and column; a generic deserializer would lose the positions.
 
 mod environment;
 mod file;
@@ -30,7 +29,7 @@ pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 use crate::nearest::nearest;
 
 impl Settings {
-    /// The ports that can be reached from outside although there is no password.
+    /// The ports that are reachable from outside although there is no password.
     #[must_use]
     pub fn exposed(&self) -> Option<Problem> {
         if self.password.is_some() {
@@ -48,10 +47,10 @@ impl Settings {
     }
 }
 
-/// What a secret's key has in addition where its value is the name of a file.
+/// The suffix of a secret's key whose value is the name of a file.
 pub const FILE_SUFFIX: &str = "_file";
 
-/// The setting of a key in a file, and whether the value names a file that holds the secret.
+/// The setting of a key in a file, and whether its value names a file with the secret.
 fn find(key: &str) -> Option<(&'static Spec, bool)> {
     SETTINGS.iter().find_map(|spec| {
         let by_file = spec.kind == Kind::Secret
@@ -60,7 +59,7 @@ fn find(key: &str) -> Option<(&'static Spec, bool)> {
     })
 }
 
-/// The setting that somebody may have meant: one whose last part it is, or the one most like it.
+/// The setting that a mistyped key was meant to be: one that ends with it, or the most similar one.
 fn meant(key: &str) -> Option<&'static Spec> {
     let last = key.rsplit_once('.').map_or(key, |(_, last)| last);
     let of = |name: &str, part: fn(&Spec) -> &'static str| SETTINGS.iter().find(|spec| part(spec) == name);

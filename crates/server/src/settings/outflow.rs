@@ -1,4 +1,4 @@
-//! Settings of what flows out: databases, brokers, where settlements go.
+//! Settings of the pipeline: databases, brokers, the target of settlements.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use scarce_delivery::AccountTemplate;
 use super::table::{Settings, Spec};
 use super::value::{Kind, Password, Setting};
 
-/// What is shown in the place of a password within an address.
+/// Shown in place of a password within an address.
 const MASK: &str = "…";
 
-/// An address without the password that may be in it.
+/// An address without its password.
 #[must_use]
 pub fn masked(address: &str) -> String {
     let parts = || {
@@ -22,12 +22,12 @@ pub fn masked(address: &str) -> String {
     parts().unwrap_or_else(|| address.to_owned())
 }
 
-/// Where a database is. It is shown without its password.
+/// The address of a database. It is displayed without its password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SqlUrl(String);
 
 impl SqlUrl {
-    /// The whole address, with a password that is kept elsewhere put where it belongs.
+    /// The full address; a password stored separately is inserted.
     #[must_use]
     pub fn reveal(&self, password: Option<&str>) -> String {
         let parts = || {
@@ -40,7 +40,7 @@ impl SqlUrl {
     }
 }
 
-/// A text as a part of an address.
+/// Percent-encodes a text for use in an address.
 fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let shown = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
@@ -73,7 +73,7 @@ impl Setting for Option<SqlUrl> {
 }
 
 impl Settings {
-    /// The address of the database that is projected into, with its password.
+    /// The address of the projection's database, with its password.
     #[must_use]
     pub fn sql_url(&self) -> Option<String> {
         let password = self.sql_password.as_ref().map(Password::reveal);
@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// Settings of librdkafka, by their names.
+/// Settings of librdkafka by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties(pub Vec<(String, String)>);
 
@@ -107,14 +107,14 @@ impl Setting for Properties {
     }
 }
 
-/// Where claimed red packets are credited.
+/// The target of credits for claimed red packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettlementChoice {
     /// Nowhere.
     Off,
-    /// On accounts of the engine.
+    /// Accounts of the engine.
     Engine,
-    /// By a balance system of one's own, at this address.
+    /// An external balance system at this address.
     Outside(String),
 }
 

@@ -1,21 +1,21 @@
-//! What is wrong with settings, where, and what to do.
+//! What is wrong with settings, where, and how to fix it.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where in a file; line and column count from 1, columns in characters.
+/// A position in a file; line and column count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file.
     pub path: PathBuf,
-    /// The line; 0 where the file as a whole is meant.
+    /// The line; 0 for the file as a whole.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
 impl Place {
-    /// The place of a byte of the file's text.
+    /// The position of a byte in the file's text.
     #[must_use]
     pub fn of(path: impl Into<PathBuf>, text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
@@ -35,26 +35,26 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something that is wrong, or that is likely a mistake.
+/// A setting that is wrong or likely a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Whether the server can start in spite of it.
     pub is_warning: bool,
-    /// Where, if in a file.
+    /// The position, if in a file.
     pub place: Option<Place>,
     /// What is wrong.
     pub text: String,
-    /// What to do about it.
+    /// How to fix it.
     pub advice: String,
 }
 
 impl Problem {
-    /// What keeps the server from starting.
+    /// A problem that prevents the server from starting.
     pub fn error(place: Option<Place>, text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { is_warning: false, place, text: text.into(), advice: advice.into() }
     }
 
-    /// What is likely a mistake.
+    /// A likely mistake.
     pub fn warning(place: Option<Place>, text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { is_warning: true, place, text: text.into(), advice: advice.into() }
     }
@@ -69,7 +69,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that keeps the settings from being used, each on a line of its own.
+/// All errors that prevent using the settings, one per line.
 #[must_use]
 pub fn listed(problems: &[Problem]) -> String {
     let errors = problems.iter().filter(|problem| !problem.is_warning).map(Problem::to_string);

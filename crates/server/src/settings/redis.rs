@@ -1,4 +1,4 @@
-//! What the Redis engine is opened with.
+//! The options with which the Redis engine is opened.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use scarce_engine_redis::address::{Login, Tls};
 use super::{Password, Settings};
 
 impl Settings {
-    /// The engine's settings; files are read. What outcomes depend on is left as it is by default.
+    /// The engine's options; files are read. Settings that outcomes depend on keep their defaults.
     ///
     /// # Errors
     /// When a file cannot be read, or a certificate is given without its key.

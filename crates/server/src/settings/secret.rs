@@ -1,8 +1,8 @@
-//! Secrets that are kept in files of their own.
+//! Secrets in separate files.
 
 use std::path::Path;
 
-/// The secret in a file, without the line's end.
+/// Reads the secret in a file, without the trailing newline.
 ///
 /// # Errors
 /// What is wrong, and with which file.

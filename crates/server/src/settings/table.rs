@@ -1,5 +1,5 @@
-//! The table of settings: each one's name, default, bounds, unit and meaning. Flags, variables, the
-//! file's keys, `scarce config` and the struct that the server takes are made from it.
+//! The table of settings: each one's name, default, bounds, unit and meaning. Flags, variables, the file's
+//! keys, `scarce config` and the server's settings struct are generated from it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,71 +13,71 @@ use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// The key in a file, with the section in front: `journal.segment_mib`.
+    /// The key in a file, prefixed with its section: `journal.segment_mib`.
     pub key: &'static str,
-    /// Under which heading it is listed.
+    /// The heading under which it is listed.
     pub heading: &'static str,
-    /// What it is when nobody sets it, as it would be written; `None` where it is then not set at all.
+    /// The default as it would be written; `None` if the setting is unset by default.
     pub default: Option<&'static str>,
-    /// What stands for the value in a usage line.
+    /// The placeholder for the value in a usage line.
     pub value_name: &'static str,
-    /// How it is written.
+    /// How its value is written.
     pub kind: Kind,
-    /// The smallest number.
+    /// The minimum of a number.
     pub min: u64,
-    /// The largest number.
+    /// The maximum of a number.
     pub max: u64,
-    /// What a number counts.
+    /// The unit of a number.
     pub unit: Option<&'static str>,
-    /// What it does, in a sentence.
+    /// What it does, in one sentence.
     pub meaning: &'static str,
     shape: fn(&Self) -> String,
     can_read: fn(&Self, &str) -> bool,
 }
 
 impl Spec {
-    /// Says what a text must be, unless it is that.
+    /// Checks a text.
     ///
     /// # Errors
-    /// What it must be, to follow "must be".
+    /// The requirement that the text violates, to follow "must be".
     pub fn check(&self, text: &str) -> Result<(), String> {
         if (self.can_read)(self, text) { Ok(()) } else { Err(self.shape()) }
     }
 
-    /// What a text must be, to follow "must be".
+    /// The requirement on a text, to follow "must be".
     #[must_use]
     pub fn shape(&self) -> String {
         (self.shape)(self)
     }
 
-    /// The key without its section. No two settings share it, so it stands alone as flag and variable.
+    /// The key without its section. It is unique, so flags and variables use it alone.
     #[must_use]
     pub fn short_key(&self) -> &'static str {
         self.key.rsplit_once('.').map_or(self.key, |(_, last)| last)
     }
 
-    /// The flag, without its hyphens.
+    /// The flag without its hyphens.
     #[must_use]
     pub fn flag(&self) -> String {
         self.short_key().replace('_', "-")
     }
 
-    /// The variables that set it: by the short key, and by the whole key.
+    /// The variables that set it: by the short key and by the full key.
     #[must_use]
     pub fn variables(&self) -> [String; 2] {
         [variable(self.short_key()), variable(self.key)]
     }
 }
 
-/// What begins the name of every variable.
+/// The prefix of every variable.
 pub const VARIABLE_PREFIX: &str = "SCARCE_";
 
-/// The variable of a key: upper case, two underscores for the point.
+/// The variable of a key: upper case, with two underscores for the dot.
 fn variable(key: &str) -> String {
     format!("{VARIABLE_PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }
 
-/// Declares the settings: the struct of all, and their table.
+/// Declares the settings: the struct and the table.
 macro_rules! settings {
     ($($heading:literal: $($field:ident: $type:ty, $key:literal = $default:expr, $value:literal
         {$($detail:ident: $is:expr),*} $meaning:literal;)*)*) => {
@@ -104,11 +104,11 @@ macro_rules! settings {
         },)*)*];
 
         impl Settings {
-            /// The values of texts that were checked; those that are absent are not set.
+            /// Builds the settings from checked texts; absent ones stay unset.
             pub(super) fn read(text_of: impl Fn(&str) -> Option<String>) -> Result<Self, &'static str> {
                 let mut rows = SETTINGS.iter();
                 Ok(Self { $($($field: {
-                    // One row was made for each field, in this order.
+                    // There is one row for each field, in the same order.
                     let spec = rows.next().ok_or($key)?;
                     match text_of($key) {
                         Some(text) => <$type as Setting>::read(&text, spec).ok_or($key)?,

@@ -8,7 +8,7 @@ fn variables(pairs: &[(&str, &str)]) -> Sources {
     Sources { environment, ..Sources::default() }
 }
 
-/// What a file's text gives, and everything that is wrong with it.
+/// The values and the problems of a file's text.
 fn parsed(text: &str) -> (Vec<Given>, Vec<String>) {
     let mut problems = Vec::new();
     let given = file::parse(Path::new("f.toml"), text, &mut problems);

@@ -1,4 +1,4 @@
-//! What a setting can be: how it is read from a text, and what is said when it cannot be.
+//! The types of settings: how each is parsed, and the error message when that fails.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use scarce_engine_redis::address::{Address, SHAPE};
 
 use super::table::Spec;
 
-/// How a setting is written.
+/// How a setting's value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A text, in quotes in a file.
@@ -18,9 +18,9 @@ pub enum Kind {
     Integer,
     /// True or false.
     Switch,
-    /// An address, which is shown without the password that may be in it.
+    /// An address, which is displayed without its password.
     Url,
-    /// A text that is never shown, and that may also be given by the name of a file that holds it.
+    /// A text that is never displayed, and that can also be given by the name of a file that contains it.
     Secret,
 }
 
@@ -29,13 +29,13 @@ pub trait Setting: Sized {
     /// How it is written.
     const KIND: Kind;
 
-    /// What a text must be to be read, to follow "must be".
+    /// The requirement on a text, to follow "must be".
     fn shape(spec: &Spec) -> String;
 
-    /// The value of a text, unless it has not the shape.
+    /// Parses a text; `None` if it has the wrong shape.
     fn read(text: &str, spec: &Spec) -> Option<Self>;
 
-    /// What it is where there is no default and nobody sets it.
+    /// The value if there is no default and nothing sets it.
     fn unset() -> Option<Self> {
         None
     }
@@ -65,7 +65,7 @@ impl Setting for SocketAddr {
     }
 }
 
-/// An address that may be `off`.
+/// An address or `off`.
 impl Setting for Option<SocketAddr> {
     const KIND: Kind = Kind::Text;
 
@@ -90,7 +90,7 @@ impl Setting for u64 {
     }
 }
 
-/// A number that need not be set.
+/// An optional number.
 impl Setting for Option<u64> {
     const KIND: Kind = Kind::Integer;
 
@@ -135,7 +135,7 @@ impl Setting for bool {
     }
 }
 
-/// What callers must show. It is never printed.
+/// A password. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -169,12 +169,12 @@ impl Setting for Option<Password> {
     }
 }
 
-/// Which engine decides.
+/// The engine that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
     /// State in memory and a journal on this machine's disk.
     Embedded,
-    /// Everything in a Redis or Valkey.
+    /// All state in a Redis or Valkey server.
     Redis,
 }
 
@@ -194,7 +194,7 @@ impl Setting for EngineChoice {
     }
 }
 
-/// Where a Redis is, without user and password, which are kept apart.
+/// The address of a Redis, without user and password, which are kept separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisUrl(String);
 
@@ -216,7 +216,7 @@ impl Setting for RedisUrl {
     }
 }
 
-/// How safe a change must be before it is answered.
+/// How durable a change must be before it is answered.
 impl Setting for Durability {
     const KIND: Kind = Kind::Text;
 
