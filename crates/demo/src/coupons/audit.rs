@@ -1,4 +1,4 @@
-//! The comparison: what the shoppers were told against what the log says and the server shows.
+//! The audit: what the shoppers were told, compared with the log and with what the server shows.
 
 use serde_json::json;
 
@@ -9,15 +9,15 @@ use super::ledger::{Ledger, day_of};
 use super::shoppers::{EVENING, Errand, MIDNIGHT, Shoppers, device_name, limits, user_name};
 use scarce_client::text;
 
-/// What the server shows in the end.
+/// What the server shows at the end.
 pub(super) struct Shown {
-    /// How many claims `COUPON.GET` shows.
+    /// The number of claims that `COUPON.GET` shows.
     pub(super) claimed: u64,
-    /// What `COUPON.CHECK` answers for each user, in their order.
+    /// The answers of `COUPON.CHECK` for each user, in order.
     pub(super) checks: Vec<Answer>,
 }
 
-/// All that is compared.
+/// All the evidence.
 pub(super) struct Evidence<'a> {
     pub(super) crowd: Shoppers,
     pub(super) told: Told<'a, Shoppers>,
@@ -62,7 +62,7 @@ impl Evidence<'_> {
         proof.judge("no limit is exceeded", exceeded.is_empty(), text, figures);
     }
 
-    /// The last millisecond of the evening counts in the one day, the next in the other.
+    /// The last millisecond of the evening belongs to one day, the next millisecond to the other.
     fn judge_midnight(&self, proof: &mut Proof) {
         let Ledger { days, wrong_days, .. } = self.ledger;
         let [before, after] = [EVENING, MIDNIGHT].map(|at| days.get(&day_of(at)).copied().unwrap_or(0));
@@ -76,7 +76,7 @@ impl Evidence<'_> {
         proof.judge("the day turns at midnight", *wrong_days == 0 && others == 0, text, figures);
     }
 
-    /// What the server would answer now follows from the recount.
+    /// The server's current answers match the recount.
     fn judge_counters(&self, proof: &mut Proof) {
         let Shown { claimed, checks } = &self.shown;
         let day = day_of(MIDNIGHT);

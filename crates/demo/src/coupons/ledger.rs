@@ -1,4 +1,4 @@
-//! What the log says of the claims, counted here again: by subject, and by day as the stamps say.
+//! The claims in the log, recounted here: by subject, and by the day of their timestamps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,52 +9,52 @@ use super::shoppers::{COUPON, DAY_MS, Limit, OFFSET_MINUTES, limits};
 use crate::failure::DemoError;
 use scarce_client::{integer, text};
 
-/// A claim as the log has it.
+/// A claim in the log.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) user: String,
     device: String,
-    /// The local day of its stamp, in days since 1970.
+    /// The local day of its timestamp, in days since 1970.
     pub(super) day: u64,
     pub(super) redeemed: u64,
-    /// It was used by somebody whose it is not.
+    /// It was used by someone other than its owner.
     pub(super) is_stolen: bool,
 }
 
-/// What a limit counts apart: its name, whom, and the day, or 0 where it counts for good.
+/// A counter of a limit: the limit's name, the subject, and the day, or 0 for a limit without days.
 type Window = (&'static str, String, u64);
 
-/// The log, folded.
+/// The folded log.
 #[derive(Default)]
 pub(super) struct Ledger {
     limits: Vec<Limit>,
     pub(super) claims: BTreeMap<u64, Claim>,
-    /// What is counted in every window.
+    /// The count of each window.
     pub(super) counts: BTreeMap<Window, u64>,
-    /// The most that was ever counted in a window of each limit.
+    /// The highest count in any window of each limit.
     pub(super) peaks: BTreeMap<&'static str, u64>,
-    /// Windows that ever counted more than their limit allows.
+    /// Windows that ever exceeded their limit.
     pub(super) exceeded: BTreeSet<Window>,
-    /// How many claims were made on each day, and those that the engine counts in another.
+    /// The number of claims on each day, and of those that the engine counts in another.
     pub(super) days: BTreeMap<u64, u64>,
     pub(super) wrong_days: u64,
     pub(super) revoked: u64,
-    /// Revocations that gave back otherwise than these rules do, and serials out of turn.
+    /// Revocations whose effect differs from these rules, and serials out of order.
     pub(super) deviations: u64,
     pub(super) effects: Effects,
-    /// What was left after each claim, and where the kill and midnight stand among these.
+    /// What was left after each claim, and the indices of the kill and of midnight.
     pub(super) levels: Vec<u64>,
     pub(super) killed_at: Option<usize>,
     pub(super) midnight_at: Option<usize>,
 }
 
-/// The local day of a stamp, in days since 1970.
+/// The local day of a timestamp, in days since 1970.
 pub(super) fn day_of(at: u64) -> u64 {
     (at + OFFSET_MINUTES * 60_000) / DAY_MS
 }
 
 impl Limit {
-    /// The window in which it counts a claim.
+    /// The window in which this limit counts a claim.
     fn window(&self, claim: &Claim, day: u64) -> Window {
         let whom = match self.per {
             None => String::new(),
@@ -136,7 +136,7 @@ impl Ledger {
         Some(())
     }
 
-    /// What was given back counts no more, which is right where the window still runs.
+    /// A revoked claim no longer counts, if its window is still open.
     fn revoke(&mut self, event: &Event) -> Option<()> {
         let serial = event.number("serial")?;
         let given_back: Vec<String> = list(event, "given_back").iter().filter_map(text).collect();
@@ -154,8 +154,8 @@ impl Ledger {
         Some(())
     }
 
-    /// What a claim of this user is to be answered on a day: the first limit in its way and what it
-    /// has counted.
+    /// The expected answer to this user's claim on a day: the first limit that blocks it and that limit's
+    /// count.
     pub(super) fn in_the_way(&self, user: &str, device: &str, day: u64) -> Option<(&'static str, u64)> {
         let claim =
             Claim { user: user.to_owned(), device: device.to_owned(), day, redeemed: 0, is_stolen: false };

@@ -1,5 +1,5 @@
-//! `scarce demo coupons`: four limits on one coupon, a crowd that tries more than each of them allows,
-//! a server that is killed in the evening, and midnight in the middle of the rush.
+//! `scarce demo coupons`: four limits on one coupon, a crowd that tries to exceed each of them, a server that
+//! is killed in the evening, and midnight in the middle of the rush.
 
 mod audit;
 mod ledger;
@@ -25,7 +25,7 @@ use crate::args::{CouponPlant, Coupons};
 use crate::failure::{DemoError, Verdict};
 use scarce_client::Client;
 
-/// How many coupons there are for every two users, where it is not said.
+/// The default number of coupons for every two users.
 const PER_TWO_USERS: u64 = 5;
 
 pub(super) fn run(options: &Coupons) -> Result<Verdict, DemoError> {
@@ -96,14 +96,14 @@ fn shown(client: &mut Client, users: u64) -> Result<Shown, DemoError> {
     Ok(Shown { claimed, checks })
 }
 
-/// Tampers with the evidence, never with the judgement.
+/// Tampers with the evidence, never with the verdict.
 fn falsify(plant: CouponPlant, log: &mut Log, record: &mut Record<Shoppers>) {
     match plant {
         CouponPlant::LostClaim => {
             let ask = Ask::new("claim/lost".to_owned(), Errand::Claim { user: 0 });
             record.known.insert(ask.id.clone(), Known::acknowledged(ask, invented(&[i64::MAX])));
         }
-        // As if somebody had got through twice more on the same day.
+        // As if someone had exceeded the daily limit by two claims.
         CouponPlant::OverLimit => {
             for serial in [i64::MAX - 1, i64::MAX] {
                 log.plant_copy("coupon.claimed", |claim| claim.set("serial", Value::Int(serial)));
@@ -120,10 +120,10 @@ fn falsify(plant: CouponPlant, log: &mut Log, record: &mut Record<Shoppers>) {
     }
 }
 
-/// How wide the longest bar is.
+/// The width of the longest bar.
 const BAR: u64 = 40;
 
-/// What was left, from the log, and which limits stood in the way.
+/// What was left, from the log, and which limits refused claims.
 fn pictures(stage: &Stage<Shoppers>, ledger: &Ledger) -> Vec<String> {
     let mark = stage.crash_mark();
     let marks: Vec<_> = [(ledger.killed_at, mark.as_str()), (ledger.midnight_at, "midnight")]

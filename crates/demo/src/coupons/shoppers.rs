@@ -1,5 +1,5 @@
-//! The shoppers: each wants more coupons than the limits allow, on the evening before a great day and
-//! in its first minutes.
+//! The shoppers: each wants more coupons than the limits allow, on the evening before the sale and in its
+//! first minutes.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use scarce_client::text;
 /// The coupon.
 pub(super) const COUPON: &str = "singles-day";
 
-/// How far local time is ahead of UTC.
+/// The offset of local time from UTC.
 pub(super) const OFFSET_MINUTES: u64 = 480;
 
 /// A day, in milliseconds.
@@ -24,17 +24,17 @@ pub(super) const MIDNIGHT: u64 = 20_768 * DAY_MS - OFFSET_MINUTES * 60_000;
 /// The last millisecond of the day before.
 pub(super) const EVENING: u64 = MIDNIGHT - 1;
 
-/// How often everybody tries on each of the days.
+/// How often every user tries on each of the days.
 const TRIES: u64 = 3;
 
-/// A limit, as it is created and as it is counted again.
+/// A limit, as it is created and recounted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub(super) name: &'static str,
     pub(super) max: u64,
-    /// By what it counts; nothing for everybody together.
+    /// The subject that it counts by; `None` for everyone together.
     pub(super) per: Option<&'static str>,
-    /// Whether it begins anew every day.
+    /// Whether it restarts every day.
     pub(super) is_daily: bool,
 }
 
@@ -48,13 +48,13 @@ pub(super) fn limits(coupons: u64) -> [Limit; 4] {
     ]
 }
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Errand {
     Claim {
         user: u64,
     },
-    /// A claim that does not say from which device.
+    /// A claim without a device.
     ClaimFromNowhere {
         user: u64,
     },
@@ -67,19 +67,19 @@ pub(super) enum Errand {
     },
 }
 
-/// What is counted while answers come.
+/// Counts of the answers so far.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Shoppers' tries that were answered.
+    /// Answered attempts.
     begun: u64,
     claimed: u64,
     redeemed: u64,
     given_back: u64,
-    /// How often each limit stood in the way.
+    /// How often each limit refused a claim.
     pub(super) stopped: BTreeMap<String, u64>,
 }
 
-/// The crowd, drawn from a seed.
+/// The crowd, generated from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shoppers {
     pub(super) seed: u64,
@@ -97,7 +97,7 @@ pub(super) fn device_name(user: u64) -> String {
 }
 
 impl Shoppers {
-    /// How many tries there are on the two days.
+    /// The number of attempts on the two days.
     pub(super) fn tries(&self) -> u64 {
         2 * TRIES * self.count
     }
@@ -151,7 +151,7 @@ impl Crowd for Shoppers {
         }
     }
 
-    /// The kill comes in the evening, and midnight while the last tries of the evening are under way.
+    /// The kill comes in the evening, and midnight while the last attempts of the evening are in flight.
     fn is_due(&self, given: usize, record: &Record<Self>) -> bool {
         let Tally { begun, claimed, .. } = record.tally;
         match given {

@@ -1,5 +1,5 @@
-//! The comparison: what the traders were told, what the server shows, what the log says, and what a
-//! plain book makes of the same orders.
+//! The audit: compares what the traders were told, what the server shows, what the log says, and the results
+//! of a simple order book with the same orders.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) struct ShownOrder {
     pub(super) remaining: i64,
 }
 
-/// What the server shows in the end.
+/// What the server shows at the end.
 #[derive(Default)]
 pub(super) struct Shown {
     /// By market and name.
@@ -31,7 +31,7 @@ pub(super) struct Shown {
     pub(super) depths: BTreeMap<String, [Vec<Level>; 2]>,
 }
 
-/// All that is compared.
+/// All the evidence.
 pub(super) struct Evidence<'a> {
     pub(super) told: Told<'a, Traders>,
     pub(super) ledger: &'a Ledger,
@@ -54,7 +54,7 @@ impl Evidence<'_> {
         self.told.judge_log(proof);
     }
 
-    /// What is bought is sold, and what is paid is received, in every market.
+    /// In every market, bought equals sold and paid equals received.
     fn judge_flows(&self, proof: &mut Proof) {
         let flows = self.ledger.flows.values();
         let sum = |figure: fn(&Flow) -> i64| flows.clone().map(figure).sum::<i64>();
@@ -88,7 +88,7 @@ impl Evidence<'_> {
         let orders = &self.ledger.orders;
         let is_shown = |(name, order): (&(String, String), &Order)| {
             self.shown.orders.get(name).is_some_and(|shown| {
-                // What was cancelled is shown as what will never be filled.
+                // The server counts cancelled units as units that will never be filled.
                 shown.filled == order.filled && shown.remaining == order.remaining + order.cancelled
             })
         };
@@ -115,8 +115,8 @@ impl Evidence<'_> {
         proof.judge("orders add up", wrong == 0, text, figures);
     }
 
-    /// A plain book matches the same orders to the same trades, in the same order, and is the same
-    /// in the end.
+    /// A simple order book matches the same orders to the same trades, in the same order, and ends in the
+    /// same state.
     fn judge_priority(&self, proof: &mut Proof) {
         let Replay { matched, deviations, books, .. } = self.replay;
         let is_same = |(market, depth): &(&String, &[Vec<Level>; 2])| match books.get(*market) {
@@ -161,7 +161,7 @@ impl Evidence<'_> {
         proof.judge("no trade with oneself", *self_trades == 0, text, figures);
     }
 
-    /// Whether the log has what the trader was told: the very same fills, or the same rest.
+    /// Whether the log contains what the trader was told: the same fills, or the same remainder.
     fn is_in_log(&self, id: &str, known: &Known<Instruction>, answer: &Answer) -> bool {
         let nothing = Done::default();
         let done = self.ledger.done.get(id).unwrap_or(&nothing);
@@ -170,7 +170,7 @@ impl Evidence<'_> {
             Instruction::Place(_) => done.placed == 1 && done.fills == fills_of(answer),
             Instruction::Replace { .. } => done.replaced == 1 && done.fills == fills_of(answer),
             Instruction::Cancel(_) => done.cancelled.iter().map(|(_, rest)| Some(*rest)).eq([figure(0)]),
-            // By as much as remains or more, it is cancelled.
+            // A reduction by the remainder or more is a cancellation.
             Instruction::Reduce { .. } => {
                 let cancelled = done.cancelled.iter().map(|(_, rest)| *rest);
                 done.reduced.iter().copied().chain(cancelled).map(Some).eq([figure(1)])

@@ -1,5 +1,5 @@
-//! A plain order book, to match again what the engine matched. It shares no code with the engine:
-//! levels in a map, a queue for each, orders by name.
+//! A simple order book that repeats the engine's matching. It shares no code with the engine: levels in a
+//! map, a queue for each, orders by name.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,20 +9,20 @@ pub(super) enum Side {
     Sell,
 }
 
-/// An order, and what remains of it.
+/// An order and its remainder.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     pub(super) id: String,
     pub(super) owner: String,
     pub(super) side: Side,
-    /// Any price where there is none.
+    /// `None` for any price.
     pub(super) price: Option<u64>,
     pub(super) tif: String,
     pub(super) stp: String,
     pub(super) remaining: u64,
 }
 
-/// What happens to an order, in the words of the log.
+/// An event of an order, in the words of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Traded {
@@ -64,7 +64,8 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Lets an order meet the other side, and rest where it may. Gives what comes of it.
+    /// Matches an order against the other side, and rests the remainder if allowed. Returns the resulting
+    /// steps.
     pub(super) fn take(&mut self, mut taker: Order) -> Vec<Step> {
         let mut steps = Vec::new();
         while taker.remaining > 0 {
@@ -83,7 +84,7 @@ impl Book {
         steps
     }
 
-    /// The order that is first in the queue of the best price that this one may trade at.
+    /// The first order in the queue at the best price that this one may trade at.
     fn first_against(&self, taker: &Order) -> Option<Order> {
         let (price, queue) = match taker.side {
             Side::Buy => self.asks.first_key_value()?,
@@ -96,7 +97,7 @@ impl Book {
         self.orders.get(queue.front().filter(|_| is_acceptable)?).cloned()
     }
 
-    /// Whether an order would trade at once.
+    /// Whether an order would trade immediately.
     pub(super) fn would_take(&self, order: &Order) -> bool {
         self.first_against(order).is_some()
     }
@@ -117,7 +118,7 @@ impl Book {
         });
     }
 
-    /// Keeps an owner from trading with itself. Gives whether the arriving order has ended.
+    /// Prevents an owner from trading with itself. Returns whether the incoming order has ended.
     fn meet_own(&mut self, taker: &mut Order, maker: &Order, steps: &mut Vec<Step>) -> bool {
         let cancelled = |order: &Order| Step::Cancelled {
             order: order.id.clone(),
@@ -153,7 +154,7 @@ impl Book {
         true
     }
 
-    /// What is left of an order goes to the end of its queue, or is cancelled.
+    /// Puts an order's remainder at the end of its queue, or cancels it.
     fn rest(&mut self, order: Order) -> Step {
         let (id, remaining) = (order.id.clone(), order.remaining);
         match order.price.filter(|_| matches!(order.tif.as_str(), "GTC" | "POST")) {
@@ -166,7 +167,7 @@ impl Book {
         }
     }
 
-    /// Takes an order off the book.
+    /// Removes an order from the book.
     pub(super) fn withdraw(&mut self, id: &str) -> Option<Order> {
         let order = self.orders.remove(id)?;
         let price = order.price?;
@@ -179,8 +180,8 @@ impl Book {
         Some(order)
     }
 
-    /// Makes an order smaller where it stands; of what has nothing left nothing stays. Gives what is
-    /// left.
+    /// Reduces an order without changing its position in the queue; removes it if nothing remains. Returns
+    /// the remainder.
     pub(super) fn shrink(&mut self, id: &str, by: u64) -> Option<u64> {
         let order = self.orders.get_mut(id)?;
         order.remaining = order.remaining.checked_sub(by)?;
@@ -191,12 +192,12 @@ impl Book {
         Some(left)
     }
 
-    /// An order that stands on the book.
+    /// An order on the book.
     pub(super) fn find(&self, id: &str) -> Option<&Order> {
         self.orders.get(id)
     }
 
-    /// Whether somebody pays at least what somebody else asks, and they do not trade.
+    /// Whether the best bid is at or above the best ask without a trade.
     pub(super) fn is_crossed(&self) -> bool {
         let best = self.bids.last_key_value().zip(self.asks.first_key_value());
         best.is_some_and(|((bid, _), (ask, _))| bid >= ask)

@@ -1,5 +1,5 @@
-//! The books, as depth charts side by side: what could be bought and sold up to a price, away from the
-//! middle to either side.
+//! Depth charts of the books, side by side: what can be bought and sold up to a price, from the middle
+//! outwards.
 
 use anstyle::{AnsiColor, Style};
 
@@ -7,11 +7,11 @@ use super::super::chart;
 use super::super::proof::grouped;
 use super::book::Level;
 
-/// How many columns each side of a book has, and how many rows a chart.
+/// The number of columns for each side of a book, and of rows of a chart.
 const COLUMNS: u64 = 11;
 const ROWS: u64 = 7;
 
-/// How wide a chart is: both sides and the middle.
+/// The width of a chart: both sides and the middle.
 const WIDTH: usize = 23;
 
 /// A book to be drawn.
@@ -52,7 +52,7 @@ impl Chart<'_> {
         lines
     }
 
-    /// The sums of what stands up to each column, away from the middle.
+    /// The cumulated quantities up to each column, from the middle outwards.
     fn sums(&self) -> [Vec<u64>; 2] {
         let far = |side: &[Level]| match (side.first(), side.last()) {
             (Some(best), Some(last)) => best.0.abs_diff(last.0) / self.tick,

@@ -1,4 +1,4 @@
-//! What the log says of orders and trades, folded here by plain sums.
+//! The orders and trades in the log, folded here with simple sums.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::super::log::{Event, Log};
 use super::traders::Fill;
 use crate::failure::DemoError;
 
-/// An order and where its quantity went; of any sign, since a log that is not true must be judged.
+/// An order and where its quantity went; signed, because an incorrect log must be judged too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     is_buy: bool,
@@ -19,27 +19,27 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Whether all of its quantity went somewhere.
+    /// Whether all of its quantity is accounted for.
     pub(super) fn adds_up(&self) -> bool {
         let Self { quantity, filled, cancelled, reduced, remaining, .. } = *self;
         remaining >= 0 && quantity == filled + cancelled + reduced + remaining
     }
 }
 
-/// What an operation did.
+/// The effects of an operation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Done {
     pub(super) placed: u64,
     pub(super) replaced: u64,
-    /// The rests of orders whose end it asked for, in their order, and which orders these were.
+    /// The remainders of orders that it cancelled, in order, and the orders.
     pub(super) cancelled: Vec<(String, i64)>,
-    /// What was left of orders that it made smaller.
+    /// The remainders of orders that it reduced.
     pub(super) reduced: Vec<i64>,
     pub(super) fills: Vec<Fill>,
 }
 
 impl Done {
-    /// Whether it did something more than once.
+    /// Whether it took effect more than once.
     pub(super) fn is_twice(&self) -> bool {
         let mut orders: Vec<&String> = self.cancelled.iter().map(|(order, _)| order).collect();
         orders.sort_unstable();
@@ -48,8 +48,8 @@ impl Done {
     }
 }
 
-/// What went from hand to hand in a market: the base by what buyers and sellers have less to trade,
-/// the quote by what that costs.
+/// What changed hands in a market: the base as the decrease of what buyers and sellers have left to trade,
+/// the quote as the price of that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     pub(super) trades: u64,
@@ -57,22 +57,21 @@ pub(super) struct Flow {
     pub(super) sold: i64,
     pub(super) paid: i64,
     pub(super) received: i64,
-    /// Trades after which the two sides have not the same less.
+    /// Trades that reduced the two sides by different amounts.
     pub(super) uneven: u64,
 }
 
-/// The log, folded.
+/// The folded log.
 #[derive(Default)]
 pub(super) struct Ledger {
     /// By market and name.
     pub(super) orders: BTreeMap<(String, String), Order>,
     pub(super) flows: BTreeMap<String, Flow>,
     pub(super) done: BTreeMap<String, Done>,
-    /// Trades of an owner with itself although the one who took forbade that, and how often it was
-    /// prevented.
+    /// Trades of an owner with itself although the taker forbade that, and how often that was prevented.
     pub(super) self_trades: u64,
     pub(super) prevented: u64,
-    /// The prices of the trades, in their order, and how many of them were before the kill, by market.
+    /// The trade prices in order, and how many of them precede the kill, by market.
     pub(super) prices: BTreeMap<String, (Vec<u64>, usize)>,
 }
 
@@ -184,7 +183,7 @@ impl Ledger {
     }
 }
 
-/// Fills an order. Gives how much less it has to trade than before, as the event tells it.
+/// Fills an order. Returns by how much its remainder decreased, according to the event.
 fn fill(order: &mut Order, quantity: i64, remaining: i64) -> i64 {
     order.filled += quantity;
     let less = order.remaining - remaining;

@@ -1,5 +1,5 @@
-//! `scarce demo exchange`: three order books under a flow of orders, cancels and changes; a server that
-//! is killed in the middle; and every trade made again by a plain book.
+//! `scarce demo exchange`: three order books under a flow of orders, cancellations and changes; a server that
+//! is killed in the middle; and every trade repeated by a simple order book.
 
 mod audit;
 mod book;
@@ -82,10 +82,10 @@ fn open(options: &Exchange) -> Result<Stage<Traders>, DemoError> {
     Ok(stage)
 }
 
-/// How many levels of each side are asked for: more than there are.
+/// The number of levels of each side to request: more than exist.
 const LEVELS: &str = "10000";
 
-/// Asks for every order that the log knows, and for the books.
+/// Queries every order in the log, and the books.
 fn shown(client: &mut Client, ledger: &Ledger) -> Result<Shown, DemoError> {
     let mut shown = Shown::default();
     let get =
@@ -117,7 +117,7 @@ fn levels(side: &Value) -> Vec<Level> {
     }
 }
 
-/// Tampers with the evidence, never with the judgement.
+/// Tampers with the evidence, never with the verdict.
 fn falsify(plant: ExchangePlant, log: &mut Log, record: &mut Record<Traders>, crowd: &Traders) {
     match plant {
         ExchangePlant::LostFill => {
@@ -126,7 +126,7 @@ fn falsify(plant: ExchangePlant, log: &mut Log, record: &mut Record<Traders>, cr
             let fill = Value::Array(fill.into_iter().chain([1, 1, 0].map(Value::Int)).collect());
             let told = vec![Value::SimpleString("filled".to_owned()), Value::Int(1), Value::Int(0)];
             let answer = Answer::Applied([told, vec![Value::Array(vec![fill])]].concat());
-            // The first one who comes has nothing to cancel yet, and places an order.
+            // The first trader has nothing to cancel yet, and places an order.
             let mut ask = crowd.arrive(0);
             ask.id = "c-lost".to_owned();
             record.known.insert(ask.id.clone(), Known::acknowledged(ask, answer));
@@ -153,10 +153,10 @@ fn falsify(plant: ExchangePlant, log: &mut Log, record: &mut Record<Traders>, cr
     }
 }
 
-/// How many columns the course of a price has.
+/// The number of columns of a price chart.
 const COURSE: usize = 48;
 
-/// The books, and how the prices went.
+/// The books and the price charts.
 fn pictures(stage: &Stage<Traders>, ledger: &Ledger, shown: &Shown) -> Vec<String> {
     let charts: Vec<Chart<'_>> = MARKETS
         .iter()

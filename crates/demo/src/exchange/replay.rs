@@ -1,5 +1,5 @@
-//! Matching again: every order of the log goes through a plain book, and what comes of it must be
-//! what the log says, step by step.
+//! Repeats the matching: every order in the log goes through a simple order book, and the results must equal
+//! the log, step by step.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,9 +11,9 @@ use crate::failure::DemoError;
 #[derive(Default)]
 pub(super) struct Replay {
     pub(super) books: BTreeMap<String, Book>,
-    /// What the order on its way is still to come to.
+    /// The steps still expected of the current order.
     expected: VecDeque<Step>,
-    /// Steps that were as expected, and those that were not.
+    /// The number of steps that matched, and of those that did not.
     pub(super) matched: u64,
     pub(super) deviations: u64,
     /// Operations after which a book was crossed.
@@ -21,7 +21,7 @@ pub(super) struct Replay {
 }
 
 impl Step {
-    /// A step as the log has it.
+    /// A step in the log.
     fn of(event: &Event) -> Option<Self> {
         let (order, remaining) = (event.text("order"), event.number("remaining"));
         Some(match event.name.as_str() {
@@ -44,7 +44,7 @@ impl Step {
 }
 
 impl Replay {
-    /// Matches the log again.
+    /// Repeats the matching of the log.
     ///
     /// # Errors
     /// When an event lacks a field.
@@ -83,7 +83,7 @@ impl Replay {
         self.deviations += u64::from(!is_right);
     }
 
-    /// What the order before did not come to is missing.
+    /// Steps that the previous order still lacks are missing from the log.
     fn end_order(&mut self) {
         self.deviations += self.expected.len() as u64;
         self.expected.clear();
@@ -104,7 +104,7 @@ impl Replay {
         Some(())
     }
 
-    /// Sends an order through the book, which says what is to come of it.
+    /// Sends an order through the book, which determines the expected steps.
     fn send(&mut self, market: &str, order: Order) {
         self.end_order();
         let tif = order.tif.clone();
@@ -116,7 +116,8 @@ impl Replay {
         self.expected = steps.into();
     }
 
-    /// At its price and with less, an order keeps its place; otherwise it comes as if it were new.
+    /// An order with the same price and a smaller quantity keeps its position; otherwise it is treated as
+    /// new.
     fn replace(&mut self, event: &Event) -> Option<()> {
         self.end_order();
         let (market, id) = (event.text("market"), event.text("order"));
@@ -137,7 +138,7 @@ impl Replay {
         Some(())
     }
 
-    /// What an owner asked for: that an order ends or becomes smaller.
+    /// An owner's request to cancel or reduce an order.
     fn ask_for(&mut self, market: &str, step: &Step) -> bool {
         let book = self.book(market);
         match step {

@@ -1,4 +1,4 @@
-//! The traders: orders around a price that drifts, some of which are cancelled or changed later.
+//! The traders: orders around a drifting price, some of which are later cancelled or changed.
 
 use redis::Value;
 
@@ -8,7 +8,7 @@ use super::super::proof::grouped;
 use super::super::record::{Noted, Record};
 use scarce_client::{integer, text};
 
-/// A market: its name, what a step of its price is, and around how many of these it begins.
+/// A market: its name, its tick size, and the initial price in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Market {
     pub(super) name: &'static str,
@@ -23,30 +23,30 @@ pub(super) const MARKETS: [Market; 3] = [
     Market { name: "SOL-EUR", tick: 10, middle: 1_500 },
 ];
 
-/// What owners may want where they would trade with themselves; each keeps to one of these.
+/// The self-trade prevention modes of owners; each keeps to one.
 const STP: [&str; 5] = ["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"];
 
-/// How far the middle drifts up and down, in ticks, and over how many commands of a market.
+/// How far the middle price drifts, in ticks, and over how many commands of a market.
 const DRIFT_TICKS: u64 = 60;
 const DRIFT_PERIOD: u64 = 1_600;
 
 /// How far back orders are cancelled or changed, in commands of a market.
 const REACH: u64 = 120;
 
-/// An order to be placed.
+/// A new order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewOrder {
-    /// The place of the trader, which names the order too.
+    /// The trader's number, which also names the order.
     number: u64,
     owner: u64,
     is_buy: bool,
-    /// In ticks; any price where there is none.
+    /// In ticks; `None` for any price.
     ticks: Option<u64>,
     quantity: u64,
     tif: &'static str,
 }
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instruction {
     Place(NewOrder),
@@ -56,7 +56,7 @@ pub(super) enum Instruction {
     CancelAll { number: u64, owner: u64 },
 }
 
-/// What is counted while answers come.
+/// Counts of the answers so far.
 #[derive(Default)]
 pub(super) struct Tally {
     answered: u64,
@@ -65,7 +65,7 @@ pub(super) struct Tally {
     last: [u64; MARKETS.len()],
 }
 
-/// The crowd, drawn from a seed.
+/// The crowd, generated from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Traders {
     pub(super) seed: u64,
@@ -73,7 +73,7 @@ pub(super) struct Traders {
     pub(super) owners: u64,
 }
 
-/// The market that a trader at this place trades in.
+/// The market of the trader with this number.
 pub(super) fn market_of(number: u64) -> Market {
     let at = usize::try_from(number % MARKETS.len() as u64).unwrap_or(0);
     MARKETS[at]
@@ -83,13 +83,13 @@ fn owner_name(owner: u64) -> String {
     format!("trader-{owner}")
 }
 
-/// Whether an owner of this name wants no trade with itself.
+/// Whether an owner forbids trades with itself.
 pub(super) fn forbids_self_trade(owner: &str) -> bool {
     let number = owner.rsplit('-').next().and_then(|number| number.parse::<u64>().ok());
     number.is_some_and(|owner| stp(owner) != "NONE")
 }
 
-/// What an owner wants where it would trade with itself; each keeps to one.
+/// An owner's self-trade prevention mode; each keeps to one.
 fn stp(owner: u64) -> &'static str {
     STP[usize::try_from(owner % STP.len() as u64).unwrap_or(0)]
 }
@@ -100,7 +100,7 @@ impl NewOrder {
     }
 }
 
-/// Where the middle of a market stands when somebody comes, in ticks: up and down in straight lines.
+/// A market's middle price in ticks when a trader arrives: it moves up and down in straight lines.
 fn middle(number: u64) -> u64 {
     let count = MARKETS.len() as u64;
     let phase = (number / count + number % count * DRIFT_PERIOD / count) % DRIFT_PERIOD;
@@ -108,15 +108,15 @@ fn middle(number: u64) -> u64 {
     market_of(number).middle + height
 }
 
-/// A price this far on the better side of the middle for the other side: one that waits, or with
-/// `takes` one that is likely to trade at once.
+/// A price at this distance from the middle: a resting one, or with `takes` one that is likely to trade
+/// immediately.
 fn price(number: u64, is_buy: bool, takes: bool, distance: u64) -> u64 {
     let middle = middle(number);
     if is_buy == takes { middle + distance } else { middle - distance }
 }
 
 impl Traders {
-    /// The order that a trader places; the same for the same seed, so that others find it again.
+    /// The order that a trader places; the same for the same seed, so that others can find it again.
     fn order(&self, number: u64) -> NewOrder {
         let mut draw = Draw::of(self.seed, number);
         let is_buy = draw.percent(50);
@@ -135,7 +135,7 @@ impl Traders {
         NewOrder { number, owner, is_buy, ticks, quantity, tif }
     }
 
-    /// An order of somebody who came before, in the same market.
+    /// An order of an earlier trader in the same market.
     fn earlier(&self, draw: &mut Draw, number: u64) -> Option<NewOrder> {
         let back = MARKETS.len() as u64 * (1 + draw.below(REACH));
         number.checked_sub(back).map(|number| self.order(number))
@@ -155,7 +155,7 @@ impl Traders {
         }
     }
 
-    /// Another price near the middle as it is now, or at the same price less.
+    /// Another price near the current middle, or the same price with a smaller quantity.
     fn change(&self, draw: &mut Draw, number: u64, order: NewOrder) -> Instruction {
         let distance = 1 + draw.below(10);
         let moved = price(number, order.is_buy, draw.percent(20), distance);
@@ -208,7 +208,7 @@ impl Crowd for Traders {
     }
 }
 
-/// A trade as the one who took is told of it.
+/// A trade as reported to the taker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fill {
     pub(super) trade: u64,
@@ -218,7 +218,7 @@ pub(super) struct Fill {
     pub(super) maker_remaining: u64,
 }
 
-/// The trades that an answer lists.
+/// The trades in an answer.
 pub(super) fn fills_of(answer: &Answer) -> Vec<Fill> {
     let read = |fill: &Value| {
         let Value::Array(parts) = fill else { return None };
@@ -269,7 +269,7 @@ impl Deed for Instruction {
         true
     }
 
-    /// Who had no order to cancel has left nothing in the log.
+    /// Without an order to cancel there is nothing in the log.
     fn is_logged(&self, answer: &Answer) -> bool {
         !matches!(self, Self::CancelAll { .. }) || answer.figure(0) != Some(0)
     }
