@@ -1,4 +1,4 @@
-//! The comparison: what the crowd was told against what the log says.
+//! The audit: what the crowd was told, compared with the log.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::super::proof::{Proof, grouped};
 use super::buyers::{Buyers, PRICE, Purchase, Step, sale};
 use super::ledger::{Ledger, Units};
 
-/// All that is compared.
+/// All the evidence.
 pub(super) struct Evidence<'a> {
     pub(super) crowd: Buyers,
     pub(super) told: Told<'a, Buyers>,
     pub(super) ledger: &'a Ledger,
     /// What `STOCK.GET` shows.
     pub(super) shown: Units,
-    /// How many units `STOCK.AUDIT` counted in the receipts, where it found them consistent.
+    /// The number of units that `STOCK.AUDIT` counted in the receipts, if they are consistent.
     pub(super) receipts: Option<u64>,
-    /// Money: all that there is, the bank's, the shop's.
+    /// Money: the total, the bank's, the shop's.
     pub(super) money: [u64; 3],
 }
 
@@ -90,7 +90,7 @@ impl Evidence<'_> {
         proof.judge("units are conserved", is_kept, text, figures);
     }
 
-    /// Batches move money and sell units together or not at all.
+    /// Batches move money and sell units atomically.
     fn judge_money(&self, proof: &mut Proof) {
         let [all, bank, shop] = self.money;
         let mut owed: BTreeMap<&str, u64> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Evidence<'_> {
     }
 }
 
-/// What the log must have where this was answered.
+/// The effect that the log must have after this answer.
 fn effect(purchase: Purchase, answer: &Answer) -> Effect {
     let name = match purchase.step {
         Step::Take | Step::Pay => "stock.taken",

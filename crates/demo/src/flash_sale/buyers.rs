@@ -1,4 +1,4 @@
-//! The buyers: what each wants, how each behaves, and the commands that come of it.
+//! The buyers: what each wants, how each behaves, and the resulting commands.
 
 use super::super::ask::{Answer, Ask, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
@@ -7,16 +7,16 @@ use super::super::record::{Known, Noted, Record};
 
 /// The item on sale.
 pub(super) const SKU: &str = "sneaker";
-/// Whose money some of the buyers pay with.
+/// The account that some of the buyers pay from.
 pub(super) const BANK: &str = "bank";
-/// Who gets it.
+/// The account that receives the money.
 pub(super) const SHOP: &str = "shop";
-/// The asset that is paid in.
+/// The asset of payments.
 pub(super) const ASSET: &str = "EUR";
-/// What a unit costs, in cents.
+/// The price of a unit, in cents.
 pub(super) const PRICE: u64 = 12_900;
 
-/// How long those who mean to confirm reserve: long enough for a crash in between.
+/// How long buyers who intend to confirm reserve: long enough for a crash in between.
 pub(super) const PATIENT_TTL_MS: u64 = 30_000;
 
 /// How a buyer buys.
@@ -30,7 +30,7 @@ pub(super) enum Manner {
     Confirm,
     /// Reserves, then changes their mind.
     Release,
-    /// Reserves for a short time, and is never heard of again.
+    /// Reserves for a short time and never comes back.
     Vanish,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Buyer {
     pub(super) insists: bool,
     /// Sends the same command on two connections at once.
     pub(super) doubles: bool,
-    /// Comes back for more under a new id.
+    /// Returns for more under a new id.
     pub(super) is_greedy: bool,
 }
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Take,
@@ -64,20 +64,20 @@ pub(super) struct Purchase {
     pub(super) buyer: Buyer,
     pub(super) step: Step,
     pub(super) quantity: u64,
-    /// How long those who vanish keep their units reserved.
+    /// How long vanishing buyers keep their units reserved.
     ttl_ms: u64,
 }
 
-/// What is counted while answers come.
+/// Counts of the answers so far.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Units that buyers hold by acknowledgements.
+    /// Units that buyers hold according to their acknowledgements.
     pub(super) sold: u64,
-    /// Units left, as the last answer said.
+    /// Units left, according to the last answer.
     pub(super) available: Option<u64>,
 }
 
-/// The crowd, drawn from a seed.
+/// The crowd, generated from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buyers {
     pub(super) seed: u64,
@@ -88,7 +88,7 @@ pub(super) struct Buyers {
 }
 
 impl Buyers {
-    /// How many come in the rush; the others come when what was left lying is on sale again.
+    /// The number of buyers in the rush; the others arrive when expired reservations are on sale again.
     pub(super) fn early(&self) -> u64 {
         self.count - self.count / 10
     }
@@ -180,20 +180,20 @@ impl Crowd for Buyers {
 }
 
 impl Buyer {
-    /// The name that the engine counts the buyer's units under.
+    /// The owner name under which the engine counts the buyer's units.
     pub(super) fn owner(self) -> String {
         format!("buyer-{}", self.number)
     }
 }
 
 impl Purchase {
-    /// The values of the answer that speak of the units; a payment stands before them.
+    /// The values in the answer about the units; those of a payment precede them.
     pub(super) fn figures(&self, answer: &Answer) -> Vec<i64> {
         let skipped = if self.step == Step::Pay { 2 } else { 0 };
         answer.figures().into_iter().skip(skipped).collect()
     }
 
-    /// The serials that an answer gives: the first and how many.
+    /// The serials in an answer: the first, and how many.
     pub(super) fn sale(&self, answer: &Answer) -> Option<(u64, u64)> {
         let figures = self.figures(answer);
         let figure = |at: usize| figures.get(at).and_then(|figure| u64::try_from(*figure).ok());
@@ -204,7 +204,7 @@ impl Purchase {
         }
     }
 
-    /// How many units are left, where the answer says so.
+    /// How many units are left, if the answer says so.
     fn left(&self, answer: &Answer) -> Option<u64> {
         let figures = self.figures(answer);
         figures.get(1).filter(|_| self.step != Step::Confirm).and_then(|left| u64::try_from(*left).ok())
@@ -236,7 +236,7 @@ impl Deed for Purchase {
         }
     }
 
-    /// Batches with money in them are remembered when refused too; refusals of stock are not.
+    /// Refusals of batches with money are remembered too; refusals of stock alone are not.
     fn is_refusal_remembered(&self) -> bool {
         self.step == Step::Pay
     }

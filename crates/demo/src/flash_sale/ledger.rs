@@ -1,4 +1,4 @@
-//! What the log says of the sale, folded here by plain sums.
+//! The sale in the log, folded here with simple sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::super::log::{Effects, Event, Log};
 use super::buyers::{SHOP, SKU};
 use crate::failure::DemoError;
 
-/// A sale as the log has it.
+/// A sale in the log.
 #[derive(Clone, Debug)]
 pub(super) struct Sale {
     pub(super) id: String,
@@ -14,7 +14,7 @@ pub(super) struct Sale {
     pub(super) count: u64,
 }
 
-/// Where the units are; of any sign, since a log that is not true must be judged, not trip the sums.
+/// Where the units are; signed, because an incorrect log must be judged, not overflow the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
     pub(super) total: i64,
@@ -23,20 +23,20 @@ pub(super) struct Units {
     pub(super) sold: i64,
 }
 
-/// The log, folded.
+/// The folded log.
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) sales: Vec<Sale>,
     pub(super) effects: Effects,
-    /// What each operation paid to the shop.
+    /// The payment of each operation to the shop.
     pub(super) paid: BTreeMap<String, u64>,
     pub(super) units: Units,
-    /// Events whose figures are not those of the sums made here.
+    /// Events whose numbers differ from these sums.
     pub(super) deviations: u64,
-    /// Owners that ever had more than they may.
+    /// Owners that ever exceeded their limit.
     pub(super) greedy_owners: BTreeSet<String>,
     pub(super) expired: u64,
-    /// What was available after each change of it, and which of these was the last before the kill.
+    /// The availability after each change, and the index of the last change before the kill.
     pub(super) levels: Vec<u64>,
     pub(super) killed_at: Option<usize>,
     per_owner: u64,
@@ -93,7 +93,7 @@ impl Ledger {
         self.note_effect(event, quantity)
     }
 
-    /// Compares the figures that the event tells with the sums made here.
+    /// Compares the numbers in the event with these sums.
     fn check(&mut self, event: &Event) {
         let Units { available, reserved, sold, .. } = self.units;
         let told = [("available", available), ("reserved", reserved), ("sold", sold)];
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    /// Notes the figures that the caller is told.
+    /// Records the numbers that the caller is told.
     fn note_effect(&mut self, event: &Event, quantity: i64) -> Option<()> {
         let told = match event.name.as_str() {
             "stock.taken" => ["first_serial", "available"],
@@ -126,7 +126,7 @@ impl Ledger {
             "reservation.placed" => ["deadline", "available"],
             "reservation.released" => ["quantity", "available"],
             "reservation.expired" => {
-                // Noted by whatever command came by; it is no effect of that command.
+                // Logged by whichever command came next, but not an effect of that command.
                 self.expired += quantity.unsigned_abs();
                 return Some(());
             }

@@ -1,5 +1,5 @@
-//! `scarce demo flash-sale`: more buyers than units, repeated and doubled commands, buyers who vanish,
-//! a server that is killed in the middle, and a proof of what came of it.
+//! `scarce demo flash-sale`: more buyers than units, repeated and duplicate commands, buyers who vanish, a
+//! server that is killed in the middle, and a proof of the results.
 
 mod audit;
 mod buyers;
@@ -62,7 +62,7 @@ pub(super) fn run(options: &FlashSale) -> Result<Verdict, DemoError> {
     )
 }
 
-/// All the money there is: enough to pay for every unit.
+/// The total money: enough to pay for every unit.
 fn money(options: &FlashSale) -> u64 {
     PRICE * options.units
 }
@@ -87,7 +87,7 @@ fn open(options: &FlashSale) -> Result<Stage<Buyers>, DemoError> {
     Ok(stage)
 }
 
-/// Waits until what the vanished had reserved is on sale again.
+/// Waits until the units of vanished buyers are on sale again.
 fn wait_for_deadlines(stage: &mut Stage<Buyers>) -> Result<(), DemoError> {
     let limit = Duration::from_millis(PATIENT_TTL_MS + stage.crowd.ttl_ms) + Duration::from_secs(10);
     let mut available = 0;
@@ -105,10 +105,10 @@ fn wait_for_deadlines(stage: &mut Stage<Buyers>) -> Result<(), DemoError> {
     Ok(())
 }
 
-/// What the server shows in the end.
+/// What the server shows at the end.
 struct Shown {
     units: Units,
-    /// How many units it counts in its receipts; none where they do not agree with its counters.
+    /// The number of units in its receipts; `None` if they disagree with its counters.
     receipts: Option<u64>,
     bank: u64,
     shop: u64,
@@ -132,7 +132,7 @@ fn units(client: &mut Client) -> Result<Units, DemoError> {
     })
 }
 
-/// Has the server recount its receipts; none when they do not agree with its counters.
+/// Makes the server recount its receipts; `None` if they disagree with its counters.
 fn count_receipts(client: &mut Client) -> Result<Option<u64>, DemoError> {
     loop {
         match Reply::of(client.call(&["STOCK.AUDIT", SKU])?) {
@@ -150,7 +150,7 @@ fn count_receipts(client: &mut Client) -> Result<Option<u64>, DemoError> {
     }
 }
 
-/// Tampers with the evidence, never with the judgement.
+/// Tampers with the evidence, never with the verdict.
 fn falsify(plant: SalePlant, log: &mut Log, record: &mut Record<Buyers>, crowd: &Buyers) {
     match plant {
         SalePlant::LostSale => {
@@ -159,12 +159,12 @@ fn falsify(plant: SalePlant, log: &mut Log, record: &mut Record<Buyers>, crowd: 
             ask.id = "take-lost".to_owned();
             record.known.insert(ask.id.clone(), Known::acknowledged(ask, invented(&[1, 0])));
         }
-        // As if an operation had been carried out twice.
+        // As if an operation had been applied twice.
         SalePlant::DoubleSale => log.plant_copy("stock.taken", |_| {}),
     }
 }
 
-/// The burn-down, from the log.
+/// The burn-down chart, from the log.
 fn pictures(stage: &Stage<Buyers>, ledger: &Ledger) -> Vec<String> {
     let mark = stage.crash_mark();
     let marks: Vec<_> = ledger.killed_at.map(|at| (at, mark.as_str())).into_iter().collect();

@@ -1,4 +1,4 @@
-//! The comparison: what the guests were told against what the log says, and the cut against its seed.
+//! The audit: what the guests were told compared with the log, and the cut with its seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,26 +13,26 @@ use super::guests::{CAMPAIGN, Guests, Wish, name};
 use super::ledger::{Ledger, Payment};
 use scarce_server::packets::commitment;
 
-/// What the server showed.
+/// What the server shows.
 pub(super) struct Shown {
-    /// What `PACKET.CREATE` answered before anybody claimed.
+    /// The answer to `PACKET.CREATE`, before the first claim.
     pub(super) commitment: String,
-    /// What `PACKET.CLOSE` answered: claimed, left, amount left, seed.
+    /// The answer to `PACKET.CLOSE`: claimed, left, amount left, seed.
     pub(super) claimed: u64,
     pub(super) left_count: u64,
     pub(super) left_amount: u64,
     pub(super) seed: String,
-    /// What is in the pot, and on each account that is not empty.
+    /// The balance of the pot, and of each account that is not empty.
     pub(super) pot: u64,
     pub(super) balances: BTreeMap<String, u64>,
 }
 
-/// Who pays what was claimed.
+/// Who pays for claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payer {
-    /// The host, out of the pot, when told of a claim.
+    /// The host, from the pot, when told of a claim.
     Host,
-    /// The server, by itself, from the world outside.
+    /// The server itself, from outside the deployment.
     Server,
 }
 
@@ -46,7 +46,7 @@ impl Payer {
     }
 }
 
-/// All that is compared.
+/// All the evidence.
 pub(super) struct Evidence<'a> {
     pub(super) told: Told<'a, Guests>,
     pub(super) ledger: &'a Ledger,
@@ -115,7 +115,7 @@ impl Evidence<'_> {
         proof.judge("the sum is exact", is_kept, text, figures);
     }
 
-    /// Whoever asks again is told of the packet that they have.
+    /// A repeated claim is answered with the packet that the guest already has.
     fn judge_reminders(&self, proof: &mut Proof) {
         let has: BTreeMap<&str, (u64, u64)> = self
             .ledger
@@ -123,7 +123,7 @@ impl Evidence<'_> {
             .iter()
             .map(|claim| (claim.user.as_str(), (claim.packet, claim.amount)))
             .collect();
-        // Who was reminded of a packet that is gone is told something else since.
+        // A guest who was reminded of a lost packet has been told something else since.
         let is_gone = |life: u64, guest: u64| life == 1 && self.has_lost(&name(guest));
         let all = &self.told.record.tally.reminders;
         let reminders: Vec<_> = all.iter().filter(|(life, guest, ..)| !is_gone(*life, *guest)).collect();
@@ -141,7 +141,7 @@ impl Evidence<'_> {
         );
     }
 
-    /// The commitment, public before the first claim, is the hash of the seed that is public now.
+    /// The commitment, public before the first claim, is the hash of the seed revealed now.
     fn judge_commitment(&self, proof: &mut Proof) {
         let hash = unhex(&self.shown.seed).map(|seed| hex(&commitment(&seed)));
         let commitments = [&self.shown.commitment, &self.ledger.commitment];
@@ -158,7 +158,7 @@ impl Evidence<'_> {
         proof.judge("the cut was fixed before", is_kept, text, figures);
     }
 
-    /// The cut, made again from the seed, gives the packets in the order of the claims.
+    /// The cut, recomputed from the seed, gives the packets in the order of the claims.
     fn judge_cut(&self, proof: &mut Proof) {
         let cut = unhex(&self.shown.seed).and_then(|seed| self.plan.cut(&seed).ok()).unwrap_or_default();
         let claims = &self.ledger.claims;
@@ -177,14 +177,14 @@ impl Evidence<'_> {
         proof.judge("the seed gives the cut", wrong == 0 && in_order && !cut.is_empty(), text, figures);
     }
 
-    /// Whether a guest was told of a packet, and that is gone.
+    /// Whether a guest was told of a packet that was lost.
     fn has_lost(&self, guest: &str) -> bool {
         let number = guest.trim_start_matches("guest-");
         ["claim", "again", "return"].iter().any(|word| self.losses.has(&format!("{word}/{number}")))
     }
 
-    /// Payments for packets whose claims are gone: the host paid for what it had been told, and whoever has such
-    /// a packet now goes without.
+    /// Payments for packets whose claims were lost: the host paid for what it had been told, and the guest
+    /// who has such a packet now gets nothing.
     fn judge_stray<'b>(
         &self,
         proof: &mut Proof,
@@ -207,7 +207,7 @@ impl Evidence<'_> {
         stray
     }
 
-    /// Every claim is paid once, to whom it belongs, whoever paid it again.
+    /// Every claim is paid once, to its owner, however often the payment was repeated.
     fn judge_payments(&self, proof: &mut Proof) {
         let (claims, payments) = (&self.ledger.claims, &self.ledger.payments);
         let due: BTreeMap<String, (&str, u64)> = claims
@@ -231,7 +231,7 @@ impl Evidence<'_> {
         stray.values().for_each(|payment| *owed.entry(&payment.to).or_default() += payment.amount);
         let balance = |user: &str| self.shown.balances.get(user).copied().unwrap_or(0);
         let wrong = owed.iter().filter(|(user, amount)| balance(user) != **amount).count();
-        // What the server credits comes from the world outside.
+        // The server's credits come from outside the deployment.
         let out_of_pot = if self.payer == Payer::Host { paid } else { 0 };
         let is_kept = unpaid == 0
             && surplus == 0
@@ -255,7 +255,7 @@ impl Evidence<'_> {
     }
 }
 
-/// The first digits of a long number, which say enough in a line.
+/// The first digits of a long number, which suffice in a line.
 fn start(digits: &str) -> &str {
     digits.get(..8).unwrap_or(digits)
 }

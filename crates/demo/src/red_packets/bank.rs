@@ -1,4 +1,4 @@
-//! The server as the host: it credits what was claimed by itself, and a database shows every account.
+//! The server as the host: it credits claims itself, and a database shows every account.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use scarce_client::{Client, integer};
 /// How long the server may take to credit everything.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked.
+/// How often to check.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The database of a server that settles.
@@ -28,19 +28,19 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// In a database of one's own, or in a file beside the server's data.
+    /// The user's own database, or a file next to the server's data.
     pub(super) fn new(url: &str, server: &Server) -> Self {
         let file = || format!("sqlite://{}", server.beside("bank.db").display());
         Self { url: if url.is_empty() { file() } else { url.to_owned() } }
     }
 
-    /// What the server is told.
+    /// Arguments for the server.
     pub(super) fn arguments(&self) -> Vec<String> {
         let words = ["--sql", &self.url, "--settlement", "engine", "--settlement-from-beginning"];
         words.map(str::to_owned).to_vec()
     }
 
-    /// Waits until every claim was credited, and all of that is in the tables.
+    /// Waits until every claim is credited, and all of that is in the tables.
     pub(super) fn wait(&self, client: &mut Client) -> Result<Counts, DemoError> {
         let deployment_id = Info::ask(client)?.deployment_id;
         let runtime = Runtime::new()?;
@@ -52,7 +52,7 @@ impl Bank {
         let delivery = delivery.map_err(DemoError::caused_by)?;
         let begun = Instant::now();
         loop {
-            // Claims that were taken are pending or done; when none is pending, all credits are in the log.
+            // Recorded claims are pending or done; when none is pending, all credits are in the log.
             let has_taken = has_drained(client)?;
             let counts = runtime.block_on(delivery.settlement_counts());
             let counts = counts.map_err(DemoError::caused_by)?;
@@ -64,7 +64,7 @@ impl Bank {
         }
     }
 
-    /// The statement of every account that has anything.
+    /// The statement of every account with a balance.
     pub(super) fn statements(&self, balances: &BTreeMap<String, u64>) -> Result<Statements, DemoError> {
         Runtime::new()?.block_on(async {
             let projection = Projection::open_read_only(&self.url, ProjectionOptions::default()).await?;
@@ -81,7 +81,7 @@ impl Bank {
 pub(super) struct Statements(BTreeMap<String, Statement>);
 
 impl Statements {
-    /// Holds them against the balances.
+    /// Compares them with the balances.
     pub(super) fn judge(
         &self,
         proof: &mut Proof,
@@ -111,7 +111,7 @@ impl Statements {
         proof.judge("statements from SQL add up", is_kept, text, figures);
     }
 
-    /// Has an entry say that more was paid.
+    /// Falsifies an entry so that it shows a larger payment.
     pub(super) fn falsify(&mut self) {
         if let Some(entry) = self.0.values_mut().find_map(|statement| statement.entries.first_mut()) {
             entry.amount += 1;
@@ -119,16 +119,16 @@ impl Statements {
     }
 }
 
-/// What an account's statement says.
+/// An account's statement.
 struct Statement {
     entries: Vec<Entry>,
-    /// Whether these are all entries.
+    /// Whether it contains all entries.
     is_whole: bool,
 }
 
 struct Entry {
     amount: i64,
-    /// What the account has behind it.
+    /// The account's last balance.
     balance: i64,
 }
 
@@ -147,7 +147,7 @@ impl Statement {
         Ok(Self { entries: page.rows.iter().map(entry).collect(), is_whole: !page.has_more })
     }
 
-    /// What the amounts come to, where each balance is the one before it and the entry's amount.
+    /// The sum of the amounts, if each balance is the previous one plus the entry's amount.
     fn balance(&self) -> Option<i64> {
         let balance = self.entries.iter().try_fold(0, |balance, entry| {
             let balance = balance + entry.amount;
@@ -157,7 +157,7 @@ impl Statement {
     }
 }
 
-/// Whether neither the projection nor the settlement has anything of the log before it.
+/// Whether the projection and the settlement have both caught up with the log.
 fn has_drained(client: &mut Client) -> Result<bool, DemoError> {
     let redis::Value::Array(rows) = client.call(&["CONSUMER", "LIST"])? else { return Ok(false) };
     let lag = |row: &redis::Value| match row {

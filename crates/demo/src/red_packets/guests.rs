@@ -1,4 +1,4 @@
-//! The guests: each wants a packet, many ask twice, and what each got is paid to an account.
+//! The guests: each wants a packet, many ask twice, and what each received is paid to an account.
 
 use super::super::ask::{Answer, Ask, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
@@ -7,30 +7,30 @@ use super::super::record::{Noted, Record};
 
 /// The campaign.
 pub(super) const CAMPAIGN: &str = "new-year";
-/// The account that the packets are paid from.
+/// The account from which the packets are paid.
 pub(super) const POT: &str = "pot";
-/// The asset that is paid in.
+/// The asset of payments.
 pub(super) const ASSET: &str = "EUR";
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// A guest asks for a packet.
     Claim { guest: u64 },
-    /// The host pays what was in a packet.
+    /// The host pays the amount of a packet.
     Settle { guest: u64, amount: u64 },
 }
 
-/// What is counted while answers come.
+/// Counts of the answers so far.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) claimed: u64,
     pub(super) paid: u64,
-    /// In which life of the server guests asked again, who, and the packet and amount that they were reminded of.
+    /// Reminders: the life of the server, the guest, and the packet and amount in the answer.
     pub(super) reminders: Vec<(u64, u64, u64, u64)>,
 }
 
-/// The crowd, drawn from a seed.
+/// The crowd, generated from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guests {
     pub(super) seed: u64,
@@ -60,7 +60,7 @@ impl Crowd for Guests {
     type Deed = Wish;
     type Tally = Tally;
 
-    /// First all guests; and when the last packet has gone, all of them once more, under new ids.
+    /// First all guests; after the last packet is gone, all of them once more, under new ids.
     fn arrive(&self, number: u64) -> Ask<Wish> {
         let guest = number % self.count;
         if number >= self.count {
@@ -80,7 +80,7 @@ impl Crowd for Guests {
             if noted.is_applied_now {
                 next.push(Ask { insists: draw.percent(20), ..settle });
             } else if noted.is_first {
-                // Somebody who does not know whether it was paid pays again, under the same id.
+                // A payer who does not know whether the payment succeeded retries it under the same id.
                 next.push(settle.again());
             }
         }

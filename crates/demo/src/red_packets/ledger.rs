@@ -1,10 +1,10 @@
-//! What the log says of the campaign and its payments.
+//! The campaign and its payments in the log.
 
 use super::super::log::{Effects, Event, Log};
 use super::guests::{CAMPAIGN, POT};
 use crate::failure::DemoError;
 
-/// A claim as the log has it.
+/// A claim in the log.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     pub(super) user: String,
@@ -12,7 +12,7 @@ pub(super) struct Claim {
     pub(super) amount: u64,
 }
 
-/// A payment as the log has it.
+/// A payment in the log.
 #[derive(Clone, Debug)]
 pub(super) struct Payment {
     pub(super) operation: String,
@@ -20,19 +20,19 @@ pub(super) struct Payment {
     pub(super) amount: u64,
 }
 
-/// The log, folded.
+/// The folded log.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// In their order.
+    /// In order.
     pub(super) claims: Vec<Claim>,
     /// How many of them were made before the kill.
     pub(super) claims_before_kill: usize,
     pub(super) payments: Vec<Payment>,
     pub(super) effects: Effects,
-    /// What was published when the campaign was created, and what when it was closed.
+    /// What was published when the campaign was created, and when it was closed.
     pub(super) commitment: String,
     pub(super) seed: String,
-    /// Claims after which another number of packets was said to be left than were.
+    /// Claims whose reported number of packets left is wrong.
     pub(super) deviations: u64,
     count: u64,
 }
@@ -66,7 +66,7 @@ impl Ledger {
                 self.payments.push(Payment { operation, to, amount: event.number("amount")? });
                 self.effects.note(event, &["from_available", "to_available"]);
             }
-            // Settled by the server, of which nobody is told.
+            // Settled by the server, without an answer to anyone.
             "account.credited" if event.operation.starts_with("settle:") => {
                 let (operation, to) = (event.operation.clone(), event.text("account"));
                 self.payments.push(Payment { operation, to, amount: event.number("amount")? });

@@ -1,5 +1,5 @@
-//! `scarce demo red-packets`: ten guests for every packet, many of whom ask twice; a server that is
-//! killed in the middle; a cut that anybody can make again; and payments that happen once.
+//! `scarce demo red-packets`: ten guests for every packet, many of whom ask twice; a server that is killed in
+//! the middle; a cut that anyone can recompute; and payments that happen once.
 
 mod audit;
 mod bank;
@@ -100,7 +100,7 @@ fn method(method: CutMethod) -> Method {
     }
 }
 
-/// The plan, as 'scarce packets' takes it.
+/// The plan as arguments for 'scarce packets'.
 fn plan_words(options: &RedPackets) -> String {
     format!("{} {} --method {}", options.total, options.packets, method(options.method).word())
 }
@@ -109,8 +109,8 @@ fn plan(options: &RedPackets) -> Plan {
     Plan { total: options.total, count: options.packets, method: method(options.method), min: 1, max: None }
 }
 
-/// Starts the server, opens an account for every guest, fills the pot and creates the campaign. Gives
-/// the commitment, which is public before the first claim.
+/// Starts the server, opens an account for every guest, funds the pot and creates the campaign. Returns the
+/// commitment, which is public before the first claim.
 fn open(options: &RedPackets, server: Server) -> Result<(Stage<Guests>, String), DemoError> {
     let &RedPackets { users, packets, total, .. } = options;
     let pays = options.sql.is_none();
@@ -135,7 +135,7 @@ fn open(options: &RedPackets, server: Server) -> Result<(Stage<Guests>, String),
     Ok((stage, commitment))
 }
 
-/// Closes the campaign, which reveals its seed, and asks for every balance.
+/// Closes the campaign, which reveals its seed, and queries every balance.
 fn shown(client: &mut Client, commitment: String, guests: u64) -> Result<Shown, DemoError> {
     let closed = apply(client, &["PACKET.CLOSE", CAMPAIGN, "ID", "close/new-year"])?;
     let figures: Vec<u64> = closed.iter().filter_map(integer).map(i64::unsigned_abs).collect();
@@ -155,7 +155,7 @@ fn shown(client: &mut Client, commitment: String, guests: u64) -> Result<Shown, 
     Ok(Shown { commitment, claimed, left_count, left_amount, seed, pot, balances })
 }
 
-/// Tampers with the evidence, never with the judgement.
+/// Tampers with the evidence, never with the verdict.
 fn falsify(plant: PacketPlant, log: &mut Log, record: &mut Record<Guests>, shown: &mut Shown) {
     match plant {
         PacketPlant::LostClaim => {
@@ -169,7 +169,7 @@ fn falsify(plant: PacketPlant, log: &mut Log, record: &mut Record<Guests>, shown
             }
         }
         PacketPlant::SwappedSeed => {
-            // As if the host had looked for a seed that suits better.
+            // As if the host had searched for a more convenient seed.
             shown.seed = "5eed".repeat(16);
             let seed = Value::BulkString(shown.seed.clone().into_bytes());
             log.named_mut("packets.closed").for_each(|closed| closed.set("seed", seed.clone()));
@@ -180,13 +180,13 @@ fn falsify(plant: PacketPlant, log: &mut Log, record: &mut Record<Guests>, shown
     }
 }
 
-/// How many rows the histogram has.
+/// The number of rows of the histogram.
 const ROWS: u64 = 10;
 
-/// How wide its longest bar is.
+/// The width of its longest bar.
 const BAR: u64 = 40;
 
-/// The amounts, in a histogram.
+/// A histogram of the amounts.
 fn pictures(stage: &Stage<Guests>, ledger: &Ledger) -> Vec<String> {
     let amounts: Vec<u64> = ledger.claims.iter().map(|claim| claim.amount).collect();
     let least = amounts.iter().copied().min().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The comparison: what the payers were told, what the server shows, and what the log says.
+//! The audit: what the payers were told, what the server shows, and what the log says.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ pub(super) struct ShownAccount {
     pub(super) asset: String,
     pub(super) balance: i64,
     pub(super) held: i64,
-    /// The sum of the holds that it lists as open.
+    /// The sum of the open holds in its list.
     pub(super) listed: i64,
 }
 
-/// What the server shows in the end.
+/// What the server shows at the end.
 pub(super) struct Shown {
     pub(super) accounts: BTreeMap<String, ShownAccount>,
-    /// The balance of the world, by asset.
+    /// The world account's balance, by asset.
     pub(super) world: BTreeMap<String, i64>,
 }
 
-/// All that is compared.
+/// All the evidence.
 pub(super) struct Evidence<'a> {
     pub(super) told: Told<'a, Payers>,
     pub(super) ledger: &'a Ledger,
@@ -47,7 +47,7 @@ impl Evidence<'_> {
         self.told.judge_log(proof);
     }
 
-    /// In double entry every asset sums to zero, the world included.
+    /// Double entry: every asset sums to zero, including the world account.
     fn judge_sum(&self, proof: &mut Proof) {
         let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
         for account in self.shown.accounts.values() {
@@ -83,8 +83,8 @@ impl Evidence<'_> {
         proof.judge("nobody is overdrawn", below == 0, text, figures);
     }
 
-    /// What nobody had been told of when the server died was settled: what `OPERATION.RESOLVE` said
-    /// holds for every copy, and what it called absent never takes effect.
+    /// Commands without an answer when the server died were resolved: the answer of `OPERATION.RESOLVE` holds
+    /// for every duplicate, and what it called absent never takes effect.
     fn judge_resolutions(&self, proof: &mut Proof) {
         let (mut states, mut broken): (BTreeMap<String, u64>, u64) = (BTreeMap::new(), 0);
         for known in self.told.record.known.values() {
@@ -166,7 +166,7 @@ fn signed(amount: i64) -> String {
     format!("{sign}{}", cents(amount.unsigned_abs()))
 }
 
-/// What the log must have where this was answered; what was resolved is judged by itself.
+/// The effect that the log must have after this answer; resolved operations are judged separately.
 fn effect(payment: &Payment, answer: &Answer) -> Option<Effect> {
     let name = match payment.what {
         Move::Transfer { .. } => "account.transferred",

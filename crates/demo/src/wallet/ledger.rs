@@ -1,4 +1,4 @@
-//! What the log says of the accounts, folded here by plain sums.
+//! The accounts in the log, folded here with simple sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ pub(super) struct Account {
     pub(super) asset: String,
     pub(super) balance: i64,
     pub(super) overdraft: i64,
-    /// What is held, by hold.
+    /// The amount of each hold.
     pub(super) holds: BTreeMap<String, i64>,
-    /// How many events moved its money.
+    /// The number of events that moved its money.
     pub(super) movements: u64,
 }
 
@@ -27,7 +27,7 @@ impl Account {
     }
 }
 
-/// How holds came and went.
+/// How holds were created and ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Holds {
     pub(super) placed: u64,
@@ -36,17 +36,17 @@ pub(super) struct Holds {
     pub(super) expired: u64,
 }
 
-/// The log, folded.
+/// The folded log.
 #[derive(Default)]
 pub(super) struct Ledger {
     pub(super) accounts: BTreeMap<String, Account>,
-    /// What came in from outside, less what went out, by asset.
+    /// Money from outside minus money to the outside, by asset.
     pub(super) brought_in: BTreeMap<String, i64>,
     pub(super) holds: Holds,
     pub(super) effects: Effects,
-    /// Accounts that were ever below their overdraft.
+    /// Accounts that ever exceeded their overdraft.
     pub(super) overdrawn: BTreeSet<String>,
-    /// Events whose figures are not those of the sums made here.
+    /// Events whose numbers differ from these sums.
     pub(super) deviations: u64,
 }
 
@@ -136,8 +136,8 @@ impl Ledger {
         Some(())
     }
 
-    /// Compares what the event says about an account with the sums made here; the names are those of
-    /// balance, held and available.
+    /// Compares the event's numbers for an account with these sums; the names are those of balance, held and
+    /// available.
     fn check(&mut self, event: &Event, name: &str, told: [&str; 3]) {
         let account = self.account(name);
         let own = [account.balance, account.held(), account.available()];
@@ -150,7 +150,7 @@ impl Ledger {
         }
     }
 
-    /// Notes the figures that the caller is told.
+    /// Records the numbers that the caller is told.
     fn note(&mut self, event: &Event) {
         let told: &[&str] = match event.name.as_str() {
             "account.credited" | "account.debited" => &["available", "balance"],
@@ -158,13 +158,13 @@ impl Ledger {
             "hold.placed" => &["available", "deadline"],
             "hold.captured" => &["amount", "hold_remaining", "available"],
             "hold.voided" => &["amount", "available"],
-            // An expiry is noted by whatever command came by, and is no effect of that command.
+            // An expiry is logged by whichever command came next, and is not an effect of that command.
             _ => return,
         };
         self.effects.note(event, told);
     }
 
-    /// How many holds are open.
+    /// The number of open holds.
     pub(super) fn open_holds(&self) -> u64 {
         self.accounts.values().map(|account| account.holds.len() as u64).sum()
     }

@@ -1,5 +1,5 @@
-//! `scarce demo wallet`: transfers, and holds that are captured, voided or forgotten, many of them on
-//! the same few accounts; a server that is killed in the middle; and every cent accounted for.
+//! `scarce demo wallet`: transfers, and holds that are captured, voided or forgotten, many of them on the
+//! same few accounts; a server that is killed in the middle; and every cent accounted for.
 
 mod audit;
 mod ledger;
@@ -57,7 +57,7 @@ pub(super) fn run(options: &Wallet) -> Result<Verdict, DemoError> {
     )
 }
 
-/// Starts the server, opens the accounts and fills them.
+/// Starts the server, and opens and funds the accounts.
 fn open(options: &Wallet) -> Result<Stage<Payers>, DemoError> {
     let &Wallet { accounts, operations, ttl_ms, .. } = options;
     let crowd = Payers { seed: options.stage.seed, accounts, operations, ttl_ms };
@@ -81,10 +81,10 @@ fn open(options: &Wallet) -> Result<Stage<Payers>, DemoError> {
     Ok(stage)
 }
 
-/// Waits until no hold with a deadline is open, and gives the log.
+/// Waits until no hold with a deadline is open, and returns the log.
 fn wait_for_deadlines(stage: &mut Stage<Payers>) -> Result<Log, DemoError> {
     let (mut log, mut seen, mut open) = (Log::marked(stage.mark), 0, BTreeSet::new());
-    // What was to end a hold may be lost in a failover; then its deadline does.
+    // The command that ends a hold may be lost in a failover; then its deadline ends it.
     let limit = Duration::from_millis(stage.crowd.ttl_ms + PATIENT_TTL_MS) + Duration::from_secs(10);
     let waited =
         stage.wait_for("holds are still open long after their deadline", limit, |client, progress| {
@@ -108,7 +108,7 @@ fn wait_for_deadlines(stage: &mut Stage<Payers>) -> Result<Log, DemoError> {
     Ok(log)
 }
 
-/// How many holds are asked for at a time; no account has more here.
+/// The number of holds to request at a time; no account has more here.
 const HOLDS_MAX: &str = "1000";
 
 fn shown(client: &mut Client, accounts: u64) -> Result<Shown, DemoError> {
@@ -131,7 +131,7 @@ fn shown(client: &mut Client, accounts: u64) -> Result<Shown, DemoError> {
     Ok(Shown { accounts, world })
 }
 
-/// What a hold of a list holds, where it is open.
+/// The amount of a hold in a list, if it is open.
 fn open_amount(hold: &Value) -> i64 {
     match hold {
         Value::Array(fields) => match fields.as_slice() {
@@ -142,7 +142,7 @@ fn open_amount(hold: &Value) -> i64 {
     }
 }
 
-/// Tampers with the evidence, never with the judgement.
+/// Tampers with the evidence, never with the verdict.
 fn falsify(
     plant: WalletPlant,
     log: &mut Log,
@@ -170,7 +170,7 @@ fn falsify(
     }
 }
 
-/// How wide the longest bar is.
+/// The width of the longest bar.
 const BAR: u64 = 30;
 
 /// The shops, and how holds ended.

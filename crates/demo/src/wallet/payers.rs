@@ -1,4 +1,4 @@
-//! The payers: what each moves, sets aside and ends, and what they do about an answer that never came.
+//! The payers: what each transfers, holds and ends, and how they handle a missing answer.
 
 use redis::Value;
 
@@ -8,19 +8,19 @@ use super::super::proof::{cents, grouped};
 use super::super::record::{Noted, Record};
 use scarce_client::text;
 
-/// What the accounts keep; every second account the one, every second the other.
+/// The assets of the accounts, alternating.
 pub(super) const ASSETS: [&str; 2] = ["EUR", "USD"];
-/// How many of the accounts are shops, at which much of the money goes.
+/// The number of accounts that are shops, which receive much of the money.
 pub(super) const SHOPS: u64 = 8;
-/// What each account begins with, in cents.
+/// The initial balance of each account, in cents.
 pub(super) const PURSE: u64 = 20_000;
-/// How far below zero every tenth account may go.
+/// The overdraft of every tenth account.
 pub(super) const OVERDRAFT: u64 = 500;
 
-/// How long those who mean to end a hold give it: long enough for a crash in between.
+/// The deadline of holds that payers intend to end: long enough for a crash in between.
 pub(super) const PATIENT_TTL_MS: u64 = 60_000;
 
-/// The name of an account; all of them live in one partition.
+/// The name of an account; all of them are in one partition.
 pub(super) fn name(account: u64) -> String {
     let kind = if account < SHOPS { "shop" } else { "payer" };
     format!("{{wallet}}:{kind}-{account}")
@@ -34,23 +34,23 @@ pub(super) fn overdraft(account: u64) -> u64 {
     if account % 10 == 9 { OVERDRAFT } else { 0 }
 }
 
-/// What becomes of a hold.
+/// The fate of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// All of it is paid out.
+    /// Captured in full.
     Captured,
-    /// Half of it is paid out, and the rest freed.
+    /// Half of it is captured, and the rest released.
     Halved,
-    /// A third is paid out, the rest stays held for a while, and is then freed.
+    /// A third is captured; the rest stays held for a while and is then released.
     Sliced,
     Voided,
-    /// Nobody ends it; its deadline does.
+    /// Nobody ends it, so it expires.
     Forgotten,
     /// It has no deadline and stays.
     Kept,
 }
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Debug)]
 pub(super) enum Move {
     Transfer {
@@ -81,20 +81,20 @@ pub(super) enum Move {
     Void {
         account: u64,
     },
-    /// Asks what became of a command that was not answered, and settles it for good.
+    /// Asks for the result of an unanswered command, and settles it for good.
     Resolve {
         original: Box<Ask<Payment>>,
     },
 }
 
-/// A command of a payer: what it is for, and the place of the payer, which names its holds too.
+/// A payer's command: its purpose, and the payer's number, which also names its holds.
 #[derive(Clone, Debug)]
 pub(super) struct Payment {
     number: u64,
     pub(super) what: Move,
 }
 
-/// What is counted while answers come.
+/// Counts of the answers so far.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Payers whose first command was answered.
@@ -105,7 +105,7 @@ pub(super) struct Tally {
     ended: u64,
 }
 
-/// The crowd, drawn from a seed.
+/// The crowd, generated from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payers {
     pub(super) seed: u64,
@@ -115,12 +115,12 @@ pub(super) struct Payers {
 }
 
 impl Payers {
-    /// Somebody who is no shop.
+    /// An account that is not a shop.
     fn payer(&self, draw: &mut Draw) -> u64 {
         SHOPS + draw.below(self.accounts - SHOPS)
     }
 
-    /// A shop that takes what the account keeps; some are visited far more than others.
+    /// A shop with the account's asset; some are visited far more than others.
     fn shop(draw: &mut Draw, account: u64) -> u64 {
         let busy = draw.below(SHOPS / 2).min(draw.below(SHOPS / 2));
         2 * busy + account % 2
@@ -187,7 +187,7 @@ impl Crowd for Payers {
                 vec![Ask::new(format!("rest/{number}"), rest)]
             }
             Move::Resolve { original } if noted.is_first => {
-                // Late copies do come; and what is known not to have happened may be done anew.
+                // Late duplicates do arrive; and what is known not to have happened may be done again.
                 let original = (**original).clone();
                 let anew = Ask::new(format!("{}/anew", original.id), original.deed.clone());
                 let is_absent = state_of(answer).as_deref() == Some("ABSENT");
@@ -197,7 +197,7 @@ impl Crowd for Payers {
         }
     }
 
-    /// Every second one asks what became of it; the others just send it again.
+    /// Every second payer asks for the result; the others just retry.
     fn after_crash(&self, ask: Ask<Payment>) -> Ask<Payment> {
         let number = ask.deed.number;
         if number.is_multiple_of(2) || matches!(ask.deed.what, Move::Resolve { .. }) {
@@ -255,13 +255,13 @@ pub(super) fn state_of(answer: &Answer) -> Option<String> {
     answer.values().first().and_then(text)
 }
 
-/// The outcome that `OPERATION.RESOLVE` tells, as its caller would have been told.
+/// The outcome in an answer of `OPERATION.RESOLVE`, as the original caller would have received it.
 pub(super) fn outcome_of(answer: &Answer) -> Option<Answer> {
     answer.values().get(1).filter(|value| matches!(value, Value::Array(_))).cloned().map(Answer::of)
 }
 
 impl Payment {
-    /// The account that is asked for first.
+    /// The first account to query.
     fn account(&self) -> u64 {
         match &self.what {
             Move::Transfer { from, .. } => *from,
@@ -308,7 +308,7 @@ impl Deed for Payment {
         true
     }
 
-    /// Whoever asks what became of something changes nothing that is not logged under that.
+    /// Asking for a result changes nothing that is logged under the id of the question.
     fn is_logged(&self, _: &Answer) -> bool {
         !matches!(self.what, Move::Resolve { .. })
     }
