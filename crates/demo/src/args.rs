@@ -1,4 +1,4 @@
-//! What may be typed after `scarce demo`.
+//! The arguments of `scarce demo`.
 
 use clap::{Args, ValueEnum};
 

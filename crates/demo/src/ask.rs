@@ -1,53 +1,53 @@
-//! What a crowd asks and what it is told, whatever the way in.
+//! What the crowd requests and what it is told, on any port.
 
 use redis::Value;
 
 use scarce_client::{Reply, integer, text};
 
-/// A command under its operation id, to be sent until there is an answer.
+/// A command with its operation id, to be sent until it is answered.
 #[derive(Clone, Debug)]
 pub(super) struct Ask<D> {
     pub(super) id: String,
     pub(super) deed: D,
-    /// It is sent once more although it was answered.
+    /// Sends it once more although it was answered.
     pub(super) insists: bool,
-    /// It is sent on two connections at once.
+    /// Sends it on two connections at once.
     pub(super) doubles: bool,
-    /// It was answered before, and is sent again all the same.
+    /// It was answered before and is sent again.
     pub(super) is_again: bool,
 }
 
 impl<D> Ask<D> {
-    /// Something that is asked once.
+    /// A command to be sent once.
     pub(super) fn new(id: String, deed: D) -> Self {
         Self { id, deed, insists: false, doubles: false, is_again: false }
     }
 
-    /// The same, after it was answered.
+    /// The same command, repeated after its answer.
     pub(super) fn again(self) -> Self {
         Self { is_again: true, ..self }
     }
 }
 
-/// What a command is for.
+/// The purpose of a command.
 pub(super) trait Deed: Clone + Send + 'static {
-    /// What is sent.
+    /// The request to send.
     fn request(&self, id: &str) -> Request;
 
-    /// Whether the log has something of it, where it was answered so.
+    /// Whether the log contains something of it after this answer.
     fn is_logged(&self, _: &Answer) -> bool {
         true
     }
 
-    /// Whether the engine remembers that it was refused.
+    /// Whether the engine remembers its refusal.
     fn is_refusal_remembered(&self) -> bool {
         false
     }
 }
 
-/// One command, or several that apply together or not at all.
+/// One command, or several as an atomic batch.
 pub(super) struct Request {
-    /// The operation id, where it has one.
+    /// The operation id, if it has one.
     pub(super) id: Option<String>,
     pub(super) lines: Vec<Vec<String>>,
 }
@@ -74,21 +74,21 @@ pub(super) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What a caller was told.
+/// The answer that a caller received.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
-    /// Done, with the values of the reply; those of a batch one line after the other.
+    /// Applied, with the values of the reply; those of a batch one line after the other.
     Applied(Vec<Value>),
     /// Refused, with the code and its facts.
     Refused(String, Vec<Value>),
-    /// The server could not decide now; the same id is to be sent again.
+    /// The server could not decide now; retry with the same id.
     Later,
     /// The server did not understand.
     Error(String),
 }
 
 impl Answer {
-    /// Reads the reply to a command.
+    /// Parses the reply to a command.
     pub(super) fn of(value: Value) -> Self {
         match Reply::of(value) {
             Reply::Applied(values) => Self::Applied(values),
@@ -97,7 +97,7 @@ impl Answer {
         }
     }
 
-    /// Reads the reply to a batch: one for each line.
+    /// Parses the reply to a batch: one for each line.
     pub(super) fn of_batch(value: Value) -> Self {
         let lines = match value {
             Value::Array(lines) => lines,
@@ -125,7 +125,7 @@ impl Answer {
         matches!(self, Self::Applied(_))
     }
 
-    /// What it was refused with.
+    /// The code of a refusal.
     pub(super) fn code(&self) -> Option<&str> {
         match self {
             Self::Refused(code, _) => Some(code),
@@ -146,7 +146,7 @@ impl Answer {
         self.values().iter().filter_map(integer).collect()
     }
 
-    /// A number that stands at a place of the values or facts, and is not negative.
+    /// The number at an index of the values or facts, if it is not negative.
     pub(super) fn figure(&self, at: usize) -> Option<u64> {
         self.values().get(at).and_then(integer).and_then(|figure| u64::try_from(figure).ok())
     }

@@ -1,5 +1,5 @@
-//! The Redis of a demonstration: one of the user's own, behind a prefix that nobody else has, or servers
-//! that are started for it and end with it.
+//! The Redis of a demonstration: the user's own, with a unique key prefix, or servers that are started for
+//! the demonstration and end with it.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use scarce_launch::{Cluster, LaunchError, Options, Sentinels, Server};
 use super::options::{EngineOptions, Topology};
 use crate::failure::DemoError;
 
-/// How many primaries a cluster has, and how many replicas each of them.
+/// The number of primaries of a cluster, and of replicas of each.
 const PRIMARIES: usize = 3;
 const REPLICAS: usize = 1;
 
-/// How long the user's own Redis may take to delete what was written there.
+/// How long the user's own Redis may take to delete the demonstration's keys.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where the state is.
+/// The Redis with the state.
 pub(super) struct Backing {
     servers: Servers,
     url: String,
@@ -30,24 +30,24 @@ pub(super) struct Backing {
     topology: Topology,
     pub(super) durability: Durability,
     options: EngineOptions,
-    /// The server that was killed, unless it has come back.
+    /// The server that was killed, unless it is back.
     killed: Option<usize>,
 }
 
 enum Servers {
-    /// The user's own, to be left as it was; with what it takes to get there.
+    /// The user's own Redis, which must be left as it was, with its connection settings.
     Own(Box<engine::Settings>),
-    /// A primary, and a replica where changes are to be replicated.
+    /// A primary, and a replica if changes must be replicated.
     Single(Vec<Server>),
     Sentinels(Sentinels),
     Cluster(Cluster),
 }
 
 impl Backing {
-    /// Starts the servers, unless there is one.
+    /// Starts the servers, unless the user named one.
     ///
     /// # Errors
-    /// When they do not start, or the address is none.
+    /// When they do not start, or the address is invalid.
     pub(super) fn start(options: &EngineOptions, prefix: String) -> Result<Self, DemoError> {
         let durability = options.durability.unwrap_or_default().durability();
         let topology = options.topology.unwrap_or_default();
@@ -68,7 +68,7 @@ impl Backing {
         Ok(Self { servers, url, prefix, topology, durability, options: options.clone(), killed: None })
     }
 
-    /// What 'scarce serve' is told of it.
+    /// Adds the arguments for 'scarce serve'.
     pub(super) fn tell(&self, command: &mut Command) {
         command.args(["--engine", "redis", "--redis-url", &self.url, "--redis-prefix", &self.prefix]);
         command.args(["--redis-durability", self.durability.word()]);
@@ -81,12 +81,12 @@ impl Backing {
         }
     }
 
-    /// Whether a variable of the environment says how one gets to the user's own.
+    /// Whether an environment variable says how to reach the user's own Redis.
     pub(super) fn heeds(&self, variable: &str) -> bool {
         matches!(self.servers, Servers::Own(_)) && variable.starts_with("SCARCE_REDIS_")
     }
 
-    /// What it is, in a word.
+    /// The kind of Redis, in a word.
     pub(super) fn kind(&self) -> &'static str {
         match (&self.servers, self.topology) {
             (Servers::Own(_), _) => "your own Redis",
@@ -101,7 +101,7 @@ impl Backing {
         matches!(self.servers, Servers::Sentinels(_) | Servers::Cluster(_))
     }
 
-    /// Kills the server that has the state, where another one can take over. Gives where it was.
+    /// Kills the server with the state if another one can take over. Returns its address.
     pub(super) fn kill_primary(&mut self) -> Result<Option<String>, LaunchError> {
         let found = match &self.servers {
             Servers::Sentinels(sentinels) => sentinels.primary()?,
@@ -115,8 +115,8 @@ impl Backing {
         Ok(Some(address))
     }
 
-    /// Looks whether another one has taken over. Where changes are to be replicated, the one that was killed
-    /// comes back then, as the replica of the other.
+    /// Checks whether another one has taken over. If changes must be replicated, the killed server then comes
+    /// back as a replica of the new primary.
     pub(super) fn has_taken_over(&mut self) -> Result<bool, LaunchError> {
         let Some(former) = self.killed else { return Ok(true) };
         let Some(next) = self.primary().filter(|next| *next != former) else { return Ok(false) };
@@ -134,7 +134,7 @@ impl Backing {
         Ok(true)
     }
 
-    /// Where the state is now.
+    /// The current address of the state.
     pub(super) fn address(&mut self) -> String {
         match self.primary() {
             Some(at) => self.servers_mut()[at].address(),
@@ -142,7 +142,7 @@ impl Backing {
         }
     }
 
-    /// The server that has the state now, as the others say.
+    /// The server that currently has the state, according to the others.
     fn primary(&self) -> Option<usize> {
         match &self.servers {
             Servers::Own(_) => None,
@@ -163,7 +163,7 @@ impl Backing {
         Keys::new(&self.prefix, 0, 1)
     }
 
-    /// The servers with state, of those that were started.
+    /// The started servers that hold state.
     fn servers_mut(&mut self) -> &mut [Server] {
         match &mut self.servers {
             Servers::Own(_) => &mut [],
@@ -173,7 +173,7 @@ impl Backing {
         }
     }
 
-    /// Says where the data is that stays.
+    /// Says where the kept data is.
     pub(super) fn kept(&mut self) -> String {
         let prefix = self.prefix.clone();
         let primary = self.primary();
@@ -188,7 +188,7 @@ impl Backing {
         }
     }
 
-    /// Ends what was started, and deletes what was written to the user's own unless it `is_kept`.
+    /// Ends the started servers, and deletes what was written to the user's own Redis unless it `is_kept`.
     pub(super) fn clear(mut self, is_kept: bool) -> Result<(), String> {
         if is_kept {
             self.servers_mut().iter_mut().for_each(Server::keep);
@@ -202,7 +202,7 @@ impl Backing {
         }
     }
 
-    /// Deletes every key that the engine has names for; nothing else is looked at.
+    /// Deletes every key whose name the engine knows; nothing else is touched.
     fn delete_keys(&self, settings: &engine::Settings) -> Result<(), String> {
         let settings = engine::Settings { response_timeout: PATIENCE, ..settings.clone() };
         let nodes = Arc::new(Nodes::of(&settings).map_err(|error| error.to_string())?);
@@ -225,7 +225,7 @@ impl Backing {
     }
 }
 
-/// What there will be, in a line.
+/// What will be started, in one line.
 pub(super) fn description(options: &EngineOptions, prefix: &str) -> String {
     let durability = options.durability.unwrap_or_default().durability();
     let what = match (&options.redis_url, options.topology.unwrap_or_default()) {

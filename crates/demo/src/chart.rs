@@ -1,21 +1,21 @@
-//! A small picture of a quantity over the changes that the log has of it.
+//! A small chart of a quantity over its changes in the log.
 
-/// How many columns the picture has at most.
+/// The maximum number of columns of the chart.
 const COLUMNS: usize = 64;
 
-/// How many rows.
+/// The number of rows.
 const ROWS: u64 = 6;
 
-/// Eighths of a cell, from none to full.
+/// Eighths of a cell from the bottom, from empty to full.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Eighths of a cell from its left.
+/// Eighths of a cell from the left.
 const PARTS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// Something to be shown below a picture: at which of the levels it was, and what.
+/// A label below a chart: the index of its level, and its text.
 pub(super) type Mark<'a> = (usize, &'a str);
 
-/// Draws `levels`, none above `top`, from left to right; below, each mark stands under its level.
+/// Draws `levels`, none above `top`, from left to right; each mark stands below its level.
 pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> {
     let columns = levels.len().min(COLUMNS);
     if columns == 0 || top == 0 {
@@ -45,13 +45,13 @@ pub(super) fn draw(levels: &[u64], top: u64, marks: &[Mark<'_>]) -> Vec<String> 
     lines
 }
 
-/// What a level fills of the cell in a row, of so many rows.
+/// The character for a level's share of a cell in one of `rows` rows.
 pub(super) fn cell(level: u64, top: u64, row: u64, rows: u64) -> char {
     let eighths = (level * rows * 8).div_ceil(top).saturating_sub(row * 8).min(8);
     EIGHTHS[usize::try_from(eighths).unwrap_or(0)]
 }
 
-/// A line of small bars, as high as each of `levels` is to `top`.
+/// A line of small bars, each level relative to `top`.
 fn bars(levels: &[u64], top: u64) -> String {
     levels.iter().map(|level| eighths(*level, top.max(1))).collect()
 }
@@ -60,7 +60,7 @@ fn eighths(level: u64, top: u64) -> char {
     EIGHTHS[usize::try_from((level * 8).div_ceil(top).min(8)).unwrap_or(0)]
 }
 
-/// As many levels as there are columns, each the highest of its stretch.
+/// Reduces the levels to the number of columns; each is the highest of its range.
 fn squeezed(levels: &[u64], columns: usize) -> Vec<u64> {
     let columns = columns.min(levels.len());
     let begin = |column: usize| column * levels.len() / columns;
@@ -69,7 +69,7 @@ fn squeezed(levels: &[u64], columns: usize) -> Vec<u64> {
         .collect()
 }
 
-/// A line of at most so many small bars, with a cross where the levels before `marked` end.
+/// A line of at most `columns` small bars, with a cross where the levels before `marked` end.
 pub(super) fn course(levels: &[u64], top: u64, columns: usize, marked: Option<usize>) -> String {
     let (before, after) = levels.split_at(marked.unwrap_or(levels.len()).min(levels.len()));
     let part = |part: &[u64]| {
@@ -80,7 +80,7 @@ pub(super) fn course(levels: &[u64], top: u64, columns: usize, marked: Option<us
     format!("{}{mark}{}", part(before), part(after))
 }
 
-/// A bar from left to right, `width` cells for `top`.
+/// A horizontal bar, `width` cells for `top`.
 pub(super) fn bar(level: u64, top: u64, width: u64) -> String {
     let eighths = (level * width * 8).div_ceil(top.max(1));
     let full = usize::try_from(eighths / 8).unwrap_or(0);

@@ -1,27 +1,26 @@
-//! The part that differs between demonstrations: who comes, what they ask, and what they make of the
-//! answers.
+//! What differs between demonstrations: the callers, their requests, and how they react to answers.
 
 use super::ask::{Answer, Ask, Deed};
 use super::record::{Noted, Record};
 
-/// Those who come.
+/// A crowd of callers.
 pub(super) trait Crowd: Sized + Sync {
     type Deed: Deed;
-    /// What is counted of the answers while they come, for the picture.
+    /// Running counts of the answers, for the display.
     type Tally: Default + Send;
 
-    /// Whether a part of the crowd comes over HTTP.
+    /// Whether a part of the crowd uses HTTP.
     fn speaks_http(&self) -> bool {
         false
     }
 
-    /// The first command of whoever comes at this place: the same for the same seed.
+    /// The first command of the caller with this number: the same for the same seed.
     fn arrive(&self, number: u64) -> Ask<Self::Deed>;
 
-    /// What is sent after an answer, beside the repetitions that an ask itself calls for.
+    /// The commands that follow an answer, besides the repetitions that an ask itself calls for.
     fn follow_ups(&self, ask: &Ask<Self::Deed>, answer: &Answer, noted: Noted) -> Vec<Ask<Self::Deed>>;
 
-    /// What is sent first where the server died before it answered.
+    /// The first command to send if the server died before it answered this one.
     fn after_crash(&self, ask: Ask<Self::Deed>) -> Ask<Self::Deed> {
         ask
     }
@@ -29,26 +28,26 @@ pub(super) trait Crowd: Sized + Sync {
     /// Counts an answer.
     fn count(&self, tally: &mut Self::Tally, ask: &Ask<Self::Deed>, answer: &Answer, noted: Noted);
 
-    /// Whether the moment for the next cue of the act has come; `given` cues were given before.
+    /// Whether it is time for the next cue of the act; `given` is the number of earlier cues.
     fn is_due(&self, given: usize, record: &Record<Self>) -> bool;
 
-    /// How far the gauge stands, and a line below it.
+    /// The position of the gauge, and a line below it.
     fn picture(&self, record: &Record<Self>) -> (u64, String);
 
-    /// What has come of it up to now, in a few words.
+    /// The results so far, in a few words.
     fn so_far(&self, record: &Record<Self>) -> String;
 }
 
-/// Numbers from a seed (SplitMix64): enough for a crowd's whims.
+/// Pseudorandom numbers from a seed (SplitMix64), good enough for a crowd's decisions.
 pub(super) struct Draw(u64);
 
 impl Draw {
-    /// The numbers of one member of the crowd.
+    /// The numbers for one member of the crowd.
     pub(super) fn of(seed: u64, number: u64) -> Self {
         Self(seed ^ number.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
-    /// A number from 0 up to, not at, `limit`.
+    /// A number from 0 to below `limit`.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -57,7 +56,7 @@ impl Draw {
         (mixed ^ (mixed >> 31)) % limit
     }
 
-    /// Whether something happens that happens in so many cases of a hundred.
+    /// True in `share` of a hundred cases.
     pub(super) fn percent(&mut self, share: u64) -> bool {
         self.below(100) < share
     }

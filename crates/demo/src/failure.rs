@@ -1,4 +1,4 @@
-//! How a demonstration ends: by a proof that holds or not, or before there is one.
+//! How a demonstration ends: with a proof that holds or not, or before there is one.
 
 use scarce_client::ClientError;
 use scarce_launch::LaunchError;
@@ -16,7 +16,7 @@ pub enum Verdict {
 /// Why there is no proof.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    /// The command line asks for what cannot be.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
     /// A step did not go as it must.
@@ -31,7 +31,7 @@ pub enum DemoError {
     /// Something below failed.
     #[error(transparent)]
     Cause(Box<dyn std::error::Error + Send + Sync>),
-    /// There is no Redis to demonstrate on.
+    /// There is no Redis for the demonstration.
     #[error(
         "{program} cannot be started; install {package} (Debian: apt-get install {package}), \
          or name a Redis of your own with --redis-url"
@@ -39,9 +39,9 @@ pub enum DemoError {
     NoRedis {
         /// Its name or path.
         program: String,
-        /// The package of Debian that has it.
+        /// The Debian package that contains it.
         package: &'static str,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -53,7 +53,7 @@ impl DemoError {
         Self::Step(text.into())
     }
 
-    /// A command line that cannot be.
+    /// An invalid command line.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Self::Usage(text.into())
     }

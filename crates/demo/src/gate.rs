@@ -1,4 +1,4 @@
-//! Where the server is at the moment: the crowd waits here while it is down.
+//! Where the crowd waits while the server is down.
 
 use super::server::Doors;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,13 +27,13 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// It will not be started again; nobody is to wait.
+    /// The server will not be started again; nobody must wait.
     pub(super) fn close(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
     }
 
-    /// Waits for a life of the server after `life`. Gives none when there will be none.
+    /// Waits for a life of the server after `life`; `None` if there will be none.
     pub(super) fn wait_beyond(&self, life: u64) -> Option<(u64, Doors)> {
         let now = self.lock();
         let waits = |now: &mut Now| now.life <= life && !now.is_over;

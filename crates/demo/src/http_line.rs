@@ -1,5 +1,5 @@
-//! A connection to the HTTP port: what is asked between two flushes goes as one batch, each operation
-//! under its own id.
+//! A connection to the HTTP port: requests between two flushes are sent as one batch, each operation under
+//! its own id.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -15,28 +15,28 @@ use serde_json::{Map, Value, json};
 use super::ask::{Answer, Request};
 use super::line::{Broken, Line, PATIENCE};
 
-/// The most operations of one request, which the port sets.
+/// The port's limit for operations in one request.
 const OPERATIONS_MAX: usize = 1_000;
 
 /// A line to the HTTP port.
 pub(super) struct HttpLine<Q> {
     address: SocketAddr,
     socket: Option<TcpStream>,
-    /// Bytes that were read and belong to the next responses.
+    /// Bytes already read of the next responses.
     input: Vec<u8>,
-    /// What was asked since the last flush.
+    /// Questions since the last flush.
     open: Vec<(Q, Vec<Operation>, Option<String>)>,
-    /// What each request that was sent holds.
+    /// The content of each request sent.
     sent: VecDeque<Sent<Q>>,
     /// Answers that were read.
     ready: VecDeque<(Q, Answer)>,
 }
 
-/// A request on the way.
+/// A request in flight.
 enum Sent<Q> {
-    /// Each operation is a question.
+    /// Each operation is a question of its own.
     Each(Vec<(Q, &'static CommandSpec)>),
-    /// All operations together are one.
+    /// All operations together are one question.
     Atomic(Q, Vec<&'static CommandSpec>),
 }
 
@@ -44,7 +44,7 @@ enum Sent<Q> {
 type Operation = (&'static CommandSpec, Map<String, Value>);
 
 impl<Q> HttpLine<Q> {
-    /// Connects. Where nobody answers, the line is broken from the start.
+    /// Connects. If nothing answers, the line is broken from the start.
     pub(super) fn open(address: SocketAddr) -> Self {
         let socket = TcpStream::connect(address).and_then(|socket| {
             socket.set_nodelay(true)?;
@@ -72,7 +72,7 @@ impl<Q> HttpLine<Q> {
         self.socket.as_mut().ok_or(Broken)?.write_all(request.as_bytes()).map_err(|_| Broken)
     }
 
-    /// Sends questions of one command each as one request.
+    /// Sends single-command questions as one request.
     fn post_each(&mut self, asked: Vec<(Q, Vec<Operation>, Option<String>)>) -> Result<(), Broken> {
         let operations: Vec<Value> = asked
             .iter()
@@ -168,7 +168,7 @@ impl<Q> Line<Q> for HttpLine<Q> {
             Sent::Each(questions) => questions.into_iter().map(|(question, _)| question).collect(),
             Sent::Atomic(question, _) => vec![question],
         });
-        // Answers that came together with others and that nobody has looked at were not given either.
+        // Answers that were read along with others but not yet returned count as unanswered.
         let unseen = self.ready.into_iter().map(|(question, _)| question);
         unseen.chain(sent).chain(self.open.into_iter().map(|(question, ..)| question)).collect()
     }
@@ -182,7 +182,7 @@ fn operation((spec, arguments): &Operation, id: Option<&str>) -> Value {
     operation
 }
 
-/// The body of the first response, and how many bytes the response has; none until it is whole.
+/// The body of the first response, and the response's length in bytes; `None` until it is complete.
 fn whole(input: &[u8]) -> Result<Option<(Value, usize)>, Broken> {
     let mut headers = [httparse::EMPTY_HEADER; 32];
     let mut response = httparse::Response::new(&mut headers);
@@ -207,7 +207,7 @@ fn of_batch(specs: &[&CommandSpec], body: &Value) -> Answer {
     Answer::Applied(lines.collect())
 }
 
-/// What a problem document says; of a batch, what its refused line was refused with.
+/// The refusal in a problem document; for a batch, that of its refused line.
 fn refused(problem: &Value) -> Answer {
     let code = problem["code"].as_str().and_then(Code::from_word);
     match code {
@@ -220,7 +220,7 @@ fn refused(problem: &Value) -> Answer {
     }
 }
 
-/// Figures by their names as the values of a reply.
+/// Named figures as the values of a reply.
 fn values(specs: &'static [ValueSpec], figures: &Value) -> Vec<Reply> {
     let value = |name: &str| match &figures[name] {
         Value::Number(number) => number.as_i64().map_or(Reply::Nil, Reply::Int),

@@ -1,4 +1,4 @@
-//! A pipelined connection: many questions on the way, each remembered until its answer is read.
+//! A pipelined connection: many questions in flight, each remembered until its answer is read.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -10,41 +10,41 @@ use redis::Parser;
 use super::ask::{Answer, Request, words};
 use scarce_client::pack;
 
-/// The connection is gone; what waits on it was not answered.
+/// The connection is gone; its pending questions were not answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
-/// A way in on which questions of kind `Q` wait for their answers, which come in their order.
+/// A connection with questions of type `Q`, which are answered in order.
 pub(super) trait Line<Q> {
-    /// How many questions wait for their answers.
+    /// The number of questions without an answer.
     fn waiting(&self) -> usize;
 
     /// Writes a question.
     fn ask(&mut self, question: Q, request: &Request);
 
-    /// Sends what was written.
+    /// Sends the written questions.
     ///
     /// # Errors
     /// When the connection is gone.
     fn flush(&mut self) -> Result<(), Broken>;
 
-    /// Reads the next answer; none when nothing waits.
+    /// Reads the next answer; `None` if no question is pending.
     ///
     /// # Errors
     /// When the connection is gone.
     fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken>;
 
-    /// What was not answered.
+    /// The unanswered questions.
     fn unanswered(self: Box<Self>) -> Vec<Q>;
 }
 
 /// How long an answer may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A question on the way.
+/// A question in flight.
 struct Waiting<Q> {
     question: Q,
-    /// How many replies are still to come; the last one is the answer.
+    /// The number of replies still to come; the last one is the answer.
     owed: usize,
     is_batch: bool,
 }
@@ -58,7 +58,7 @@ pub(super) struct RespLine<Q> {
 }
 
 impl<Q> RespLine<Q> {
-    /// Connects. Where nobody answers, the line is broken from the start.
+    /// Connects. If nothing answers, the line is broken from the start.
     pub(super) fn open(address: SocketAddr) -> Self {
         let socket = TcpStream::connect(address).and_then(|socket| {
             socket.set_nodelay(true)?;
@@ -105,7 +105,7 @@ impl<Q> Line<Q> for RespLine<Q> {
     }
 }
 
-/// The commands of a request as they are sent here.
+/// The commands of a request for the RESP port.
 fn commands(Request { id, lines }: &Request) -> Vec<Vec<String>> {
     match (lines.as_slice(), id.as_deref()) {
         ([line], Some(id)) => vec![[line.clone(), words(&["ID", id])].concat()],

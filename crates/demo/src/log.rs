@@ -1,4 +1,4 @@
-//! The truth: the server's log from its first event on.
+//! The ground truth: the server's log from its first event.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use scarce_client::{Client, integer, text};
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) epoch: u64,
-    /// The stamp, in milliseconds since the Unix epoch.
+    /// The timestamp, in milliseconds since the Unix epoch.
     pub(super) at: u64,
     /// The operation id; empty where there was none.
     pub(super) operation: String,
     pub(super) name: String,
-    /// It was written after the server had been killed.
+    /// It was written after the server was killed.
     pub(super) is_after_kill: bool,
     fields: Vec<Value>,
 }
@@ -40,12 +40,12 @@ impl Event {
         self.signed(name).and_then(|number| u64::try_from(number).ok())
     }
 
-    /// A field that is a text; empty where it is none.
+    /// A text field; empty if there is none.
     pub(super) fn text(&self, name: &str) -> String {
         self.find(name).and_then(text).unwrap_or_default()
     }
 
-    /// Gives a field another value; for those who falsify.
+    /// Replaces the value of a field, for falsification.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         let mut pairs = self.fields.chunks_mut(2);
         if let Some(pair) = pairs.find(|pair| text(&pair[0]).as_deref() == Some(name)) {
@@ -54,20 +54,20 @@ impl Event {
     }
 }
 
-/// What an operation did: the event's name, and the figures that its caller is told.
+/// The effect of an operation: the event's name, and the numbers that its caller is told.
 pub(super) type Effect = (String, Vec<i64>);
 
-/// What every operation did.
+/// The effects of every operation.
 #[derive(Default)]
 pub(super) struct Effects(BTreeMap<String, Vec<Effect>>);
 
 impl Effects {
-    /// Notes an effect, with the fields that its caller is told as far as they are there.
+    /// Records an effect, with those of the fields reported to its caller that exist.
     pub(super) fn note(&mut self, event: &Event, fields: &[&str]) {
         self.note_figures(event, fields.iter().filter_map(|name| event.signed(name)).collect());
     }
 
-    /// Notes an effect, with the figures that its caller is told.
+    /// Records an effect, with the numbers reported to its caller.
     pub(super) fn note_figures(&mut self, event: &Event, figures: Vec<i64>) {
         if !event.operation.is_empty() {
             self.0.entry(event.operation.clone()).or_default().push((event.name.clone(), figures));
@@ -95,29 +95,29 @@ impl Effects {
     }
 }
 
-/// The log, as far as it was read.
+/// The log as read so far.
 #[derive(Default)]
 pub(super) struct Log {
     pub(super) events: Vec<Event>,
-    /// Sequences that were missing or came twice.
+    /// Sequences that were missing or duplicate.
     pub(super) gaps: u64,
-    /// Operations with an event, and whether they had it before the server was killed.
+    /// Operations with an event, and whether it precedes the kill.
     pub(super) operations: BTreeMap<String, bool>,
     last: (u64, u64),
-    /// The last sequence that was there when the server had come back, once it was killed.
+    /// The last sequence when the server was back after the kill, if it was killed.
     mark: Option<u64>,
 }
 
-/// How long the server may take to say where its log ends, and how often it is asked.
+/// How long the server may take to say where its log ends, and how often to ask.
 const PATIENCE: Duration = Duration::from_secs(60);
 const ASK_INTERVAL: Duration = Duration::from_millis(25);
 
-/// How many events are read at a time.
+/// How many events to read at a time.
 const PAGE: &str = "5000";
 
 impl Log {
-    /// A log of which nothing was read yet. What comes after `mark` was written after the kill: epochs do not
-    /// say so, since a Redis goes on in the same one when only the server before it was killed.
+    /// An empty log. Events after `mark` were written after the kill. Epochs do not show this, because a
+    /// Redis continues in the same epoch when only the server in front of it was killed.
     pub(super) fn marked(mark: Option<u64>) -> Self {
         Self { mark, ..Self::default() }
     }
@@ -132,7 +132,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Reads what has come since.
+    /// Reads the events since the last read.
     ///
     /// # Errors
     /// When the server does not answer as it should.
@@ -151,7 +151,7 @@ impl Log {
         }
     }
 
-    /// Takes an event up; nothing where it cannot be read.
+    /// Adds an event; `None` if it cannot be parsed.
     fn add(&mut self, event: Value) -> Option<()> {
         let Value::Array(mut parts) = event else { return None };
         let Some(Value::Array(fields)) = parts.pop() else { return None };
@@ -176,8 +176,7 @@ impl Log {
         Some(())
     }
 
-    /// Folds the events into `begin`, by `fold`, which gives nothing where a field is missing that it
-    /// needs.
+    /// Folds the events into `begin` with `fold`, which returns `None` if a required field is missing.
     ///
     /// # Errors
     /// When a field is missing.
@@ -192,17 +191,17 @@ impl Log {
         Ok(begin)
     }
 
-    /// The first sequence after the kill, where there is one.
+    /// The first sequence after the kill, if there is one.
     pub(super) fn first_after_kill(&self) -> Option<u64> {
         self.mark.map(|mark| mark + 1).filter(|first| *first <= self.last.1)
     }
 
-    /// The events of a name; for those who falsify.
+    /// The events with a name, for falsification.
     pub(super) fn named_mut<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = &'a mut Event> {
         self.events.iter_mut().filter(move |event| event.name == name)
     }
 
-    /// Puts a copy of the first event of a name behind it, as `change` makes it; for those who falsify.
+    /// Inserts a copy of the first event of a name behind it, modified by `change`; for falsification.
     pub(super) fn plant_copy(&mut self, name: &str, change: impl FnOnce(&mut Event)) {
         if let Some(at) = self.events.iter().position(|event| event.name == name) {
             let mut copy = self.events[at].clone();
@@ -219,7 +218,7 @@ impl Log {
 pub(super) fn last_sequence(client: &mut Client) -> Result<u64, DemoError> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        // A Redis that has just taken over may still wait for its replica.
+        // A Redis that has just taken over may still be waiting for its replica.
         match Info::ask(client)?.partitions.get(&0).and_then(|extent| extent.last) {
             Some(sequence) => return Ok(sequence),
             None => std::thread::park_timeout(ASK_INTERVAL),

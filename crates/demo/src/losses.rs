@@ -1,5 +1,5 @@
-//! What a failover may cost where an answer does not wait for replicas: the end of the log, and what follows
-//! from that. It is told apart from promises, and whatever else is missing breaks one.
+//! What a failover may lose if answers do not wait for replicas: the end of the log, and the consequences.
+//! These losses are reported separately from the promises; anything else that is missing breaks a promise.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,28 @@ use super::log::Log;
 use super::proof::{Proof, grouped};
 use super::record::{Known, Record};
 
-/// How many ids are told.
+/// The maximum number of ids in the text.
 const TOLD: usize = 5;
 
-/// How many ids JSON has.
+/// The maximum number of ids in JSON.
 const LISTED: usize = 20;
 
-/// What was acknowledged and is gone.
+/// What was acknowledged and lost.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
-    /// Operations that were acknowledged, and are not among what the log had before the kill; as they were
-    /// acknowledged.
+    /// Acknowledged operations that are missing from the log before the kill, in the order of
+    /// acknowledgement.
     pub(super) operations: Vec<String>,
-    /// How many of them were asked again, and done anew.
+    /// How many of them were retried and applied again.
     anew: u64,
-    /// Ids that were answered otherwise later, because nothing was known of the first answer any more, or
-    /// because two callers had been told the same serial.
+    /// Ids that later got a different answer, because the first answer was lost, or because two callers had
+    /// been told the same serial.
     otherwise: BTreeSet<String>,
 }
 
 impl<C: Crowd> Record<C> {
-    /// Takes what was lost out of the record: such an id is known by what it was answered later, if anything.
-    /// Only the end can be lost: nothing that was acknowledged before something was sent that is still there.
+    /// Removes losses from the record: such an id counts with its later answer, if any. Only the end of the
+    /// log can be lost: nothing that was acknowledged before something was sent that is still there.
     pub(super) fn settle(&mut self, log: &Log) -> Losses {
         let was_logged = |id: &str| log.operations.get(id) == Some(&true);
         let kept = self.known.iter().filter(|(id, _)| was_logged(id));
@@ -68,18 +68,18 @@ impl<C: Crowd> Record<C> {
     }
 }
 
-/// Whether something was done by it, as its caller was told, and the log must know of that.
+/// Whether its caller was told that it took effect, so that the log must contain it.
 fn is_acknowledged<D: Deed>(known: &Known<D>) -> bool {
     known.applied().is_some_and(|answer| known.ask.deed.is_logged(answer))
 }
 
 impl Losses {
-    /// Whether an operation is among them.
+    /// Whether an operation was lost.
     pub(super) fn has(&self, id: &str) -> bool {
         self.operations.iter().any(|lost| lost == id)
     }
 
-    /// Tells what is gone, and what follows from it; the answers had waited for `level` alone.
+    /// Reports what is lost and its consequences; the answers had waited only for `level`.
     pub(super) fn tell(&self, proof: &mut Proof, level: &str, log: &Log) {
         let Self { operations, anew, otherwise } = self;
         let promise = format!("durability {level} promises nothing across a failover");

@@ -1,4 +1,4 @@
-//! Which engine a demonstration runs on.
+//! The engine of a demonstration.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// As the engine knows it.
+    /// The engine's durability level.
     pub(super) const fn durability(self) -> Durability {
         match self {
             Self::Memory => Durability::Memory,
@@ -75,7 +75,7 @@ pub struct EngineOptions {
     pub durability: Option<Level>,
 }
 
-/// An address as the setting takes it.
+/// Parses an address as the setting does.
 fn address(text: &str) -> Result<String, String> {
     let found = SETTINGS.iter().find(|spec| spec.key == "redis_url");
     found.map_or(Ok(()), |spec| spec.check(text)).map_err(|shape| format!("must be {shape}"))?;
@@ -83,10 +83,10 @@ fn address(text: &str) -> Result<String, String> {
 }
 
 impl EngineOptions {
-    /// Whether a Redis decides.
+    /// Whether the engine is Redis.
     ///
     /// # Errors
-    /// When something is said of a Redis, and none is to decide.
+    /// When there are options for Redis but the engine is another.
     pub(super) fn is_redis(&self) -> Result<bool, DemoError> {
         let given = [
             ("--redis-url", self.redis_url.is_some()),
@@ -101,10 +101,10 @@ impl EngineOptions {
         }
     }
 
-    /// The settings for a Redis of the user's own: what the variables say of it, and these options.
+    /// The settings for the user's own Redis, from variables and these options.
     ///
     /// # Errors
-    /// When they cannot be used.
+    /// When they are invalid.
     pub(super) fn settings(&self, url: &str, prefix: &str) -> Result<Settings, DemoError> {
         let given = |key, text: &str, by_file| Given {
             key,
@@ -117,7 +117,7 @@ impl EngineOptions {
         all.extend(file.map(|file| given("redis_password", &file, true)));
         let loaded = settings::load(&Sources::of_process(None, all));
         let loaded = loaded.map_err(|problems| DemoError::usage(settings::listed(&problems)))?;
-        // Where stderr is gone there is nobody to warn.
+        // If stderr is gone, there is nobody to warn.
         let mut stderr = std::io::stderr().lock();
         loaded.warnings.iter().for_each(|warning| drop(writeln!(stderr, "warning: {warning}")));
         Ok(loaded.settings)

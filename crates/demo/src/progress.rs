@@ -1,5 +1,4 @@
-//! What is shown on stderr while a demonstration runs: a picture that lives on a terminal, a few plain
-//! lines elsewhere.
+//! Progress on stderr while a demonstration runs: live on a terminal, a few plain lines elsewhere.
 
 use std::io::{IsTerminal, Write};
 
@@ -8,25 +7,25 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::proof::{grouped, is_color_wanted};
 
-/// What the picture measures.
+/// The quantity that the gauge shows.
 #[derive(Clone, Copy)]
 pub(super) struct Gauge {
     pub(super) name: &'static str,
     pub(super) total: u64,
-    /// What stands behind the figures, such as `left`.
+    /// The label behind the numbers, such as `left`.
     pub(super) unit: &'static str,
-    /// How full it is at the beginning.
+    /// The initial position.
     pub(super) position: u64,
 }
 
-/// The live picture: a gauge, and what the crowd is told.
+/// The live display: a gauge, and what the crowd is told.
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     unit: &'static str,
 }
 
 impl Progress {
-    /// Begins with the gauge as it is.
+    /// Starts with the gauge as given.
     pub(super) fn new(Gauge { name, total, unit, position }: Gauge) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { bar: None, unit };
@@ -58,18 +57,18 @@ impl Progress {
         }
     }
 
-    /// A line that stays: a word, and what it is about.
+    /// Prints a permanent line: a keyword and a text.
     pub(super) fn say(&self, word: &str, text: &str) {
         self.say_in(Style::new(), word, text);
     }
 
-    /// A line that nobody is to miss; the gauge is red from now on.
+    /// Prints a warning line; the gauge is red from now on.
     pub(super) fn alarm(&self, word: &str, text: &str) {
         self.color(AnsiColor::Red);
         self.say_in(Style::new().bold().fg_color(Some(AnsiColor::Red.into())), word, text);
     }
 
-    /// All is well again.
+    /// Ends the alarm.
     pub(super) fn relief(&self, word: &str, text: &str) {
         self.color(AnsiColor::Green);
         self.say_in(Style::new().bold().fg_color(Some(AnsiColor::Green.into())), word, text);
@@ -80,12 +79,12 @@ impl Progress {
         let line = format!("{style}{word:<12}{style:#} {text}");
         match &self.bar {
             Some(bar) if !bar.is_finished() => bar.println(line),
-            // Where stderr is gone there is nobody left to tell.
+            // If stderr is gone, there is nobody left to tell.
             _ => drop(writeln!(std::io::stderr(), "{line}")),
         }
     }
 
-    /// How far the gauge stands now, and a line about it.
+    /// Updates the gauge and the line below it.
     pub(super) fn show(&self, picture: impl FnOnce() -> (u64, String)) {
         if let Some(bar) = &self.bar {
             let (position, text) = picture();
@@ -94,7 +93,7 @@ impl Progress {
         }
     }
 
-    /// Takes the picture away; the lines stay.
+    /// Removes the live display; the lines stay.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -104,7 +103,7 @@ impl Progress {
 
 fn figures(state: &ProgressState, out: &mut dyn std::fmt::Write) {
     let (position, total) = (state.pos(), state.len().unwrap_or(0));
-    // A picture that cannot be drawn is not worth a word.
+    // A display that cannot be drawn is not worth an error.
     let _ = write!(out, "{} of {}", grouped(position.min(total)), grouped(total));
 }
 

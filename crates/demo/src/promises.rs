@@ -1,5 +1,5 @@
-//! Promises that every demonstration judges: what was acknowledged is in the log, once, whatever
-//! was asked twice or was on the way in the crash, and the log gives the same state again.
+//! Promises that every demonstration judges: every acknowledged operation is in the log exactly once, despite
+//! repetitions and requests in flight during the crash, and the log yields the same state again.
 
 use redis::Value;
 use serde_json::json;
@@ -19,7 +19,7 @@ pub(super) struct Told<'a, C: Crowd> {
 }
 
 impl<C: Crowd> Told<'_, C> {
-    /// Judges what the crowd was told by the effects of the log; `effect` says which of them an answer
+    /// Compares what the crowd was told with the effects in the log; `effect` gives the effect that an answer
     /// promises, if any.
     pub(super) fn judge_by_effects(
         &self,
@@ -33,8 +33,8 @@ impl<C: Crowd> Told<'_, C> {
         });
     }
 
-    /// Judges what the crowd was told, where `twice` operations took effect more than once, and
-    /// `untold` without that anybody was told of it; `is_in_log` looks for what was acknowledged.
+    /// Judges what the crowd was told, given that `twice` operations took effect more than once and `untold`
+    /// without anyone being told; `is_in_log` looks up an acknowledged operation.
     pub(super) fn judge(
         &self,
         proof: &mut Proof,
@@ -55,7 +55,7 @@ impl<C: Crowd> Told<'_, C> {
         ids.filter(|id| !is_told(id)).count()
     }
 
-    /// Whatever was acknowledged stands in the log; `is_in_log` looks.
+    /// Everything acknowledged is in the log, according to `is_in_log`.
     fn judge_durability(
         &self,
         proof: &mut Proof,
@@ -95,8 +95,8 @@ impl<C: Crowd> Told<'_, C> {
         proof.judge("one id, one effect", twice == 0, text, figures);
     }
 
-    /// No id was answered in two ways, and nothing was done of which nobody was told: `untold` effects
-    /// of the log were.
+    /// No id got two different answers, and no effect happened without an answer: `untold` effects in the log
+    /// did.
     fn judge_answers(&self, proof: &mut Proof, untold: usize) {
         let changed = self.record.changed.len();
         let text = format!(
@@ -107,7 +107,7 @@ impl<C: Crowd> Told<'_, C> {
         proof.judge("one id, one answer", changed == 0 && untold == 0, text, figures);
     }
 
-    /// What was on the way when the server died: each id was asked again, and is now known.
+    /// Requests in flight when the server died: each id was asked again and is now known.
     fn judge_flight(&self, proof: &mut Proof) {
         let Self { record, log, .. } = self;
         let lost = &record.lost;
@@ -128,7 +128,7 @@ impl<C: Crowd> Told<'_, C> {
         proof.judge("in flight at the kill", unknown == 0, text, figures);
     }
 
-    /// Judges the log: it has every sequence once, and a restart folds it to the same state.
+    /// Judges the log: it has every sequence exactly once, and a restart folds it to the same state.
     pub(super) fn judge_log(&self, proof: &mut Proof) {
         let (events, gaps) = (self.log.events.len() as u64, self.log.gaps);
         let text = format!("{} events, {gaps} gaps, across the kill", grouped(events));
@@ -144,7 +144,7 @@ impl<C: Crowd> Told<'_, C> {
     }
 }
 
-/// The figures of an answer that was never given; for those who falsify.
+/// The numbers of an answer that was never given, for falsification.
 pub(super) fn invented(figures: &[i64]) -> Answer {
     Answer::Applied(figures.iter().map(|figure| Value::Int(*figure)).collect())
 }

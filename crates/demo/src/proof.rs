@@ -1,4 +1,4 @@
-//! The proof at the end: one line per promise, each with the figures it was judged by.
+//! The proof at the end: one line per promise, each with its evidence in numbers.
 
 use std::io::{IsTerminal, Write};
 
@@ -16,14 +16,14 @@ struct Judged {
     figures: Value,
 }
 
-/// Something that is told beside the promises.
+/// Additional information next to the promises.
 struct Note {
     name: &'static str,
     text: String,
     figures: Value,
 }
 
-/// The promises of a demonstration, judged.
+/// The judged promises of a demonstration.
 pub(super) struct Proof {
     demonstration: &'static str,
     lines: Vec<Judged>,
@@ -32,22 +32,22 @@ pub(super) struct Proof {
 }
 
 impl Proof {
-    /// Nothing is judged yet.
+    /// A proof without promises yet.
     pub(super) fn new(demonstration: &'static str) -> Self {
         Self { demonstration, lines: Vec::new(), notes: Vec::new(), facts: serde_json::Map::new() }
     }
 
-    /// Adds a promise: whether it was kept, what a reader is told, and the figures behind it.
+    /// Adds a promise: whether it was kept, the text for readers, and the numbers behind it.
     pub(super) fn judge(&mut self, name: &'static str, is_kept: bool, text: String, figures: Value) {
         self.lines.push(Judged { name, is_kept, text, figures });
     }
 
-    /// Adds a line that is told beside the promises: what was promised at all, and what was not.
+    /// Adds a note next to the promises: what was promised at all, and what was not.
     pub(super) fn note(&mut self, name: &'static str, text: String, figures: Value) {
         self.notes.push(Note { name, text, figures });
     }
 
-    /// Adds something that is told, not judged.
+    /// Adds a fact that is reported, not judged.
     pub(super) fn tell(&mut self, name: &'static str, fact: impl Into<Value>) {
         self.facts.insert(name.to_owned(), fact.into());
     }
@@ -57,8 +57,8 @@ impl Proof {
         self.lines.iter().all(|line| line.is_kept)
     }
 
-    /// Prints `pictures` and the table, or JSON, on stdout; the exit code says whether every promise
-    /// was kept.
+    /// Prints `pictures` and the table, or JSON, on stdout; the exit code says whether every promise was
+    /// kept.
     ///
     /// # Errors
     /// When stdout is gone.
@@ -70,7 +70,7 @@ impl Proof {
             writeln!(out)?;
             let columns = columns();
             for line in pictures {
-                // What is painted knows how wide it is.
+                // Colored lines already fit the width.
                 let is_text = !line.contains('\u{1b}') && line.chars().count() > columns;
                 let lines = if is_text { wrapped(line, columns) } else { vec![line.clone()] };
                 lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -123,25 +123,25 @@ impl Proof {
     }
 }
 
-/// Whether stdout is to be colored.
+/// Whether to color stdout.
 pub(super) fn is_colored() -> bool {
     is_color_wanted() && std::io::stdout().is_terminal()
 }
 
-/// Whether nobody forbade colors.
+/// Whether colors are allowed.
 pub(super) fn is_color_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// How wide stdout is; without a terminal, as wide as any line.
+/// The width of stdout; unlimited without a terminal.
 fn columns() -> usize {
     let stdout = std::io::stdout();
     let size = if stdout.is_terminal() { tcgetwinsize(&stdout).ok() } else { None };
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(usize::MAX)
 }
 
-/// A text in lines of at most `width` characters, broken between words, but not within a number;
-/// where that is very narrow, as one line.
+/// Wraps a text to lines of at most `width` characters, between words but not within a number; a single line
+/// if the width is very small.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     if width < 20 {
         return vec![text.to_owned()];
@@ -159,7 +159,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text; a number whose thousands stand apart is one.
+/// The words of a text; a number with grouped thousands is one word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let is_gap = move |at: usize| !(at > 0 && is_digit(at - 1) && is_digit(at + 1));
@@ -172,7 +172,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A number with its thousands apart.
+/// A number with its thousands grouped.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -185,7 +185,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// Minor units as a sum of money.
+/// Minor units as an amount of money.
 pub(super) fn cents(amount: u64) -> String {
     format!("{}.{:02}", grouped(amount / 100), amount % 100)
 }

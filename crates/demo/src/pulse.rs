@@ -1,13 +1,13 @@
-//! How fast answers came while the crowd rushed: a line of small bars, with the crash in it.
+//! The rate of answers during the rush: a line of small bars, with the crash marked.
 
 use std::time::Instant;
 
 use super::chart;
 
-/// How many bars the line has at most.
+/// The maximum number of bars.
 const COLUMNS: usize = 48;
 
-/// The rate of answers, frame by frame.
+/// The rate of answers per frame.
 pub(super) struct Pulse {
     since: Instant,
     before: u64,
@@ -22,7 +22,7 @@ impl Default for Pulse {
 }
 
 impl Pulse {
-    /// A frame has passed, and there are so many answers in all. Gives how many came per second.
+    /// Records a frame with the total number of answers. Returns the answers per second.
     pub(super) fn beat(&mut self, answers: u64) -> f64 {
         let seconds = self.since.elapsed().as_secs_f64().max(0.001);
         let count = answers.saturating_sub(self.before);
@@ -31,7 +31,7 @@ impl Pulse {
         count as f64 / seconds
     }
 
-    /// The server was killed now.
+    /// Marks that the server was killed now.
     pub(super) fn mark(&mut self) {
         self.marked = self.marked.or(Some(self.rates.len()));
     }

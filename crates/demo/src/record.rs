@@ -1,5 +1,5 @@
-//! The outside record: every acknowledgement that the crowd got, kept in this process, where the
-//! server's crash cannot touch it.
+//! The external record: every acknowledgement that the crowd received, kept in this process, where the
+//! server's crash cannot affect it.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use super::ask::{Answer, Ask, Deed};
 use super::crowd::Crowd;
 use super::proof::grouped;
 
-/// What an answer was to its id.
+/// How an answer relates to its id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
-    /// The first of all.
+    /// The first answer.
     pub(super) is_first: bool,
-    /// The first that says it was applied.
+    /// The first answer that says applied.
     pub(super) is_applied_now: bool,
-    /// In which life of the server it came.
+    /// The life of the server in which it came.
     pub(super) life: u64,
 }
 
-/// What is known of an operation id from outside.
+/// What is known about an operation id from outside.
 #[derive(Clone, Debug)]
 pub(super) struct Known<D> {
     pub(super) ask: Ask<D>,
     /// The first answer that the engine must remember.
     pub(super) binding: Option<Answer>,
-    /// In which life of the server it came.
+    /// The life of the server in which it came.
     pub(super) life: u64,
     /// The first answer of a later life that the engine must remember.
     pub(super) later: Option<Answer>,
-    /// When it was first sent, and when the binding answer came, as the record counts.
+    /// When it was first sent, and when the binding answer came, in the record's order.
     pub(super) sent_at: u64,
     pub(super) told_at: u64,
-    /// How many answers came.
+    /// The number of answers.
     pub(super) answers: u64,
 }
 
 impl<D> Known<D> {
-    /// Something that was acknowledged; for those who falsify.
+    /// Something that was acknowledged, for falsification.
     pub(super) fn acknowledged(ask: Ask<D>, answer: Answer) -> Self {
         Self { ask, binding: Some(answer), life: 1, later: None, sent_at: 0, told_at: 0, answers: 1 }
     }
 
-    /// What was answered when it was applied.
+    /// The answer when it was applied.
     pub(super) fn applied(&self) -> Option<&Answer> {
         self.binding.as_ref().filter(|answer| answer.is_applied())
     }
@@ -52,17 +52,17 @@ pub(super) struct Record<C: Crowd> {
     pub(super) known: BTreeMap<String, Known<C::Deed>>,
     /// Commands answered.
     pub(super) answers: u64,
-    /// Answers by code, of those that were refused.
+    /// Refusals by code.
     pub(super) refusals: BTreeMap<String, u64>,
     pub(super) tally: C::Tally,
-    /// Ids whose answer was another one later, and the code of that, where it was a refusal.
+    /// Ids whose answer changed later, with the new code if it was a refusal.
     pub(super) changed: BTreeMap<String, Option<String>>,
-    /// Commands that were on the way when the server died, by id.
+    /// Commands in flight when the server died, by id.
     pub(super) lost: BTreeMap<String, u64>,
     /// Commands sent again although answered, and commands sent twice at once.
     pub(super) repeats: u64,
     pub(super) doubles: u64,
-    /// How many questions and answers were noted, which orders them.
+    /// The number of recorded questions and answers, which orders them.
     noted: u64,
 }
 
@@ -83,7 +83,7 @@ impl<C: Crowd> Default for Record<C> {
 }
 
 impl<C: Crowd> Record<C> {
-    /// Notes that a command is about to be sent. Gives whether its id was answered for good already.
+    /// Records that a command is about to be sent. Returns whether its id already had a final answer.
     pub(super) fn note_sent(&mut self, ask: &Ask<C::Deed>) -> bool {
         self.repeats += u64::from(ask.is_again);
         self.noted += 1;
@@ -100,7 +100,7 @@ impl<C: Crowd> Record<C> {
         known.binding.is_some()
     }
 
-    /// Notes an answer; `was_told` is what [`Self::note_sent`] gave when the command was sent.
+    /// Records an answer; `was_told` is the result of [`Self::note_sent`] for the command.
     pub(super) fn note_answer(
         &mut self,
         crowd: &C,
@@ -141,7 +141,7 @@ impl<C: Crowd> Record<C> {
         noted
     }
 
-    /// Notes that the server died before this was answered.
+    /// Records that the server died before it answered this.
     pub(super) fn note_lost(&mut self, ask: &Ask<C::Deed>) {
         *self.lost.entry(ask.id.clone()).or_default() += 1;
     }
@@ -151,7 +151,7 @@ impl<C: Crowd> Record<C> {
         self.refusals.get(code).copied().unwrap_or(0)
     }
 
-    /// What was refused, and how often.
+    /// The refusals and their counts, as text.
     pub(super) fn refusals_text(&self) -> String {
         let text = |(code, count): (&String, &u64)| format!("{code} {}", grouped(*count));
         self.refusals.iter().map(text).collect::<Vec<_>>().join(" · ")

@@ -1,5 +1,5 @@
-//! The rush: workers that put the crowd's commands on connections, keep many on the way at once, and
-//! after a crash ask again under the same ids.
+//! The rush: workers that send the crowd's commands over connections, keep many in flight, and retry under
+//! the same ids after a crash.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,30 +16,30 @@ use super::line::{Broken, Line, RespLine};
 use super::record::Record;
 use super::server::Doors;
 
-/// How long a worker waits when the server could decide nothing of what it was asked.
+/// How long a worker waits when the server could decide none of its requests.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What the workers tell the stage.
+/// Messages from the workers to the stage.
 pub(super) enum News {
     /// The moment for this cue of the act has come.
     Cue(usize),
     /// The connections of this life of the server broke.
     Broken(u64),
-    /// The server answered what it never should.
+    /// The server gave an answer that must never occur.
     Failed(String),
 }
 
-/// What the workers share.
+/// The workers' shared state.
 pub(super) struct Rush<'a, C: Crowd> {
     pub(super) crowd: &'a C,
     pub(super) gate: &'a Gate,
     pub(super) record: &'a Mutex<Record<C>>,
-    /// The next one who has not come yet, and the one before whom to end.
+    /// The next caller to arrive, and the one before whom to end.
     pub(super) next: AtomicU64,
     pub(super) end: u64,
-    /// How many commands may be on the way on a connection.
+    /// The maximum number of commands in flight on a connection.
     pub(super) window: usize,
-    /// How many cues there are, and how many were given.
+    /// The number of cues, and how many were given.
     pub(super) cues: usize,
     pub(super) given: AtomicUsize,
 }
@@ -68,7 +68,7 @@ impl<C: Crowd> Rush<'_, C> {
                 Ok(()) => return,
                 Err(Ended::Broken) => self.keep_unanswered(lines, &mut todo),
                 Err(Ended::Failed(text)) => {
-                    // The stage waits for news until the last worker has gone.
+                    // The stage waits for news until the last worker is gone.
                     let _ = news.send(News::Failed(text));
                     return;
                 }
@@ -77,8 +77,8 @@ impl<C: Crowd> Rush<'_, C> {
         }
     }
 
-    /// Where the crowd comes through both doors, every second connection of a worker speaks HTTP; what is
-    /// sent on both at once then comes through both.
+    /// If the crowd uses both ports, every second connection of a worker uses HTTP; a command that is sent
+    /// twice at once then goes through both.
     fn open(&self, number: usize, doors: Doors) -> Box<dyn Line<Sent<C::Deed>>> {
         match doors.http.filter(|_| self.crowd.speaks_http() && number % 2 == 1) {
             Some(address) => Box::new(HttpLine::open(address)),
@@ -86,7 +86,7 @@ impl<C: Crowd> Rush<'_, C> {
         }
     }
 
-    /// What was on the way is asked again first, under the same ids.
+    /// Queues the commands in flight to be retried first, under the same ids.
     fn keep_unanswered(&self, lines: Lines<C>, todo: &mut VecDeque<Ask<C::Deed>>) {
         let unanswered: Vec<_> = lines.into_iter().flat_map(Line::unanswered).map(|sent| sent.ask).collect();
         let mut record = self.record();
@@ -98,10 +98,10 @@ impl<C: Crowd> Rush<'_, C> {
     }
 }
 
-/// A command on the way.
+/// A command in flight.
 struct Sent<D> {
     ask: Ask<D>,
-    /// Its id had been answered for good before it was sent.
+    /// Its id already had a final answer when it was sent.
     was_told: bool,
 }
 
@@ -116,13 +116,13 @@ impl From<Broken> for Ended {
     }
 }
 
-/// A worker's conversation during one life of the server.
+/// A worker's connections during one life of the server.
 struct Talk<'a, C: Crowd> {
     rush: &'a Rush<'a, C>,
     lines: &'a mut Lines<C>,
     todo: &'a mut VecDeque<Ask<C::Deed>>,
     life: u64,
-    /// How many answers were more than to ask again later.
+    /// The number of answers other than requests to retry later.
     decided: u64,
     news: &'a Sender<News>,
 }
@@ -137,7 +137,7 @@ impl<C: Crowd> Talk<'_, C> {
             for line in self.lines.iter_mut() {
                 line.flush()?;
             }
-            // While more is to be sent, half a window stays on the way.
+            // While there is more to send, half a window stays in flight.
             let low = if more { self.rush.window / 2 } else { 0 };
             let decided = self.decided;
             self.drain(low)?;
@@ -147,7 +147,7 @@ impl<C: Crowd> Talk<'_, C> {
         }
     }
 
-    /// Fills the windows. Gives whether they became full.
+    /// Fills the windows. Returns whether they became full.
     fn fill(&mut self) -> bool {
         for at in 0..self.lines.len() {
             while self.lines[at].waiting() < self.rush.window {
@@ -209,8 +209,8 @@ impl<C: Crowd> Talk<'_, C> {
         Ok(())
     }
 
-    /// Tells the stage, once, that the moment for the next cue has come. Whoever holds the record
-    /// is alone with it.
+    /// Tells the stage, once, that the moment for the next cue has come. The caller holds the lock on the
+    /// record.
     fn give_cue(&self, record: &Record<C>) {
         let given = self.rush.given.load(Ordering::Relaxed);
         if given < self.rush.cues && self.rush.crowd.is_due(given, record) {

@@ -1,5 +1,5 @@
-//! The server of a demonstration: this same executable as a child, which can be killed and started
-//! again. However the demonstration ends, the child ends too and its folder is removed.
+//! The server of a demonstration: this same executable as a child process, which can be killed and restarted.
+//! However the demonstration ends, the child ends too and its folder is removed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -20,10 +20,10 @@ use super::stage::apply;
 use crate::args;
 use scarce_client::Client;
 
-/// How long the server may take to become ready or to end.
+/// How long the server may take to become ready or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether the server has ended.
+/// How often to check whether the server has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What must not outlive the demonstration.
@@ -32,7 +32,7 @@ struct Remains {
     folder: Option<TempDir>,
     /// Where the engine `redis` keeps its state.
     backing: Option<Backing>,
-    /// The server was ready once, so that something may have been written.
+    /// The server was ready once, so something may have been written.
     has_served: bool,
     is_kept: bool,
 }
@@ -40,7 +40,7 @@ struct Remains {
 impl Remains {
     fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It fails only when the child has ended already.
+            // It fails only if the child has already ended.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -50,14 +50,14 @@ impl Remains {
         self.kill();
         let cleared = self.backing.take().map(|backing| backing.clear(self.is_kept));
         if let Some(Err(reason)) = cleared.filter(|_| self.has_served) {
-            // Where stderr is gone there is nobody left to tell.
+            // If stderr is gone, there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "scarce: {reason}");
         }
         if let Some(folder) = self.folder.take() {
             if self.is_kept {
                 let _ = folder.keep();
             } else {
-                // What cannot be removed lies in the system's folder for temporary files.
+                // What cannot be removed stays in the system's folder for temporary files.
                 let _ = folder.close();
             }
         }
@@ -77,23 +77,23 @@ pub(super) struct Doors {
     pub(super) http: Option<SocketAddr>,
 }
 
-/// A server of this very version with its own data directory.
+/// A server of this version with its own data directory.
 pub(super) struct Server {
     remains: Arc<Mutex<Remains>>,
     folder: PathBuf,
     address: Option<SocketAddr>,
-    /// What the time is, where the demonstration says so.
+    /// The time, if the demonstration controls it.
     clock: Option<u64>,
-    /// What else it is told.
+    /// Additional arguments.
     arguments: Vec<String>,
 }
 
 impl Server {
-    /// Makes the folder, and what the engine needs beside it; the server is not started yet. Where data is to
-    /// be kept, the folder stays at the end.
+    /// Creates the folder, and what the engine needs besides; does not start the server yet. If data is to be
+    /// kept, the folder stays at the end.
     ///
     /// # Errors
-    /// When there is no room for a temporary folder, or no Redis where one is wanted.
+    /// When a temporary folder cannot be created, or a required Redis is missing.
     pub(super) fn new(options: &args::Stage) -> Result<Self, DemoError> {
         let (is_kept, is_redis) = (options.keep, options.engine.is_redis()?);
         let folder = tempfile::Builder::new().prefix("scarce-demo-").tempdir().map_err(|error| {
@@ -111,11 +111,11 @@ impl Server {
         clear_on_signals(remains.clone())?;
         let server = Self { remains, folder: path, address: None, clock: None, arguments: Vec::new() };
         if is_redis {
-            // Held while servers are started, so that a signal finds all of them or none.
+            // Locked while servers start, so that a signal finds all of them or none.
             let mut remains = server.remains();
             let name = server.folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
             let prefix = format!("{name}:");
-            // Said at once, since some servers take a while. Where stderr is gone there is nobody to tell.
+            // Printed at once, because some servers take a while. If stderr is gone, there is nobody to tell.
             let what = backing::description(&options.engine, &prefix);
             let _ = writeln!(std::io::stderr(), "{:<12} {what}", "in Redis");
             remains.backing = Some(Backing::start(&options.engine, prefix)?);
@@ -123,45 +123,45 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks something about the Redis, where there is one.
+    /// Queries the Redis, if there is one.
     pub(super) fn backing<T>(&self, ask: impl FnOnce(&mut Backing) -> T) -> Option<T> {
         self.remains().backing.as_mut().map(ask)
     }
 
-    /// With a clock that stands at `now`, in milliseconds since the Unix epoch, until it is set.
+    /// Uses a clock that stands at `now`, in milliseconds since the Unix epoch, until it is set.
     pub(super) fn with_clock(mut self, now: u64) -> Self {
         self.clock = Some(now);
         self
     }
 
-    /// Told something more at every start.
+    /// Passes additional arguments at every start.
     pub(super) fn with_arguments(mut self, arguments: Vec<String>) -> Self {
         self.arguments = arguments;
         self
     }
 
-    /// A file that goes with the server's data.
+    /// The path of a file next to the server's data.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Where the journal is.
+    /// The data directory.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
-    /// Starts the server on the data directory, on a free port, and waits until it is ready. Gives
-    /// where it listens and how long recovery and start took.
+    /// Starts the server on the data directory, on a free port, and waits until it is ready. Returns its
+    /// addresses and how long recovery and start took.
     ///
     /// # Errors
-    /// When it does not become ready; with what it said.
+    /// When it does not become ready; the error includes its output.
     pub(super) fn start(&mut self) -> Result<(Doors, Duration), DemoError> {
         let begun = Instant::now();
         let stdout = self.spawn()?;
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
             let mut lines = BufReader::new(stdout).lines();
-            // Nobody waits any more when the server took too long.
+            // The receiver is gone if the server took too long.
             let _ = sender.send(lines.next().and_then(Result::ok));
             lines.for_each(drop);
         });
@@ -176,15 +176,15 @@ impl Server {
         Ok((doors, took))
     }
 
-    /// Starts the server after [`Self::crash`]: on the same data, or as soon as another Redis has taken over.
-    /// Gives where it listens and how long all of that took.
+    /// Restarts the server after [`Self::crash`]: on the same data, or as soon as another Redis has taken
+    /// over. Returns its addresses and how long all of that took.
     ///
     /// # Errors
-    /// When nobody takes over, or the server does not become ready.
+    /// When no Redis takes over, or the server does not become ready.
     pub(super) fn recover(&mut self) -> Result<(Doors, Duration), DemoError> {
         let begun = Instant::now();
         let fails_over = self.backing(|backing| backing.fails_over()).unwrap_or(false);
-        // Not held while it waits, so that a signal is heeded.
+        // Not locked while it waits, so that signals are handled.
         while !self.backing(Backing::has_taken_over).transpose()?.unwrap_or(true) {
             if begun.elapsed() > PATIENCE {
                 return Err(self.failed("waits for another Redis to take over"));
@@ -203,7 +203,7 @@ impl Server {
         }
     }
 
-    /// Sets the clock of a server that was made with one.
+    /// Sets the clock of a server created with one.
     ///
     /// # Errors
     /// When the server does not answer.
@@ -234,7 +234,7 @@ impl Server {
         if let Some(backing) = &remains.backing {
             backing.tell(&mut command);
         }
-        // A group of its own: Ctrl-C comes to the demonstration, which then ends its child.
+        // A separate process group: Ctrl-C reaches the demonstration, which then ends its child.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
         let mut child = command.spawn()?;
         let stdout = child.stdout.take();
@@ -253,8 +253,8 @@ impl Server {
         Ok(client)
     }
 
-    /// Kills the server as a crash would: nothing is flushed, nobody is told. Where another Redis can take
-    /// over, the one that has the state goes first; gives where that was.
+    /// Kills the server like a crash: nothing is flushed, nobody is notified. If another Redis can take over,
+    /// the one with the state is killed first; returns its address.
     pub(super) fn crash(&mut self) -> Result<Option<String>, DemoError> {
         let mut remains = self.remains();
         let killed = remains.backing.as_mut().map(Backing::kill_primary).transpose();
@@ -267,13 +267,13 @@ impl Server {
         self.remains().kill();
     }
 
-    /// Asks the server to end, and waits until it has.
+    /// Asks the server to stop, and waits until it has.
     ///
     /// # Errors
-    /// When it does not end, or not cleanly.
+    /// When it does not stop, or not cleanly.
     pub(super) fn stop(&mut self) -> Result<(), DemoError> {
         if let Some(child) = &self.remains().child {
-            // It fails only when the child has ended already, and then its status tells.
+            // It fails only if the child has already ended; its status then shows that.
             let _ = kill_process(Pid::from_child(child), Signal::TERM);
         }
         let begun = Instant::now();
@@ -291,10 +291,10 @@ impl Server {
         Err(self.failed("does not end on SIGTERM"))
     }
 
-    /// An error about the server, with what it said.
+    /// An error about the server, with its output.
     pub(super) fn failed(&self, what: &str) -> DemoError {
         let said = std::fs::read_to_string(self.log()).unwrap_or_default();
-        // The first lines say what happened; what follows a panic is its backtrace.
+        // The first lines say what happened; a panic's backtrace follows them.
         let said: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(4).collect();
         let said = if said.is_empty() { "nothing".to_owned() } else { said.join("\n  ") };
         let text = format!(
@@ -325,16 +325,16 @@ fn doors_of(line: &str) -> Option<Doors> {
     Some(Doors { resp: address("resp ")?, http: address("http ") })
 }
 
-/// The first signal clears up and ends the process.
+/// The first signal cleans up and ends the process.
 fn clear_on_signals(remains: Arc<Mutex<Remains>>) -> Result<(), DemoError> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // Held to the end, so that nobody else speaks of a server that is suddenly gone.
+            // Locked to the end, so that no other thread reports that the server is suddenly gone.
             let mut remains = remains.lock().unwrap_or_else(PoisonError::into_inner);
             remains.clear();
             let data = if remains.is_kept { "its data is kept" } else { "its data is removed" };
-            // Where stderr is gone there is nobody left to tell.
+            // If stderr is gone, there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server has ended, {data}");
             std::process::exit(128 + signal);
         }

@@ -1,4 +1,4 @@
-//! The course of a demonstration: a server, a crowd that rushes at it, a crash and a recovery.
+//! The course of a demonstration: a server, a rush of callers, a crash and a recovery.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,28 +24,28 @@ use crate::args;
 use crate::failure::{DemoError, Verdict};
 use scarce_client::{Client, Reply, integer, text};
 
-/// How often the picture is drawn anew.
+/// How often to redraw the display.
 const FRAME: Duration = Duration::from_millis(20);
 
-/// How often it is asked whether something has come about.
+/// How often to check a condition.
 const ASK_INTERVAL: Duration = Duration::from_millis(25);
 
-/// What happens on the stage while the crowd rushes.
+/// An event on the stage during the rush.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cue {
-    /// The server is killed, and started again on its data.
+    /// Kills the server and restarts it on its data.
     Kill,
-    /// The server's clock is set to this time; the text says what time that is.
+    /// Sets the server's clock to this time; the text describes it.
     Clock(u64, &'static str),
 }
 
-/// A rush: who comes, and what happens on the way.
+/// A rush: who arrives, and what happens meanwhile.
 pub(super) struct Act {
-    /// The places of those who come.
+    /// The numbers of the callers who arrive.
     pub(super) arrivals: std::ops::Range<u64>,
-    /// How many commands may be on the way on a connection.
+    /// The maximum number of commands in flight on a connection.
     pub(super) window: usize,
-    /// What happens, each when the crowd says that its moment has come.
+    /// The cues, each given when the crowd says that its moment has come.
     pub(super) cues: Vec<Cue>,
 }
 
@@ -59,16 +59,16 @@ pub(super) struct Stage<C: Crowd> {
     gate: Gate,
     pulse: Pulse,
     begun: Instant,
-    /// How long the start after the crash took, once it happened.
+    /// How long the restart after the crash took, once it happened.
     pub(super) recovery: Option<Duration>,
-    /// The last sequence of the log then.
+    /// The last sequence of the log at that time.
     pub(super) mark: Option<u64>,
-    /// What was acknowledged, and is gone where nobody promised to keep it.
+    /// What was acknowledged and then lost, if nothing promised to keep it.
     pub(super) losses: Losses,
 }
 
 impl<C: Crowd> Stage<C> {
-    /// Starts the server, which is asked by nobody yet.
+    /// Starts the server; no requests are sent yet.
     ///
     /// # Errors
     /// When it does not start.
@@ -96,10 +96,10 @@ impl<C: Crowd> Stage<C> {
         })
     }
 
-    /// Lets the crowd in, and gives the cues.
+    /// Runs the crowd and gives the cues.
     ///
     /// # Errors
-    /// When the server fails, or the crowd was done before the last cue.
+    /// When the server fails, or the crowd finishes before the last cue.
     pub(super) fn rush(&mut self, act: &Act) -> Result<(), DemoError> {
         let connections = self.options.connections;
         let Self { crowd, server, progress, record, gate, pulse, begun, recovery, mark, .. } = self;
@@ -120,7 +120,7 @@ impl<C: Crowd> Stage<C> {
             Watch { crowd, server, progress, record, gate, pulse, begun, life, cues, recovery, mark };
         let (sender, news) = unbounded();
         std::thread::scope(|scope| {
-            // Two connections to a worker, so that it can say the same on both at once.
+            // Two connections per worker, so that it can send the same command on both at once.
             for at in 0..connections.div_ceil(2) {
                 let (rush, sender) = (&rush, sender.clone());
                 let lines = if 2 * at + 1 < connections { 2 } else { 1 };
@@ -129,7 +129,7 @@ impl<C: Crowd> Stage<C> {
             drop(sender);
             let watched = watch.follow(&news);
             if watched.is_err() {
-                // Whoever waits for the server to come back is let go.
+                // Releases the workers that wait for the server to come back.
                 gate.close();
                 watch.server.kill();
             }
@@ -143,14 +143,13 @@ impl<C: Crowd> Stage<C> {
         Ok(())
     }
 
-    /// So many commands on the way per connection that a crash finds about a quarter of what there
-    /// is to have there.
+    /// The number of commands in flight per connection with which a crash hits about a quarter of the units.
     pub(super) fn window(&self, units: u64) -> usize {
         let share = units / (4 * u64::from(self.options.connections));
         usize::try_from(share).unwrap_or(usize::MAX).clamp(2, 64)
     }
 
-    /// Asks again and again until nothing is left to wait for; `left` also says how that is shown.
+    /// Checks repeatedly until nothing is left to wait for; `left` also returns the display.
     ///
     /// # Errors
     /// When it takes longer than `limit`.
@@ -174,7 +173,7 @@ impl<C: Crowd> Stage<C> {
         }
     }
 
-    /// Restarts the server cleanly and ends it. Gives the digest before and after.
+    /// Restarts the server cleanly and stops it. Returns the digest before and after.
     ///
     /// # Errors
     /// When the server does not end or start.
@@ -189,7 +188,7 @@ impl<C: Crowd> Stage<C> {
         Ok([before, after])
     }
 
-    /// Takes out of what the crowd knows what was lost in a failover, where that may be.
+    /// Removes what a failover lost from the crowd's record, if such losses are allowed.
     pub(super) fn settle(&mut self, log: &Log) {
         if self.may_lose() {
             let losses = self.record().settle(log);
@@ -197,21 +196,21 @@ impl<C: Crowd> Stage<C> {
         }
     }
 
-    /// Whether answers did not wait for the replica that has taken over.
+    /// Whether answers did not wait for the replica that took over.
     fn may_lose(&self) -> bool {
         let may_lose =
             |backing: &mut Backing| backing.fails_over() && backing.durability != Durability::Replicated;
         self.server.backing(may_lose).unwrap_or(false)
     }
 
-    /// A proof in which nothing is judged yet; it tells what was promised at all.
+    /// A proof without judged promises, which states what was promised at all.
     pub(super) fn proof(&self, demonstration: &'static str, log: &Log) -> Proof {
         let mut proof = Proof::new(demonstration);
         self.tell_level(&mut proof, log);
         proof
     }
 
-    /// Tells what the answers had waited for, and what that is worth.
+    /// States what the answers had waited for, and what that guarantees.
     fn tell_level(&self, proof: &mut Proof, log: &Log) {
         let Some((durability, fails_over, kind)) =
             self.server.backing(|backing| (backing.durability, backing.fails_over(), backing.kind()))
@@ -230,12 +229,12 @@ impl<C: Crowd> Stage<C> {
         }
     }
 
-    /// Says that the evidence is not what it was.
+    /// Says that the evidence was falsified.
     pub(super) fn say_falsified(&self) {
         self.progress.alarm("falsified", "the evidence was tampered with, as asked: the proof must fail");
     }
 
-    /// Shows the `pictures` and the proof, and says what to try next.
+    /// Shows the `pictures` and the proof, and suggests what to try next.
     ///
     /// # Errors
     /// When stdout is gone.
@@ -281,19 +280,19 @@ impl<C: Crowd> Stage<C> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the answers came, as a line with the crash in it.
+    /// The rate of answers as a line with the crash marked.
     pub(super) fn pulse(&self) -> String {
         let answers = self.record().answers;
         format!("{} answers, in time: {}", grouped(answers), self.pulse.draw())
     }
 
-    /// What is said where the crash is marked in a picture.
+    /// The label of the crash in a chart.
     pub(super) fn crash_mark(&self) -> String {
         format!("kill -9, back after {} ms", self.recovery.map_or(0, |took| took.as_millis()))
     }
 }
 
-/// What watches the rush: draws it, and gives the cues.
+/// Watches the rush: draws it, and gives the cues.
 struct Watch<'a, C: Crowd> {
     crowd: &'a C,
     server: &'a mut Server,
@@ -309,7 +308,7 @@ struct Watch<'a, C: Crowd> {
 }
 
 impl<C: Crowd> Watch<'_, C> {
-    /// Follows the rush until the last worker has gone.
+    /// Follows the rush until the last worker is gone.
     fn follow(&mut self, news: &Receiver<News>) -> Result<(), DemoError> {
         let mut shown = Instant::now();
         loop {
@@ -370,7 +369,7 @@ impl<C: Crowd> Watch<'_, C> {
     }
 
     fn show(&mut self) {
-        // Not by the method, which would keep all of this borrowed.
+        // Not through the method, which would borrow all of `self`.
         let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let rate = self.pulse.beat(record.answers);
         self.progress.show(|| {
@@ -380,7 +379,7 @@ impl<C: Crowd> Watch<'_, C> {
     }
 }
 
-/// What an answer had waited for, and what may be missing therefore.
+/// What an answer had waited for, and what may therefore be missing.
 fn promised(durability: Durability, fails_over: bool) -> &'static str {
     match (durability, fails_over) {
         (Durability::Memory, false) => {
@@ -409,7 +408,7 @@ pub(super) fn apply(client: &mut Client, words: &[&str]) -> Result<Vec<redis::Va
     applied(words, client.call(words)?)
 }
 
-/// Sends many commands that must be applied, or reads, a thousand at a time.
+/// Sends many commands that must be applied, or that read, a thousand at a time.
 pub(super) fn apply_all(
     client: &mut Client,
     commands: &[Vec<String>],
@@ -434,13 +433,13 @@ fn applied<W: AsRef<str>>(words: &[W], answer: redis::Value) -> Result<Vec<redis
     }
 }
 
-/// A figure of a reply that names its figures.
+/// A named number in a reply.
 pub(super) fn figure(client: &mut Client, words: &[&str], name: &str) -> Result<i64, DemoError> {
     let missing = || DemoError::failed(format!("'{}' does not show '{name}'", words.join(" ")));
     named(&apply(client, words)?, name).and_then(integer).ok_or_else(missing)
 }
 
-/// A value among names and values in turn.
+/// A value in a flat list of names and values.
 pub(super) fn named<'a>(fields: &'a [redis::Value], name: &str) -> Option<&'a redis::Value> {
     fields.chunks(2).find(|pair| text(&pair[0]).as_deref() == Some(name))?.get(1)
 }
