@@ -1,15 +1,15 @@
-//! Amounts as people write them, and the integers in minor units that they mean. Nothing is rounded and
-//! nothing passes through floating point.
+//! Parses amounts as people write them into integers in minor units. Never rounds and never uses floating
+//! point.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use scarce_core::types::{INTEGER_MAX, Id};
 
-/// The most decimals that an asset may have.
+/// The maximum number of decimals of an asset.
 const DECIMALS_MAX: u8 = 18;
 
-/// How many decimals amounts of an asset have.
+/// The number of decimals of an asset's amounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     asset: String,
@@ -28,11 +28,11 @@ impl FromStr for Scale {
     }
 }
 
-/// How amounts are read, and how those of each asset were.
+/// Parses amounts, and records how those of each asset were parsed.
 #[derive(Debug, Default)]
 pub(super) struct Amounts {
     scales: BTreeMap<String, u8>,
-    /// The assets of the amounts that were read; those without a scale are in minor units.
+    /// The assets of the parsed amounts; those without a scale are in minor units.
     seen: BTreeMap<String, Option<u8>>,
 }
 
@@ -71,7 +71,7 @@ impl Amounts {
         Ok(amount)
     }
 
-    /// How the amounts of each asset were read.
+    /// How the amounts of each asset were parsed.
     pub(super) fn seen(&self) -> BTreeMap<&str, String> {
         let shown = |decimals: &Option<u8>| match decimals {
             None => "minor units".to_owned(),
@@ -123,7 +123,7 @@ fn whole(text: &str) -> Result<u64, String> {
     digits(text)
 }
 
-/// Digits; beyond what fits, the greatest number, which is out of range anyway.
+/// Digits; on overflow the maximum, which is out of range anyway.
 fn digits(text: &str) -> Result<u64, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NOT_DIGITS.to_owned());

@@ -1,4 +1,4 @@
-//! What the server's replies say of an operation.
+//! Interprets the server's replies to an operation.
 
 use redis::Value;
 use serde_json::json;
@@ -7,29 +7,29 @@ use super::operation::Operation;
 use crate::call;
 use scarce_client::Reply;
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
-    /// It was applied, with these values; of a batch, one list per line.
+    /// Applied, with these values; for a batch, one list per line.
     Applied(Vec<serde_json::Value>),
     /// It was refused.
     Refused {
-        /// The code of the whole: of a batch that one of its lines stopped, `BATCH_REFUSED`.
+        /// The code of the operation as a whole: `BATCH_REFUSED` for a batch with a refused line.
         outcome: String,
-        /// The code that says why: of such a batch, the line's.
+        /// The code of the reason: for such a batch, the line's.
         reason: String,
-        /// The facts; of such a batch the line's index, code and facts.
+        /// The facts; for such a batch the line's index, code and facts.
         values: Vec<serde_json::Value>,
     },
     /// The server does not understand it.
     Rejected(String),
     /// The server could not decide now; the same again may work.
     Undecided(String),
-    /// The server takes nothing from this caller.
+    /// The server accepts nothing from this caller.
     Denied(String),
 }
 
-/// Reads the replies to an operation.
+/// Parses the replies to an operation.
 pub(super) fn read(operation: &Operation, mut replies: Vec<Value>) -> Answer {
     if let Some(Value::ServerError(error)) =
         replies.iter().find(|reply| matches!(reply, Value::ServerError(_)))
@@ -65,7 +65,7 @@ fn all(values: &[Value]) -> Vec<serde_json::Value> {
     values.iter().map(call::json).collect()
 }
 
-/// The answers to the lines of a batch, behind that to `BATCH.ID`.
+/// The answers to the lines of a batch, after the one to `BATCH.ID`.
 fn of_batch(reply: Value) -> Answer {
     let Value::Array(lines) = reply else {
         return Answer::Rejected(format!("EXEC was answered {}", call::json(&reply)));
@@ -74,7 +74,7 @@ fn of_batch(reply: Value) -> Answer {
     for (index, line) in lines.into_iter().skip(1).enumerate() {
         match Reply::of(line) {
             Reply::Applied(values) => applied.push(all(&values).into()),
-            // Another line is the culprit; its turn comes.
+            // Another line is the culprit and will follow.
             Reply::Refused(code, _) if code == "BATCH_REFUSED" => {}
             Reply::Refused(code, facts) if OF_THE_WHOLE.contains(&code.as_str()) => {
                 return refused(code, &facts);
@@ -89,17 +89,17 @@ fn of_batch(reply: Value) -> Answer {
     Answer::Applied(applied)
 }
 
-/// Refusals that no line of a batch causes, but the batch itself.
+/// Refusals caused by the batch itself, not by one of its lines.
 const OF_THE_WHOLE: [&str; 5] =
     ["ID_REUSED", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT", "CROSS_PARTITION"];
 
 impl Answer {
-    /// Whether what was to be made exists already.
+    /// Whether the resource to create already exists.
     pub(super) fn is_existing(&self) -> bool {
         matches!(self, Self::Refused { reason, .. } if ["ACCOUNT_EXISTS", "STOCK_EXISTS"].contains(&reason.as_str()))
     }
 
-    /// The value of a name, where the answer shows something by names.
+    /// The value of a name, if the answer has names.
     pub(super) fn named(&self, name: &str) -> Option<&str> {
         let Self::Applied(values) = self else { return None };
         values.chunks_exact(2).find(|pair| pair[0] == name).and_then(|pair| pair[1].as_str())

@@ -1,4 +1,4 @@
-//! What may be typed after `scarce import`.
+//! The arguments of `scarce import`.
 
 use std::path::PathBuf;
 
@@ -131,7 +131,7 @@ pub enum EngineName {
     Redis,
 }
 
-/// The longest name of a run, so that ids made of it are short enough.
+/// The maximum length of a run's name, so that the derived ids are short enough.
 const RUN_BYTES_MAX: usize = 96;
 
 fn run_name(text: &str) -> Result<String, String> {

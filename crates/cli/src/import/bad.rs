@@ -1,4 +1,4 @@
-//! Bad lines: the first of them on stderr, all of them in a file.
+//! Bad lines: the first few on stderr, all of them in a file.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use super::Problem;
 use super::args::Options;
 use crate::{Exit, Failed};
 
-/// How many bad lines are shown; the file has all.
+/// How many bad lines to show; the file has all.
 const SHOWN_MAX: u64 = 20;
 
 /// The bad lines of a run.
@@ -21,7 +21,7 @@ pub(super) struct BadLines {
 }
 
 impl BadLines {
-    /// A file that is there from an earlier run is emptied, unless this run goes on with that one.
+    /// Truncates a file of an earlier run, unless this run continues that one.
     pub(super) fn new(options: &Options, input: &Path) -> Result<Self, Failed> {
         let path = options.report.clone().or_else(|| {
             let mut name = OsString::from(input);
@@ -35,7 +35,7 @@ impl BadLines {
         Ok(lines)
     }
 
-    /// Takes one more, and says what to show of it.
+    /// Adds a bad line, and returns what to show of it.
     pub(super) fn add(&mut self, line: u64, problem: &Problem) -> Result<Option<String>, Failed> {
         self.count += 1;
         if self.file.is_none() {
@@ -55,7 +55,7 @@ impl BadLines {
         })
     }
 
-    /// Writes what is not written yet, and gives the file if it has anything.
+    /// Writes the rest, and returns the file if it is not empty.
     pub(super) fn finish(&mut self) -> Result<Option<&Path>, Failed> {
         if let Some(file) = &mut self.file {
             file.flush()?;
@@ -81,7 +81,7 @@ impl BadLines {
     }
 }
 
-/// A cell that any program reads back as the text.
+/// A CSV cell that any program reads back as the same text.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,18 +1,18 @@
-//! Comma-separated values as RFC 4180 has them, a record on each line. No value that can be imported holds
-//! a line's end, so a quote that is not closed costs its own line and no other.
+//! Comma-separated values (RFC 4180), with one record per line. No importable value contains a line break, so
+//! an unclosed quote affects only its own line.
 
 use csv_core::{ReadRecordResult, Reader};
 
 use super::Problem;
 use super::lines::LINE_BYTES_MAX;
 
-/// The most columns.
+/// The maximum number of columns.
 const COLUMNS_MAX: usize = 256;
 
-/// The bytes that some programs put in front of a text in UTF-8.
+/// The byte order mark that some programs write before UTF-8 text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What reads the lines of one file.
+/// Parses the lines of one file.
 pub(super) struct Cells {
     reader: Reader,
     output: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct Cells {
     names: Vec<String>,
 }
 
-/// The cells of a line under the names of their columns, without blanks around them.
+/// The cells of a line by column name, trimmed.
 pub(super) struct Row<'a> {
     names: &'a [String],
     cells: Vec<&'a str>,
@@ -42,7 +42,7 @@ impl Cells {
         !self.names.is_empty()
     }
 
-    /// Takes a line as the header.
+    /// Reads a line as the header.
     pub(super) fn read_header(
         &mut self,
         line: &[u8],
@@ -101,7 +101,7 @@ impl Cells {
             }
             _ => return Err("has a carriage return within".to_owned()),
         }
-        // Within a quoted cell the line's end is content, and the record goes on.
+        // Within a quoted cell the line break is content, and the record continues.
         let (result, _, _, more) = self.reader.read_record(b"\n", output, ends);
         match result {
             ReadRecordResult::Record => Ok(count + more),
@@ -117,7 +117,7 @@ impl Cells {
 }
 
 impl<'a> Row<'a> {
-    /// The cell of a column; `None` where it is empty or there is no such column.
+    /// The cell of a column; `None` if it is empty or there is no such column.
     pub(super) fn get(&self, column: &str) -> Option<&'a str> {
         let at = self.names.iter().position(|name| name == column)?;
         Some(self.cells[at]).filter(|cell| !cell.is_empty())

@@ -1,4 +1,4 @@
-//! Reading lines of bounded length.
+//! Reads lines of bounded length.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,16 +12,16 @@ use rustix::io::Errno;
 
 use crate::{Exit, Failed};
 
-/// The longest line: on the wire its command still fits into what the server takes as one request.
+/// The maximum length of a line: its command still fits into one request to the server.
 pub(super) const LINE_BYTES_MAX: usize = 512 << 10;
 
-/// How much is read ahead.
+/// The size of the read buffer.
 const AHEAD_BYTES: usize = 1 << 20;
 
-/// A line as it was found.
+/// A line of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Its bytes, without the line's end.
+    /// Its bytes, without the line break.
     Line(Vec<u8>),
     /// It is longer than [`LINE_BYTES_MAX`] and was skipped.
     TooLong,
@@ -30,14 +30,14 @@ pub(super) enum Found {
 /// The lines of a file.
 pub(super) struct Lines<R> {
     reader: BufReader<R>,
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub(super) bytes: u64,
 }
 
 /// Lines of a file or of standard input.
 pub(super) type AnyLines = Lines<Box<dyn Read>>;
 
-/// Opens a file, or standard input for `-`; gives its length where that is known. Ends early when asked to.
+/// Opens a file, or standard input for `-`; returns its length if known. The input ends early on request.
 pub(super) fn open(path: &Path, stop: &Arc<AtomicBool>) -> Result<(AnyLines, Option<u64>), Failed> {
     let stop = stop.clone();
     if path == Path::new("-") {
@@ -50,13 +50,13 @@ pub(super) fn open(path: &Path, stop: &Arc<AtomicBool>) -> Result<(AnyLines, Opt
     Ok((Lines::new(Box::new(Stoppable { input, stop })), length))
 }
 
-/// Input that ends when this process is asked to end, although whoever writes it has not.
+/// Input that ends when this process is asked to stop, even if the writer has not finished.
 struct Stoppable<R> {
     input: R,
     stop: Arc<AtomicBool>,
 }
 
-/// How often somebody who waits for input looks whether to stop.
+/// How often a reader that waits for input checks whether to stop.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 impl<R: Read + AsFd> Read for Stoppable<R> {
@@ -77,7 +77,7 @@ impl<R: Read> Lines<R> {
         Self { reader: BufReader::with_capacity(AHEAD_BYTES, reader), bytes: 0 }
     }
 
-    /// Whether the next line is here, so that asking for it does not wait for whoever writes.
+    /// Whether the next line is available without waiting for the writer.
     pub(super) fn is_ready(&self) -> bool {
         self.reader.buffer().contains(&b'\n')
     }

@@ -1,10 +1,9 @@
 //! `scarce import`: runs a file of operations through the RESP port of a server, or of the Redis engine
-//! in this very process, in the order of its lines, many on their way at once.
+//! within this process, in the order of the lines, with many in flight.
 //!
-//! Every operation has an id, so repeating it is harmless: after a broken connection whatever was not
-//! answered is sent again, and a whole file may be run again. Single refused commands on stock, packets
-//! and coupons are the exception, since the server does not remember their refusals: run again, they
-//! are decided anew.
+//! Every operation has an id, so repeating it is harmless: after a broken connection, unanswered operations
+//! are sent again, and a whole file may be run again. The exception is single commands on stock, packets and
+//! coupons that are refused: the server does not remember these refusals, so a second run decides them anew.
 
 mod amounts;
 mod answer;
@@ -39,7 +38,7 @@ use super::{Ended, Exit, Failed, stop_on_signals};
 /// What is wrong with a line.
 #[derive(Debug)]
 struct Problem {
-    /// In which column, where one is to blame.
+    /// The column at fault, if there is one.
     column: Option<String>,
     reason: String,
 }
@@ -77,12 +76,12 @@ pub(super) fn run(import: &Import) -> Ended {
     running.finish(ended)
 }
 
-/// An import while it runs.
+/// A running import.
 struct Running<'a> {
     options: &'a Options,
     rows: Rows,
     lines: AnyLines,
-    /// The number of the last line that was read.
+    /// The number of the last line read.
     line: u64,
     at_end: bool,
     pipe: Pipe<'a>,
@@ -95,7 +94,7 @@ impl Running<'_> {
         while !self.at_end {
             self.fill()?;
             self.pipe.flush()?;
-            // Nothing waits for its answer while this waits for whoever writes the file.
+            // No answer is left pending while this waits for the writer of the file.
             let everything = self.at_end || !self.lines.is_ready();
             while !self.pipe.is_empty() && (everything || self.pipe.is_above_half()) {
                 self.receive()?;
@@ -105,13 +104,13 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Puts operations in as long as there is room and the next line is here.
+    /// Adds operations while there is room and the next line is available.
     fn fill(&mut self) -> Result<(), Failed> {
         while self.pipe.has_room() && (self.pipe.is_empty() || self.lines.is_ready()) {
             let found = self.lines.next().map_err(|error| {
                 Failed::text(Exit::Failed, format!("cannot read on after line {}: {error}", self.line))
             })?;
-            // What came before a stop may be half a line.
+            // A stop may leave an incomplete last line.
             let Some(found) = found.filter(|_| !self.stop.load(Ordering::Relaxed)) else {
                 self.at_end = true;
                 return Ok(());
@@ -155,7 +154,7 @@ impl Running<'_> {
         }
     }
 
-    /// Credits an account that exists, if it keeps the asset that is meant.
+    /// Credits an existing account if it holds the intended asset.
     fn credit(&mut self, existing: Existing, answer: &Answer) -> Result<(), Failed> {
         let Existing { account, asset, credit } = existing;
         match answer.named("asset") {
@@ -173,7 +172,7 @@ impl Running<'_> {
         self.pipe.flush()
     }
 
-    /// Prints what came of it, and where to go on if it is not the whole.
+    /// Prints the results, and where to continue if the import is incomplete.
     fn finish(mut self, ended: Result<(), Failed>) -> Ended {
         let is_stopped = self.stop.load(Ordering::Relaxed);
         let next = self.pipe.first_line().or_else(|| is_stopped.then_some(self.line + 1));

@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::operation::{self, Operation, Terms, shown};
 
-/// The most lines of an atomic batch, as the server has it.
+/// The maximum number of lines of an atomic batch, as on the server.
 const BATCH_MAX: usize = 1_000;
 
-/// Reads a line; `own_id` is the id of a line that has none, where such are allowed.
+/// Parses a line; `own_id` is the id for a line without one, if such lines are allowed.
 pub(super) fn read(line: u64, text: &[u8], own_id: Option<String>) -> Result<Operation, String> {
     let value: Value = serde_json::from_slice(text).map_err(|error| format!("is not JSON: {error}"))?;
     let Value::Object(fields) = value else { return Err("is not a JSON object".to_owned()) };
@@ -57,7 +57,7 @@ fn read_batch(value: &Value) -> Result<Vec<Vec<&str>>, String> {
     lines.iter().enumerate().map(|(at, line)| read_command(line, &format!("atomic[{at}]"))).collect()
 }
 
-/// The words of a command that the server will understand.
+/// The words of a command, checked so that the server will understand them.
 fn read_command<'a>(value: &'a Value, place: &str) -> Result<Vec<&'a str>, String> {
     let words = value.as_array().ok_or_else(|| format!("{place} must be an array of strings"))?;
     let words: Vec<&str> = words

@@ -1,4 +1,4 @@
-//! Operations as they go over the wire, and what is checked before they do.
+//! Operations in wire format, and the checks before they are sent.
 
 use scarce_core::command::{Command, CommandSpec, Common, table};
 use scarce_core::outcome::Durability;
@@ -7,27 +7,28 @@ use scarce_core::types::Natural;
 use super::lines::LINE_BYTES_MAX;
 use scarce_client::pack;
 
-/// The most words of a command, so that with `ID`, `DEADLINE` and `DURABILITY` the server still takes it.
+/// The maximum number of words of a command, so that the server accepts it with `ID`, `DEADLINE` and
+/// `DURABILITY` added.
 const WORDS_MAX: usize = 4_090;
 
-/// An operation, ready to be sent, once or again.
+/// An operation, ready to be sent or resent.
 #[derive(Debug)]
 pub(super) struct Operation {
-    /// The line it stands on.
+    /// Its line in the file.
     pub(super) line: u64,
-    /// Under which it is applied once.
+    /// The id under which it is applied once.
     pub(super) id: String,
-    /// As it goes over the wire.
+    /// In wire format.
     pub(super) packed: Vec<u8>,
-    /// How many answers the server gives to it.
+    /// The number of answers to it.
     pub(super) answers: usize,
     /// Whether it is a batch.
     pub(super) is_atomic: bool,
-    /// What its answer leads to.
+    /// How to handle its answer.
     pub(super) role: Role,
 }
 
-/// What is asked of an operation beside its content: by when, and how safely.
+/// The terms of an operation besides its content: deadline and durability.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms {
     pub(super) deadline: Option<Natural>,
@@ -35,7 +36,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// As options behind an id.
+    /// As options after an id.
     fn words(self) -> Vec<String> {
         let deadline = self.deadline.map(|deadline| ["DEADLINE".to_owned(), deadline.get().to_string()]);
         let durability = self.durability.map(|level| ["DURABILITY".to_owned(), level.word().to_owned()]);
@@ -43,22 +44,22 @@ impl Terms {
     }
 }
 
-/// What the answer to an operation leads to.
+/// How to handle the answer to an operation.
 #[derive(Debug)]
 pub(super) enum Role {
     /// It is the line's outcome.
     Whole,
-    /// What was to be made may exist already; then it is left as it is, or looked at.
+    /// The resource may already exist; then it is left as it is, or inspected.
     Create(Option<Box<Existing>>),
-    /// It shows what exists.
+    /// It shows an existing resource.
     Look(Box<Existing>),
 }
 
-/// What to do with an account that exists already.
+/// What to do with an existing account.
 #[derive(Debug)]
 pub(super) struct Existing {
     pub(super) account: String,
-    /// The asset that it must keep.
+    /// The asset that it must hold.
     pub(super) asset: String,
     /// Sent if it does.
     pub(super) credit: Operation,
@@ -93,7 +94,7 @@ impl Operation {
         Self { line, id, packed, answers: commands.len() + 3, is_atomic: true, role: Role::Whole }
     }
 
-    /// A question about an account that exists already.
+    /// A query for an existing account.
     pub(super) fn look(existing: Box<Existing>) -> Self {
         let Operation { line, ref id, .. } = existing.credit;
         let id = id.clone();
@@ -103,7 +104,7 @@ impl Operation {
     }
 }
 
-/// The command of a name, if it changes what can be imported.
+/// Finds a command by name, if it can be imported.
 pub(super) fn find(name: &str) -> Result<&'static CommandSpec, String> {
     let spec =
         table::find(name.as_bytes()).ok_or_else(|| format!("names an unknown command '{}'", shown(name)))?;
@@ -118,7 +119,7 @@ pub(super) fn check(spec: &CommandSpec, words: &[&str]) -> Result<(), String> {
     if words.len() > WORDS_MAX {
         return Err(format!("has more than {WORDS_MAX} words"));
     }
-    // What is derived from a line can be longer than the line.
+    // Values derived from a line can be longer than the line.
     if words.iter().map(|word| word.len()).sum::<usize>() > LINE_BYTES_MAX {
         return Err(format!("has more than {LINE_BYTES_MAX} bytes"));
     }
@@ -131,7 +132,7 @@ pub(super) fn check(spec: &CommandSpec, words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// A caller's text, short and without what a terminal would obey.
+/// A caller's text, shortened and without terminal control characters.
 pub(super) fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(32).collect()
 }

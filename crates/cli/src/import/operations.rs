@@ -1,4 +1,4 @@
-//! Operations as CSV: a column for the command, one for the id, one for each argument by its name.
+//! Operations as CSV: columns for the command, the id, and each argument by name.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::amounts::Amounts;
 use super::cells::Row;
 use super::operation::{self, Operation, Terms};
 
-/// The columns that every command has.
+/// The columns that all commands share.
 const COMMON: [&str; 5] = ["command", "id", "deadline", "durability", "asset"];
 
-/// The columns that a header may name.
+/// The columns that a header may contain.
 pub(super) fn columns() -> Vec<&'static str> {
     let writes = COMMANDS.iter().filter(|spec| spec.effect == Effect::Write);
     let writes = writes.filter(|spec| spec.name != "OPERATION.RESOLVE");
@@ -27,7 +27,7 @@ pub(super) fn columns() -> Vec<&'static str> {
     columns
 }
 
-/// The operation of a row; `own_id` is the id where it has none, `asset` that of amounts.
+/// The operation of a row; `own_id` is the id if it has none, `asset` the asset of amounts.
 pub(super) fn read(
     line: u64,
     row: &Row<'_>,
@@ -65,7 +65,7 @@ fn read_terms(row: &Row<'_>) -> Result<Terms, Invalid> {
     Ok(Terms { deadline: deadline.transpose()?, durability: durability.transpose()? })
 }
 
-/// What a command does not take must not stand in its row, or somebody meant something else.
+/// A row must not contain values for arguments that its command does not have: that is likely a mistake.
 fn check_columns(spec: &CommandSpec, row: &Row<'_>) -> Result<(), Problem> {
     let is_taken =
         |name: &str| COMMON.contains(&name) || spec.arguments.iter().any(|argument| argument.name == name);
@@ -124,8 +124,8 @@ fn read_flag(cell: &str) -> Result<bool, String> {
     }
 }
 
-/// The words of a cell: where the syntax is a word and one text behind it, the cell is the text; otherwise
-/// it is written as on the port.
+/// The words of a cell: if the syntax is a keyword and one text, the cell is the text; otherwise it is
+/// written as on the port.
 fn split(syntax: &str, cell: &str) -> Vec<String> {
     match syntax.split_once(' ') {
         Some((word, text)) if text.bytes().all(|byte| byte.is_ascii_lowercase()) => {

@@ -1,5 +1,5 @@
-//! Operations on their way: sent in order, some at once, and repeated with the same ids when the
-//! connection breaks before they are answered.
+//! Operations in flight: sent in order, several at once, and resent with the same ids when the connection
+//! breaks before they are answered.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -14,30 +14,30 @@ use scarce_client::{Client, ClientError};
 /// How long one answer may take before the connection counts as broken.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long to wait before the first try to connect again; doubled with each.
+/// The delay before the first attempt to reconnect; doubled with each.
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 
-/// The longest wait between two tries.
+/// The maximum delay between two attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// The most bytes on their way, unless a single operation has more.
+/// The maximum number of bytes in flight, unless a single operation has more.
 const BYTES_MAX: usize = 256 << 10;
 
-/// A connection with the operations that it has not answered yet.
+/// A connection with its unanswered operations.
 pub(super) struct Pipe<'a> {
     options: &'a Options,
     way: Way<'a>,
     client: Client,
     unanswered: VecDeque<Operation>,
-    /// What was put in and not sent yet.
+    /// Added but not sent yet.
     unsent: Vec<u8>,
     bytes: usize,
-    /// How often the connection was made anew.
+    /// The number of reconnects.
     pub(super) reconnects: u64,
     trouble: Option<Trouble>,
 }
 
-/// What has kept the next operation from being answered.
+/// What has delayed the next answer.
 #[derive(Clone, Copy)]
 struct Trouble {
     since: Instant,
@@ -64,29 +64,29 @@ impl<'a> Pipe<'a> {
         self.unanswered.is_empty()
     }
 
-    /// Whether one more may be put in.
+    /// Whether there is room for another operation.
     pub(super) fn has_room(&self) -> bool {
         self.unanswered.len() < self.options.window as usize && self.bytes < BYTES_MAX
     }
 
-    /// Whether so many are on their way that answers should be read before more is sent.
+    /// Whether so many are in flight that answers should be read before more is sent.
     pub(super) fn is_above_half(&self) -> bool {
         self.unanswered.len() > self.options.window as usize / 2 || self.bytes > BYTES_MAX / 2
     }
 
-    /// The first line with an operation that is not answered.
+    /// The first line with an unanswered operation.
     pub(super) fn first_line(&self) -> Option<u64> {
         self.unanswered.iter().map(|operation| operation.line).min()
     }
 
-    /// Puts an operation in; [`Pipe::flush`] sends it.
+    /// Adds an operation; [`Pipe::flush`] sends it.
     pub(super) fn put(&mut self, operation: Operation) {
         self.bytes += operation.packed.len();
         self.unsent.extend_from_slice(&operation.packed);
         self.unanswered.push_back(operation);
     }
 
-    /// Sends what was put in.
+    /// Sends the added operations.
     pub(super) fn flush(&mut self) -> Result<(), Failed> {
         if self.unsent.is_empty() {
             return Ok(());
@@ -122,8 +122,8 @@ impl<'a> Pipe<'a> {
         Some((operation, answer))
     }
 
-    /// Waits, connects anew and sends everything unanswered again, with the same ids; until that works
-    /// or nothing was answered for too long.
+    /// Waits, reconnects and resends everything unanswered with the same ids, until that works or nothing was
+    /// answered for too long.
     fn recover(&mut self, problem: &str) -> Result<(), Failed> {
         let mut problem = problem.to_owned();
         loop {

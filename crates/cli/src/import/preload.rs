@@ -1,5 +1,5 @@
-//! Balances and stock to begin with. What exists already is left as it is, so that a file may be run again
-//! at any time: an account is opened and credited in one batch, and a batch that finds it there does nothing.
+//! Initial balances and stock. Existing resources are left as they are, so that a file can be run again at
+//! any time: one batch opens and credits an account, and does nothing if the account exists.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use super::amounts::Amounts;
 use super::cells::Row;
 use super::operation::{self, Existing, Operation, Role, Terms};
 
-/// The columns of balances.
+/// The columns of a file of balances.
 pub(super) const BALANCES: [&str; 4] = ["account", "asset", "amount", "overdraft"];
 
-/// The columns of stock.
+/// The columns of a file of stock.
 pub(super) const STOCK: [&str; 5] = ["sku", "quantity", "per_owner_max", "starts_at", "ends_at"];
 
-/// What was named before, so that nobody takes a second row for done when it is not.
+/// Detects duplicates, so that a second row is not mistaken for one that is already done.
 #[derive(Debug, Default)]
 pub(super) struct Named(BTreeSet<u128>);
 
@@ -32,7 +32,7 @@ impl Named {
     }
 }
 
-/// Reads rows of balances.
+/// Parses rows of balances.
 #[derive(Debug)]
 pub(super) struct Balances {
     pub(super) asset: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Balances {
 }
 
 impl Balances {
-    /// The operation of a row; `own_id` where ids are made of the run and the line.
+    /// The operation of a row; `own_id` if ids are derived from the run and the line.
     pub(super) fn read(
         &mut self,
         line: u64,
@@ -86,7 +86,7 @@ impl Balances {
     }
 }
 
-/// The operation of a row of stock; `own_id` where ids are made of the run and the line.
+/// The operation of a row of stock; `own_id` if ids are derived from the run and the line.
 pub(super) fn read_stock(
     line: u64,
     row: &Row<'_>,
@@ -113,7 +113,7 @@ fn need_id<'a>(row: &Row<'a>, column: &'static str) -> Result<&'a str, Problem> 
     Ok(text)
 }
 
-/// An id that is the same for the same content, wherever it stands.
+/// An id derived from the content alone, independent of its line.
 fn content_id(content: &[&str]) -> String {
     format!("import-{:032x}", hash(content))
 }

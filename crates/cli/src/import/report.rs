@@ -1,4 +1,4 @@
-//! What came of an import: progress while it runs, outcomes to a file, a summary in the end.
+//! The results of an import: progress while it runs, outcomes to a file, a summary at the end.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -16,7 +16,7 @@ use super::bad::BadLines;
 use super::operation::Operation;
 use crate::{Ended, Exit, Failed};
 
-/// Counts, and where they are shown.
+/// Counts, and their display.
 pub(super) struct Report {
     started_at: Instant,
     bar: ProgressBar,
@@ -50,7 +50,7 @@ impl Report {
         })
     }
 
-    /// How far reading has come, and how many were answered.
+    /// Updates the bytes read and the number of answers.
     pub(super) fn progress(&self, bytes: u64) {
         self.bar.set_position(bytes);
         if self.bar.is_hidden() {
@@ -62,10 +62,10 @@ impl Report {
         self.bar.set_message(format!("{rate}/s, applied {}, refused {refused}, bad {bad}", self.applied));
     }
 
-    /// A line that asks for nothing that could be done.
+    /// Records a line that could not be parsed.
     pub(super) fn bad(&mut self, line: u64, problem: &Problem) -> Result<(), Failed> {
         if let Some(text) = self.bad.add(line, problem)? {
-            // Where stderr is gone there is nobody left to tell.
+            // If stderr is gone, there is nobody left to tell.
             self.bar.suspend(|| {
                 let _ = writeln!(std::io::stderr(), "{text}");
             });
@@ -73,7 +73,7 @@ impl Report {
         Ok(())
     }
 
-    /// What an operation was to make is there already, and was left as it is.
+    /// Records that an operation's resource already existed and was left as it is.
     pub(super) fn existing(&mut self, operation: &Operation) -> Result<(), Failed> {
         self.existing += 1;
         let outcome = serde_json::json!({
@@ -82,7 +82,7 @@ impl Report {
         self.outcome(&outcome)
     }
 
-    /// The answer to an operation.
+    /// Records the answer to an operation.
     pub(super) fn answered(&mut self, operation: &Operation, answer: &Answer) -> Result<(), Failed> {
         match answer {
             Answer::Applied(_) => self.applied += 1,
@@ -104,7 +104,7 @@ impl Report {
         Ok(())
     }
 
-    /// Prints the summary and says how the import ended.
+    /// Prints the summary and returns how the import ended.
     pub(super) fn finish(&mut self, options: &Options, amounts: &Amounts, reconnects: u64) -> Ended {
         self.bar.finish_and_clear();
         if let Some(outcomes) = &mut self.outcomes {
@@ -178,7 +178,8 @@ impl Report {
     }
 }
 
-/// A bar over the bytes of the file, or of what has come so far; indicatif shows it on terminals only.
+/// A progress bar over the bytes of the file, or a counter if the length is unknown; indicatif shows it on
+/// terminals only.
 fn progress_bar(length: Option<u64>) -> ProgressBar {
     let (bar, template) = match length {
         Some(length) => (ProgressBar::new(length), "importing {bar:30} {bytes}/{total_bytes} {eta} {msg}"),

@@ -1,4 +1,4 @@
-//! The lines of a file as operations, however it is written.
+//! Parses the lines of a file into operations, in any format.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,12 +12,12 @@ use super::preload::{self, Balances, Named};
 use super::{Problem, ndjson, operations};
 use crate::{Exit, Failed};
 
-/// What reads lines.
+/// Parses lines.
 pub(super) struct Rows {
     kind: Kind,
     cells: Cells,
     pub(super) amounts: Amounts,
-    /// What the ids of lines without one begin with.
+    /// The prefix of generated ids.
     run: Option<String>,
 }
 
@@ -46,10 +46,10 @@ impl Rows {
         Ok(Self { kind, cells: Cells::new(), amounts, run })
     }
 
-    /// The operation on a line; `None` where there is none.
+    /// The operation on a line; `None` if there is none.
     ///
     /// # Errors
-    /// What is wrong with the line; with the header, that is what is wrong with the file.
+    /// What is wrong with the line; for the header, what is wrong with the file.
     pub(super) fn read(&mut self, line: u64, found: &Found) -> Result<Option<Operation>, Problem> {
         let text = match found {
             Found::Line(text) if line == 1 => text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
@@ -77,12 +77,12 @@ impl Rows {
         .map(Some)
     }
 
-    /// Whether a header is still to come, without which nothing can be read.
+    /// Whether the header is still missing, without which nothing can be parsed.
     pub(super) fn needs_header(&self) -> bool {
         !matches!(self.kind, Kind::Ndjson) && !self.cells.has_header()
     }
 
-    /// Whether lines that are not sent need not be read either.
+    /// Whether lines that are not sent need not be parsed either.
     pub(super) fn may_skip(&self) -> bool {
         matches!(self.kind, Kind::Ndjson)
             || (matches!(self.kind, Kind::Operations { .. }) && self.cells.has_header())
@@ -129,8 +129,7 @@ fn is_csv(import: &Import) -> Result<bool, Failed> {
     Ok(format == Format::Csv)
 }
 
-/// A name other than that of any run before, so that within a run a line without an id can be repeated
-/// like any other.
+/// A unique name for this run, so that within the run a line without an id can be resent like any other.
 fn new_run() -> String {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     format!("import-{nanos:x}-{:x}", std::process::id())

@@ -1,4 +1,4 @@
-//! The way to whoever decides: a running server, or the Redis engine within this process.
+//! The connection to the engine: a running server, or the Redis engine within this process.
 
 use super::args::Options;
 use crate::args::Target;
@@ -6,19 +6,19 @@ use crate::{Exit, Failed, config};
 use scarce_client::Client;
 use scarce_server::serve::Inside;
 
-/// Who decides.
+/// The destination of commands.
 pub(super) enum Way<'a> {
     /// A server.
     Server(&'a Target),
-    /// The engine, here.
+    /// The engine within this process.
     Inside(Inside),
 }
 
 impl<'a> Way<'a> {
-    /// What the options say.
+    /// The destination according to the options.
     ///
     /// # Errors
-    /// When the Redis cannot be reached, or is spoken of although none was asked for.
+    /// When the Redis cannot be reached, or has options although another engine is used.
     pub(super) fn of(options: &'a Options) -> Result<Self, Failed> {
         let flags = &options.redis.0;
         if options.engine.is_some() {
@@ -33,10 +33,10 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// A connection.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When nothing answers.
     pub(super) fn connect(&self) -> Result<Client, Failed> {
         match self {
             Self::Server(target) => target.connect(),
