@@ -1,4 +1,4 @@
-//! One connection under load: as fast as answers come, or at a rate that does not wait for them.
+//! One connection under load: closed loop, as fast as answers come, or open loop, at a fixed rate.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,13 +12,13 @@ use super::link::Replies;
 use super::tally::Tally;
 use super::workload::Commands;
 
-/// How many commands may wait for their answers where they are sent at a rate.
+/// The maximum number of unanswered commands at a fixed rate.
 const WAITING_MAX: usize = 1 << 16;
 
-/// When a connection has done enough.
+/// When a connection stops.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// After so many commands.
+    /// After this number of commands.
     pub(super) operations: u64,
     /// At this time.
     pub(super) at: Option<Instant>,
@@ -29,11 +29,11 @@ pub(super) struct Until {
 pub(super) struct Shared {
     /// Whether to stop early.
     pub(super) stop: std::sync::Arc<AtomicBool>,
-    /// How many answers came so far.
+    /// The number of answers so far.
     pub(super) answered: AtomicU64,
 }
 
-/// A connection and what it asks.
+/// A connection and its commands.
 pub(super) struct Driver<'a> {
     pub(super) stream: TcpStream,
     pub(super) replies: Replies<TcpStream>,
@@ -42,7 +42,7 @@ pub(super) struct Driver<'a> {
     pub(super) shared: &'a Shared,
 }
 
-/// What a connection has measured, and why it ended early if it did.
+/// The measurements of a connection, and why it ended early, if it did.
 pub(super) struct Driven {
     pub(super) tally: Tally,
     pub(super) broken: Option<io::Error>,
@@ -55,7 +55,7 @@ impl Driver<'_> {
             || self.shared.stop.load(Ordering::Relaxed)
     }
 
-    /// Keeps up to `pipeline` commands on their way.
+    /// Keeps up to `pipeline` commands in flight.
     pub(super) fn closed(mut self, pipeline: usize) -> Driven {
         let mut tally = Tally::new();
         let broken = self.run_closed(pipeline, &mut tally).err();
@@ -78,7 +78,7 @@ impl Driver<'_> {
                 return Ok(());
             }
             self.stream.write_all(&out)?;
-            // Half of the window is refilled at a time, so that many go with one write.
+            // Half of the window is refilled at a time, so that one write sends many commands.
             let kept = if is_over { 0 } else { pipeline / 2 };
             let mut answered = 0;
             while waiting.len() > kept {
@@ -92,8 +92,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Sends a command each `interval` from `first` on, whether or not answers have come. A latency counts from when the
-    /// command was due, so that a server that stalls is not spared the commands that would have come meanwhile.
+    /// Sends a command each `interval` from `first` on, whether or not answers have come. A latency counts
+    /// from when the command was due, so that a stalled server is also charged for the commands that waited.
     pub(super) fn open(self, first: Instant, interval: Duration) -> Driven {
         let Self { stream, mut replies, commands, until, shared } = self;
         let (due, dues) = bounded(WAITING_MAX);
@@ -102,7 +102,7 @@ impl Driver<'_> {
             let sending = scope.spawn(move || sender.run());
             let mut tally = Tally::new();
             let read = receive(&mut replies, &dues, &mut tally, shared);
-            // What the other half waits for will not come any more.
+            // The other half will receive nothing more.
             drop(dues);
             let sent = sending.join().unwrap_or_else(|_| Err(io::Error::other("a thread has panicked")));
             Driven { tally, broken: read.and(sent).err() }
@@ -124,7 +124,7 @@ fn receive(
     Ok(())
 }
 
-/// The sending half of a connection that keeps a rate.
+/// The sending half of a connection with a fixed rate.
 struct Pace<'a> {
     stream: TcpStream,
     commands: Commands,
@@ -160,7 +160,7 @@ impl Pace<'_> {
                         return Ok(());
                     }
                 }
-                // The reading half has said why.
+                // The reading half reports the reason.
                 Err(TrySendError::Disconnected(_)) => return Ok(()),
             }
             next += self.interval;

@@ -1,4 +1,4 @@
-//! A connection for measuring: it takes no more of each reply than what came of the command.
+//! A connection for measurements: it reads only the outcome from each reply.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,27 +9,27 @@ use crate::call::read_password;
 use crate::{Exit, Failed};
 use scarce_client::pack;
 
-/// How long to try to connect.
+/// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long an answer may take before the connection counts as broken.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What an applied command counts as.
+/// The name for an applied command.
 pub(super) const APPLIED: &str = "APPLIED";
 
-/// The longest line of a reply that is taken for one.
+/// The maximum length of a line in a reply.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
 /// The reading end of a connection.
 pub(super) struct Replies<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// What the last reply says: `APPLIED`, a refusal's code, or an error's first word.
+    /// The outcome in the last reply: `APPLIED`, a refusal's code, or an error's first word.
     outcome: String,
 }
 
-/// Connects, and shows the password where there is one.
+/// Connects, and authenticates if there is a password.
 pub(super) fn connect(target: &Target) -> Result<(TcpStream, Replies<TcpStream>), Failed> {
     let unreachable = |error: io::Error| {
         let text = format!("cannot reach {}: {error}; is 'scarce serve' running there?", target.resp);
@@ -75,7 +75,7 @@ impl<R: Read> Replies<R> {
         Self { reader: BufReader::with_capacity(64 << 10, reader), line: Vec::new(), outcome }
     }
 
-    /// What the next reply says of its command.
+    /// The outcome in the next reply.
     pub(super) fn next(&mut self) -> io::Result<&str> {
         self.read_line()?;
         self.outcome.clear();
@@ -120,7 +120,7 @@ impl<R: Read> Replies<R> {
         self.skip(count - 2)
     }
 
-    /// Passes over values, with all that they hold.
+    /// Skips values with all their elements.
     fn skip(&mut self, count: u64) -> io::Result<()> {
         for _ in 0..count {
             self.read_line()?;
@@ -129,7 +129,7 @@ impl<R: Read> Replies<R> {
         Ok(())
     }
 
-    /// Passes over what belongs to the value whose first line was read.
+    /// Skips the rest of the value whose first line was read.
     fn skip_rest(&mut self) -> io::Result<()> {
         match self.line.first() {
             Some(b'*') => {
@@ -167,7 +167,7 @@ impl<R: Read> Replies<R> {
         Ok(())
     }
 
-    /// The number behind the first byte of the line; nothing at all counts as none.
+    /// The number after the first byte of the line; an empty text counts as zero.
     fn number(&self) -> io::Result<u64> {
         match std::str::from_utf8(&self.line[1..]) {
             Ok("-1") => Ok(0),

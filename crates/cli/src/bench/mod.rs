@@ -1,4 +1,4 @@
-//! `scarce bench`: puts a server under load and measures it.
+//! `scarce bench`: load tests a server.
 
 mod drive;
 mod link;
@@ -53,7 +53,7 @@ pub struct Bench {
     pub json: bool,
 }
 
-/// How often the speed is shown.
+/// How often to update the displayed speed.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) fn run(options: &Bench) -> Ended {
@@ -96,7 +96,7 @@ pub(super) fn run(options: &Bench) -> Ended {
     finish(&report)
 }
 
-/// A name that no run before had, for what cannot be used twice.
+/// A unique name for this run, for ids that cannot be used twice.
 fn new_run() -> String {
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     format!("{millis:x}-{:x}", std::process::id())
@@ -125,14 +125,14 @@ fn start<'scope>(
     scope.spawn(move || match rate {
         None => driver.closed(pipeline),
         Some(rate) => {
-            // The connections take turns, so that together they keep the rate evenly.
+            // The connections take turns, so that together they send at an even rate.
             let step = Duration::from_secs(1) / rate;
             driver.open(started_at + step * connection, Duration::from_secs(1) * connections / rate)
         }
     })
 }
 
-/// Shows the speed until all is done; indicatif shows it on terminals only.
+/// Shows the speed until all connections are done; indicatif shows it on terminals only.
 fn show(options: &Bench, shared: &Shared, running: &[ScopedJoinHandle<'_, Driven>]) {
     let bar = match options.operations {
         Some(operations) => ProgressBar::new(operations),

@@ -1,16 +1,16 @@
-//! What a load has shown, as text or JSON.
+//! The results of a load test, as text or JSON.
 
 use serde_json::json;
 
 use super::Bench;
 use super::tally::{PERCENTILES, Tally};
 
-/// A load that is over.
+/// A finished load test.
 pub(super) struct Report<'a> {
     pub(super) options: &'a Bench,
     pub(super) tally: Tally,
     pub(super) seconds: f64,
-    /// Connections that broke, each with the reason.
+    /// The reasons of connections that broke.
     pub(super) broken: Vec<String>,
 }
 

@@ -1,14 +1,14 @@
-//! What was measured: how long answers took, and what they said.
+//! Measurements: latencies and outcomes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// What is told apart at the lower end.
+/// The lower bound and resolution of latencies.
 const LEAST_NS: u64 = 1_000;
 
-/// What takes longer counts as this: far more than a connection waits.
+/// The upper bound of latencies: far more than a connection waits.
 const MOST_NS: u64 = 600_000_000_000;
 
 /// Latencies in nanoseconds, with three significant digits.
@@ -18,7 +18,7 @@ pub(super) struct Tally {
     outcomes: BTreeMap<String, u64>,
 }
 
-/// The percentiles that are shown.
+/// The percentiles to display.
 pub(super) const PERCENTILES: [(&str, f64); 4] =
     [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9)];
 
@@ -41,16 +41,16 @@ impl Tally {
         }
     }
 
-    /// Adds what another connection has measured.
+    /// Adds the measurements of another connection.
     pub(super) fn add(&mut self, other: &Self) {
-        // Both have the same bounds, so one always fits into the other.
+        // Both have the same bounds, so this always succeeds.
         let _ = self.latencies.add(&other.latencies);
         for (outcome, count) in &other.outcomes {
             *self.outcomes.entry(outcome.clone()).or_default() += count;
         }
     }
 
-    /// How many answers came.
+    /// The number of answers.
     pub(super) fn count(&self) -> u64 {
         self.latencies.len()
     }
@@ -59,12 +59,12 @@ impl Tally {
         &self.outcomes
     }
 
-    /// So many of a hundred answers took no longer than this, in microseconds.
+    /// The latency that this percentage of answers did not exceed, in microseconds.
     pub(super) fn percentile_us(&self, percentile: f64) -> f64 {
         Duration::from_nanos(self.latencies.value_at_percentile(percentile)).as_secs_f64() * 1e6
     }
 
-    /// The longest, in microseconds.
+    /// The maximum, in microseconds.
     pub(super) fn max_us(&self) -> f64 {
         Duration::from_nanos(self.latencies.max()).as_secs_f64() * 1e6
     }

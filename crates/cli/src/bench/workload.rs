@@ -1,4 +1,4 @@
-//! What is asked, of resources under `bench/` that are made beforehand and used by nobody else.
+//! The workloads. Their resources are created beforehand under `bench/` and used by nothing else.
 
 use clap::ValueEnum;
 
@@ -29,13 +29,13 @@ pub enum Workload {
 /// Over how many accounts and items a load is spread.
 const SPREAD: u64 = 1_000;
 
-/// How many packets a campaign has.
+/// The number of packets of a campaign.
 const PACKETS: u64 = 250_000;
 
-/// The most campaigns that are made.
+/// The maximum number of campaigns.
 const CAMPAIGNS_MAX: u64 = 16;
 
-/// The largest number that the server takes.
+/// The largest number that the server accepts.
 const MOST: &str = "9007199254740991";
 
 const MIXED: [Workload; 6] = [
@@ -53,8 +53,8 @@ impl Workload {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Makes what the load needs, if it is not there from a run before. `operations` is how many there will be, if that
-    /// is known.
+    /// Creates the resources of the load, unless an earlier run did. `operations` is the number of operations
+    /// to come, if known.
     pub(super) fn prepare(
         self,
         client: &mut Client,
@@ -97,7 +97,7 @@ impl Workload {
     }
 }
 
-/// How many campaigns so many claims need, with some left over.
+/// The number of campaigns for that many claims, with a reserve.
 fn campaigns(operations: Option<u64>) -> u64 {
     operations.map_or(CAMPAIGNS_MAX, |operations| operations / PACKETS + 1).min(CAMPAIGNS_MAX)
 }
@@ -115,7 +115,7 @@ fn campaign(run: &str, at: u64) -> Vec<String> {
     words(&["PACKET.CREATE", &format!("bench/{run}/{at}"), "BENCH", "PLAN", &total, &count, "EVEN"])
 }
 
-/// Makes resources; those that are there already are as good.
+/// Creates resources; existing ones are fine too.
 fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), Failed> {
     for (reply, command) in client.pipeline(commands)?.into_iter().zip(commands) {
         match Reply::of(reply) {
@@ -137,19 +137,19 @@ fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What all connections together ask.
+/// The commands of all connections.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) workload: Workload,
-    /// A name that no run before had.
+    /// A unique name for this run.
     pub(super) run: String,
     /// Whether each command has an id.
     pub(super) with_ids: bool,
-    /// How many commands there will be, if that is known.
+    /// The number of commands to come, if known.
     pub(super) operations: Option<u64>,
 }
 
-/// Makes the commands of one connection.
+/// Generates the commands of one connection.
 pub(super) struct Commands {
     workload: Workload,
     run: String,
@@ -173,7 +173,7 @@ impl Commands {
         }
     }
 
-    /// Appends the next command as it goes over the wire.
+    /// Appends the next command in wire format.
     pub(super) fn put_next(&mut self, out: &mut Vec<u8>) {
         let workload = match self.workload {
             Workload::Mixed => MIXED[usize::try_from(self.count).unwrap_or_default() % MIXED.len()],
@@ -211,7 +211,7 @@ impl Commands {
     }
 }
 
-/// The finalizer of SplitMix64: numbers without a pattern, the same in every run.
+/// The finalizer of SplitMix64: numbers without a visible pattern, the same in every run.
 fn mixed(state: u64) -> u64 {
     let first = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

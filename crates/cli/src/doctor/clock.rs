@@ -1,4 +1,4 @@
-//! Whether the clock can be trusted: stamps and deadlines come from it.
+//! Whether the clock can be trusted: timestamps and deadlines depend on it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,17 +10,17 @@ use serde_json::json;
 
 use super::finding::Finding;
 
-/// Watches whether the wall clock goes as the monotonic one does.
+/// Compares the wall clock with the monotonic clock.
 pub(super) struct Steps {
     started_at: Instant,
     wall: SystemTime,
 }
 
-/// More than this within a few seconds is no clock that is being slewed.
+/// A clock that is being slewed does not deviate by more than this within a few seconds.
 const STEP_MAX: Duration = Duration::from_millis(10);
 
 impl Steps {
-    /// Begins to watch.
+    /// Starts watching.
     pub(super) fn watch() -> Self {
         Self { started_at: Instant::now(), wall: SystemTime::now() }
     }
@@ -45,14 +45,14 @@ impl Steps {
     }
 }
 
-/// `newest_stamp` is the last stamp of the log, in Unix milliseconds.
+/// `newest_stamp` is the last timestamp of the log, in Unix milliseconds.
 pub(super) fn examine(steps: &Steps, newest_stamp: Option<u64>) -> Vec<Finding> {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let stamp = newest_stamp.map(|stamp| against_log(Duration::from_millis(stamp), wall));
     [Some(steps.judge()), stamp, Some(synchronized())].into_iter().flatten().collect()
 }
 
-/// A clock this much behind the log's last stamp delays deadlines noticeably.
+/// A clock this far behind the log's last timestamp delays deadlines noticeably.
 const BEHIND_MAX: Duration = Duration::from_secs(1);
 
 fn against_log(stamp: Duration, wall: Duration) -> Finding {
@@ -96,7 +96,7 @@ fn synchronized() -> Finding {
     }
 }
 
-/// Whether the kernel's clock is synchronized, by whatever service, where systemd is there to say.
+/// Whether the kernel's clock is synchronized, by any service, if systemd can tell.
 fn asked_systemd() -> Option<bool> {
     if !Path::new("/run/systemd/system").exists() {
         return None;

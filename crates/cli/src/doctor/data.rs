@@ -1,4 +1,4 @@
-//! The data directory: whether it can be used, who uses it, and what is in it. Nothing is created.
+//! The data directory: whether it is usable, which process uses it, and its content. Creates nothing.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,12 +19,12 @@ use super::disk::nearest_directory;
 use super::finding::Finding;
 use scarce_server::settings::Settings;
 
-/// What the other checks need to know of the data directory.
+/// What the other checks need to know about the data directory.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The process that has it locked.
+    /// The process that holds its lock.
     pub(super) holder: Option<u32>,
-    /// The last stamp in its log, Unix milliseconds.
+    /// The last timestamp in its log, in Unix milliseconds.
     pub(super) newest_stamp: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ fn directory(data: &Path) -> Finding {
         .with(json!({ "path": data }))
 }
 
-/// Whether a server has the directory. The lock is shared for a moment to find out, and given back.
+/// Whether a server uses the directory. Takes the lock shared for a moment to find out.
 fn lock(data: &Path) -> (Finding, Option<u32>) {
     const NAME: &str = "lock";
     let Ok(mut file) = File::open(data.join("lock")) else {
@@ -82,7 +82,7 @@ fn lock(data: &Path) -> (Finding, Option<u32>) {
         return (Finding::ok(NAME, "free"), None);
     }
     let mut text = String::new();
-    // Where the number cannot be read, the lock is held all the same.
+    // Even if the process id is unreadable, the lock is held.
     let _ = file.read_to_string(&mut text);
     let pid = text.trim().parse::<u32>().ok();
     let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
@@ -132,7 +132,7 @@ impl Sum {
     }
 }
 
-/// Journal and snapshots of all partitions, and the last stamp among them.
+/// Journal and snapshots of all partitions, and their last timestamp.
 fn files(data: &Path, deployment: &Deployment) -> (Finding, Option<u64>) {
     let (mut segments, mut snapshots, mut newest_stamp) = (Sum::default(), Sum::default(), None);
     let mut damaged = Vec::new();
@@ -175,7 +175,7 @@ fn files(data: &Path, deployment: &Deployment) -> (Finding, Option<u64>) {
     (finding.with(figures), newest_stamp)
 }
 
-/// The last stamp of a partition's log, or of its newest snapshot where the log holds nothing.
+/// The last timestamp of a partition's log, or of its newest snapshot if the log is empty.
 fn stamp_of(path: &Path, deployment: &Deployment, partition: u32) -> Result<Option<u64>, String> {
     let storage = FileStorage::open(path).map_err(|error| error.to_string())?;
     let payload = journal::newest_payload(&storage).map_err(|error| error.to_string())?;

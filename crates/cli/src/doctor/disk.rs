@@ -1,4 +1,4 @@
-//! How long the disk takes to keep something, how much room it has, and what file system it is.
+//! The disk's sync latency, its free space, and its file system.
 
 use std::fs::File;
 use std::io;
@@ -13,19 +13,19 @@ use super::finding::Finding;
 use super::mounts::{self, Mount};
 use scarce_server::settings::Settings;
 
-/// How many appends are timed.
+/// How many appends to time.
 const APPENDS: usize = 64;
 
-/// How many bytes one append has: a small batch of commands.
+/// The size of one append: a small batch of commands.
 const APPEND_BYTES: usize = 4_096;
 
-/// After so long no further append is begun, however few were timed.
+/// After this time no further append starts, however few were timed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A median above this is slow even for a disk that turns.
+/// A median above this is slow even for a spinning disk.
 const MEDIAN_SLOW: Duration = Duration::from_millis(20);
 
-/// A sync that takes longer than this is felt by every caller who waits for it.
+/// Every caller that waits for a sync notices a longer one.
 const P99_SLOW: Duration = Duration::from_millis(100);
 
 pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     vec![latency(&directory), file_system(&directory), room(&directory, settings)]
 }
 
-/// The data directory, or the one in which it will be created.
+/// The data directory, or the existing parent in which it will be created.
 pub(super) fn nearest_directory(data: &Path) -> std::path::PathBuf {
     let absolute = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
     absolute.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/")).to_owned()
@@ -69,10 +69,10 @@ fn latency(directory: &Path) -> Finding {
     }
 }
 
-/// Times appends as the journal makes them: into a file that was filled with zeros before. In
-/// ascending order, and at least one.
+/// Times appends like the journal's, into a file preallocated with zeros. Returns at least one time, in
+/// ascending order.
 fn time_syncs(directory: &Path) -> io::Result<Vec<Duration>> {
-    // Without a name: it is gone with this process, even by kill -9.
+    // Unnamed: it disappears with this process, even after kill -9.
     let file: File = tempfile::tempfile_in(directory)?;
     file.write_all_at(&vec![0; APPENDS * APPEND_BYTES], 0)?;
     file.sync_all()?;
@@ -91,7 +91,7 @@ fn time_syncs(directory: &Path) -> io::Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// The least time that so many in a hundred do not exceed.
+/// The smallest time that this percentage does not exceed.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()
@@ -145,7 +145,7 @@ fn room(directory: &Path, settings: &Settings) -> Finding {
     Finding::ok(NAME, text).warn_if(available < wanted, advice).with(figures)
 }
 
-/// What must be there to start, and what a journal comes to between two snapshots, in bytes.
+/// The space required to start, and the size of the journal between two snapshots, in bytes.
 fn needed(settings: &Settings) -> (u64, u64) {
     let mib = |count: u64| count.saturating_mul(1 << 20).saturating_mul(u64::from(settings.partitions));
     let start = settings.segment_mib.saturating_mul(2);

@@ -1,30 +1,30 @@
-//! What was found, how it is judged, and what to do about it.
+//! Findings, their severity, and what to do about them.
 
 use serde_json::{Value, json};
 
-/// How a finding is judged.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// As it should be.
     Ok,
     /// The server runs, but not as well as it could.
     Warn,
-    /// The server does not run, or does not keep its word.
+    /// The server does not run, or does not keep its promises.
     Fail,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
-    /// What was looked at.
+    /// What was checked.
     pub(super) name: &'static str,
-    /// How it is judged.
+    /// The severity.
     pub(super) status: Status,
     /// What was found.
     pub(super) found: String,
-    /// What to do, where something is to be done.
+    /// What to do, if anything.
     pub(super) advice: Option<String>,
-    /// The figures behind it.
+    /// The numbers behind it.
     figures: Value,
 }
 
@@ -39,17 +39,17 @@ impl Finding {
         Self { status: Status::Warn, advice: Some(advice.into()), ..Self::ok(name, found) }
     }
 
-    /// The server does not run, or does not keep its word.
+    /// The server does not run, or does not keep its promises.
     pub(super) fn fail(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { status: Status::Fail, ..Self::warn(name, found, advice) }
     }
 
-    /// The same as a warning, if something is so.
+    /// Turns it into a warning under a condition.
     pub(super) fn warn_if(self, is_so: bool, advice: impl Into<String>) -> Self {
         if is_so { Self { status: Status::Warn, advice: Some(advice.into()), ..self } } else { self }
     }
 
-    /// The same with the figures behind it.
+    /// Adds the numbers behind it.
     pub(super) fn with(self, figures: Value) -> Self {
         Self { figures, ..self }
     }

@@ -1,4 +1,4 @@
-//! Settings of the kernel that are felt.
+//! Kernel settings with a noticeable effect.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn huge_pages(text: &str) -> Finding {
         .with(json!({ "transparent_hugepage": chosen }))
 }
 
-/// How many callers may wait to be taken before the system turns them away.
+/// How many connections may wait to be accepted before the system rejects more.
 const BACKLOG_MIN: u64 = 1_024;
 
 fn backlog(text: &str) -> Finding {

@@ -1,4 +1,4 @@
-//! How many files may be open, and how much memory and how many processors there are.
+//! Limits of open files, memory and processors.
 
 use std::path::Path;
 
@@ -19,10 +19,10 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     ]
 }
 
-/// What the server has open beside its connections.
+/// The server's open files besides its connections.
 const OWN_FILES: u64 = 64;
 
-/// The server raises the soft limit to the hard one by itself, so that one counts.
+/// The server raises the soft limit to the hard limit itself, so the hard limit counts.
 fn open_files(hard: Option<u64>) -> Finding {
     let wanted = CONNECTIONS_MAX as u64 + OWN_FILES;
     let found = hard.map_or_else(|| "no limit".to_owned(), |hard| format!("{hard} at most"));
@@ -36,7 +36,7 @@ fn open_files(hard: Option<u64>) -> Finding {
         .with(json!({ "hard": hard, "wanted": wanted }))
 }
 
-/// What one remembered operation id takes: a record of 64 bytes, and its place in the index.
+/// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
 const OPERATION_BYTES: u64 = 80;
 
 fn memory(settings: &Settings, cgroup: &Cgroup) -> Finding {
@@ -91,7 +91,7 @@ fn processors(settings: &Settings, cgroup: &Cgroup) -> Finding {
         .with(figures)
 }
 
-/// What a control group allows; absent where it sets no limit or none can be read.
+/// The limits of a control group; `None` if there is no limit or it is unreadable.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Cgroup {
     memory_max: Option<u64>,
@@ -99,7 +99,7 @@ struct Cgroup {
     cpu_percent: Option<u64>,
 }
 
-/// No machine has so much; version 1 writes a number like this where there is no limit.
+/// No machine has this much; version 1 writes such a number if there is no limit.
 const UNLIMITED_BYTES: u64 = 1 << 60;
 
 impl Cgroup {
@@ -109,8 +109,8 @@ impl Cgroup {
         Self::read(&list, Path::new("/sys/fs/cgroup"), &read)
     }
 
-    /// From `/proc/self/cgroup`, whose lines are `number:controllers:path`; version 2 has no controllers
-    /// there. A limit of any group further up holds too.
+    /// Reads `/proc/self/cgroup`, whose lines are `number:controllers:path`; version 2 lists no controllers
+    /// there. Limits of parent groups apply too.
     fn read(list: &str, root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut found = Self::default();
         for line in list.lines() {
@@ -140,7 +140,7 @@ impl Cgroup {
         self.memory_max = [self.memory_max, bytes].into_iter().flatten().min();
     }
 
-    /// Quota and period, where there is a quota: `max` and `-1` are none.
+    /// Quota and period, if there is a quota: `max` and `-1` mean none.
     fn limit_cpu(&mut self, pair: Option<(&str, &str)>) {
         let percent = pair.and_then(|(quota, period)| {
             let (quota, period) = (quota.parse::<u64>().ok()?, period.parse::<u64>().ok()?);

@@ -1,18 +1,18 @@
-//! Which process listens on a port, as far as the system tells this user.
+//! The process that listens on a port, as far as this user may see it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-/// A process that listens.
+/// A listening process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listener {
-    /// Its number.
+    /// Its process id.
     pub(super) pid: u32,
     /// Its name.
     pub(super) name: String,
 }
 
-/// Who listens on an address, or on all addresses with its port.
+/// The process that listens on an address, or on all addresses with its port.
 pub(super) fn of(address: SocketAddr) -> Option<Listener> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
     let inode = tables.iter().flatten().find_map(|table| inode_of(table, address))?;
@@ -24,7 +24,7 @@ pub(super) fn of(address: SocketAddr) -> Option<Listener> {
     Some(Listener { pid, name: name.trim().to_owned() })
 }
 
-/// Descriptors of other users' processes cannot be seen.
+/// Descriptors of other users' processes are invisible.
 fn has_open(pid: u32, wanted: &str) -> bool {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     descriptors
@@ -32,7 +32,7 @@ fn has_open(pid: u32, wanted: &str) -> bool {
         .any(|target| target == Path::new(wanted))
 }
 
-/// The state of a socket that listens, in `/proc/net/tcp`.
+/// The state of a listening socket in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
 
 /// The inode of the socket that listens there.
@@ -47,7 +47,7 @@ fn inode_of(table: &str, address: SocketAddr) -> Option<u64> {
     })
 }
 
-/// `0100007F:1CD3`: words of four bytes as this machine holds them, and the port.
+/// `0100007F:1CD3`: words of four bytes in native byte order, and the port.
 fn parse(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| {

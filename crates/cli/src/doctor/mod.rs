@@ -1,7 +1,7 @@
-//! `scarce doctor`: whether this machine is fit to run the server, and what to do where it is not.
+//! `scarce doctor`: checks whether this machine is fit to run the server, and says how to fix problems.
 //!
-//! It takes the settings that `scarce serve` would take, looks, and changes nothing. Its one file has
-//! no name and is gone with the process, whatever becomes of it.
+//! It uses the settings of `scarce serve` and changes nothing. Its only file is unnamed and disappears with
+//! the process, however that ends.
 
 mod clock;
 mod data;
@@ -57,7 +57,7 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
     if redis::is_asked_for(loaded) {
         findings = redis::examine(settings);
     }
-    // Before Redis nothing is kept here.
+    // With Redis, nothing is stored here.
     if settings.engine == EngineChoice::Embedded {
         let (of_data, its) = data::examine(settings);
         (findings, found) = ([findings, of_data].concat(), its);
@@ -80,7 +80,7 @@ fn password(settings: &Settings) -> Finding {
     }
 }
 
-/// How wide the column of names is.
+/// The width of the column of names.
 const NAME_WIDTH: usize = 18;
 
 fn show(out: &mut impl Write, paint: Paint, finding: &Finding) -> std::io::Result<()> {

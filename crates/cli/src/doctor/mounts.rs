@@ -1,4 +1,4 @@
-//! Which file system a directory lies in.
+//! The file system of a directory.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ pub(super) struct Mount {
     pub(super) point: PathBuf,
     /// Its type, such as `ext4`.
     pub(super) kind: String,
-    /// Whether nothing can be written to it.
+    /// Whether it is read-only.
     pub(super) is_read_only: bool,
 }
 
-/// The mount that a directory lies in, where the system tells.
+/// The mount that contains a directory, if the system tells.
 pub(super) fn of(directory: &Path) -> Option<Mount> {
     let directory = directory.canonicalize().ok()?;
     find(&std::fs::read_to_string("/proc/self/mountinfo").ok()?, &directory)
 }
 
-/// The innermost mount; of several on one point the last hides the others.
+/// The innermost mount; the last of several on one mount point hides the others.
 fn find(mountinfo: &str, directory: &Path) -> Option<Mount> {
     let mounts = mountinfo.lines().filter_map(parse);
     mounts
@@ -38,7 +38,7 @@ fn parse(line: &str) -> Option<Mount> {
     Some(Mount { point: point.into(), kind, is_read_only })
 }
 
-/// Spaces and the like stand as `\040`.
+/// Spaces and similar characters are encoded as `\040`.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -57,7 +57,7 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// What speaks against keeping a journal in a file system of this type, and what to do.
+/// Why a journal should not be kept on this type of file system, and what to do.
 pub(super) fn objection(kind: &str) -> Option<(&'static str, &'static str)> {
     match kind {
         "tmpfs" | "ramfs" => Some((

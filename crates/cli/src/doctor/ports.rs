@@ -1,4 +1,4 @@
-//! Whether the ports can be had, and who answers there where they are taken.
+//! Whether the ports are free, and what answers on those in use.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,10 +12,10 @@ use super::listener::{self, Listener};
 use scarce_client::{pack, text};
 use scarce_server::settings::{Password, Settings};
 
-/// How long somebody who has a port may take to answer.
+/// How long the process on a port may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `holder` is the process that has the data directory.
+/// `holder` is the process that holds the data directory.
 pub(super) fn examine(settings: &Settings, holder: Option<u32>) -> Vec<Finding> {
     let password = settings.password.as_ref().map(Password::reveal);
     let resp = port("port resp", "--resp", settings.resp, |address| ask_resp(address, password), holder);
@@ -26,14 +26,14 @@ pub(super) fn examine(settings: &Settings, holder: Option<u32>) -> Vec<Finding> 
     vec![resp, http]
 }
 
-/// Who answers on a port.
+/// What answers on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Occupant {
-    /// A server of ours, as far as it says anything of itself.
+    /// A Scarce server, as far as it identifies itself.
     Scarce { version: String, pid: Option<u32>, uptime_s: Option<u64> },
-    /// Somebody who wants another password, or one at all.
+    /// A server that requires a password, or another one.
     Locked,
-    /// Somebody else, and what was heard.
+    /// Something else, with its answer.
     Other(String),
 }
 
@@ -59,16 +59,16 @@ fn port(
     }
 }
 
-/// The name of our own processes.
+/// The name of Scarce processes.
 const OWN_NAME: &str = "scarce";
 
-/// A port that somebody has.
+/// A port in use.
 struct Taken {
     name: &'static str,
     address: SocketAddr,
-    /// The process that listens there, where this user may see it.
+    /// The process that listens there, if this user may see it.
     owner: Option<Listener>,
-    /// The process that has the data directory.
+    /// The process that holds the data directory.
     holder: Option<u32>,
 }
 
@@ -126,7 +126,7 @@ fn process(pid: Option<u32>) -> String {
     pid.map(|pid| format!(", process {pid}")).unwrap_or_default()
 }
 
-/// Where a server that listens on every address can be reached.
+/// An address at which a server that listens on all addresses can be reached.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -162,7 +162,7 @@ fn info(address: SocketAddr, password: Option<&str>) -> Result<Value, redis::Red
     socket.write_all(&bytes)?;
     let mut parser = Parser::new();
     if password.is_some() {
-        // A server without a password answers an error and then INFO all the same.
+        // A server without a password answers with an error and then INFO all the same.
         parser.parse_value(&mut socket)?;
     }
     parser.parse_value(&mut socket)
@@ -187,7 +187,7 @@ fn of_info(info: &str) -> Occupant {
     }
 }
 
-/// The bytes of an answer that are looked at.
+/// The maximum number of bytes of an answer to read.
 const ANSWER_BYTES: u64 = 256 << 10;
 
 fn ask_http(address: SocketAddr) -> Occupant {
@@ -195,7 +195,7 @@ fn ask_http(address: SocketAddr) -> Occupant {
         let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         socket.write_all(request.as_bytes())?;
         let mut answer = Vec::new();
-        // Whoever sends less and stays is judged by what was sent.
+        // A server that sends less and stays connected is judged by what it sent.
         let _ = socket.take(ANSWER_BYTES).read_to_end(&mut answer);
         Ok(String::from_utf8_lossy(&answer).into_owned())
     });
@@ -205,7 +205,7 @@ fn ask_http(address: SocketAddr) -> Occupant {
     }
 }
 
-/// Our own port tells its version among the metrics, unless it wants a password for them.
+/// The Scarce port reports its version in the metrics, unless they require a password.
 fn of_metrics(answer: &str) -> Occupant {
     let line = answer.lines().next().unwrap_or_default();
     let info = answer.lines().find_map(|line| line.strip_prefix("scarce_build_info{version=\""));

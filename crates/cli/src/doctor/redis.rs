@@ -1,5 +1,4 @@
-//! The Redis behind the engine 'redis': whether it keeps what it is given, answers in time, and can be
-//! called.
+//! The Redis behind the engine 'redis': whether it is durable, fast enough, and accessible.
 
 use std::fmt::Write;
 
@@ -13,25 +12,25 @@ use serde_json::json;
 use super::finding::Finding;
 use scarce_server::settings::{EngineChoice, Loaded, Origin, Settings};
 
-/// How full the memory may be, in hundredths.
+/// The memory usage, in percent, at which to warn and to fail.
 const MEMORY_PERCENT: [u64; 2] = [80, 95];
 
-/// How long a command may have taken before it is told, in microseconds.
+/// The duration of a command, in microseconds, above which it is reported as slow.
 const SLOW_US: u64 = 10_000;
 
-/// How long an answer to nothing may take, in microseconds.
+/// The maximum latency of a ping, in microseconds.
 const PING_US: u64 = 2_000;
 
-/// How far the clocks may be apart.
+/// The maximum difference between the clocks.
 const CLOCK_MS: u64 = 1_000;
 
-/// How short the patience of a server with a script may be, in milliseconds.
+/// The minimum time limit of scripts on a server, in milliseconds.
 const BUSY_MS: u64 = 100;
 
-/// How many slots a cluster has.
+/// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
 
-/// Whether a Redis is meant: by the engine, or by its address.
+/// Whether Redis is configured: by the engine, or by its address.
 pub(super) fn is_asked_for(loaded: &Loaded) -> bool {
     let is_named =
         loaded.shown.iter().any(|shown| shown.spec.key == "redis_url" && shown.origin != Origin::Default);
@@ -105,7 +104,7 @@ fn deployment(report: &Report, settings: &Settings) -> Finding {
     }
 }
 
-/// A server and what is asked of it.
+/// A server and the queries to it.
 struct Its<'a> {
     server: &'a Server,
     settings: &'a Settings,
@@ -130,7 +129,7 @@ impl Its<'_> {
         findings.into_iter().map(|finding| self.addressed(finding)).collect()
     }
 
-    /// Says which server is meant, where there are several.
+    /// Adds which server is meant, if there are several.
     fn addressed(&self, mut finding: Finding) -> Finding {
         if self.is_one_of_several {
             finding.found = format!("{}: {}", self.server.address, finding.found);
@@ -247,7 +246,7 @@ impl Its<'_> {
         let behind: Vec<u64> = behind.collect();
         let mut found = format!("{count} connected");
         if let Some(most) = behind.iter().max() {
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(found, ", {} behind at most", HumanBytes(*most));
         }
         let advice = "without replicas nobody takes over when it fails; what it answered is where it is";
@@ -312,7 +311,7 @@ impl Its<'_> {
     }
 }
 
-/// What a user needs.
+/// The permissions that a user needs.
 const RIGHTS_ADVICE: &str = "ACL SETUSER … ~<prefix>* +@read +@write +@scripting +info +config|get +time +wait +select; \
                              +waitaof from 7.2 on, +cluster|slots +cluster|info +asking on a cluster";
 
