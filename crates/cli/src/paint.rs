@@ -1,26 +1,26 @@
-//! Colors, where somebody looks and has not forbidden them.
+//! Colors, if the output is a terminal and the user allows them.
 
 use std::fmt;
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Color, Effects, Style};
 
-/// What is to stand out, and how.
+/// The meaning of a highlighted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     /// As it should be.
     Good,
-    /// To be looked at.
+    /// Needs attention.
     Warning,
     /// Wrong.
     Bad,
-    /// By the way.
+    /// Secondary.
     Aside,
     /// Names of things.
     Name,
 }
 
-/// Paints texts, or leaves them as they are.
+/// Colors texts, or leaves them as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Paint {
     is_colored: bool,
@@ -31,7 +31,7 @@ impl Paint {
     #[cfg(test)]
     pub(super) const PLAIN: Self = Self { is_colored: false };
 
-    /// For what is written to `stream`.
+    /// For the output `stream`.
     pub(super) fn for_stream(stream: &impl IsTerminal) -> Self {
         let is_forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self { is_colored: !is_forbidden && stream.is_terminal() }

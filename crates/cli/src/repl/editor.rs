@@ -15,14 +15,14 @@ use super::super::paint::{Paint, Tone};
 use super::outlook;
 use super::words::split;
 
-/// A line that was entered, or why there is none.
+/// An entered line, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entered {
     /// One or more lines.
     Text(String),
-    /// What was typed is not wanted.
+    /// The input was discarded.
     Nothing,
-    /// No more will come.
+    /// The input has ended.
     End,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// When it is none.
+    /// When there is no terminal.
     pub(super) fn open(paint: Paint) -> std::io::Result<Self> {
         let config =
             Config::builder().completion_type(CompletionType::List).history_ignore_space(true).build();
@@ -44,7 +44,7 @@ impl Reader {
         editor.set_helper(Some(Guide { paint, prompt_width: 0 }));
         let history = history_path();
         if let Some(path) = &history {
-            // There is none before the first time, and a broken one is not worth a failure.
+            // There is no history on first use, and a broken one is not worth a failure.
             let _ = editor.load_history(path);
         }
         Ok(Self { editor, history })
@@ -73,7 +73,7 @@ impl Reader {
         if text.trim().is_empty() || tells_a_password(text) {
             return;
         }
-        // A history that cannot be kept is no reason to stop.
+        // A history that cannot be saved is no reason to stop.
         let added = self.editor.add_history_entry(text).unwrap_or(false);
         if let Some(path) = self.history.as_ref().filter(|_| added) {
             let _ = path.parent().map(std::fs::create_dir_all);
@@ -82,26 +82,26 @@ impl Reader {
     }
 }
 
-/// Whether a line is one that must not be written down.
+/// Whether a line contains a password and must not be saved.
 fn tells_a_password(text: &str) -> bool {
     text.split_whitespace().any(|word| word.eq_ignore_ascii_case("AUTH"))
 }
 
-/// `$XDG_STATE_HOME/scarce/history`, or its place in the home directory.
+/// `$XDG_STATE_HOME/scarce/history`, or the default path in the home directory.
 fn history_path() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
     Some(state.join("scarce").join("history"))
 }
 
-/// What helps while somebody types.
+/// Completion and hints during typing.
 struct Guide {
     paint: Paint,
     prompt_width: usize,
 }
 
 impl Guide {
-    /// A hint as far as it fits into the row: what runs over would stay behind when lists are shown.
+    /// Cuts a hint to the row: overflowing text would remain on screen when lists are shown.
     fn cut(&self, hint: String, line: &str) -> Option<String> {
         let columns = columns();
         let used = (self.prompt_width + line.chars().count()) % columns;
@@ -113,7 +113,7 @@ impl Guide {
     }
 }
 
-/// How wide a terminal is that does not say.
+/// The assumed width of a terminal that does not report it.
 const COLUMNS_USUAL: usize = 80;
 
 fn columns() -> usize {
@@ -121,7 +121,7 @@ fn columns() -> usize {
     size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(COLUMNS_USUAL)
 }
 
-/// A hint that is only looked at: it names arguments, which nobody wants inserted.
+/// A hint for display only: it names arguments, which must not be inserted.
 struct Aside(String);
 
 impl Hint for Aside {
@@ -153,7 +153,7 @@ impl Hinter for Guide {
     type Hint = Aside;
 
     fn hint(&self, line: &str, pos: usize, _: &Context<'_>) -> Option<Aside> {
-        // Behind the cursor there is no room for a hint where more text follows.
+        // There is no room for a hint if text follows the cursor.
         let hint = (pos == line.len()).then(|| outlook::hint(line)).flatten()?;
         self.cut(hint, line).map(Aside)
     }
@@ -175,7 +175,7 @@ impl Highlighter for Guide {
 }
 
 impl Validator for Guide {
-    /// An open quote goes on in the next line.
+    /// An open quote continues on the next line.
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let is_open = split(context.input()).is_err();
         Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })

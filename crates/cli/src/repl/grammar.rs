@@ -1,30 +1,30 @@
-//! What may come next in a command that is being typed.
+//! Determines what may come next in a partially typed command.
 //!
-//! The command's own parser is asked: once with the words so far, once with a word added that fits
-//! nowhere. What it complains of is what it waits for, so there is no second grammar to go astray.
+//! It asks the command's own parser: once with the words so far, once with an additional word that is never
+//! valid. The parser's error shows what it expects, so no second grammar can diverge.
 
 use scarce_core::command::shapes::CalendarUnit;
 use scarce_core::command::{ArgumentSpec, Command, CommandSpec, Invalid};
 use scarce_core::outcome::Durability;
 
-/// A word that nothing accepts.
+/// A word that is valid nowhere.
 const NOWHERE: &[u8] = b"\x01";
 
-/// What the parser waits for after some words.
+/// What the parser expects after some words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// This argument, or this part of one; where only certain words fit, these.
+    /// This argument, or this part of one; with the allowed words, if only certain words are valid.
     Needs(&'static str, Vec<&'static str>),
-    /// Nothing, or an option. Whether an argument of many words may go on, too.
+    /// Nothing, or an option; and whether an argument of many words may continue.
     Options {
-        /// The last argument takes more words.
+        /// The last argument accepts more words.
         goes_on: bool,
     },
-    /// Something in the words is wrong.
+    /// A word is invalid.
     Wrong(Invalid),
 }
 
-/// What may come after the words that follow a command's name.
+/// What may follow the words after a command's name.
 pub(super) fn next(spec: &'static CommandSpec, words: &[&[u8]]) -> Next {
     let parse = |words: &[&[u8]]| Command::parse(spec, words).map(drop);
     let with = |words: &[&[u8]]| parse(&[words, &[NOWHERE]].concat()).err();
@@ -36,7 +36,7 @@ pub(super) fn next(spec: &'static CommandSpec, words: &[&[u8]]) -> Next {
         Err(_) if takes_options => Next::Options { goes_on: false },
         Err(invalid) if is_missing(&invalid) => Next::Needs(invalid.argument, fitting(complaint.as_ref())),
         Err(invalid) => {
-            // It is the last word's fault, or an earlier one's, if any other word in its place is as wrong.
+            // If any other word in its place is just as invalid, the last word or an earlier one is at fault.
             let is_at_fault =
                 words.split_last().is_some_and(|(_, before)| with(before).as_ref() == Some(&invalid));
             match complaint {
@@ -53,7 +53,7 @@ fn is_missing(invalid: &Invalid) -> bool {
     invalid.reason.starts_with("is missing") || invalid.reason.starts_with("are missing")
 }
 
-/// The words that a complaint names as those that fit.
+/// The valid words that an error names.
 fn fitting(complaint: Option<&Invalid>) -> Vec<&'static str> {
     let Some(complaint) = complaint else { return Vec::new() };
     if complaint.argument == "window" {
@@ -72,7 +72,7 @@ fn fitting(complaint: Option<&Invalid>) -> Vec<&'static str> {
     found
 }
 
-/// The words in capitals that the table's syntax has.
+/// The keywords in the table's syntax.
 fn known_words() -> Vec<&'static str> {
     let syntax = scarce_core::command::COMMANDS.iter().flat_map(|spec| spec.arguments);
     let syntax = syntax.filter_map(|argument| argument.syntax);
@@ -80,7 +80,7 @@ fn known_words() -> Vec<&'static str> {
     words.filter(|word| word.len() > 1).collect()
 }
 
-/// The options that may still come, each with its usage.
+/// The options that may still follow, each with its usage.
 pub(super) fn options(spec: &'static CommandSpec, words: &[&[u8]]) -> Vec<(&'static str, String)> {
     let is_used = |token: &str| words.iter().any(|word| word.eq_ignore_ascii_case(token.as_bytes()));
     let own = spec.arguments.iter().filter_map(|argument| {
@@ -104,7 +104,7 @@ fn usage(argument: &ArgumentSpec) -> String {
     }
 }
 
-/// What is still to be typed, as a usage line has it.
+/// The rest of the usage line.
 pub(super) fn rest(spec: &'static CommandSpec, words: &[&[u8]]) -> String {
     let positional: Vec<_> = spec.arguments.iter().filter(|argument| argument.token.is_none()).collect();
     let mut parts = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn rest(spec: &'static CommandSpec, words: &[&[u8]]) -> String {
 /// Whether a part of this name belongs to an argument of several words.
 fn mentions(argument: &ArgumentSpec, part: &str) -> bool {
     let words = argument.syntax.unwrap_or_default().split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    // The method of a cut is written as its words.
+    // The method of a cut is written as its keywords.
     words.into_iter().any(|word| word == part) || (argument.name == "cut" && part == "method")
 }
 
@@ -242,7 +242,7 @@ mod tests {
         );
         assert_eq!(rest_of("STOCK.TAKE s 1 u ID op DEADLINE 5 DURABILITY synced"), "");
         for spec in COMMANDS {
-            // Whatever the command, its first argument is told before anything is typed.
+            // For every command, the first argument is shown before anything is typed.
             let shown = rest(spec, &[]);
             assert!(
                 spec.usage().ends_with(&shown) && spec.usage().len() <= spec.name.len() + 1 + shown.len(),

@@ -1,4 +1,4 @@
-//! What needs no server: help, explanations, the end.
+//! Commands that need no server: help, explanations, exit.
 
 use std::fmt::Write;
 
@@ -12,18 +12,18 @@ use super::outlook::LOCAL;
 use scarce_server::gateway::resp::CONTROLS;
 use scarce_server::nearest::nearest;
 
-/// What becomes of a line that needs no server.
+/// The result of a line that needs no server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Local {
-    /// This is shown.
+    /// Text to show.
     Shown(String),
-    /// This is wrong with it.
+    /// An error.
     Wrong(String),
-    /// The conversation ends.
+    /// The session ends.
     End,
 }
 
-/// Does what needs no server, if the words are that.
+/// Runs a command that needs no server, if the words are one.
 pub(super) fn run(words: &[String], paint: Paint) -> Option<Local> {
     let name = words.first()?.to_ascii_lowercase();
     match (name.as_str(), &words[1..]) {
@@ -36,7 +36,7 @@ pub(super) fn run(words: &[String], paint: Paint) -> Option<Local> {
     }
 }
 
-/// What to say of a command that nobody has.
+/// The message for an unknown command.
 pub(super) fn unknown(name: &str) -> Option<String> {
     let local = LOCAL.iter().map(|(name, ..)| *name);
     let names: Vec<_> = COMMANDS

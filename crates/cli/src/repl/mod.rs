@@ -1,4 +1,4 @@
-//! `scarce repl`: talking to a server, command by command.
+//! `scarce repl`: an interactive session with a server.
 
 mod editor;
 mod grammar;
@@ -45,7 +45,7 @@ pub(super) fn run(options: &Repl) -> Ended {
     shell.run_all(std::io::stdin().lock().lines())
 }
 
-/// What is on the screen, and who is on the other end.
+/// The output and the connection.
 struct Shell {
     session: Session,
     json: bool,
@@ -63,7 +63,7 @@ impl Shell {
         }
     }
 
-    /// Commands from somewhere else than a terminal; a quote may span lines.
+    /// Runs commands that do not come from a terminal; a quote may span lines.
     fn run_all(&mut self, lines: impl Iterator<Item = std::io::Result<String>>) -> Ended {
         let (mut worst, mut open) = (Exit::Done, String::new());
         for line in lines {
@@ -89,7 +89,7 @@ impl Shell {
         Err(Failed::text(Exit::Usage, "a quote is not closed at the end of what was read"))
     }
 
-    /// A conversation at a terminal. What is refused there is no failure.
+    /// A session at a terminal, where a refusal is not a failure.
     fn converse(&mut self) -> Ended {
         let mut reader = Reader::open(self.paint)?;
         self.greet()?;
@@ -123,7 +123,7 @@ impl Shell {
         }
     }
 
-    /// Runs a command; none when the conversation is to end.
+    /// Runs a command; `None` when the session ends.
     fn run(&mut self, command: &[String]) -> Result<Option<Exit>, Failed> {
         match local::run(command, self.paint) {
             Some(Local::End) => return Ok(None),
@@ -139,7 +139,7 @@ impl Shell {
         }
         let paint = self.error_paint;
         let mut on_lost = |error: &scarce_client::ClientError| {
-            // Where stderr is gone there is nobody left to tell.
+            // If stderr is gone, there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "{}", paint.paint(Tone::Bad, error));
         };
         let told = self.session.run(command, &mut on_lost);
@@ -167,7 +167,7 @@ impl Shell {
                 print(&shown.unwrap_or_else(|| {
                     format!("{}\n", serde_json::Value::from_iter(values.iter().map(json)))
                 }))?;
-                // Of a batch's refusals the one that caused the others is worth a word.
+                // Of a batch's refusals, only the one that caused the others is worth explaining.
                 let cause = values.iter().find(|value| show::is_cause(value));
                 cause.map_or(Ok(()), |value| self.advise(command, value))?;
                 Ok(values.iter().map(show::exit_of).fold(Exit::Done, worse))

@@ -1,4 +1,4 @@
-//! What is offered while somebody types: completions, and a hint of what comes next.
+//! Suggestions during typing: completions, and a hint of what comes next.
 
 use scarce_core::command::{COMMANDS, table};
 use scarce_core::outcome::Code;
@@ -7,23 +7,23 @@ use super::grammar::{self, Next};
 use super::words::{Word, split};
 use scarce_server::gateway::resp::CONTROLS;
 
-/// A word that may stand where the cursor is, and what it means.
+/// A possible word at the cursor, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     /// The word.
     pub(super) word: &'static str,
-    /// What it means; may be empty.
+    /// Its meaning; may be empty.
     pub(super) about: String,
 }
 
-/// The commands that need no server, with their usage and what they do.
+/// The commands that need no server, with usage and summary.
 pub(super) const LOCAL: &[(&str, &str, &str)] = &[
     ("help", "help [COMMAND|GROUP]", "Shows how a command is used."),
     ("explain", "explain CODE", "Says what an outcome code means and what to do."),
     ("exit", "exit", "Ends; so does Ctrl-D."),
 ];
 
-/// The words before the cursor, and what is typed of the next one.
+/// The words before the cursor, and the partial word at it.
 struct Typed {
     before: Vec<Word>,
     partial: String,
@@ -33,7 +33,7 @@ struct Typed {
 impl Typed {
     fn of(line: &str) -> Option<Self> {
         let mut before = split(line).ok()?;
-        // A cursor right behind a word is still in it.
+        // A cursor directly behind a word is still part of it.
         match before.pop_if(|last| last.place.end == line.len()) {
             Some(last) => Some(Self { start: last.place.start, partial: last.text, before }),
             None => Some(Self { start: line.len(), partial: String::new(), before }),
@@ -48,7 +48,7 @@ impl Typed {
         self.before.first().map_or("", |word| &word.text)
     }
 
-    /// The words after the command's name, the partial one left out.
+    /// The words after the command's name, without the partial one.
     fn arguments(&self) -> Vec<&[u8]> {
         self.before.iter().skip(1).map(|word| word.text.as_bytes()).collect()
     }
@@ -58,7 +58,7 @@ fn begins(word: &str, partial: &str) -> bool {
     word.get(..partial.len()).is_some_and(|head| head.eq_ignore_ascii_case(partial))
 }
 
-/// Where the word at the cursor begins, and the words that may stand there.
+/// The start of the word at the cursor, and the possible words there.
 pub(super) fn candidates(line: &str) -> (usize, Vec<Candidate>) {
     let Some(typed) = Typed::of(line) else { return (line.len(), Vec::new()) };
     let mut all = if typed.is_first() { first_words() } else { later_words(&typed) };
@@ -100,7 +100,7 @@ fn later_words(typed: &Typed) -> Vec<Candidate> {
     }
 }
 
-/// What is shown behind the cursor: the rest of the usage line, or what is wrong.
+/// The hint behind the cursor: the rest of the usage line, or an error.
 pub(super) fn hint(line: &str) -> Option<String> {
     let typed = Typed::of(line)?;
     let text = if typed.is_first() { first_hint(&typed.partial) } else { later_hint(&typed) };

@@ -1,4 +1,4 @@
-//! A conversation with a server: what is queued, what was lost, what may be sent again.
+//! A session with a server: queued commands, lost connections, safe retries.
 
 use std::time::{Duration, Instant};
 
@@ -10,35 +10,35 @@ use super::super::args::Target;
 use super::super::show::spec_of;
 use scarce_client::{Client, ClientError, text};
 
-/// How long a server that is gone may take to come back.
+/// How long to wait for a lost server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait between two tries to reach it.
+/// The delay between two attempts to reach it.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 pub(super) enum Told {
     /// An answer.
     Answer(Value),
     /// The answers to the lines of a batch.
     Batch(Vec<Vec<String>>, Vec<Value>),
-    /// The connection broke, and nobody knows what became of the command.
+    /// The connection broke, and the result of the command is unknown.
     Unknown(String),
     /// There is no server.
     Unreachable(Failed),
 }
 
-/// A conversation.
+/// A session.
 pub(super) struct Session {
     target: Target,
     client: Option<Client>,
-    /// The lines of the batch that is being put together.
+    /// The lines of the open batch.
     batch: Option<Vec<Vec<String>>>,
 }
 
 impl Session {
-    /// A conversation that begins with the first command.
+    /// A session that connects at the first command.
     pub(super) fn new(target: Target) -> Self {
         Self { target, client: None, batch: None }
     }
@@ -46,7 +46,7 @@ impl Session {
     /// Connects, unless it is connected.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When nothing answers.
     pub(super) fn connect(&mut self) -> Result<&mut Client, Failed> {
         match &mut self.client {
             Some(client) => Ok(client),
@@ -54,23 +54,23 @@ impl Session {
         }
     }
 
-    /// Whether there is a connection, as far as is known.
+    /// Whether there is a connection, as far as known.
     pub(super) fn is_connected(&self) -> bool {
         self.client.is_some()
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub(super) fn address(&self) -> &str {
         &self.target.resp
     }
 
-    /// How many commands the open batch has.
+    /// The number of commands in the open batch.
     pub(super) fn queued(&self) -> Option<usize> {
         let lines = self.batch.as_ref()?;
         Some(lines.iter().filter(|words| spec_of(words).is_some()).count())
     }
 
-    /// Sends a command. Where the connection breaks, a command that may be repeated is sent again.
+    /// Sends a command. If the connection breaks, a repeatable command is sent again.
     pub(super) fn run(&mut self, words: &[String], on_lost: &mut dyn FnMut(&ClientError)) -> Told {
         let client = match self.connect() {
             Ok(client) => client,
@@ -144,7 +144,7 @@ impl Session {
     }
 }
 
-/// Whether a second copy does no harm: a read, or a command with an id.
+/// Whether a duplicate is harmless: a read, or a command with an id.
 fn is_repeatable(words: &[String]) -> bool {
     let Some(spec) = spec_of(words) else {
         let harmless = ["PING", "ECHO", "INFO", "COMMAND", "CLIENT", "CONFIG", "EVENTS", "SNAPSHOT"];

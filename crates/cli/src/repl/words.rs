@@ -1,17 +1,17 @@
-//! A line as words, quoted as in redis-cli.
+//! Splits a line into words, quoted as in redis-cli.
 
 use std::ops::Range;
 
-/// A word and where it stands in the line.
+/// A word and its position in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// The word without its quotes.
     pub(super) text: String,
-    /// Its bytes in the line, quotes included.
+    /// Its byte range in the line, including quotes.
     pub(super) place: Range<usize>,
 }
 
-/// A quote that nobody closed.
+/// An unclosed quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unclosed;
 
@@ -57,7 +57,7 @@ pub(super) fn split(line: &str) -> Result<Vec<Word>, Unclosed> {
     Ok(words)
 }
 
-/// The commands of a text of several lines: no empty lines, no comments. A quote may span lines.
+/// The commands of a multi-line text: no empty lines, no comments. A quote may span lines.
 ///
 /// # Errors
 /// When a quote is not closed.

@@ -1,5 +1,5 @@
-//! Answers as people read them: values under the names that the command table gives them, refusals
-//! with the names of their facts. `scarce call` and `scarce repl` show them alike.
+//! Formats answers for people: values under their names from the command table, refusals with the names of
+//! their facts. `scarce call` and `scarce repl` share it.
 
 mod value;
 
@@ -27,7 +27,7 @@ pub(super) fn refusal(value: &Value) -> Option<(Code, &[Value])> {
     (integer(first) == Some(0)).then_some((code, facts))
 }
 
-/// What happened and what to do, where the answer is a refusal or an error with a code.
+/// What happened and what to do, if the answer is a refusal or an error with a code.
 pub(super) fn advice(value: &Value) -> Option<String> {
     let code = match value {
         Value::ServerError(error) => Code::from_word(error.code())?,
@@ -36,12 +36,12 @@ pub(super) fn advice(value: &Value) -> Option<String> {
     Some(format!("{} {}", code.cause().en, code.advice().en))
 }
 
-/// Whether a line of a batch was refused for itself, not because another line was.
+/// Whether a line of a batch was refused for its own reason, not because of another line.
 pub(super) fn is_cause(value: &Value) -> bool {
     refusal(value).is_some_and(|(code, _)| code != Code::BatchRefused)
 }
 
-/// How a command that was answered so would end the process.
+/// The exit code for an answer.
 pub(super) fn exit_of(value: &Value) -> Exit {
     match value {
         Value::ServerError(_) => Exit::Failed,
@@ -50,12 +50,12 @@ pub(super) fn exit_of(value: &Value) -> Exit {
     }
 }
 
-/// The row of a command's table, by the command's words.
+/// The row of the command table for a command's words.
 pub(super) fn spec_of<W: AsRef<[u8]>>(words: &[W]) -> Option<&'static CommandSpec> {
     words.first().and_then(|name| table::find(name.as_ref()))
 }
 
-/// The answer to a command, in lines.
+/// The answer to a command as lines.
 pub(super) fn answer<W: AsRef<[u8]>>(words: &[W], value: &Value, paint: Paint) -> String {
     let mut page = Page { text: String::new(), paint, indent: 0 };
     match spec_of(words) {
@@ -66,7 +66,7 @@ pub(super) fn answer<W: AsRef<[u8]>>(words: &[W], value: &Value, paint: Paint) -
     page.text
 }
 
-/// The answers to the lines of an atomic batch, in lines.
+/// The answers to the lines of an atomic batch, as lines of text.
 pub(super) fn batch<W: AsRef<[u8]>>(lines: &[Vec<W>], values: &[Value], paint: Paint) -> String {
     let mut page = Page { text: String::new(), paint, indent: 0 };
     let mut number = 0;
@@ -95,7 +95,7 @@ fn is_events<W: AsRef<[u8]>>(words: &[W]) -> bool {
     words.first().is_some_and(|name| name.as_ref().eq_ignore_ascii_case(b"EVENTS"))
 }
 
-/// Text that is being written.
+/// Text under construction.
 struct Page {
     text: String,
     paint: Paint,
@@ -157,7 +157,7 @@ impl Page {
         }
     }
 
-    /// What the command table does not name, as redis-cli shows it.
+    /// Values without names in the command table, as redis-cli shows them.
     fn plain(&mut self, value: &Value) {
         match value {
             Value::ServerError(error) => {
@@ -184,7 +184,7 @@ impl Page {
         }
     }
 
-    /// One line for each event: place, time, operation, name, fields.
+    /// One line per event: position, time, operation, name, fields.
     fn events(&mut self, value: &Value) {
         match value {
             Value::Array(events) if !events.is_empty() => events.iter().for_each(|event| self.event(event)),

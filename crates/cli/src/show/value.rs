@@ -1,4 +1,4 @@
-//! One value, on one line or as a table.
+//! Formats one value, on one line or as a table.
 
 use redis::Value;
 use scarce_core::command::COMMANDS;
@@ -6,10 +6,10 @@ use scarce_core::outcome::shape::{Shape, ValueSpec, names};
 
 use scarce_client::text;
 
-/// The values of a coupon's limit.
+/// The fields of a coupon's limit.
 const LIMIT: &[&str] = &["limit", "max", "per", "window", "offset_minutes"];
 
-/// The names of what is in the rows of a list, by the list's name in the command table.
+/// The column names of a list's rows, by the list's name in the command table.
 fn columns_of(list: &str) -> Vec<&'static str> {
     let of_rows = |value: &ValueSpec| match value.value_type.shape {
         Shape::Rows(row) if value.name == list => Some(names(row.values).collect()),
@@ -19,15 +19,15 @@ fn columns_of(list: &str) -> Vec<&'static str> {
     COMMANDS.iter().flat_map(|spec| spec.reply).find_map(of_rows).unwrap_or_default()
 }
 
-/// Values that are times in Unix milliseconds, by their names.
+/// The names of values that are times in Unix milliseconds.
 const TIMES: &[&str] = &["at", "deadline", "now", "starts_at", "ends_at", "resets_at"];
 
-/// Whether it fits on a line by itself.
+/// Whether it fits on one line.
 pub(super) fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Map(_) | Value::Set(_) | Value::ServerError(_))
 }
 
-/// A value on one line; times are also told by the calendar.
+/// A value on one line; times also as a date.
 pub(super) fn line_of(name: &str, value: &Value) -> String {
     match value {
         Value::Int(value) => match calendar(*value).filter(|_| TIMES.contains(&name)) {
@@ -43,12 +43,12 @@ pub(super) fn line_of(name: &str, value: &Value) -> String {
     }
 }
 
-/// Unix milliseconds by the calendar, in UTC.
+/// Unix milliseconds as a date in UTC.
 fn calendar(unix_ms: i64) -> Option<String> {
     jiff::Timestamp::from_millisecond(unix_ms).ok().map(|time| time.to_string())
 }
 
-/// The lines of a table, where a value is a list of lists.
+/// The lines of a table, if a value is a list of lists.
 pub(super) fn rows_of(name: &str, value: &Value) -> Option<Vec<String>> {
     let Value::Array(rows) = value else { return None };
     let rows = rows.iter().map(|row| match row {
@@ -77,7 +77,7 @@ fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A text in which nothing commands the terminal: some of it comes from callers.
+/// A text without terminal control characters, since some of it comes from callers.
 pub(super) fn safe(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })

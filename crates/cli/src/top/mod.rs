@@ -1,4 +1,4 @@
-//! `scarce top`: watches a server's counters, as `INFO` gives them.
+//! `scarce top`: watches a server's counters from `INFO`.
 
 mod sample;
 mod screen;
@@ -69,7 +69,7 @@ fn look(client: &mut Client) -> Result<Sample, Failed> {
     }
 }
 
-/// Prints one look after another.
+/// Prints one sample after another.
 fn print(options: &Top, mut client: Client, mut before: Sample, stop: &Arc<AtomicBool>) -> Ended {
     loop {
         let next = before.taken_at + options.interval;
@@ -106,7 +106,7 @@ fn to_json(sample: &Sample, rows: &[Row]) -> serde_json::Value {
     json!({ "texts": sample.texts, "figures": figures })
 }
 
-/// The terminal while it is ours; given back however this ends.
+/// The terminal while it is in use; restored however this ends.
 struct Screen;
 
 impl Screen {
@@ -129,20 +129,20 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // Where the terminal is gone there is nothing to give back.
+        // If the terminal is gone, there is nothing to restore.
         let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
         let _ = terminal::disable_raw_mode();
     }
 }
 
-/// What a key asks for.
+/// The action of a key.
 enum Wish {
     Leave,
     Move(isize),
     Nothing,
 }
 
-/// Watches until a key or a signal ends it; a server that goes away is waited for.
+/// Watches until a key or a signal ends it; waits for a server that goes away.
 fn watch(options: &Top, client: Client, first: Sample, stop: &Arc<AtomicBool>) -> Ended {
     let _screen = Screen::enter()?;
     let mut client = Some(client);

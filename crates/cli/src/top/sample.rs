@@ -1,15 +1,15 @@
-//! What `INFO` says, as names and values. Whatever has a number is taken; nothing is expected by its name.
+//! Parses `INFO` into names and values. Accepts every numeric value; no name is required.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// What a server said of itself at one time.
+/// A server's `INFO` at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     pub(super) taken_at: Instant,
     /// The numbers, in the server's order.
     pub(super) figures: Vec<Figure>,
-    /// What is no number.
+    /// Values that are not numbers.
     pub(super) texts: BTreeMap<String, String>,
 }
 
@@ -17,23 +17,23 @@ pub(super) struct Sample {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Figure {
     pub(super) section: String,
-    /// As the server calls it; of `name:part=1,other=2` it is `name.part`.
+    /// The server's name for it; for `name:part=1,other=2` it is `name.part`.
     pub(super) name: String,
     pub(super) value: i64,
 }
 
-/// A figure and how fast it changed.
+/// A metric and its rate of change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) section: String,
     pub(super) name: String,
     pub(super) value: i64,
-    /// By how much in a second since the sample before, where there was one.
+    /// The change per second since the previous sample, if there is one.
     pub(super) per_second: Option<f64>,
 }
 
 impl Sample {
-    /// Reads the text of `INFO`.
+    /// Parses the text of `INFO`.
     pub(super) fn read(text: &str, taken_at: Instant) -> Self {
         let mut sample = Self { taken_at, figures: Vec::new(), texts: BTreeMap::new() };
         let mut section = String::new();
@@ -64,7 +64,7 @@ impl Sample {
         self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
 
-    /// The figures, with how fast each changed since `before`. What was not there before has changed from nothing.
+    /// The metrics with their rates since `before`. A new metric counts as a change from zero.
     pub(super) fn rows(&self, before: Option<&Self>) -> Vec<Row> {
         let known: Option<BTreeMap<_, _>> = before.map(|before| {
             before.figures.iter().map(|figure| ((&figure.section, &figure.name), figure.value)).collect()
@@ -81,13 +81,13 @@ impl Sample {
     }
 }
 
-/// A change as a rate.
+/// A change per second.
 #[allow(clippy::cast_precision_loss, reason = "a rate is shown, not counted on")]
 fn per_second(change: i64, elapsed: Duration) -> f64 {
     change as f64 / elapsed.as_secs_f64().max(1e-3)
 }
 
-/// The sum of what rows with such an ending change in a second.
+/// The total change per second of rows whose name has this ending.
 pub(super) fn rate_of(rows: &[Row], ending: &str) -> Option<f64> {
     let rates: Vec<f64> =
         rows.iter().filter(|row| row.name.ends_with(ending)).filter_map(|row| row.per_second).collect();

@@ -1,11 +1,11 @@
-//! What is shown: a line of summary, then every figure with its rate.
+//! The display: a summary line, then every metric with its rate.
 
 use super::sample::{Row, Sample, rate_of};
 
-/// What does not change, or stands in the summary, and is no figure to watch.
+/// Values that never change or are part of the summary, and not worth watching.
 const QUIET: [&str; 4] = ["process_id", "uptime_in_seconds", "loading", "partitions"];
 
-/// Everything as lines.
+/// The whole display as lines.
 pub(super) fn lines(address: &str, sample: &Sample, rows: &[Row]) -> Vec<String> {
     let mut lines = vec![summary(address, sample, rows), String::new()];
     let rows: Vec<&Row> = rows.iter().filter(|row| !QUIET.contains(&row.name.as_str())).collect();
@@ -49,7 +49,7 @@ fn rate(rate: f64) -> String {
     if rate == 0.0 { String::new() } else { format!("{rate:.1}") }
 }
 
-/// The part of the lines that fits, from one on; the summary always stays.
+/// The visible part of the lines, from an offset; the summary always stays.
 pub(super) fn cut(lines: &[String], from: usize, width: usize, height: usize) -> Vec<String> {
     let fixed = 3.min(lines.len());
     let (head, rest) = lines.split_at(fixed);
