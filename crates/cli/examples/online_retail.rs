@@ -12,8 +12,8 @@
 //!   Of the twenty most demanded (ties by code) only 80 %, rounded down, so that orders compete.
 //! - Every customer has an account with the money that the day's orders cost; every fifth in the order of
 //!   their ids, beginning with the first, only 90 %, rounded down. Lines without a customer are `guest`'s.
-//! - Every invoice is one atomic batch: pay, then take each line. Lines without a price or with a
-//!   quantity below one (samples, write-offs) are left out; an invoice of nothing else is not there.
+//! - Every invoice is one atomic batch: pay, then take each line. Lines without a price or with a quantity
+//! below one (samples, write-offs) are left out; an invoice with no other lines is omitted.
 //! - A cancellation (`C…`) credits what its lines cost. Where its customer bought such units earlier in
 //!   the day they come back too, oldest receipt first, as operations `C…-1`, `C…-2` …; which serials
 //!   those are depends on which invoices went through, so the day is played through here.
@@ -33,7 +33,7 @@ fn main() -> Outcome<()> {
     write_operations(file, &mut std::io::stdout().lock())
 }
 
-/// Reads the order lines of a day and writes its operations, one a line.
+/// Reads a day's order lines and writes its operations, one per line.
 pub fn write_operations(csv: impl Read, out: &mut impl Write) -> Outcome<()> {
     let invoices = read_invoices(csv)?;
     let mut day = Day::new(&invoices);
@@ -64,7 +64,7 @@ impl Invoice {
         self.number.starts_with('C')
     }
 
-    /// The lines of an order that ask for units at a price.
+    /// The lines of an order for units with a price.
     fn ordered(&self) -> impl Iterator<Item = (&str, u64, u64)> {
         let sign = if self.is_cancellation() { -1 } else { 1 };
         self.lines.iter().filter_map(move |line| {
@@ -100,7 +100,7 @@ impl Price {
         Ok(Self { units: sign * units })
     }
 
-    /// What so many cost in pence, rounded half away from zero; prices below zero cost nothing.
+    /// The price of that many in pence, rounded half away from zero; negative prices cost nothing.
     fn times(self, quantity: u64) -> u64 {
         let units = quantity * u64::try_from(self.units).unwrap_or(0);
         (units + Self::UNITS_PER_PENNY / 2) / Self::UNITS_PER_PENNY
@@ -152,7 +152,7 @@ fn customer_of(text: &str) -> String {
     }
 }
 
-/// An item while the day is played through.
+/// An item during the simulated day.
 #[derive(Default)]
 struct Item {
     demand: u64,
@@ -160,7 +160,7 @@ struct Item {
     serials: u64,
 }
 
-/// Units of one sale that did not come back.
+/// Units of one sale that were not returned.
 struct Receipt {
     first: u64,
     count: u64,
@@ -173,7 +173,7 @@ struct Day {
     receipts: BTreeMap<(String, String), Vec<Receipt>>,
 }
 
-/// How many of the most demanded items are short.
+/// How many of the most demanded items are understocked.
 const SHORT: usize = 20;
 
 impl Day {
@@ -237,7 +237,7 @@ impl Day {
         Ok(())
     }
 
-    /// Does what the server will do: the whole invoice, or nothing.
+    /// Does what the server will do: applies the whole invoice, or nothing.
     fn play(&mut self, invoice: &Invoice, pence: u64) {
         let mut wanted: BTreeMap<&str, u64> = BTreeMap::new();
         for (code, quantity, _) in invoice.ordered() {
@@ -276,7 +276,7 @@ impl Day {
         Ok(())
     }
 
-    /// Takes units back from the customer's receipts; gives the range of serials in each.
+    /// Returns units from the customer's receipts; returns the range of serials in each.
     fn give_back(&mut self, customer: &str, code: &str, mut quantity: u64) -> Vec<Receipt> {
         let key = (customer.to_owned(), code.to_owned());
         let (Some(receipts), Some(item)) = (self.receipts.get_mut(&key), self.items.get_mut(code)) else {
@@ -313,12 +313,13 @@ fn sku_id(code: &str) -> Outcome<String> {
     checked(format!("{{shop}}:sku:{}", escaped(code)))
 }
 
-/// Ids have 64 bytes at most; a longer one is better refused here than cut and mixed up.
+/// Ids have 64 bytes at most; it is better to reject a longer one than to truncate it and risk a collision.
 fn checked(id: String) -> Outcome<String> {
     if id.len() > 64 { Err(format!("{id} is longer than 64 bytes").into()) } else { Ok(id) }
 }
 
-/// Letters, digits, `.`, `_` and `-` as they are, any other byte as `=` and two hexadecimal digits: no two texts become one.
+/// Keeps letters, digits, `.`, `_` and `-`; encodes any other byte as `=` and two hexadecimal digits, so that
+/// different texts stay different.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

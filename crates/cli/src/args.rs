@@ -1,4 +1,4 @@
-//! What may be typed.
+//! The command line's arguments.
 
 use std::path::PathBuf;
 

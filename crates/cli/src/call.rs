@@ -18,7 +18,7 @@ impl Target {
     }
 }
 
-/// The password in a file, without the line's end.
+/// Reads the password in a file, without the trailing newline.
 pub(super) fn read_password(path: &Path) -> Result<String, Failed> {
     read_secret(path).map_err(|text| Failed::text(Exit::Usage, text))
 }

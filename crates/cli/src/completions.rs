@@ -1,4 +1,4 @@
-//! `scarce completions` and `scarce man`, made from the command line as it is declared.
+//! `scarce completions` and `scarce man`, generated from the declared command line.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub(super) fn run(options: &Completions) -> Ended {
 
 pub(super) fn man(options: &ManPages) -> Ended {
     let mut command = without_help(Arguments::command());
-    // Gives each the name that has those above it in front.
+    // Sets the full name of each subcommand, including its parents.
     command.build();
     match &options.out {
         None => std::io::stdout().lock().write_all(&page(command)?)?,
@@ -52,12 +52,12 @@ pub(super) fn man(options: &ManPages) -> Ended {
     Ok(Exit::Done)
 }
 
-/// The subcommands `help`, which mirror all others, have no pages.
+/// Removes the subcommands `help`, which mirror all others and need no pages.
 fn without_help(command: clap::Command) -> clap::Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-/// Writes the page of a command and those of all below, and counts them.
+/// Writes the pages of a command and all its subcommands, and counts them.
 fn write_all(command: clap::Command, directory: &Path) -> std::io::Result<usize> {
     let mut count = 1;
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {

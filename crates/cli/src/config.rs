@@ -1,4 +1,4 @@
-//! `scarce config`: what the settings are, where each comes from, and what is wrong with them.
+//! `scarce config`: the settings, their origins, and their problems.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,23 +54,23 @@ pub(super) fn run(options: &Config) -> Ended {
     }
 }
 
-/// The settings for another subcommand; warnings go to stderr.
+/// Loads the settings for another subcommand; warnings go to stderr.
 pub(super) fn load(flags: &SettingFlags) -> Result<Loaded, Failed> {
     let loaded = flags.load().map_err(|problems| Failed::text(Exit::Usage, settings::listed(&problems)))?;
-    // Where stderr is gone there is nobody to warn.
+    // If stderr is gone, there is nobody to warn.
     let mut stderr = std::io::stderr().lock();
     loaded.warnings.iter().for_each(|warning| drop(writeln!(stderr, "warning: {warning}")));
     Ok(loaded)
 }
 
-/// The database that another subcommand works on, with its password.
+/// The database of another subcommand, with its password.
 pub(super) fn sql_url(settings: &Settings) -> Result<String, Failed> {
     settings.sql_url().ok_or_else(|| {
         Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
     })
 }
 
-/// What Kafka is told by another subcommand.
+/// The Kafka settings of another subcommand.
 #[cfg(feature = "kafka")]
 pub(super) fn kafka(settings: &Settings) -> Result<KafkaSettings, Failed> {
     settings_of_clients(settings)
@@ -156,9 +156,8 @@ fn check(options: &Check) -> Ended {
     Ok(Exit::Done)
 }
 
-/// What would not keep the settings from being read, but the server from starting, or secrets from
-/// being kept. A password may still come from a variable or a flag of the server's, so none of it is
-/// an error here.
+/// Problems that do not make the settings invalid, but prevent the server from starting or expose secrets. A
+/// password may still come from a variable or a flag of the server, so these are only warnings.
 fn warnings(loaded: &Loaded) -> Vec<Problem> {
     let mut warnings = loaded.warnings.clone();
     warnings.extend(loaded.settings.exposed().map(|exposed| Problem { is_warning: true, ..exposed }));
@@ -166,7 +165,7 @@ fn warnings(loaded: &Loaded) -> Vec<Problem> {
     warnings
 }
 
-/// A secret that stands in a file that everybody may read.
+/// A secret in a world-readable file.
 fn readable_secret(shown: &Shown) -> Option<Problem> {
     use std::os::unix::fs::PermissionsExt;
     let Origin::File { place, key } = &shown.origin else { return None };

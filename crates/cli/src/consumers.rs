@@ -1,4 +1,4 @@
-//! `scarce consumers`: who consumes the log of a server, and how far each is.
+//! `scarce consumers`: who consumes the log of a server, and how far each consumer is.
 
 use std::io::Write;
 

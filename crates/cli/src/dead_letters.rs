@@ -1,4 +1,5 @@
-//! `scarce dead-letters`: commands from Kafka that could never be decided, with the reason, and sending them again.
+//! `scarce dead-letters`: lists commands from Kafka that could not be decided, with the reason, and replays
+//! them.
 
 #[cfg(feature = "kafka")]
 mod replay;

@@ -1,4 +1,4 @@
-//! `scarce explain`: what a code means, whether to try again and how, what to do.
+//! `scarce explain`: what a code means, whether and how to retry, and what to do.
 
 mod labels;
 mod nearest;
@@ -31,8 +31,8 @@ fn language(tag: &str) -> Result<Language, String> {
     Language::from_tag(tag).ok_or_else(|| "texts are in en and zh".to_owned())
 }
 
-/// The language of messages that the environment asks for: the first of these variables that is set
-/// decides, as everywhere.
+/// The language of messages according to the environment: the first of these variables that is set decides,
+/// as usual.
 pub(super) fn language_of_environment() -> Language {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
@@ -76,7 +76,7 @@ fn list(out: &mut impl Write, language: Language, labels: &Labels) -> std::io::R
     })
 }
 
-/// All that is known of a code.
+/// Shows everything about a code.
 pub(super) fn show(out: &mut impl Write, code: Code, language: Language) -> std::io::Result<()> {
     let labels = LABELS.get(language);
     writeln!(out, "{} ({} {}, {})", code.word(), labels.number, code.number(), kind(code).get(language))?;

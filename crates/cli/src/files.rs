@@ -1,4 +1,4 @@
-//! The files of a deployment, looked at without changing anything.
+//! Reads the files of a deployment without changing anything.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) struct Opened {
     pub(super) is_served: bool,
 }
 
-/// How often a file that is being written is read again when a change came in between.
+/// How often to retry reading a file that is being written when it changed in between.
 const ATTEMPTS_MAX: u32 = 5;
 
 impl Files {
@@ -74,7 +74,7 @@ impl Opened {
         })
     }
 
-    /// Looks at something, and again where a running server may have changed it meanwhile.
+    /// Reads something, and retries if a running server may have changed it meanwhile.
     pub(super) fn look<T>(
         &self,
         mut look: impl FnMut() -> Result<T, EmbeddedError>,
@@ -109,12 +109,12 @@ fn open_read_only(path: &Path) -> Result<FileStorage, Failed> {
     FileStorage::open_read_only(path).map_err(|error| Failed::new(Exit::Failed, &error))
 }
 
-/// What cannot be read is a failure of its own; what can be read and is wrong is a broken promise.
+/// An unreadable file is a failure; a readable file with wrong content is a broken invariant.
 pub(super) fn failed(error: impl Into<EmbeddedError>) -> Failed {
     Failed::from(error.into())
 }
 
-/// A bar over the bytes of a partition's journal; indicatif shows it on terminals only.
+/// A progress bar over the bytes of a partition's journal; indicatif shows it on terminals only.
 pub(super) fn progress_bar(doing: &str, partition: u32) -> ProgressBar {
     let bar = ProgressBar::new(0);
     let template = format!("{doing} partition {partition} {{bar:40}} {{bytes}}/{{total_bytes}}");
@@ -124,7 +124,7 @@ pub(super) fn progress_bar(doing: &str, partition: u32) -> ProgressBar {
     bar
 }
 
-/// Moves a bar on.
+/// Advances a progress bar.
 pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
     |progress| {
         bar.set_length(progress.bytes_total);
@@ -132,7 +132,7 @@ pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
     }
 }
 
-/// Rows of JSON objects, as JSON lines or as a table with a head.
+/// Prints rows of JSON objects, as JSON lines or as a table with a header.
 pub(super) fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {

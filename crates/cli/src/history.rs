@@ -1,5 +1,5 @@
-//! `scarce history`: what happened, read from the database that the log is projected into. The server need
-//! not run.
+//! `scarce history`: past events, read from the database into which the log is projected. The server need not
+//! run.
 
 use std::io::Write;
 
@@ -55,7 +55,7 @@ pub(super) fn run(options: &History) -> Ended {
     Runtime::new()?.block_on(show(options, asked))
 }
 
-/// How a history is asked for.
+/// The usage of a history.
 fn usage(history: &history::History) -> String {
     let required: Vec<String> = history.required().map(|name| format!(" <{name}>")).collect();
     let filters: Vec<String> = history.filters.iter().map(|name| format!(" [{name}=…]")).collect();
@@ -82,7 +82,7 @@ async fn show(options: &History, mut asked: Asked) -> Ended {
         let page = projection.history().ask(&asked).await?;
         rows.extend(page.rows);
         if options.json {
-            // Line by line: there may be more than memory holds.
+            // Page by page: the result may exceed the memory.
             print_rows(&std::mem::take(&mut rows), &columns, true)?;
         }
         match page.cursor {

@@ -46,7 +46,7 @@ use scarce_engine_redis::RedisError;
 use scarce_server::pipeline::PipelineError;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// How a subcommand ended; the process exits with its number.
+/// How a subcommand ended; its number is the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -58,7 +58,7 @@ pub enum Exit {
     Usage = 2,
     /// The engine refused.
     Refused = 3,
-    /// Nobody answered.
+    /// Nothing answered.
     Unreachable = 4,
     /// An invariant is broken.
     Broken = 5,
@@ -70,22 +70,22 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// A subcommand that could not do its work: what to print, and how to exit.
+/// A subcommand that failed: what to print, and the exit code.
 #[derive(Debug)]
 pub struct Failed {
-    /// How the process exits.
+    /// The exit code.
     pub exit: Exit,
-    /// What is printed on stderr.
+    /// The message on stderr.
     pub message: String,
 }
 
 impl Failed {
-    /// A failure with everything that caused it.
+    /// A failure with all its causes.
     pub fn new(exit: Exit, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
-            // Some errors say no more than what caused them.
+            // Some errors have the same text as their cause.
             let text = cause.to_string();
             if !message.ends_with(&text) {
                 message.push_str("\n  because: ");
@@ -96,7 +96,7 @@ impl Failed {
         Self { exit, message }
     }
 
-    /// A failure that has only a text.
+    /// A failure with only a text.
     pub fn text(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into() }
     }
@@ -104,7 +104,7 @@ impl Failed {
 
 impl From<std::io::Error> for Failed {
     fn from(error: std::io::Error) -> Self {
-        // Whoever reads the output has enough, as 'head' does: nothing failed, and there is nothing to say.
+        // The reader has enough, like 'head': nothing failed, and there is nothing to report.
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             return Self::text(Exit::Done, "");
         }
@@ -150,7 +150,7 @@ impl From<DemoError> for Failed {
     }
 }
 
-/// The first signal asks for an orderly stop, a second one ends at once.
+/// The first signal requests an orderly stop, a second one ends the process at once.
 fn stop_on_signals() -> Result<Arc<AtomicBool>, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -160,13 +160,13 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, Failed> {
     Ok(stop)
 }
 
-/// How a subcommand ends.
+/// The result of a subcommand.
 pub type Ended = Result<Exit, Failed>;
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When it could not do its work.
+/// When it fails.
 pub fn run(arguments: Arguments) -> Ended {
     match arguments.subcommand {
         Subcommand::Serve(options) => serve::run(&options),

@@ -1,4 +1,4 @@
-//! The `scarce` binary: reads the command line and runs what it asks for.
+//! The `scarce` binary: parses the command line and runs the subcommand.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use scarce::{Arguments, run};
 
-/// Serves the owner's small allocations faster than the system's does.
+/// Serves the owner's small allocations faster than the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failed) => {
             if !failed.message.is_empty() {
-                // Where stderr is gone there is nobody left to tell.
+                // If stderr is gone, there is nobody left to tell.
                 let _ = writeln!(std::io::stderr(), "scarce: {}", failed.message);
             }
             failed.exit.into()

@@ -1,4 +1,4 @@
-//! `scarce serve`: starts a server, says that it is ready, and ends it cleanly when asked to.
+//! `scarce serve`: starts a server, announces that it is ready, and shuts it down cleanly on request.
 
 use std::io::{IsTerminal, Write};
 
@@ -62,14 +62,14 @@ fn recovery_bar() -> ProgressBar {
     bar
 }
 
-/// Each connection takes a descriptor, and the usual soft limit is far below what the port serves.
+/// Each connection needs a descriptor, and the usual soft limit is far below what the port can serve.
 fn allow_many_connections() {
     let limit = getrlimit(Resource::Nofile);
-    // Where the system refuses, fewer are served at a time.
+    // If the system refuses, fewer connections are served at a time.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-/// The first signal asks for a clean end, a second one ends at once.
+/// The first signal requests a clean shutdown, a second one ends the process at once.
 fn stop_on_signals(stopper: Stopper) -> Result<(), Failed> {
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

@@ -1,4 +1,4 @@
-//! The layer of flags, made from the server's table of settings.
+//! The layer of flags, generated from the server's table of settings.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use scarce_server::settings::{
 /// What the command line says of settings: `--config`, and a flag for each.
 #[derive(Clone, Debug, Default)]
 pub struct SettingFlags {
-    /// The file to read instead of the usual ones.
+    /// The file to read instead of the default ones.
     pub config: Option<PathBuf>,
     /// The settings that were given.
     pub given: Vec<Given>,
@@ -20,10 +20,10 @@ pub struct SettingFlags {
 const CONFIG: &str = "config";
 
 impl SettingFlags {
-    /// The settings of all layers, these flags on top.
+    /// The settings of all layers, with these flags on top.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All problems.
     pub fn load(&self) -> Result<Loaded, Vec<Problem>> {
         load(&Sources::of_process(self.config.clone(), self.given.clone()))
     }
@@ -126,7 +126,7 @@ fn config() -> Arg {
     Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(clap::value_parser!(PathBuf)).help(help)
 }
 
-/// A secret has only a flag that names a file, since everybody can read a process's arguments.
+/// A secret only has a flag that names a file, because anyone can read a process's arguments.
 fn name(spec: &Spec) -> String {
     let suffix = if spec.kind == Kind::Secret { FILE_SUFFIX.replace('_', "-") } else { String::new() };
     format!("{}{suffix}", spec.flag())

@@ -1,4 +1,4 @@
-//! Reading the topic of dead letters, and sending commands from it again.
+//! Reads the topic of dead letters, and replays commands from it.
 
 use std::io::Write;
 

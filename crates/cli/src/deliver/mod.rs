@@ -1,5 +1,5 @@
-//! `scarce webhooks` and `scarce settlements`: what is sent to outside systems and credited to accounts, and what
-//! became of it. They work on the database that the server delivers from.
+//! `scarce webhooks` and `scarce settlements`: deliveries to outside systems and credits to accounts, with
+//! their status. They work on the database that the server delivers from.
 
 mod settlements;
 mod webhooks;
@@ -50,7 +50,7 @@ pub struct Paging {
 }
 
 impl Place {
-    /// Does something with the database.
+    /// Runs an operation on the database.
     fn with<T>(&self, work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>) -> Result<T, Failed> {
         let url = sql_url(&load(&self.database.0)?.settings)?;
         let deployment_id = Info::ask(&mut self.target.connect()?)?.deployment_id;
@@ -72,7 +72,7 @@ impl Paging {
     }
 }
 
-/// Says that it is done, or that there was nothing to do it to.
+/// Says that it is done, or that there was nothing to act on.
 fn done(is_done: bool, said: &str, missing: &str) -> Ended {
     if !is_done {
         return Err(Failed::text(Exit::Failed, missing));

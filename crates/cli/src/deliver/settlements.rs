@@ -1,4 +1,4 @@
-//! `scarce settlements`: what became of claimed packets.
+//! `scarce settlements`: the settlement of claimed packets.
 
 use clap::{Args, Subcommand, ValueEnum};
 use scarce_delivery::{Settlement, SettlementFilter, SettlementState};

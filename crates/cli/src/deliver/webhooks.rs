@@ -1,4 +1,4 @@
-//! `scarce webhooks`: who is sent events, and what became of it.
+//! `scarce webhooks`: endpoints and their deliveries.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The words around what a code says.
+//! The labels in the explanation of a code.
 
 use scarce_api::glossary::Language;
 use unicode_width::UnicodeWidthStr;
@@ -13,7 +13,7 @@ pub struct Both {
 }
 
 impl Both {
-    /// Those of a language.
+    /// The labels of a language.
     pub const fn get(&self, language: Language) -> &Labels {
         match language {
             Language::English => &self.en,
@@ -22,7 +22,7 @@ impl Both {
     }
 }
 
-/// What stands before each line, and around errors.
+/// The labels of lines and errors.
 pub struct Labels {
     pub code: &'static str,
     pub number: &'static str,
@@ -34,9 +34,9 @@ pub struct Labels {
     pub http: &'static str,
     pub facts: &'static str,
     pub commands: &'static str,
-    /// How many columns a label takes, with the blanks after it.
+    /// The width of the label column, including spaces.
     pub width: usize,
-    /// What a list of all ends with.
+    /// The last line of a list of all codes.
     pub next_step: &'static str,
     no_code: [&'static str; 2],
     did_you_mean: [&'static str; 2],
@@ -45,7 +45,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// That there is no such code, and which it may have been.
+    /// Says that there is no such code, and suggests similar ones.
     pub fn unknown(&self, word: &str, near: &[&str]) -> String {
         let [before, after] = self.no_code;
         let hint = if near.is_empty() {
@@ -96,12 +96,12 @@ const CHINESE: Labels = Labels {
     comma: "、",
 };
 
-/// How many columns of a terminal a text takes.
+/// The width of a text in terminal columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A text with blanks up to a number of columns; characters of Chinese take two.
+/// Pads a text with spaces to a number of columns; Chinese characters take two.
 pub fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }

@@ -1,14 +1,14 @@
-//! Which codes somebody may have meant.
+//! Suggests codes for a mistyped one.
 
 use scarce_core::outcome::Code;
 
-/// How alike a code must be, from 0 to 1, to be named.
+/// How similar a code must be, from 0 to 1, to be suggested.
 const LIKENESS_MIN: f64 = 0.6;
 
-/// How many are named at most.
+/// The maximum number of suggestions.
 const NAMED_MAX: usize = 3;
 
-/// The codes that are spelt most like `asked`, or share a word with it; the most alike first.
+/// The codes most similar to `asked`, or with a word in common; the most similar first.
 pub fn codes(asked: &str) -> Vec<&'static str> {
     let asked = asked.to_ascii_uppercase().replace(['-', ' '], "_");
     let mut found: Vec<(f64, &str)> = Code::ALL

@@ -1,4 +1,4 @@
-//! `scarce journal export`: every event as a line.
+//! `scarce journal export`: every event as one line.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -64,7 +64,7 @@ pub(super) fn run(options: &Export) -> Ended {
             report(lines.count, held_back)?;
             Ok(Exit::Done)
         }
-        // Whoever reads has enough, as 'head' does.
+        // The reader has enough, like 'head'.
         Err(Stopped::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(Stopped::Output(error)) => Err(error.into()),
         Err(Stopped::Input(failed)) => Err(failed),
@@ -86,7 +86,7 @@ enum Stopped {
     Input(Failed),
 }
 
-/// Exports all partitions, and says how many events were held back.
+/// Exports all partitions, and returns how many events were held back.
 fn export(options: &Export, opened: &Opened, lines: &mut Lines) -> Result<u64, Stopped> {
     lines.head().map_err(Stopped::Output)?;
     let mut held_back = 0;
@@ -123,14 +123,14 @@ struct Part<'a> {
     lines: &'a mut Lines,
     /// The next sequence to write; 0 for the oldest.
     next: u64,
-    /// Of a running server: what is not yet known to be durable.
+    /// Entries of a running server that are not yet known to be durable.
     waiting: VecDeque<Entry>,
-    /// What went wrong where lines are written.
+    /// An error of the output.
     output: Option<io::Error>,
 }
 
 impl Part<'_> {
-    /// Reads on from where an earlier try has come to.
+    /// Continues reading where the previous attempt ended.
     fn read(&mut self, is_served: bool, bar: &ProgressBar) -> Result<(), EmbeddedError> {
         if self.output.is_some() {
             return Ok(());
@@ -149,7 +149,7 @@ impl Part<'_> {
         match read {
             Err(EmbeddedError::Journal(JournalError::Consumer { .. })) if self.output.is_some() => Ok(()),
             Err(error) => Err(error),
-            // An idle server's last frame has no events and says how far all is durable.
+            // An idle server's last frame has no events and says up to where everything is durable.
             Ok(read) => {
                 if self.write(read.synced_through).is_err() {
                     self.waiting.clear();
@@ -159,7 +159,7 @@ impl Part<'_> {
         }
     }
 
-    /// Writes what waits and is durable.
+    /// Writes the waiting entries that are durable.
     fn write(&mut self, durable_through: u64) -> Result<(), Refusal> {
         while let Some(entry) = self.waiting.front().filter(|entry| entry.sequence_last() <= durable_through)
         {
@@ -175,7 +175,7 @@ impl Part<'_> {
     }
 }
 
-/// Where lines go.
+/// The output.
 struct Lines {
     out: BufWriter<Box<dyn Write>>,
     format: Format,
@@ -190,7 +190,7 @@ impl Lines {
         }
     }
 
-    /// Writes the events of an entry from a sequence on, as the HTTP port shows them.
+    /// Writes the events of an entry from a sequence on, in the format of the HTTP port.
     fn entry(&mut self, partition: u32, entry: &Entry, from: u64) -> io::Result<()> {
         for (_, event) in event::of_entry(partition, entry, from.saturating_sub(1)) {
             match self.format {
@@ -203,7 +203,7 @@ impl Lines {
     }
 }
 
-/// An event's line of CSV: the members of its JSON.
+/// An event as a CSV line: the members of its JSON.
 fn row(event: &Value) -> String {
     let text = |value: &Value| match value {
         Value::Null => String::new(),

@@ -1,5 +1,5 @@
-//! A closed campaign as a running server tells it: the promise from `PACKET.GET`, plan and claims from
-//! the log.
+//! Reads a closed campaign from a running server: the commitment from `PACKET.GET`, plan and claims from the
+//! log.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -17,13 +17,13 @@ use super::verify::Closed;
 
 use scarce_client::{Client, integer, text};
 
-/// How many events are asked for at a time.
+/// How many events to request at a time.
 const EVENTS_COUNT: &str = "10000";
 
 /// A campaign and its claims.
 ///
 /// # Errors
-/// When nobody answers, or the campaign is not closed, or has nothing to verify.
+/// When nothing answers, or the campaign is not closed or has nothing to verify.
 pub(super) fn read(target: &Target, name: &str) -> Result<Closed, Failed> {
     let mut client = target.connect()?;
     let shown = Fields::of(ask(&mut client, &["PACKET.GET", name])?);
@@ -66,7 +66,7 @@ fn ask(client: &mut Client, words: &[&str]) -> Result<Value, Failed> {
     }
 }
 
-/// Names and values in turn.
+/// A flat list of names and values.
 struct Fields(Vec<Value>);
 
 impl Fields {
@@ -94,7 +94,7 @@ impl Fields {
     }
 }
 
-/// What the log says of a campaign.
+/// The campaign in the log.
 #[derive(Default)]
 struct Log {
     claims: Vec<(u64, u64)>,
@@ -157,7 +157,7 @@ impl Log {
         }
     }
 
-    /// What speaks against the claims by themselves.
+    /// Inconsistencies among the claims themselves.
     fn objections(&self, shown: &Fields) -> Vec<String> {
         let (count, amount) =
             (self.claims.len() as u64, self.claims.iter().map(|(_, amount)| amount).sum::<u64>());

@@ -1,4 +1,4 @@
-//! `scarce packets`: trying out how red packets are cut, and checking how they were.
+//! `scarce packets`: previews how red packets are cut, and verifies past cuts.
 
 mod campaign;
 mod plan;
@@ -107,7 +107,7 @@ fn bytes(text: &str) -> Result<[u8; 32], String> {
     unhex(text).ok_or_else(|| "must be 64 hexadecimal digits".to_owned())
 }
 
-/// A plan as a campaign's command has it.
+/// A plan in the syntax of the campaign's command.
 fn words_of(plan: &Plan) -> String {
     let bound =
         |name: &str, value: Option<u64>| value.map(|value| format!(" {name} {value}")).unwrap_or_default();

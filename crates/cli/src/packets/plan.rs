@@ -51,7 +51,7 @@ fn show(out: &mut impl Write, shown: &Preview, paint: Paint) -> std::io::Result<
     writeln!(out, "commitment  {}", hex(&shown.commitment))
 }
 
-/// How long the longest bar is.
+/// The length of the longest bar.
 const BAR_WIDTH: u64 = 40;
 
 fn bars(out: &mut impl Write, shown: &Preview, paint: Paint) -> std::io::Result<()> {
@@ -69,7 +69,7 @@ fn bars(out: &mut impl Write, shown: &Preview, paint: Paint) -> std::io::Result<
     Ok(())
 }
 
-/// A bar in eighths of a letter; what is there at all is seen.
+/// A bar in eighths of a character; any non-zero count is visible.
 fn bar(count: u64, tallest: u64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths =

@@ -12,17 +12,17 @@ use super::super::{Ended, Exit, Failed};
 use super::{VerifyOptions, campaign, words_of};
 use scarce_server::packets::verification::{Verification, verify};
 
-/// What is known of a closed campaign.
+/// The data of a closed campaign.
 pub(super) struct Closed {
     /// How it was cut.
     pub(super) plan: Plan,
-    /// What was revealed.
+    /// The revealed seed.
     pub(super) seed: [u8; 32],
-    /// What was promised.
+    /// The published commitment.
     pub(super) commitment: [u8; 32],
     /// Packets and amounts as they were claimed.
     pub(super) claims: Vec<(u64, u64)>,
-    /// What speaks against the claims by themselves, whatever the cut.
+    /// Inconsistencies among the claims themselves, independent of the cut.
     pub(super) objections: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn run(options: &VerifyOptions) -> Ended {
     Ok(if found.holds() && closed.objections.is_empty() { Exit::Done } else { Exit::Broken })
 }
 
-/// What the command line says; clap has seen to it that nothing is missing.
+/// The data on the command line; clap ensures that it is complete.
 fn given(options: &VerifyOptions) -> Result<Closed, Failed> {
     let parts =
         options.total.zip(options.count).zip(options.method).zip(options.seed.zip(options.commitment));

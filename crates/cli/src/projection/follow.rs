@@ -1,4 +1,4 @@
-//! `scarce projection follow`: what may be typed.
+//! The arguments of `scarce projection follow`.
 
 use clap::Args;
 

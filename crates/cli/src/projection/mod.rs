@@ -1,4 +1,4 @@
-//! `scarce projection`: how far the log is in the database, making the tables anew, and filling them from Kafka.
+//! `scarce projection`: shows the progress of the projection, rebuilds the tables, and fills them from Kafka.
 
 mod follow;
 #[cfg(feature = "kafka")]
@@ -21,7 +21,7 @@ use super::{Ended, Exit, Failed};
 use crate::setting_flags::SqlFlags;
 use scarce_client::{Extent, Info};
 
-/// How often it is looked how far a server has come.
+/// How often to check a server's progress.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// `scarce projection`.
@@ -119,7 +119,7 @@ fn rebuild(options: &Rebuild) -> Ended {
     })
 }
 
-/// Shows how the server fills the tables, until they hold what was in the log at the start.
+/// Shows how the server fills the tables, until they contain what was in the log at the start.
 async fn follow(projection: &Projection, server: &Info) -> Ended {
     let total: u64 = server.partitions.values().filter_map(|extent| extent.last).sum();
     let bar = ProgressBar::new(total);

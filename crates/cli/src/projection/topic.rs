@@ -1,4 +1,4 @@
-//! The work of `scarce projection follow`: from the topic of events into the tables, with no server at hand.
+//! The work of `scarce projection follow`: from the topic of events into the tables, without a server.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::super::config::{kafka, load, sql_url};
 use super::super::{Ended, Exit, Failed, stop_on_signals};
 use super::follow::Follow;
 
-/// How often it is looked how far it is, and whether the end was asked for.
+/// How often to check the progress and whether to stop.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) fn run(options: &Follow) -> Ended {
@@ -29,7 +29,7 @@ pub(super) fn run(options: &Follow) -> Ended {
     Runtime::new()?.block_on(follow(options, &kafka, &url, &stop))
 }
 
-/// What Kafka is told; the deployment is that of the first event in the topic.
+/// The settings for Kafka; the deployment is that of the first event in the topic.
 fn source_of(mut kafka: KafkaSettings) -> Result<KafkaSettings, Failed> {
     let found = events::source(&kafka).map_err(|error| Failed::new(Exit::Unreachable, &error))?;
     let nothing = || {
@@ -74,7 +74,7 @@ async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<A
         tokio::time::sleep(LOOK_INTERVAL).await;
     }
     bar.finish_and_clear();
-    // One that has ended by itself hears nothing.
+    // A task that has ended itself receives nothing.
     let _ = ending.send(true);
     match task.await {
         Ok(Ok(())) => Ok(Exit::Done),
@@ -83,7 +83,8 @@ async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<A
     }
 }
 
-/// Processes that fill one database share the partitions; those of another one need all of them, too.
+/// Processes that fill the same database share the partitions; those of another database need all of them
+/// too.
 fn group(kafka: &KafkaSettings, projection: &Projection) -> String {
     let digest = Sha256::digest(projection.database());
     format!("{}.projection.{}", kafka.topics.events, hex(&digest[..6]))
@@ -93,12 +94,12 @@ fn unreachable(error: &scarce_kafka::KafkaError) -> Failed {
     Failed::new(Exit::Unreachable, error)
 }
 
-/// Shows what is wrong; once where there is no terminal.
+/// Shows a problem; only once without a terminal.
 fn tell(bar: &ProgressBar, trouble: Option<String>) {
     let trouble = trouble.unwrap_or_default();
     if bar.message() != trouble {
         if bar.is_hidden() && !trouble.is_empty() {
-            // Whoever closed stderr does not want to know.
+            // If stderr is closed, nobody wants to know.
             let _ = writeln!(std::io::stderr(), "{trouble}");
         }
         bar.set_message(trouble);

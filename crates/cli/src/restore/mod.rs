@@ -114,7 +114,7 @@ fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<(), Fa
     Ok(())
 }
 
-/// A directory beside the new one, so that what is half made never has its name.
+/// A temporary directory beside the new one, so that an incomplete result never has the final name.
 fn begin(data: &Path) -> Result<TempDir, Failed> {
     let parent = parent_of(data);
     let made = std::fs::create_dir_all(parent)
@@ -129,7 +129,7 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// The deployment's file, byte for byte: it names the owner of every other.
+/// Copies the deployment's file byte for byte: all other files refer to its id.
 fn copy_deployment(from: &Path, to: &Path) -> Result<(), Failed> {
     const NAME: &str = "deployment.toml";
     let bytes = std::fs::read(from.join(NAME))?;
@@ -158,7 +158,7 @@ fn restore(options: &Restore, source: &PartitionFiles<'_>, target: &Path) -> Res
     restored.map_err(|error| explain(&error, source.partition))
 }
 
-/// Damage in the middle is no reason to lose what lies before it.
+/// Damage in the middle is no reason to lose what precedes it.
 fn explain(error: &EmbeddedError, partition: u32) -> Failed {
     let mut failed = Failed::new(Exit::Failed, error);
     if let EmbeddedError::Journal(JournalError::Corrupt { sequence, .. }) = error
@@ -172,7 +172,7 @@ fn explain(error: &EmbeddedError, partition: u32) -> Failed {
     failed
 }
 
-/// Gives the finished directory its name.
+/// Renames the finished directory to its final name.
 fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
     std::fs::rename(making.path(), data).map_err(|error| {
         Failed::text(
@@ -180,7 +180,7 @@ fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
             format!("cannot give the new directory the name {}: {error}", data.display()),
         )
     })?;
-    // It has another name by now, and must stay.
+    // It has its final name now, and must stay.
     let _ = making.keep();
     std::fs::File::open(parent_of(data)).and_then(|parent| parent.sync_all())?;
     Ok(())
@@ -223,7 +223,7 @@ fn report(options: &Restore, deployment: &Deployment, done: &[(u32, Restored)]) 
     Ok(Exit::Done)
 }
 
-/// Whether a server would not believe the clock after such a stamp.
+/// Whether a server would distrust the clock after such a timestamp.
 fn is_long_ago(at: u64) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     at > 0 && now.as_millis() > u128::from(at) + LEAP_STARTING_MAX.as_millis()

@@ -1,4 +1,4 @@
-//! `scarce snapshot`: making, listing and checking snapshots.
+//! `scarce snapshot`: creates, lists and verifies snapshots.
 
 mod verify;
 

@@ -1,4 +1,4 @@
-//! `scarce snapshot verify`: what each snapshot is worth.
+//! `scarce snapshot verify`: checks each snapshot.
 
 use scarce_core::state;
 use scarce_engine_embedded::{LogVerdict, SnapshotVerdict, verify_snapshots};
