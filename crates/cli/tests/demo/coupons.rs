@@ -10,7 +10,7 @@ fn no_limit_is_exceeded_across_a_kill_and_midnight() {
     assert!(proof.figure("the day turns at midnight", "before") > 0, "{proof:?}");
     assert!(proof.figure("the day turns at midnight", "after") > 0, "{proof:?}");
     assert_eq!(proof.figure("counters are the recount", "checked"), 300);
-    // Each of the four limits must have stopped somebody, otherwise nothing is shown of it.
+    // Each of the four limits must have refused a claim, otherwise the run proves nothing about it.
     let stopped = proof.value("no limit is exceeded", "stopped").as_object().expect("limits").len();
     assert_eq!(stopped, 4, "{proof:?}");
 }

@@ -10,7 +10,7 @@ fn a_plain_book_makes_the_same_trades_across_a_kill() {
     assert!(proof.figure("what is bought is sold", "trades") > 0, "{proof:?}");
     assert!(proof.figure("best price, then time", "matched") > 0, "{proof:?}");
     assert_eq!(proof.figure("best price, then time", "same_books"), 3);
-    // Self-trades must have been in the air, otherwise nothing is shown of their prevention.
+    // Self-trades must have been possible, otherwise the run proves nothing about their prevention.
     assert!(proof.figure("no trade with oneself", "prevented") > 0, "{proof:?}");
     let orders = |name| proof.figure("orders add up", name);
     let parts = ["filled", "open", "cancelled", "reduced"].map(orders);

@@ -1,4 +1,4 @@
-//! The demonstrations as anybody runs them, in small: each proof holds, and each can fail.
+//! The demonstrations as users run them, but smaller: each proof holds, and each can fail.
 
 mod coupons;
 mod exchange;
@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A demonstration in small.
+/// A small demonstration.
 struct Demo {
     arguments: &'static [&'static str],
 }
@@ -29,16 +29,16 @@ impl Demo {
             .expect("the demonstration ran")
     }
 
-    /// Runs it, and reads the proof, which must hold.
+    /// Runs it and parses the proof, which must hold.
     fn holds(&self) -> Proof {
         self.holds_with(&[])
     }
 
-    /// The same with further options.
+    /// The same with additional options.
     fn holds_with(&self, more: &[&str]) -> Proof {
         let proof = self.prove(&[&["--json", "--seed", "3"], more].concat(), 0);
         assert_eq!(proof.0["holds"], true);
-        // The kill must have hit: commands were on the way, and callers were answered before and after it.
+        // The kill must have hit: commands were in flight, and callers were answered before and after it.
         assert!(proof.figure("in flight at the kill", "commands") > 0, "{proof:?}");
         assert!(proof.figure("acknowledged is durable", "acknowledged_before_kill") > 0, "{proof:?}");
         assert!(proof.figure("acknowledged is durable", "acknowledged_after_kill") > 0, "{proof:?}");
@@ -46,12 +46,12 @@ impl Demo {
         proof
     }
 
-    /// Plants a lie; these promises must be found broken, whatever else is.
+    /// Falsifies the evidence; at least these promises must be found broken.
     fn breaks(&self, lie: &str, promises: &[&str]) {
         self.breaks_with(&[], lie, promises);
     }
 
-    /// The same with further options.
+    /// The same with additional options.
     fn breaks_with(&self, more: &[&str], lie: &str, promises: &[&str]) {
         let proof = self.prove(&[&["--json", "--plant", lie], more].concat(), 5);
         let broken = proof.broken();
@@ -67,7 +67,7 @@ impl Demo {
         Proof(proof)
     }
 
-    /// Runs it for people: the table, without colors since there is no terminal.
+    /// Runs it with output for people: the table, without colors because there is no terminal.
     fn shows(&self, texts: &[&str]) {
         let output = self.run(&[]);
         let table = String::from_utf8_lossy(&output.stdout);
@@ -78,7 +78,7 @@ impl Demo {
     }
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug)]
 struct Proof(Value);
 
@@ -100,7 +100,7 @@ impl Proof {
         &found["figures"][name]
     }
 
-    /// What is told beside the promises.
+    /// The notes next to the promises.
     fn notes(&self) -> Vec<&str> {
         let notes = self.0["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
         notes.iter().filter_map(|note| note["name"].as_str()).collect()

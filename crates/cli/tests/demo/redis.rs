@@ -1,5 +1,5 @@
-//! The demonstrations on Redis: servers of their own, whose primary is killed too where another one can
-//! take over, and one that is somebody's, which is left as it was.
+//! The demonstrations on Redis: with their own servers, whose primary is killed too if another one can take
+//! over, and on a user's Redis, which is left as it was.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,7 +21,7 @@ fn with(more: &[&'static str]) -> Vec<&'static str> {
     [&REDIS[..], more].concat()
 }
 
-/// Runs it where nothing may be missing, whoever is killed.
+/// Runs it in a setup in which nothing may be lost, whatever is killed.
 fn loses_nothing(demo: &Demo, more: &[&'static str]) {
     let proof = demo.holds_with(&with(more));
     assert_eq!(proof.notes(), ["what was promised"], "{proof:?}");
@@ -29,7 +29,8 @@ fn loses_nothing(demo: &Demo, more: &[&'static str]) {
     assert_eq!(missing.map(|name| proof.figure("acknowledged is durable", name)), [0, 0]);
 }
 
-/// Runs it where a replica takes over that nobody waited for; what is gone is told, and all else holds.
+/// Runs it with a replica that takes over without having been waited for; losses are reported, and everything
+/// else holds.
 fn tells_losses(demo: &Demo, more: &[&'static str]) -> Proof {
     let proof = demo.holds_with(&with(more));
     assert!(proof.notes().starts_with(&["what was promised", "lost in the failover"]), "{proof:?}");
@@ -56,7 +57,7 @@ fn what_waited_for_the_disk_or_a_replica_is_there() {
 fn a_replica_takes_over_behind_sentinels() {
     let proof = tells_losses(&SALE, &["--topology", "sentinel"]);
     assert_eq!(proof.0["facts"]["topology"], "sentinel");
-    // The log goes on in another epoch.
+    // The log continues in another epoch.
     assert_eq!(proof.0["notes"][1]["figures"]["epoch"], 2, "{proof:?}");
     loses_nothing(&SALE, &["--topology", "sentinel", "--durability", "replicated"]);
 }
@@ -72,12 +73,12 @@ fn a_replica_takes_over_in_a_cluster() {
 fn a_lie_is_found() {
     SALE.breaks_with(&REDIS, "double-sale", &["never oversold", "one id, one effect"]);
     EXCHANGE.breaks_with(&REDIS, "lost-fill", &["acknowledged is durable"]);
-    // What is said to be gone was acknowledged long before the end of what is still there.
+    // Everything reported as lost was acknowledged long before the end of what remains.
     let sentinel = with(&["--topology", "sentinel"]);
     SALE.breaks_with(&sentinel, "lost-sale", &["acknowledged is durable"]);
 }
 
-/// The servers with state that a demonstration has started: process and port.
+/// The servers with state that a demonstration started: process id and port.
 fn servers_of(demo: u32) -> Vec<(String, u16)> {
     let read = |pid: &str, file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
     let server = |pid: String| {
@@ -97,7 +98,7 @@ fn signal(pid: &str, name: &str) {
     assert!(Command::new("kill").args([name, pid]).status().is_ok_and(|status| status.success()));
 }
 
-/// Lets the replica stand still and fall behind for good. Gives its process.
+/// Pauses the replica so that it falls behind for good. Returns its process id.
 fn fall_behind(demo: u32) -> String {
     let ask = |port: u16, words: &[&str]| -> redis::Value {
         let client = redis::Client::open(format!("redis://127.0.0.1:{port}")).expect("an address");
@@ -137,7 +138,7 @@ fn what_a_replica_had_not_is_told_and_everything_else_holds() {
     assert!(told["text"].as_str().is_some_and(|text| text.contains("acknowledged operations are gone: c-")));
 }
 
-/// A server of somebody's, with something on it.
+/// A user's server with existing data.
 fn somebodys() -> Server {
     let server = Server::start(Options::new()).expect("redis-server is installed");
     server.ask::<()>(&["SET", "scarce:mine", "1"]).expect("written");
@@ -165,7 +166,7 @@ fn a_redis_of_ones_own_is_left_as_it_was() {
     assert!(keys(&server).len() > 2, "the demonstration's are there too");
 }
 
-/// A demonstration in a folder for temporary files, ended by a signal while the crowd rushes.
+/// A demonstration with its own folder for temporary files, ended by a signal during the rush.
 fn interrupted(folder: &Path, more: &[&str]) -> Option<i32> {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_scarce"));
     demo.args(["demo", "exchange", "--commands", "200000", "--engine", "redis"]).args(more);

@@ -1,15 +1,14 @@
-//! The demonstrations at a terminal: a picture that lives, colors unless they are not wanted, and lines
-//! that fit.
+//! The demonstrations at a terminal: a live display, colors unless disabled, and lines that fit.
 
 use std::process::Command;
 
 use super::support::Terminal;
 
-/// Where the pictures begin, and the last words of all.
+/// The beginning of the charts, and the very last words.
 const PICTURES: &str = "the hot accounts, by movements";
 const END: &str = "scarce explain RESOLVED_ABSENT";
 
-/// What is shown up to the pictures, and from there on, at a terminal of 80 columns.
+/// The output up to the charts, and from there on, at a terminal of 80 columns.
 fn shown(setting: &str) -> [String; 2] {
     let binary = env!("CARGO_BIN_EXE_scarce");
     let demo = "demo wallet --accounts 60 --operations 1500 --ttl-ms 200";
@@ -20,7 +19,7 @@ fn shown(setting: &str) -> [String; 2] {
     texts
 }
 
-/// A line without what paints it.
+/// A line without escape sequences.
 fn bare(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let first = parts.next().unwrap_or_default();
@@ -42,7 +41,7 @@ fn the_kill_is_marked_and_no_line_is_wider_than_the_terminal() {
 fn nothing_is_painted_where_no_colors_are_wanted() {
     let [course, proof] = shown("NO_COLOR=1");
     assert!(course.contains("✖ kill -9"), "{course:?}");
-    // The gauge moves the cursor, which is no color.
+    // The gauge moves the cursor, which is not a color.
     let colors = ["\u{1b}[1m", "\u{1b}[3"];
     assert!(
         !colors.iter().any(|color| course.contains(color) || proof.contains(color)),

@@ -1,4 +1,4 @@
-//! Who may ask, and under which name.
+//! Authentication and host names.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! One key is one effect and one answer, however many copies come, and however near to each other.
+//! One key has one effect and one answer, however many duplicates arrive, and however close together.
 
 use std::sync::Barrier;
 

@@ -1,4 +1,4 @@
-//! A dry run of everything that changes something: it foretells the answer and leaves no trace.
+//! Dry runs of every command that changes state: each predicts the answer and leaves no trace.
 
 use scarce_api::ROUTES;
 use serde_json::{Map, Value, json};
@@ -93,7 +93,7 @@ fn of_the_others() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Commands that are refused after the story, each for another reason.
+/// Commands that are refused after the story, each for a different reason.
 fn refused() -> Vec<(&'static str, Value)> {
     vec![
         ("ACCOUNT.OPEN", json!({ "account": "a", "asset": "EUR" })),
@@ -107,7 +107,7 @@ fn refused() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Method, target and body of a command by its route.
+/// Method, target and body for a command's route.
 fn request(command: &str, arguments: &Value, dry_run: bool) -> (&'static str, String, Option<Value>) {
     let route = ROUTES.iter().find(|route| route.command == command).unwrap();
     let mut fields = arguments.as_object().unwrap().clone();
@@ -129,7 +129,7 @@ fn request(command: &str, arguments: &Value, dry_run: bool) -> (&'static str, St
     (route.method.word(), target, (!body.is_empty()).then_some(Value::Object(body)))
 }
 
-/// Whether what was foretold came. A dry run keeps to itself what nobody is to see before it is done.
+/// Whether the prediction was right. A dry run omits what must stay secret until it is done.
 fn came_as_foretold(told: &Value, real: &Value) -> bool {
     match (told, real) {
         (Value::Null, _) => true,

@@ -1,4 +1,4 @@
-//! An answer says how safe the change is, and what this engine cannot promise it refuses.
+//! An answer states its durability, and this engine refuses levels that it cannot guarantee.
 
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn replicas_are_not_promised_where_there_are_none() {
     );
     assert_eq!(bench.everything(), before);
 
-    // Nothing is remembered of it either.
+    // It is not remembered either.
     let free =
         bench.http.call("POST", CREDIT, &[("Idempotency-Key", "pay-1")], Some(&json!({ "amount": 2 })));
     assert_eq!((free.status, free.header("idempotency-replayed")), (200, None));

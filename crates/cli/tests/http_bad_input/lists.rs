@@ -1,4 +1,4 @@
-//! Lists page by page, and cursors that lead nowhere.
+//! Lists page by page, and invalid cursors.
 
 use scarce_api::cursor;
 use scarce_core::event::Position;

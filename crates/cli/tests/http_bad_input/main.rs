@@ -1,6 +1,6 @@
-//! What no client sends to the HTTP port, or only to do harm: it says what is wrong, changes nothing,
-//! and goes on serving everybody else. And what it promises where clients are in doubt: dry runs,
-//! copies of one operation, streams that go on after a break.
+//! Bad and hostile input to the HTTP port: the server says what is wrong, changes nothing, and continues to
+//! serve everyone else. Also its promises to clients in doubt: dry runs, duplicates of an operation, streams
+//! that resume after a disconnect.
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -19,7 +19,7 @@ mod wire;
 use serde_json::{Value, json};
 use support::{Http, Response, Server};
 
-/// What may be answered where the server fails, and then only in a problem document.
+/// The statuses allowed for server failures, and only in a problem document.
 const FAILURES: [u64; 2] = [503, 504];
 
 /// A server with some stock, and a connection to it.
@@ -40,14 +40,14 @@ impl Bench {
         bench
     }
 
-    /// Sends what must be applied.
+    /// Sends a request that must be applied.
     fn applied(&mut self, method: &str, target: &str, body: &Value) -> Value {
         let response = self.http.call(method, target, &[], Some(body));
         assert!(response.status < 300, "{method} {target} {body}: {}", response.text());
         response.json()
     }
 
-    /// Sends a request whose body is bytes as they are.
+    /// Sends a request with raw bytes as its body.
     fn raw(&mut self, method: &str, target: &str, headers: &[&str], body: &[u8]) -> Response {
         let mut bytes = format!("{method} {target} HTTP/1.1\r\nHost: {}\r\n", self.server.http).into_bytes();
         for header in headers {
@@ -60,17 +60,17 @@ impl Bench {
         self.http.response()
     }
 
-    /// A JSON text as it is.
+    /// Sends a raw JSON text.
     fn json_text(&mut self, method: &str, target: &str, body: &str) -> Response {
         self.raw(method, target, &["Content-Type: application/json"], body.as_bytes())
     }
 
-    /// Takes a new connection, where the last one was or may be closed.
+    /// Opens a new connection if the last one was or may be closed.
     fn reconnect(&mut self) {
         self.http = self.server.http();
     }
 
-    /// All that there is: the digest of every partition, and the whole log.
+    /// The whole state: the digest of every partition, and the whole log.
     fn everything(&mut self) -> String {
         let digests = self.http.get("/v1/digest").text();
         let mut events = Vec::new();
@@ -85,7 +85,7 @@ impl Bench {
         }
     }
 
-    /// The server lives, answers others, and has said nothing of a panic.
+    /// Checks that the server runs, answers others, and has not panicked.
     fn check_well(&self) {
         assert_eq!(self.server.http().get("/livez").status, 200);
         let said = self.server.overhead();
@@ -93,7 +93,7 @@ impl Bench {
     }
 }
 
-/// Checks that a response is a refusal of the request's shape that names a field and says what is wrong.
+/// Checks that a response rejects a malformed request, names a field and says what is wrong.
 fn assert_invalid(asked: &str, response: &Response, field: &str, reason: &str) {
     assert_eq!(response.status, 400, "{asked}: {}", response.text());
     assert_eq!(response.media_type(), "application/problem+json", "{asked}");
@@ -104,7 +104,7 @@ fn assert_invalid(asked: &str, response: &Response, field: &str, reason: &str) {
     assert!(said.contains(reason), "{asked}: {problem}");
 }
 
-/// Checks that a response is a problem of this status and code.
+/// Checks that a response is a problem with this status and code.
 fn assert_problem(asked: &str, response: &Response, status: u16, code: &str) {
     assert_eq!((response.status, response.code().as_str()), (status, code), "{asked}: {}", response.text());
     assert_eq!(response.media_type(), "application/problem+json", "{asked}");

@@ -1,4 +1,4 @@
-//! Bodies, headers and queries that are not of their shape.
+//! Malformed bodies, headers and queries.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::{Bench, assert_invalid, assert_problem};
 
 const TAKE: &str = "/v1/stock/sku/take";
 
-/// Where it is sent, the body, the field that is named, and what is said of it.
+/// The target, the body, the field that the error names, and its reason.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
     (TAKE, r#"{"quantity": 1}"#, "owner", "is missing"),
     (TAKE, r#"{"quantity": null, "owner": "u"}"#, "quantity", "is missing"),

@@ -1,4 +1,5 @@
-//! The log as a stream: all of it, in order, once; after a break from where it broke off.
+//! The log as a stream: complete, in order, without duplicates; after a disconnect it resumes where it
+//! stopped.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -12,7 +13,7 @@ struct Stream {
     text: String,
 }
 
-/// An event as a browser gets it.
+/// An event as a browser receives it.
 #[derive(Clone, Debug, PartialEq)]
 struct Message {
     id: String,
@@ -33,7 +34,7 @@ impl Stream {
         Self { http, text: String::new() }
     }
 
-    /// The next event, or nothing where the stream has ended.
+    /// The next event; `None` if the stream has ended.
     fn next(&mut self) -> Option<Message> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -52,7 +53,7 @@ impl Stream {
     }
 }
 
-/// An event of its lines; nothing where they are a comment.
+/// Parses an event from its lines; `None` if they are a comment.
 fn message(block: &str) -> Option<Message> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     Some(Message {
@@ -99,7 +100,7 @@ fn a_stream_tells_the_log_from_the_start_or_a_cursor_and_follows_it() {
     let target = format!("/v1/events?cursor={}", told[9].id);
     let mut later = Stream::open(&bench.server, &target, None);
     assert_eq!(later.take(13), told[10..]);
-    // What a browser saw last is further on than what its page was opened with.
+    // The last event that a browser saw is ahead of the cursor with which its page was opened.
     let mut resumed = Stream::open(&bench.server, &target, Some(&told[19].id));
     assert_eq!(resumed.take(3), told[20..]);
     bench.check_well();

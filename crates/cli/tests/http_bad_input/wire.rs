@@ -1,4 +1,4 @@
-//! Requests that are broken, slow, large, or not where something is.
+//! Requests that are broken, slow, too large, or sent to unknown paths.
 
 use std::net::Shutdown;
 
@@ -18,7 +18,7 @@ fn request(bench: &Bench, body: &str) -> String {
     )
 }
 
-/// What comes before the connection ends.
+/// The status of the answer, if one comes before the connection ends.
 fn answer(http: &mut Http) -> Option<u16> {
     if http.has_ended() { None } else { Some(http.response().status) }
 }
@@ -87,7 +87,7 @@ fn headers_have_16_kib_and_no_more() {
         let large =
             format!("GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Note: {}\r\n\r\n", "n".repeat(bytes));
         let mut sender = bench.http.sender();
-        // The server may hang up before it has read all of it.
+        // The server may close the connection before it has read everything.
         let sending =
             std::thread::spawn(move || std::io::Write::write_all(&mut sender, large.as_bytes()).is_ok());
         let line = bench.http.line();
@@ -101,7 +101,7 @@ fn headers_have_16_kib_and_no_more() {
     bench.check_well();
 }
 
-/// Sends a byte whenever another request was answered, until the server hangs up.
+/// Sends a byte after each answer to another request, until the server closes the connection.
 fn drip(bench: &Bench, head: &str) {
     let mut slow = bench.server.http();
     slow.send(head.as_bytes());
@@ -118,7 +118,7 @@ fn drip(bench: &Bench, head: &str) {
         let mut other = bench.server.http();
         while !reader.is_finished() {
             assert_eq!(other.get("/v1/stock/sku").status, 200);
-            // Fails once the server has hung up.
+            // Fails once the server has closed the connection.
             let _ = std::io::Write::write_all(&mut sender, b"x");
             std::thread::park_timeout(std::time::Duration::from_millis(20));
         }

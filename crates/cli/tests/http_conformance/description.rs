@@ -1,4 +1,4 @@
-//! The server's own description, to which every answer is held.
+//! The server's own description, against which every answer is checked.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ impl Description {
         Self { document, validators: BTreeMap::new() }
     }
 
-    /// Checks that a response has a status, a media type and a body that the description names.
+    /// Checks that the description has a response's status, media type and body.
     pub fn check_response(&mut self, method: &str, path: &str, response: &Response) {
         let media_type = response.media_type().replace('/', "~1");
         let status = response.status;
@@ -34,7 +34,7 @@ impl Description {
         }
     }
 
-    /// Checks that the description allows a body that the server took.
+    /// Checks that the description allows a body that the server accepted.
     pub fn check_request(&mut self, method: &str, path: &str, body: &Value) {
         self.check(
             &format!("{}/requestBody/content/application~1json/schema", operation(method, path)),
@@ -42,7 +42,7 @@ impl Description {
         );
     }
 
-    /// A header of ours must be one that the response is described with.
+    /// The description of the response must contain each of our headers.
     fn check_header(&self, response: &str, name: &str, value: &str) {
         if !name.starts_with("idempotency-") && name != "retry-after" {
             return;

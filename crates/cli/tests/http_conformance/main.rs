@@ -1,7 +1,7 @@
-//! The conformance tables, played against the real binary over HTTP, once by the routes and once line
-//! by line through `POST /v1/batch`. Every answer is also held to the server's own `OpenAPI` document.
-//! The clock is set and deadlines are swept over RESP, and every scenario ends with a restart, by
-//! turns a clean one and one by SIGKILL.
+//! Runs the conformance tables against the real binary over HTTP, once with the routes and once line by line
+//! through `POST /v1/batch`. Every answer is also checked against the server's own `OpenAPI` document. The
+//! clock is set and deadlines are swept over RESP, and every scenario ends with a restart, alternately a
+//! clean one and one by SIGKILL.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -23,19 +23,19 @@ use serde_json::{Map, Value, json};
 use support::{Http, Response, Server, encoded, playing};
 use tempfile::TempDir;
 
-/// How commands that stand alone are sent.
+/// How single commands are sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// Each by its route.
+    /// Each through its route.
     Routes,
-    /// Each as a batch of one line that is not atomic.
+    /// Each as a non-atomic batch of one line.
     Lines,
 }
 
-/// The most rows of a page. Where a row of a table asks for more at once, it asks for so many.
+/// The maximum number of rows of a page, used if a table's row asks for more at once.
 const ROWS_MAX: i64 = 1_000;
 
-/// Pages of this size are read until there are no more where a row of a table asks for all.
+/// The page size if a table's row asks for all rows; pages are read until there are no more.
 const ROWS_OF_A_PAGE: i64 = 2;
 
 struct HttpTarget {
@@ -48,7 +48,7 @@ struct HttpTarget {
     description: Option<Description>,
     clock: u64,
     cursors: Vec<Option<String>>,
-    /// The id of the last dry run that cut packets without one: what it foretold is of that id.
+    /// The generated id of the last dry run that cut packets: its prediction is for that id.
     cut_id: Option<String>,
     restarts: u64,
 }
@@ -86,7 +86,7 @@ impl HttpTarget {
         self.resp.as_mut().expect("started").call(words).expect("an answer")
     }
 
-    /// Sends a request, holds the answer to the description, and gives it.
+    /// Sends a request, checks the answer against the description, and returns it.
     fn send(&mut self, request: &Request) -> Response {
         let Request { method, path, target, headers, body } = request;
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -99,7 +99,7 @@ impl HttpTarget {
         response
     }
 
-    /// Sends a command by its route.
+    /// Sends a command through its route.
     fn by_route(&mut self, spec: &'static CommandSpec, asked: &Asked, dry_run: bool) -> String {
         if paged(spec).is_some() {
             return self.pages(spec, asked);
@@ -115,7 +115,7 @@ impl HttpTarget {
         }
     }
 
-    /// Reads a list: one page where the row says how long, otherwise page by page.
+    /// Reads a list: one page if the row gives a length, otherwise page by page.
     fn pages(&mut self, spec: &'static CommandSpec, asked: &Asked) -> String {
         let (list, _) = paged(spec).expect("a list");
         let count = asked.fields.get("count").and_then(Value::as_i64);
@@ -145,7 +145,7 @@ impl HttpTarget {
         }
     }
 
-    /// Sends a command as the one line of a batch.
+    /// Sends a command as the only line of a batch.
     fn by_line(&mut self, spec: &'static CommandSpec, asked: &Asked, dry_run: bool) -> String {
         let mut operation = line(spec, asked);
         if let Some(id) = &asked.id {
@@ -194,7 +194,7 @@ impl HttpTarget {
             _ if !has_path(spec, &asked) => return shown(&parsed.expect_err("a path has no empty segment")),
             _ => self.by_route(spec, &asked, dry_run),
         };
-        // Both name the argument, but in the words of their port.
+        // Both name the argument, but in the terms of their port.
         match parsed {
             Err(invalid) if answer.starts_with("INVALID ") => shown(&invalid),
             _ => answer,
@@ -208,7 +208,7 @@ impl HttpTarget {
             let known = table::find(name.as_bytes());
             match known.and_then(|spec| Some(line(spec, &of_words(spec, rest).filter(Asked::is_bare)?))) {
                 Some(operation) => operations.push(operation),
-                // JSON does not say it: an id within the batch, an unknown option.
+                // JSON cannot express it: an id within the batch, an unknown option.
                 None => operations.push(json!({ "command": name, "arguments": {}, "id": "within" })),
             }
         }
@@ -267,10 +267,10 @@ impl HttpTarget {
     }
 }
 
-/// A request of the port.
+/// A request to the port.
 struct Request {
     method: &'static str,
-    /// The path as the description has it.
+    /// The path in the form of the description.
     path: &'static str,
     target: String,
     headers: Vec<(&'static str, String)>,
@@ -278,7 +278,7 @@ struct Request {
 }
 
 impl Request {
-    /// The request of a command's route.
+    /// The request for a command's route.
     fn of(spec: &'static CommandSpec, asked: &Asked, dry_run: bool) -> Self {
         let route = routes::of(spec.name).expect("a route");
         let mut fields = asked.fields.clone();
@@ -322,7 +322,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether all that stands in the path is there.
+/// Whether all path parameters are present.
 fn has_path(spec: &CommandSpec, asked: &Asked) -> bool {
     let route = routes::of(spec.name).expect("a route");
     let is_there = |name| asked.fields.get(name).is_some_and(|value| !plain(value).is_empty());
@@ -341,8 +341,8 @@ fn shown(invalid: &Invalid) -> String {
     format!("INVALID {} {}", invalid.argument, invalid.reason)
 }
 
-/// What is said of a line that cannot be one of an atomic batch: over HTTP before any line is decided,
-/// in the tables by its index where it is a command, only not one for batches.
+/// The error for a line that cannot be part of an atomic batch: over HTTP before any line is decided, in the
+/// tables by its index if it is a command that batches do not allow.
 fn misplaced(at: usize, words: &[&str]) -> Option<String> {
     match parse(words) {
         Err(invalid) => Some(shown(&invalid)),
@@ -384,7 +384,7 @@ impl Target for HttpTarget {
     fn dry_run(&mut self, batch: Option<BatchHead<'_>>, lines: &[Vec<&str>]) -> Option<String> {
         match (batch, lines) {
             (Some(head), lines) => Some(self.atomic(head, lines, true)),
-            // What only reads has no dry run.
+            // Reads have no dry run.
             (None, [words]) => {
                 let (spec, _) = parse(words).ok()?;
                 (spec.effect == Effect::Write).then(|| self.one(words, true))

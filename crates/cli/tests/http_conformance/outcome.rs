@@ -1,11 +1,11 @@
-//! Answers of the HTTP port in the text form of outcomes, which the tables have.
+//! Converts answers of the HTTP port to the text form of outcomes in the tables.
 
 use scarce_core::command::CommandSpec;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType};
 use serde_json::{Map, Value};
 
-/// The figures of an applied command.
+/// The values of an applied command.
 pub fn applied(spec: &CommandSpec, body: &Value) -> String {
     let values = named(spec.name, spec.reply, body);
     std::iter::once("APPLIED".to_owned()).chain(values).collect::<Vec<_>>().join(" ")
@@ -23,7 +23,7 @@ pub fn refused(problem: &Value) -> String {
     }
 }
 
-/// The facts of a code in their order.
+/// The facts of a code in order.
 fn facts(code: Code, facts: &Value) -> Vec<String> {
     if code != Code::BatchRefused {
         return named(code.word(), code.facts(), facts);
