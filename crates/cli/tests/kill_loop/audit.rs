@@ -7,10 +7,10 @@ use scarce_client::{Client, integer, text};
 
 use super::load::{ACCOUNTS, Acknowledged, TAG, mix};
 
-/// How many acknowledged operations are asked again after each kill.
+/// How many acknowledged operations to repeat after each kill.
 const ASKED_AGAIN: u64 = 300;
 
-/// How many events are read at a time.
+/// How many events to read at a time.
 const EVENTS_PER_PAGE: &str = "10000";
 
 /// Whether `OPERATION.GET` found the operation.
@@ -24,7 +24,7 @@ fn is_remembered(operation: &Acknowledged) -> bool {
     applied || operation.words[0].starts_with("ACCOUNT.") || operation.words[0].starts_with("ORDER.")
 }
 
-/// A copy of what was acknowledged must be answered as the first time.
+/// A duplicate of an acknowledged operation must get the original answer.
 pub fn check_answers(client: &mut Client, acknowledged: &BTreeMap<String, Acknowledged>, seed: u64) {
     let known: Vec<_> = acknowledged.iter().filter(|(_, operation)| is_remembered(operation)).collect();
     let mut draw = seed;
@@ -37,8 +37,7 @@ pub fn check_answers(client: &mut Client, acknowledged: &BTreeMap<String, Acknow
     }
 }
 
-/// The digest of the one partition, once every deadline that was set has passed and nothing changes by
-/// itself any more.
+/// The digest of the only partition, after every deadline has passed and nothing changes by itself any more.
 pub fn settled_digest(client: &mut Client) -> String {
     loop {
         let stock = client.call(&["STOCK.GET".to_owned(), format!("{TAG}stock")]).expect("an answer");
@@ -63,7 +62,7 @@ fn digest(client: &mut Client) -> String {
     }
 }
 
-/// Reads the log and counts what each operation did.
+/// Reads the log and counts the effects of each operation.
 #[derive(Default)]
 pub struct Auditor {
     sequence: i64,
@@ -72,7 +71,7 @@ pub struct Auditor {
 }
 
 impl Auditor {
-    /// Reads on from where the last call ended.
+    /// Continues reading where the last call ended.
     pub fn read_log(&mut self, client: &mut Client) {
         loop {
             let after = self.sequence.to_string();
@@ -97,8 +96,8 @@ impl Auditor {
         }
     }
 
-    /// Every acknowledged change is in the log, and every operation's events stand together: it was
-    /// applied once.
+    /// Every acknowledged change is in the log, and every operation's events are contiguous: it was applied
+    /// once.
     pub fn check_log(&self, acknowledged: &BTreeMap<String, Acknowledged>) {
         for (id, operation) in acknowledged.iter().filter(|(_, operation)| is_remembered(operation)) {
             assert!(
@@ -114,14 +113,14 @@ impl Auditor {
     }
 }
 
-/// A map's field as an integer.
+/// An integer field of a map.
 fn field(answer: &Value, name: &str) -> i64 {
     let Value::Array(pairs) = answer else { panic!("{answer:?}") };
     let at = pairs.iter().position(|key| text(key).as_deref() == Some(name)).expect("the field");
     integer(&pairs[at + 1]).expect("an integer")
 }
 
-/// Money sums to nought, and units to what there was.
+/// Money sums to zero, and units to the initial quantity.
 pub fn check_conservation(client: &mut Client) {
     let world = client.call(&["ACCOUNT.WORLD", "EUR", "ON", TAG]).expect("an answer");
     let mut sum = field(&world, "balance");

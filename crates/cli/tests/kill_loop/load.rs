@@ -1,4 +1,4 @@
-//! What is asked: a mix of all five resources, each operation under an id of its own.
+//! The load: a mix of all five resources, each operation under its own id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use scarce_client::Client;
 /// Routes everything to one partition.
 pub const TAG: &str = "{kill}";
 
-/// How many accounts money moves among.
+/// The number of accounts among which money moves.
 pub const ACCOUNTS: u64 = 20;
 
 /// How many requests are sent before their answers are read.
@@ -30,7 +30,7 @@ pub struct Acknowledged {
     pub answer: Value,
 }
 
-/// A plain mixing function: equal seeds ask the same.
+/// A simple mixing function: equal seeds give equal loads.
 pub fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -38,7 +38,7 @@ pub fn mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Opens the resources.
+/// Creates the resources.
 pub fn prepare(client: &mut Client) {
     let mut lines = vec![
         format!("STOCK.CREATE {TAG}stock 1000000 PEROWNER 500"),
@@ -105,7 +105,7 @@ impl Script {
     }
 }
 
-/// One connection that asks until it is told that it is over and the connection is gone.
+/// A connection that sends requests until the end was announced and the connection is gone.
 pub struct Worker {
     client: Client,
     script: Script,

@@ -1,7 +1,7 @@
-//! Kills the real server with SIGKILL under load, again and again, and holds what it says afterwards
-//! against an outside journal of acknowledgements.
+//! Kills the real server with SIGKILL under load, again and again, and compares its answers afterwards with
+//! an external journal of acknowledgements.
 //!
-//! `SCARCE_KILLS` sets how often (20 by default), `SCARCE_SEED` what is asked.
+//! `SCARCE_KILLS` sets the number of kills (20 by default), `SCARCE_SEED` the load.
 
 #![allow(clippy::print_stdout, reason = "what repeats a run belongs to its output")]
 
@@ -24,7 +24,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Everything that was ever asked, and the first answer where one came.
+/// Every request, and its first answer if one came.
 #[derive(Default)]
 struct Outside {
     acknowledged: BTreeMap<String, Acknowledged>,
@@ -68,7 +68,7 @@ fn nothing_acknowledged_is_lost_or_applied_twice_however_often_the_server_is_kil
     );
 }
 
-/// Workers ask until the server is gone; it is killed after a random number of answers.
+/// Workers send requests until the server is gone; it is killed after a random number of answers.
 fn run_until_killed(server: &mut Server, outside: &mut Outside, seed: u64, round: u64) {
     let answers = Arc::new(AtomicUsize::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
@@ -93,7 +93,7 @@ fn run_until_killed(server: &mut Server, outside: &mut Outside, seed: u64, round
     }
 }
 
-/// Asks again, with the same ids, what was in flight at the kill. Gives how many had been applied.
+/// Retries, with the same ids, what was in flight at the kill. Returns how many had been applied.
 fn settle_doubts(client: &mut Client, outside: &mut Outside) -> usize {
     let mut applied = 0;
     for asked in outside.in_doubt.drain(..) {

@@ -1,6 +1,6 @@
-//! `docs/coming-from-redis-lua.md` says what goes wrong with scripts in Redis, and what the same comes
-//! to here. Its scripts and transcripts are taken from the page and run on a real redis-server and a
-//! real `scarce serve`, so that nothing stands there that is not so.
+//! `docs/coming-from-redis-lua.md` describes the pitfalls of scripts in Redis and the equivalents here. This
+//! test runs the page's scripts and transcripts on a real redis-server and a real `scarce serve`, so that
+//! everything on the page is true.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod page;

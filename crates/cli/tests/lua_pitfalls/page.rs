@@ -1,8 +1,8 @@
-//! The page: its chapters, scripts, transcripts and the scenarios that it names.
+//! Parses the page: its chapters, scripts, transcripts and scenarios.
 
 use std::path::{Path, PathBuf};
 
-/// A chapter with all that is typed in it.
+/// A chapter with its commands.
 #[derive(Debug)]
 pub struct Chapter {
     pub title: String,
@@ -11,10 +11,10 @@ pub struct Chapter {
     pub exchanges: Vec<Exchange>,
 }
 
-/// One command and what the page says that it prints.
+/// A command and its output according to the page.
 #[derive(Debug)]
 pub struct Exchange {
-    /// Where the command stands, counted from 1.
+    /// The line of the command, counted from 1.
     pub line: usize,
     pub command: String,
     pub shown: String,
@@ -29,7 +29,7 @@ fn text() -> String {
     std::fs::read_to_string(root().join("docs/coming-from-redis-lua.md")).expect("the page")
 }
 
-/// What a line of the page belongs to.
+/// The kind of block that a line of the page belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Prose,
@@ -37,7 +37,7 @@ enum Block {
     Transcript,
 }
 
-/// The chapters in their order.
+/// The chapters in order.
 pub fn chapters() -> Vec<Chapter> {
     let mut chapters: Vec<Chapter> = Vec::new();
     let mut block = Block::Prose;
@@ -88,7 +88,7 @@ pub fn scripts(chapters: &[Chapter]) -> Vec<(String, String)> {
     chapters.iter().flat_map(|chapter| chapter.scripts.iter().cloned()).collect()
 }
 
-/// Whether a program printed what the page shows, where `…` stands for anything within a line.
+/// Whether a program printed what the page shows, with `…` for any text within a line.
 pub fn is_as_shown(shown: &str, found: &str) -> bool {
     let (shown, found): (Vec<_>, Vec<_>) = (shown.lines().collect(), found.lines().collect());
     shown.len() == found.len() && shown.iter().zip(found).all(|(shown, found)| is_line_as_shown(shown, found))
@@ -104,7 +104,7 @@ fn is_line_as_shown(shown: &str, found: &str) -> bool {
     }
 }
 
-/// The scenarios that the page names: file under `conformance` and title.
+/// The scenarios named on the page: file under `conformance` and title.
 pub fn scenarios() -> Vec<(String, String)> {
     let text = text();
     let cells = text.lines().filter_map(|line| line.split_once("(../conformance/"));

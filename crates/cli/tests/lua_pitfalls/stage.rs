@@ -1,5 +1,5 @@
-//! Where the page's transcripts are played: a folder with its scripts, a redis-server, a Scarce, and a
-//! shell to which their ports and process ids are known under the names that the page uses.
+//! The environment for the page's transcripts: a folder with its scripts, a redis-server, a Scarce server,
+//! and a shell that knows their ports and process ids under the names used on the page.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::Server;
 
-/// Puts in the place of the ports that the page uses those of this run, and prints as on a terminal.
+/// Replaces the page's ports with those of this run, and prints as on a terminal.
 const REDIS_CLI: &str = r#"#!/bin/sh
 port=$REDIS_PORT
 case "$1 $2" in
@@ -40,14 +40,14 @@ impl Stage {
         }
         add_programs(&folder.path().join("bin"));
         let scarce = Server::start(&folder.path().join("scarce"), &[]);
-        // As it comes, but that a replica is sent its copy at once, instead of waiting for others that may come.
+        // Default settings, except that a replica is synced at once instead of waiting for others.
         let options = Options::default().with("repl-diskless-sync-delay", "0");
         let redis = RedisServer::start(options).expect("redis-server starts");
         let address = scarce.address.clone();
         Self { folder, redis, replica: None, scarce: Some(scarce), address }
     }
 
-    /// Does what the page types, and gives what was printed.
+    /// Runs a command of the page and returns its output.
     pub fn run(&mut self, command: &str) -> String {
         match command {
             "redis-server &" => self.restart_redis(),
@@ -60,7 +60,7 @@ impl Stage {
 
     fn restart_redis(&mut self) {
         self.redis.restart().expect("redis-server starts again");
-        // It listens before it has loaded.
+        // It listens before it has loaded its data.
         while self.redis.ask::<()>(&["PING"]).is_err() {}
     }
 

@@ -1,6 +1,6 @@
-//! Days of a shop through the whole program: the example's operations through `scarce import` into a
-//! real server, compared with a separate reckoning of every invoice and every final figure. With each
-//! engine; and on a cluster once more step by step, with ids on all partitions.
+//! Days of a shop through the whole program: the example's operations through `scarce import` into a real
+//! server, compared with an independent calculation of every invoice and every final number. With each
+//! engine; and on a cluster again step by step, with ids on all partitions.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "../support/database.rs"]
@@ -31,7 +31,7 @@ use scarce_core::types::Id;
 use scarce_launch::{Cluster, Options};
 use support::{Server, redis_server, wait_until};
 
-/// A made-up day: odd codes, fractions of pence, an item twice in one invoice, short items, a customer
+/// A made-up day: odd codes, fractions of pence, an item twice in one invoice, understocked items, a customer
 /// without enough money, cancellations of today's and of other days' purchases.
 const TINY: &str = "\
 InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country
@@ -52,17 +52,17 @@ C5,D,Discount,-1,2020-01-01 08:04:00,27.5,103.0,X
 10,A,apple,30,2020-01-01 08:09:00,0.50,101.0,X
 ";
 
-/// What the ids begin with that are to be in one partition.
+/// The prefix of ids that must be in one partition.
 const TAG: &str = "{shop}:";
 
-/// How many partitions a cluster has for a day.
+/// The number of partitions of a cluster.
 const PARTITIONS: u32 = 12;
 
 fn account(tag: &str, customer: &str) -> String {
     format!("{tag}customer:{customer}")
 }
 
-/// The ids of the made-up codes by hand; real ones are letters and digits.
+/// The ids of the made-up codes, written by hand; real codes are letters and digits.
 fn sku(tag: &str, code: &str) -> String {
     let code = match code {
         "b c" => "b=20c",
@@ -81,7 +81,7 @@ fn operations(csv: &str, folder: &Path) -> PathBuf {
     path
 }
 
-/// Runs a day through the program with each engine and compares everything; gives lines that tell of it.
+/// Runs a day through the program with each engine and compares everything; returns a report.
 fn check(csv: &str) -> String {
     let redis = redis_server(&[]);
     let options = ["--engine", "redis", "--redis-url", &redis.url()];
@@ -101,7 +101,7 @@ fn check(csv: &str) -> String {
     )
 }
 
-/// Plays a day with holds and reservations, whose ids have no tag in common.
+/// Runs a day with holds and reservations, whose ids share no tag.
 fn check_steps(csv: &str, options: &[&str]) -> String {
     let day = reckon(csv);
     let folder = tempfile::tempdir().unwrap();
@@ -164,7 +164,8 @@ fn compare_invoices(day: &Day, results: &Path) {
     assert_eq!(found.len(), setup.count() + known, "operations that nobody reckoned with");
 }
 
-/// Compares what the server shows; its ids begin with `tag`, which is one partition or lies on so many.
+/// Compares what the server shows; its ids begin with `tag`, which is one partition or spread over
+/// `partitions`.
 fn compare_figures(day: &Day, client: &mut Client, tag: &str, partitions: u32) {
     for (customer, balance) in &day.balances {
         let words = ["ACCOUNT.GET", &account(tag, customer)];
@@ -179,7 +180,7 @@ fn compare_figures(day: &Day, client: &mut Client, tag: &str, partitions: u32) {
     }
     let inside: i64 = day.balances.values().sum();
     assert_eq!(inside, day.funded - day.revenue + day.refunds, "the reckoning's own money");
-    // Each partition has a world of its own.
+    // Each partition has its own world account.
     let mut worlds: BTreeMap<u32, i64> = BTreeMap::new();
     for customer in day.balances.keys() {
         let name = account(tag, customer);
@@ -190,7 +191,7 @@ fn compare_figures(day: &Day, client: &mut Client, tag: &str, partitions: u32) {
     assert_eq!(worlds.values().sum::<i64>(), -inside, "money made or lost");
 }
 
-/// The same file again: the same answers, nothing changed.
+/// Imports the same file again: the same answers, and nothing changes.
 fn run_again(day: &Day, serving: &Server, file: &Path, results: &Path) {
     let again = results.with_extension("again");
     let options = ["--refusals-ok", "--window", "7", "--outcomes", again.to_str().unwrap()];
@@ -225,7 +226,7 @@ fn told(day: &Day, seconds: f64) -> String {
     text
 }
 
-/// Past the test runner, which hides what passing tests print with `eprintln!`.
+/// Bypasses the test runner, which hides the `eprintln!` output of passing tests.
 fn say(text: &str) {
     let mut stderr = std::io::stderr();
     writeln!(stderr, "{text}").unwrap();

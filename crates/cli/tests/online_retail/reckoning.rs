@@ -1,9 +1,9 @@
-//! What a day must come to, reckoned from its order lines with plain maps; shares nothing with the
+//! Calculates the expected results of a day from its order lines with plain maps; shares no code with the
 //! example or the engine.
 
 use std::collections::BTreeMap;
 
-/// What comes of an invoice.
+/// The result of an invoice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     Applied,
@@ -11,32 +11,32 @@ pub enum Fate {
     Refused(u64, &'static str),
 }
 
-/// An item in the evening.
+/// An item at the end of the day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     pub available: i64,
     pub sold: i64,
-    /// Who holds how many, purchase after purchase.
+    /// Who holds how many, by purchase.
     purchases: Vec<(String, i64)>,
 }
 
 /// The whole day.
 #[derive(Default)]
 pub struct Day {
-    /// Of every invoice that orders something, in order.
+    /// The results of all invoices that order something, in order.
     pub fates: Vec<(String, Fate)>,
     /// Cancellations that credit something.
     pub credits: Vec<String>,
     pub balances: BTreeMap<String, i64>,
     pub items: BTreeMap<String, Item>,
     pub funded: i64,
-    /// What each customer who bought anything paid.
+    /// The payments of each customer who bought anything.
     pub paid: BTreeMap<String, i64>,
-    /// Paid for applied invoices.
+    /// Payments for applied invoices.
     pub revenue: i64,
-    /// Given back for cancellations.
+    /// Refunds for cancellations.
     pub refunds: i64,
-    /// How many return operations there are.
+    /// The number of return operations.
     pub returns: usize,
 }
 
@@ -49,7 +49,7 @@ struct Row {
     customer: String,
 }
 
-/// Reckons a day from the text of its CSV file.
+/// Calculates a day from the text of its CSV file.
 pub fn reckon(csv: &str) -> Day {
     let rows: Vec<Row> =
         csv::Reader::from_reader(csv.as_bytes()).records().map(|r| row(&r.unwrap())).collect();
@@ -80,8 +80,8 @@ fn row(record: &csv::StringRecord) -> Row {
     }
 }
 
-/// Quantity times price in pence, rounded half up; -1 marks a line without a price. Digits are
-/// multiplied as one integer and the point is put back after.
+/// Quantity times price in pence, rounded half up; -1 marks a line without a price. Multiplies the digits as
+/// one integer and restores the decimal point afterwards.
 fn pence(price: &str, quantity: i64) -> i64 {
     let decimals = price.find('.').map_or(0, |at| price.len() - at - 1);
     let digits: i64 = price.replace('.', "").parse().unwrap();
@@ -145,7 +145,7 @@ fn order(day: &mut Day, invoice: &[Row]) {
     day.fates.push((number, fate));
 }
 
-/// Line by line as a till would: money first, then each item less what earlier lines take.
+/// Line by line, like a cash register: money first, then each item minus what earlier lines take.
 fn fate(day: &Day, lines: &[&Row], total: i64, customer: &str) -> Fate {
     let pays = u64::from(total > 0);
     if day.balances[customer] < total {

@@ -1,5 +1,5 @@
-//! A day whose customers and items lie on all partitions: what is one batch under a common tag is then a
-//! hold and reservations, ended by capture and confirm, or by void and release where one of them is refused.
+//! A day whose customers and items are on all partitions: what is one batch under a common tag becomes a hold
+//! and reservations, ended by capture and confirm, or by void and release if one of them is refused.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,19 +9,19 @@ use scarce_client::{Client, Reply};
 
 use super::reckoning::{Day, Fate};
 
-/// How long holds and reservations wait for their end.
+/// The deadline of holds and reservations.
 const TTL_MS: &str = "60000";
 
-/// The day, played step by step.
+/// The day, executed step by step.
 pub struct Sagas<'a> {
     client: &'a mut Client,
-    /// What came of each invoice.
+    /// The result of each invoice.
     fates: Vec<(String, Fate)>,
     /// Commands that were applied, and their answers.
     done: Vec<(Vec<String>, Value)>,
 }
 
-/// A step, and what takes it to its end or back.
+/// A step, and the commands that complete or undo it.
 struct Step {
     begin: Vec<String>,
     finish: Vec<String>,
@@ -29,7 +29,7 @@ struct Step {
 }
 
 impl<'a> Sagas<'a> {
-    /// Plays the example's operations without their tag.
+    /// Executes the example's operations without their tag.
     pub fn play(client: &'a mut Client, operations: &Path) -> Self {
         let mut sagas = Self { client, fates: Vec::new(), done: Vec::new() };
         for line in std::fs::read_to_string(operations).unwrap().replace("{shop}:", "").lines() {
@@ -46,7 +46,7 @@ impl<'a> Sagas<'a> {
         sagas
     }
 
-    /// Sets money and units aside, and takes them only if all of it could be had.
+    /// Reserves money and units, and takes them only if all could be reserved.
     fn invoice(&mut self, id: &str, lines: &[Vec<String>]) {
         let steps: Vec<Step> = lines.iter().enumerate().map(|(at, line)| Step::of(id, at, line)).collect();
         let begun = self.send(&steps.iter().map(|step| step.begin.clone()).collect::<Vec<_>>());
@@ -76,12 +76,12 @@ impl<'a> Sagas<'a> {
         replies
     }
 
-    /// Every invoice came to what was reckoned; each was refused by the line that must refuse it.
+    /// Every invoice had the calculated result; each refused one was refused by the expected line.
     pub fn compare(&self, day: &Day) {
         assert_eq!(self.fates, day.fates);
     }
 
-    /// Everything that was done is asked once more, under its id: the same answers, nothing is done.
+    /// Repeats every applied command under its id: the answers are the same, and nothing changes.
     pub fn ask_again(&mut self) {
         for some in self.done.chunks(1_000) {
             let commands: Vec<Vec<String>> = some.iter().map(|(command, _)| command.clone()).collect();
@@ -93,7 +93,7 @@ impl<'a> Sagas<'a> {
 }
 
 impl Step {
-    /// What a line of a batch becomes.
+    /// The step for a line of a batch.
     fn of(invoice: &str, at: usize, line: &[String]) -> Self {
         let part = format!("{invoice}-{at}");
         let named = |verb: &str, command: &[&str]| {
@@ -124,7 +124,7 @@ fn with_id(mut command: Vec<String>, id: &str) -> Vec<String> {
     command
 }
 
-/// The codes that an invoice may be refused with.
+/// The codes with which an invoice may be refused.
 fn word(code: &str) -> &'static str {
     let known = ["INSUFFICIENT_FUNDS", "INSUFFICIENT_STOCK", "SOLD_OUT"];
     known.into_iter().find(|known| *known == code).unwrap_or_else(|| panic!("refused with {code}"))

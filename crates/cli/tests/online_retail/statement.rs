@@ -1,4 +1,5 @@
-//! The day as an accountant asks a database for it: revenue by customer and units by item, by plain SQL.
+//! The day in the database, as an accountant would query it: revenue by customer and units by item, in plain
+//! SQL.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,16 +10,16 @@ use crate::reckoning::{Day, reckon};
 use crate::support::Server;
 use crate::{TAG, account, operations, sku};
 
-/// What each customer paid. What came in before the shop opened, and what was given back, are credits.
+/// The payments of each customer. Deposits before the shop opened, and refunds, are credits.
 const REVENUE: &str = "SELECT account_id, SUM(-amount) FROM entries WHERE kind = 'debit' GROUP BY account_id";
 
-/// What was given back: every credit but the ones of the morning.
+/// The refunds: every credit except the deposits of the morning.
 const REFUNDS: &str = "SELECT 'all', COALESCE(SUM(amount), 0) FROM entries WHERE kind = 'credit' AND operation_id NOT LIKE '%:%'";
 
-/// How many units each item sold, less those that came back.
+/// How many units each item sold, minus returns.
 const UNITS: &str = "SELECT sku, SUM(quantity - returned) FROM receipts GROUP BY sku";
 
-/// Plays a day with its log flowing into a database, and compares what that says.
+/// Runs a day with its log projected into a database, and compares the database.
 pub fn check(csv: &str, database: &Database, options: &[&str]) -> String {
     let day = reckon(csv);
     let folder = tempfile::tempdir().unwrap();

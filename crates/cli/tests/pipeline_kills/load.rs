@@ -1,4 +1,4 @@
-//! A caller that never gives up: what is not answered is sent again under the same id.
+//! A caller that never gives up: it resends unanswered commands under the same id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use scarce_client::Client;
 
-/// How many accounts and items there are.
+/// The number of accounts and of items.
 pub const ACCOUNTS: u64 = 12;
 
-/// How many commands are sent at once.
+/// How many commands to send at once.
 const BATCH: usize = 50;
 
-/// Numbers that look drawn by chance, the same for the same seed.
+/// Pseudorandom numbers, the same for the same seed.
 pub struct Dice(u64);
 
 impl Dice {
@@ -32,14 +32,14 @@ impl Dice {
     }
 }
 
-/// What the caller counts while it runs.
+/// The caller's counts while it runs.
 #[derive(Debug, Default)]
 pub struct Told {
     pub answered: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// The answer to each id, as a text: whether it was applied, or the code of its refusal.
+/// The answer to each id as text: applied, or the code of its refusal.
 pub type Acknowledged = BTreeMap<String, String>;
 
 /// The caller.
@@ -60,7 +60,7 @@ impl Load {
         &self.told
     }
 
-    /// Ends the calls, and gives what was answered.
+    /// Stops the caller and returns the answers.
     pub fn finish(self) -> Acknowledged {
         self.told.is_over.store(true, Ordering::Relaxed);
         self.thread.join().expect("the caller ends")
@@ -100,7 +100,7 @@ fn line(dice: &mut Dice) -> String {
     let (account, amount) = (dice.below(ACCOUNTS), dice.below(500) + 1);
     match dice.below(5) {
         0 => format!("ACCOUNT.CREDIT account-{account} {amount}"),
-        // Some are refused, and that is remembered too.
+        // Some are refused, and the refusals are remembered too.
         1 => format!("ACCOUNT.DEBIT account-{account} {}", amount * 40),
         2 => format!("ACCOUNT.DEBIT account-{account} {amount}"),
         3 => format!("STOCK.TAKE sku-{account} {} user-{amount}", dice.below(3) + 1),
@@ -108,7 +108,7 @@ fn line(dice: &mut Dice) -> String {
     }
 }
 
-/// Sends lines until each is answered for good.
+/// Resends lines until each has a final answer.
 fn send(
     address: &str,
     client: &mut Option<Client>,
@@ -127,7 +127,7 @@ fn send(
             (its, answers)
         });
         let Some((its, Ok(answers))) = answers else {
-            // It is being started again.
+            // The server is being restarted.
             std::thread::park_timeout(Duration::from_millis(20));
             continue;
         };
@@ -142,7 +142,7 @@ fn send(
     }
 }
 
-/// What an answer comes to; nothing where it is an error, after which one asks again.
+/// The outcome in an answer; `None` for an error, after which the caller retries.
 fn outcome(answer: &Value) -> Option<String> {
     let Value::Array(values) = answer else { return None };
     match values.as_slice() {

@@ -1,7 +1,7 @@
-//! Kills the server, its database and its broker again and again while commands come in, and looks whether each
-//! event is in SQL exactly once and in the topic in order, and whether the lag goes away by itself.
+//! Kills the server, its database and its broker repeatedly under load, and checks that each event is in SQL
+//! exactly once and in the topic in order, and that the lag disappears by itself.
 //!
-//! `SCARCE_KILLS` sets how often each part is killed (4 by default), `SCARCE_SEED` when.
+//! `SCARCE_KILLS` sets how often each part is killed (4 by default), `SCARCE_SEED` the order.
 
 #![allow(clippy::print_stdout, reason = "what repeats a run belongs to its output")]
 
@@ -22,20 +22,20 @@ use scarce_client::{Client, integer};
 use scarce_launch::{Kafka, KafkaOptions};
 use support::{PATIENCE, Server, wait_until};
 
-/// How many commands are answered between two deeds.
+/// The number of commands answered between two kills.
 const COMMANDS_BETWEEN: u64 = 1_500;
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Waits until so many more commands were answered.
+/// Waits until that many more commands were answered.
 fn let_pass(told: &Told, commands: u64) {
     let before = told.answered.load(Ordering::Relaxed);
     wait_until("more commands are answered", || told.answered.load(Ordering::Relaxed) >= before + commands);
 }
 
-/// What is killed.
+/// What to kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
     Server,
@@ -78,7 +78,7 @@ impl Stage {
         self.server = Server::start_at(self.folder.path(), &self.address, &options);
     }
 
-    /// Kills one part, lets commands pass while it is gone where they can, and starts it again.
+    /// Kills one part, waits for further commands if they are possible without it, and restarts it.
     fn kill(&mut self, victim: Victim, told: &Told) {
         match victim {
             Victim::Server => {
@@ -98,7 +98,7 @@ impl Stage {
         }
     }
 
-    /// Waits until no consumer has anything before it; otherwise says what is wrong with them.
+    /// Waits until no consumer lags; otherwise reports their problems.
     fn wait_until_drained(&self) {
         let begun = Instant::now();
         while !self.has_drained() {
@@ -108,7 +108,7 @@ impl Stage {
         }
     }
 
-    /// Whether no consumer has anything before it.
+    /// Whether no consumer lags.
     fn has_drained(&self) -> bool {
         let Ok(mut client) = Client::connect(&self.address, None) else { return false };
         let Ok(redis::Value::Array(rows)) = client.call(&["CONSUMER", "LIST"]) else { return false };
@@ -121,7 +121,7 @@ impl Stage {
     }
 }
 
-/// Every part so many times, in an order that the dice decide.
+/// Every part `kills` times, in random order.
 fn victims(database_too: bool, kills: u64, dice: &mut load::Dice) -> Vec<Victim> {
     let parts = [Victim::Server, Victim::Broker, Victim::Database];
     let parts = parts.into_iter().filter(|part| database_too || *part != Victim::Database);
@@ -133,7 +133,7 @@ fn victims(database_too: bool, kills: u64, dice: &mut load::Dice) -> Vec<Victim>
     victims
 }
 
-/// Kills every part so many times, in an order that a seed decides.
+/// Kills every part that often, in an order determined by a seed.
 fn play(database: Database) {
     let (kills, seed) = (setting("SCARCE_KILLS", 4), setting("SCARCE_SEED", 1));
     println!("SCARCE_KILLS={kills} SCARCE_SEED={seed} repeats this run");

@@ -1,4 +1,4 @@
-//! What must be in the database in the end.
+//! The expected content of the database at the end.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use scarce_client::{Client, integer};
 use crate::database::Database;
 use crate::load::{ACCOUNTS, Acknowledged};
 
-/// Holds the tables against the engine, and against what callers were told.
+/// Compares the tables with the engine, and with what callers were told.
 pub fn compare(database: &Database, client: &mut Client, acknowledged: &Acknowledged) {
     let balances = database.figures("SELECT account_id, balance FROM accounts");
     let summed = database.figures("SELECT account_id, SUM(amount) FROM entries GROUP BY account_id");
@@ -33,7 +33,7 @@ pub fn compare(database: &Database, client: &mut Client, acknowledged: &Acknowle
     assert_eq!(by_id.len(), acknowledged.len(), "nothing is there that nobody asked for");
 }
 
-/// A figure of an answer that has names, as RESP2 gives them: by turns.
+/// A named number in an answer; RESP2 lists names and values alternately.
 fn figure(client: &mut Client, words: &[&str], name: &str) -> i64 {
     let answer = client.call(words).expect("an answer");
     let Value::Array(values) = &answer else { panic!("{answer:?}") };

@@ -1,4 +1,4 @@
-//! The topic of events: everything, in order, each at least once.
+//! The topic of events: complete, in order, each event at least once.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use rdkafka::message::Message;
 use redis::Value;
 use scarce_client::{Client, integer};
 
-/// How long a message may take to come.
+/// How long to wait for a message.
 const POLL: Duration = Duration::from_millis(200);
 
-/// The first time that each sequence of a partition was seen must come after that of the one before.
+/// Each sequence of a partition must first appear after the one before it.
 #[derive(Default)]
 struct Seen {
     last: BTreeMap<i64, u64>,
@@ -30,7 +30,7 @@ impl Seen {
     }
 }
 
-/// Reads the topic from its beginning, and holds it against the server's log.
+/// Reads the topic from its beginning, and compares it with the server's log.
 pub fn check(brokers: &str, client: &mut Client) {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", brokers).set("group.id", "check");
@@ -53,7 +53,7 @@ pub fn check(brokers: &str, client: &mut Client) {
     println!("{through:?} events in the topic, {} of them more than once", seen.repeats);
 }
 
-/// The last sequence of a partition, by what a consumer that has all has confirmed.
+/// The last sequence of a partition, according to a consumer without lag.
 fn last_sequence(client: &mut Client, partition: i64) -> u64 {
     let Ok(Value::Array(rows)) = client.call(&["CONSUMER", "LIST"]) else { panic!("no consumers") };
     let of = |row: &Value| match row {
