@@ -1,4 +1,4 @@
-//! `scarce bench` against a real server: what it asks, what it counts, what it leaves alone.
+//! `scarce bench` against a real server: its requests, its counts, and what it leaves untouched.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -64,7 +64,7 @@ fn ids_are_all_different_and_rates_are_kept_by_count() {
     for _ in 0..2 {
         let report = report(&bench(&server, &options));
         assert_eq!((&report["operations"], &report["rate"]), (&json!(500), &json!(5000)));
-        // 500 commands at 5 000 a second are not all due before so long.
+        // 500 commands at 5 000 a second take at least this long.
         assert!(report["seconds"].as_f64().unwrap() > 0.099, "{report}");
     }
     server.stop();

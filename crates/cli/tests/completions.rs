@@ -1,4 +1,4 @@
-//! `scarce completions` and `scarce man`: nothing of the command line is missing in them.
+//! `scarce completions` and `scarce man` cover the whole command line.
 
 mod support;
 
@@ -10,7 +10,7 @@ use scarce::Arguments;
 use support::{said, scarce_in};
 use tempfile::TempDir;
 
-/// The names of a command and of all below, as `scarce-journal-verify`.
+/// The names of a command and all its subcommands, such as `scarce-journal-verify`.
 fn names(command: &clap::Command, lead: &str) -> Vec<String> {
     let name = if lead.is_empty() {
         command.get_name().to_owned()

@@ -1,5 +1,5 @@
-//! The conformance tables, played against the real binary over RESP: every scenario ends with a
-//! restart, by turns a clean one and one by SIGKILL.
+//! Runs the conformance tables against the real binary over RESP: every scenario ends with a restart,
+//! alternately a clean one and one by SIGKILL.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{Server, playing, redis_server};
 use tempfile::TempDir;
 
 struct RespTarget {
-    /// Where the engine keeps everything, and how many scenarios were there: each has keys of its own.
+    /// The engine's Redis, and the number of scenarios so far: each has its own keys.
     redis: Option<(RedisServer, u64)>,
     setup: Setup,
     data: TempDir,
@@ -74,7 +74,7 @@ impl RespTarget {
     }
 }
 
-/// A value as outcomes show it.
+/// A value in the text form of outcomes.
 fn shown(value: &Value) -> String {
     match value {
         Value::Nil => "-".to_owned(),
@@ -88,7 +88,7 @@ fn outcome(code: &str, facts: &[Value]) -> String {
     facts.iter().fold(code.to_owned(), |line, fact| format!("{line} {}", shown(fact)))
 }
 
-/// An error of the server as the outcome that it stands for.
+/// The outcome that an error of the server stands for.
 fn error(code: &str, details: &str) -> String {
     if code == "OVERLOADED" {
         let queue = details.split('\'').nth(1).unwrap_or_default();
@@ -101,7 +101,7 @@ fn error(code: &str, details: &str) -> String {
     if problem.starts_with("INVALID") { problem.to_owned() } else { format!("INVALID {problem}") }
 }
 
-/// Whether an answer is a refusal: nought and a code word in front.
+/// Whether an answer is a refusal: 0 and a code first.
 fn refused(values: &[Value]) -> Option<(Code, &[Value])> {
     let [Value::Int(0), word, facts @ ..] = values else { return None };
     Some((Code::from_word(&text(word)?)?, facts))
@@ -126,7 +126,7 @@ fn answer(words: &[&str], value: &Value) -> String {
     }
 }
 
-/// The answers to a batch's lines as the one outcome of the batch.
+/// Combines the answers to a batch's lines into the outcome of the batch.
 fn batch_answer(lines: &[Value]) -> String {
     let refusals: Vec<_> = lines
         .iter()
@@ -199,7 +199,7 @@ impl Target for RespTarget {
         for (at, answer) in queued.iter().enumerate() {
             if let Value::ServerError(problem) = answer {
                 let text = error(problem.code(), problem.details().unwrap_or_default());
-                // What is no command of a batch is refused while it is queued, not when it is decided.
+                // A command that cannot be part of a batch is refused when queued, not when decided.
                 let misplaced = text.contains("cannot be part of an atomic batch");
                 return if misplaced { format!("BATCH_REFUSED {} {text}", at + 1 - first) } else { text };
             }
@@ -214,7 +214,7 @@ impl Target for RespTarget {
     fn dry_run(&mut self, batch: Option<BatchHead<'_>>, lines: &[Vec<&str>]) -> Option<String> {
         let (None, [words]) = (batch, lines) else { return None };
         let value = self.call(&[&["DRYRUN"], words.as_slice()].concat());
-        // What is no command is told apart by the real one.
+        // The real command shows whether it exists.
         if matches!(value, Value::ServerError(_)) { None } else { Some(answer(words, &value)) }
     }
 

@@ -1,4 +1,4 @@
-//! `scarce journal`, `scarce snapshot` and `scarce restore` on what a real server left, or is leaving.
+//! `scarce journal`, `scarce snapshot` and `scarce restore` on the data of a real server, stopped or running.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -36,7 +36,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Some of everything, much of it in one batch, so that frames hold several entries.
+/// A bit of everything, much of it in one batch, so that frames contain several entries.
 fn work(client: &mut Client, round: u64) {
     let mut packed = Vec::new();
     let mut count = 0;
@@ -60,7 +60,7 @@ fn work(client: &mut Client, round: u64) {
     }
 }
 
-/// The state's digest at each sequence at which an entry ends, folded by nothing but the state machine.
+/// The state's digest at the last sequence of each entry, folded with the state machine alone.
 fn digests(data: &Path, partition: u32) -> BTreeMap<u64, String> {
     let deployment = Deployment::load(&FileStorage::open_read_only(data).unwrap()).unwrap().unwrap();
     let storage = FileStorage::open_read_only(data.join(partition_directory(partition))).unwrap();
@@ -85,7 +85,7 @@ fn copy(from: &Path, to: &Path) -> PathBuf {
     to.to_owned()
 }
 
-/// A data directory that a server has left.
+/// The data directory of a stopped server.
 fn left_behind(options: &[&str], rounds: u64) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&folder.path().join("data"), options);
@@ -157,7 +157,7 @@ fn a_running_server_is_looked_at_without_being_disturbed() {
         })
         .collect();
     assert!(durable.windows(2).all(|pair| pair[0]["sequence"].as_u64() < pair[1]["sequence"].as_u64()));
-    // Once the server is idle it says how far all is synced, and then everything may be shown.
+    // An idle server records up to where everything is synced, and then everything may be shown.
     let last = durable[durable.len() - 1]["sequence"].as_u64().unwrap();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while rows(&run(&["journal", "export"], &data)).len() as u64 != last {
@@ -246,7 +246,7 @@ fn any_sequence_is_restored_and_served() {
         assert_eq!((&verified["sequence"], &verified["digest"]), (&row["sequence"], &row["digest"]));
     }
     assert_eq!(std::fs::read(support::first_segment(&data)).unwrap(), before);
-    // One of them is served, and goes on under an epoch that nobody has seen.
+    // A server runs on one of them and continues in a new epoch.
     let middle = *digests.keys().nth(digests.len() / 2).unwrap();
     let new = folder.path().join(format!("new-{middle}"));
     let server = Server::start(&new, &[]);
@@ -324,7 +324,7 @@ fn what_lies_before_damage_is_restored() {
     let digests = digests(&data, 0);
     let path = support::first_segment(&data);
     let mut bytes = std::fs::read(&path).unwrap();
-    // In the second half of what was written; the frames behind say that it was durable.
+    // In the second half of the written data; later frames show that it was durable.
     let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
     bytes[4_096 + (end - 4_096) / 2] ^= 0xff;
     std::fs::write(&path, &bytes).unwrap();
@@ -342,7 +342,7 @@ fn what_lies_before_damage_is_restored() {
     );
 }
 
-/// Some megabytes of journal without ids, so that segments may go.
+/// Some megabytes of journal without ids, so that segments can be deleted.
 fn much_work(client: &mut Client, rounds: u64) {
     let mut packed = Vec::new();
     (0..1_000).for_each(|_| pack(&["ACCOUNT.CREDIT", "alice", "1"], &mut packed));

@@ -1,5 +1,5 @@
-//! Webhooks and settlement by the program alone: a signed event at a receiver, a packet on an account, what is said
-//! where something is missing.
+//! Webhooks and settlement with the binary alone: a signed event at a receiver, a packet on an account, and
+//! the errors when something is missing.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -21,13 +21,13 @@ use support::{Server, json_lines, redis_server, refused_start, scarce, serve};
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A request that came.
+/// A received request.
 struct Came {
     headers: BTreeMap<String, String>,
     body: Vec<u8>,
 }
 
-/// A receiver that answers the statuses in their order, and 200 from then on. Gives its address and what comes.
+/// A receiver that answers with the statuses in order, then with 200. Returns its address and the requests.
 fn receiver(statuses: &'static [u16]) -> (String, mpsc::Receiver<Came>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -57,7 +57,7 @@ fn receiver(statuses: &'static [u16]) -> (String, mpsc::Receiver<Came>) {
     (url, came)
 }
 
-/// Whether a message was signed with a secret, by nothing of the server's.
+/// Whether a message was signed with a secret, verified without the server's code.
 fn is_genuine(secret: &str, came: &Came) -> bool {
     let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();

@@ -1,4 +1,4 @@
-//! `scarce doctor` on directories and ports as they may be found, with real servers.
+//! `scarce doctor` on various directories and ports, with real servers.
 
 mod support;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use support::{Server, first_segment, json_lines, said, scarce_in};
 use tempfile::TempDir;
 
-/// The exit code and what was found, by name.
+/// The exit code and the findings.
 fn doctor(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<Value>) {
     let words = [&["doctor", "--json"], words].concat();
     let (code, stdout, stderr) = said(&mut scarce_in(folder, &words));
@@ -24,7 +24,7 @@ fn found<'a>(findings: &'a [Value], name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no {name}: {findings:?}"))
 }
 
-/// Everything in a directory, with sizes and times of change.
+/// All files of a directory, with sizes and modification times.
 fn contents(directory: &Path) -> Vec<(PathBuf, u64, std::time::SystemTime)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).expect("a directory") {
@@ -71,7 +71,7 @@ fn a_running_server_is_recognized() {
     assert_eq!(found(&findings, "deployment")["figures"]["partitions"], 2);
     assert!(found(&findings, "files")["figures"]["journal_files"].as_u64() >= Some(2));
     assert_eq!(found(&findings, "clock and log")["status"], "ok");
-    // The same server, seen from another data directory, is in the way.
+    // Seen from another data directory, the same server blocks the ports.
     let (code, findings) =
         doctor(folder.path(), &["--resp", &server.address, "--http", "off", "--data", "other"]);
     assert_eq!(code, Some(0), "{findings:?}");

@@ -1,4 +1,4 @@
-//! `scarce explain` as its callers see it.
+//! `scarce explain` as users see it.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod support;
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use support::scarce;
 
-/// Exit code, stdout and stderr under a locale that variables set.
+/// Exit code, stdout and stderr with locale variables.
 fn explain(arguments: &[&str], locale: &[(&str, &str)]) -> (Option<i32>, String, String) {
     let mut command = scarce();
     for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
@@ -122,7 +122,7 @@ fn json_says_the_same() {
 #[test]
 fn a_reader_who_has_enough_is_no_failure() {
     let mut child = scarce().arg("explain").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Nobody reads what does not fit into the pipe any more.
+    // The pipe's buffer is too small, and the reader is gone.
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -1,4 +1,4 @@
-//! Histories over HTTP and by `scarce history`: read from the database that the log is projected into.
+//! Histories over HTTP and with `scarce history`: read from the database into which the log is projected.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! `scarce import` as its callers see it: what is said of bad lines, how it ends, how it goes on.
+//! `scarce import` as users see it: messages about bad lines, how it ends, how it resumes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/importing.rs"]

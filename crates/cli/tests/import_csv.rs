@@ -154,7 +154,7 @@ fn bad_rows_are_told_by_line_and_column_and_the_good_ones_done() {
         bench.bad_lines("rows.csv.bad-lines.csv"),
         expected.map(|(line, name)| (line, name.to_owned()))
     );
-    // A run of a corrected file leaves no bad lines lying about.
+    // Importing a corrected file leaves no stale file of bad lines.
     bench.write("rows.csv", "command,id,account,amount\nACCOUNT.CREDIT,z2,alice,5\n");
     let said = ended(&bench.import(&file, &[]), 0);
     assert_eq!((&said["amounts"], &said["bad_lines_file"]), (&json!({"*": "minor units"}), &Value::Null));
@@ -205,7 +205,7 @@ fn balances_are_brought_in_once_however_often_the_file_is_run() {
         assert_eq!(figures, [1_221, 50_000_000, 0, 0, 7].map(Some));
     }
     assert_eq!(bench.account("empty", "overdraft"), Some(300));
-    // Another order and another spelling of the same rows are the same.
+    // The same rows in another order and spelling count as the same.
     let file = bench.write("other.csv", "amount,account,asset\n0.50,bob,BTC\n12.210,alice,EUR\n");
     let said = ended(&bench.preload("balances", &file, &options), 0);
     assert_eq!((&said["applied"], bench.account("alice", "balance")), (&json!(2), Some(1_221)));
@@ -230,7 +230,7 @@ fn existing_accounts_are_credited_where_asked_if_the_asset_is_theirs() {
         let figures = ["euro", "pound", "new"].map(|account| bench.account(account, "balance"));
         assert_eq!(figures, [11, 0, 5].map(Some));
     }
-    // Under the name of a run each line counts for itself.
+    // With a run name, each line counts separately.
     let options = [&options[..], &["--run", "second"]].concat();
     for _ in 0..2 {
         let said = ended(&bench.preload("balances", &file, &options), 1);
@@ -266,7 +266,7 @@ fn an_interrupted_import_says_how_to_go_on() {
     let mut input = importing.stdin.take().unwrap();
     let content = "command,sku,quantity,owner\nSTOCK.CREATE,s,9,\nSTOCK.TAKE,s,1,o\nSTOCK.TAKE,s,2,o\n";
     let (first, second) = content.split_at(content.len() - "STOCK.TAKE,s,2,o\n".len());
-    // The half line that is there when the signal comes must not be taken for a whole.
+    // The incomplete line at the time of the signal must not be taken for a complete one.
     input.write_all(first.as_bytes()).unwrap();
     input.write_all(&second.as_bytes()[..second.len() - 4]).unwrap();
     wait_until("the first lines were done", || bench.item("s", "sold") == Some(1));

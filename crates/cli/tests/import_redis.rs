@@ -1,4 +1,4 @@
-//! `scarce import --engine redis`: straight into a Redis, as a server before it would have done.
+//! `scarce import --engine redis`: directly into a Redis, with the same result as through a server.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "support/importing.rs"]
@@ -28,14 +28,14 @@ fn operations() -> String {
     lines.join("\n")
 }
 
-/// `scarce import` with everything kept in a Redis.
+/// `scarce import` with all state in a Redis.
 fn import(redis: &Redis, words: &[&str]) -> Command {
     let mut all =
         vec!["import", "--json", "--engine", "redis", "--partitions", "4", "--redis-prefix", "day:"];
     let url = redis.url();
     all.extend(["--redis-url", &url]);
     all.extend(words);
-    // What stands behind a subcommand's name is that subcommand's.
+    // Options after a subcommand's name belong to the subcommand.
     if let Some(at) = words.iter().position(|word| ["balances", "stock"].contains(word)) {
         let name = all.remove(all.len() - words.len() + at);
         all.insert(1, name);
@@ -72,7 +72,7 @@ fn the_second_run_is_told_what_the_first_was() {
     }
     assert_eq!(outcomes(&results[0]), outcomes(&results[1]));
     assert_eq!(lengths[0], lengths[1], "the second run has logged nothing");
-    // A server before the same Redis shows what was brought in.
+    // A server on the same Redis shows the imported data.
     let url = redis.url();
     let options = ["--engine", "redis", "--redis-url", &url, "--redis-prefix", "day:", "--partitions", "4"];
     let server = Server::start(folder.path(), &options);
@@ -96,7 +96,7 @@ fn balances_come_in_once_behind_a_password() {
     let words = [&words[..], &[file.to_str().unwrap()]].concat();
     let first = summary(&run(&mut import(&redis, &words), 0));
     assert_eq!((&first["applied"], &first["existing"]), (&2.into(), &0.into()), "{first}");
-    // The ids are made of the rows, and are known: the first answers again.
+    // The ids derive from the rows and are known: the original answers come again.
     let again = summary(&run(&mut import(&redis, &words), 0));
     assert_eq!((&again["applied"], &again["existing"]), (&2.into(), &0.into()), "{again}");
     let url = redis.url();

@@ -1,4 +1,5 @@
-//! Kafka by the program alone: commands in, events out, from there into a database, dead letters and their mending.
+//! Kafka with the binary alone: commands in, events out, from there into a database, dead letters and their
+//! repair.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -23,7 +24,7 @@ fn run(words: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// Sends commands as any client of Kafka does.
+/// Sends commands like any Kafka client.
 fn send(kafka: &Kafka, commands: &[String]) {
     let producer: BaseProducer =
         ClientConfig::new().set("bootstrap.servers", kafka.brokers()).create().unwrap();
@@ -71,7 +72,7 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     server.wait_until_drained();
     mend(&brokers, &server);
     server.wait_until_drained();
-    // Another machine's database, which no server writes into.
+    // Another machine's database, into which no server writes.
     for database in [Database::sqlite(), Database::postgres()] {
         let follow = ["projection", "follow", "--once", "--kafka", &brokers, "--sql", database.url()];
         let (code, _, said) = run(&follow);
@@ -81,14 +82,14 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
         assert_eq!(balances, expected.into());
         let summed = database.figures("SELECT account_id, SUM(amount) FROM entries GROUP BY account_id");
         assert_eq!(balances, summed);
-        // Once more changes nothing: all of it is there.
+        // A second run changes nothing: everything is there.
         assert_eq!(run(&follow).0, Some(0));
         assert_eq!(database.figures("SELECT 'all', COUNT(*) FROM entries")["all"], 301);
     }
     server.stop();
 }
 
-/// The one command with a mistake, found and mended.
+/// Finds and repairs the one invalid command.
 fn mend(brokers: &str, server: &Server) {
     let (code, listed, _) = run(&["dead-letters", "list", "--json", "--kafka", brokers]);
     assert_eq!(code, Some(0));

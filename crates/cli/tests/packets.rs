@@ -1,4 +1,4 @@
-//! `scarce packets` by itself, and against campaigns of a real server.
+//! `scarce packets` alone, and with campaigns of a real server.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn json(command: &mut Command) -> (Option<i32>, Value) {
     (code, parsed.unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}")))
 }
 
-/// `packets verify` of the first vector of the reference, with more words.
+/// `packets verify` with the first test vector of the reference, and additional arguments.
 fn verify(words: &[&str]) -> Command {
     let plan =
         ["verify", "--seed", ZEROS, "--total", "10000", "--count", "10", "--method", "DOUBLE_MEAN", "--json"];
@@ -97,7 +97,7 @@ fn verify_campaign(server: &Server, name: &str) -> Command {
     packets(&["verify", "--campaign", name, "--resp", &server.address, "--json"])
 }
 
-/// Claims packets and answers their amounts.
+/// Claims packets and returns their amounts.
 fn claim(client: &mut Client, campaign: &str, users: std::ops::Range<u32>) -> Vec<i64> {
     let claim = |user: u32| {
         let answer = client.call(&["PACKET.CLAIM", campaign, &format!("user-{user}")]).expect("an answer");
@@ -124,7 +124,7 @@ fn a_campaign_of_a_running_server_is_verified_from_its_log() {
         (&found["min"], &found["max"], &found["method"]),
         (&100.into(), &9000.into(), &"DOUBLE_MEAN".into())
     );
-    // The same cut is had without any server.
+    // The same cut is reproducible without a server.
     let seed = text(&closed[4]).unwrap();
     let words =
         ["plan", "100000", "40", "--min", "100", "--max", "9000", "--seed", &seed, "--amounts", "--json"];

@@ -1,6 +1,6 @@
-//! Servers before a Redis whose slots move and whose primary fails, while callers at both ports take units and
-//! ask again until they are answered: no unit is given twice, none is lost, and what is not known is said to
-//! be unknown.
+//! Servers on a Redis whose slots move and whose primary fails, while callers at both ports take units and
+//! retry until they are answered: no unit is sold twice, none is lost, and unknown results are reported as
+//! unknown.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -19,13 +19,13 @@ use scarce_launch::{Cluster, Options, Sentinels};
 use serde_json::json;
 use support::{Http, Server};
 
-/// How many units there are: more than anybody can take meanwhile.
+/// The number of units: more than anyone can take during the test.
 const UNITS: &str = "100000000";
 
-/// How many callers there are at each port of each server.
+/// The number of callers at each port of each server.
 const CALLERS: u64 = 2;
 
-/// How long a command may go without an answer.
+/// The timeout for the answer to a command.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What the callers were told.
@@ -63,7 +63,7 @@ impl Told {
         std::thread::park_timeout(Duration::from_millis(10));
     }
 
-    /// Asks with ever new ids, each until it is answered by `ask`: a unit, or the word of a failure.
+    /// Sends requests with new ids, each until `ask` returns an answer: a unit, or the code of a failure.
     fn call(&self, name: &str, mut ask: impl FnMut(&str) -> Result<u64, String>) {
         for at in 0_u64.. {
             if self.stop.load(Ordering::Relaxed) {
@@ -105,7 +105,7 @@ fn take_by_http(server: &Server, told: &Told, name: &str) {
     });
 }
 
-/// Lets callers take units at both ports of all servers while something is done.
+/// Runs callers at both ports of all servers during an action.
 fn during(servers: &[Server], act: impl FnOnce(&Told)) -> Told {
     let told = Told::default();
     std::thread::scope(|scope| {
@@ -127,7 +127,7 @@ fn create(server: &Server) {
     assert!(matches!(created, Value::Array(_)), "{created:?}");
 }
 
-/// The servers count as many units as the callers have, and the receipts say so too.
+/// The servers count as many units as the callers have, and the receipts agree.
 fn check(server: &Server, told: &Told) {
     let taken = told.units.lock().unwrap().len() as u64;
     let shown = Http::connect(&server.http).get("/v1/stock/sku").json();
@@ -170,7 +170,7 @@ fn a_failover_loses_nothing_that_replicas_had_to_have() {
         told.wait_for_more();
         group.servers[former].kill().unwrap();
         group.wait_for_failover(former).unwrap();
-        // The former one comes back as the replica that answers must wait for from now on.
+        // The former primary returns as the replica that answers must wait for from now on.
         group.servers[former].restart().unwrap();
         let begun = Instant::now();
         let mut client = servers[0].connect();

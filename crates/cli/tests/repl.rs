@@ -19,7 +19,7 @@ fn repl(address: &str, words: &[&str]) -> Command {
     command
 }
 
-/// What a script on stdin comes to.
+/// Runs a script on stdin.
 fn script(address: &str, text: &str) -> (Option<i32>, String, String) {
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(text.as_bytes()).expect("written");
@@ -112,7 +112,7 @@ fn help_and_explanations_need_no_server() {
     assert_eq!(stderr.matches("cannot reach 127.0.0.1:1").count(), 1, "it ends with the first: {stderr}");
 }
 
-/// A script whose lines are sent while the test looks on.
+/// A script whose lines are sent while the test observes the output.
 struct Slow {
     child: std::process::Child,
     stdout: std::io::BufReader<std::process::ChildStdout>,
@@ -195,7 +195,7 @@ fn at_a_terminal_tab_completes_hints_are_shown_and_the_prompt_tells_of_the_batch
     terminal.expect(&format!("{}> ", server.address));
     terminal.send("AUTH opensesame\r");
     terminal.expect("error");
-    // Pasted lines are run one after the other.
+    // Pasted lines run one after the other.
     terminal.send("\u{1b}[200~STOCK.TAKE sku 1 a\rSTOCK.TAKE sku 2 b\u{1b}[201~");
     terminal.expect("STOCK.TAKE sku 2 b");
     terminal.send("\r");

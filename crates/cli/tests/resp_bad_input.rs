@@ -1,12 +1,12 @@
-//! What no client sends, or only to do harm: the server says what is wrong where it can, changes
-//! nothing, and goes on serving everybody else.
+//! Bad and hostile input to the RESP port: the server says what is wrong if it can, changes nothing, and
+//! continues to serve everyone else.
 
 mod support;
 
 use support::{Server, Socket, frame};
 use tempfile::TempDir;
 
-/// What is sent, and what the error must say: the argument and what is wrong with it.
+/// The input, and what the error must contain: the argument and the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("STOCK.TAKE", "sku is missing"),
     ("STOCK.TAKE sku", "quantity is missing"),
@@ -47,7 +47,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("PACKET.CREATE c USD PLAN 10 3 UNEVEN", "method must be one of EVEN|DOUBLE_MEAN|LINE_CUT"),
 ];
 
-/// The words of a line, in which `_` stands for the empty word.
+/// The words of a line; `_` stands for the empty word.
 fn words(line: &str) -> Vec<&str> {
     line.split(' ').map(|word| if word == "_" { "" } else { word }).collect()
 }
@@ -73,7 +73,7 @@ fn a_malformed_argument_is_named_with_the_usage() {
     assert_eq!(socket.call(&["DIGEST"]), before);
 }
 
-/// Sends a batch of one line behind an option, and gives the answers to the option and to `EXEC`.
+/// Sends a batch of one line after an option, and returns the answers to the option and to `EXEC`.
 fn batch(socket: &mut Socket, option: &str) -> (String, String) {
     assert_eq!(socket.call(&["MULTI"]), "OK");
     let queued = socket.call(&words(option));

@@ -1,4 +1,4 @@
-//! What one caller may take: no more than its share of time, memory and threads, however it asks.
+//! What one caller may consume: no more than its share of time, memory and threads, whatever it sends.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -39,7 +39,7 @@ fn a_flood_that_asks_for_nothing_delays_nobody() {
         }
     });
     let mut other = server.socket();
-    // Whoever is crowded out for good runs into the patience of its socket.
+    // A starved caller runs into its socket timeout.
     for _ in 0..100 {
         assert_eq!(other.call(&["PING"]), "PONG");
     }
@@ -103,7 +103,7 @@ fn a_pipeline_of_long_questions_delays_nobody() {
     let mut asking = TcpStream::connect(&server.address).unwrap();
     asking.write_all(&frame(&["DIGEST"]).repeat(100)).unwrap();
     assert_eq!(server.socket().call(&["PING"]), "PONG");
-    // Each answer has one row of three values. Not all can be there yet when the other one was served.
+    // Each answer has one row of three values. They cannot all have arrived when the other caller was served.
     asking.set_nonblocking(true).unwrap();
     let mut answered = Vec::new();
     let ended = asking.read_to_end(&mut answered);

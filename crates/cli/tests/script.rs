@@ -1,4 +1,4 @@
-//! `scarce script`: a script of one's own, loaded, listed and run on a real Redis.
+//! `scarce script`: a user's script, loaded, listed and run on a real Redis.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! `scarce serve --engine redis`: the same answers through the same ports, with everything kept in a
-//! Redis that several servers may share.
+//! `scarce serve --engine redis`: the same answers on the same ports, with all state in a Redis that several
+//! servers may share.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use scarce_launch::Server as RedisServer;
 use support::{Http, Server, redis_server, refused_start, scarce};
 use tempfile::TempDir;
 
-/// A server before that Redis; its data directory must stay empty.
+/// A server on that Redis; its data directory must stay empty.
 fn serve(redis: &RedisServer, data: &Path) -> Server {
     Server::start(data, &["--engine", "redis", "--redis-url", &redis.url(), "--partitions", "4"])
 }

@@ -1,4 +1,4 @@
-//! When `scarce serve` must not start, and what it says then.
+//! When `scarce serve` must refuse to start, and its error messages.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn a_journal_of_a_newer_version_is_refused_with_the_version_found() {
     server.socket().call(&["STOCK.CREATE", "sku", "10"]);
     server.stop();
     let path = first_segment(data.path());
-    // Bytes 8 to 11 of a segment are its version, in every version.
+    // Bytes 8 to 11 of a segment are the version, in every version.
     let mut segment = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     segment.seek(SeekFrom::Start(8)).unwrap();
     segment.write_all(&7_u32.to_le_bytes()).unwrap();

@@ -36,7 +36,7 @@ fn one_look_shows_what_the_server_has_done() {
         .map(|name| figure(&look, name))
         .sum();
     assert_eq!(events, 4);
-    // The two of the test, and the one that asks.
+    // The two of the test, and the one of the command.
     assert_eq!(figure(&look, "connected_clients"), 3);
     let rss = figure(&look, "used_memory_rss");
     assert!(u64::try_from(rss).unwrap() > server.resident_kib() * 512, "{rss}");

@@ -1,4 +1,4 @@
-//! Real databases that a log is projected into, and what is in them.
+//! Real databases for the projection, and their content.
 
 #![allow(dead_code, reason = "shared by tests that each use a part of it")]
 
@@ -8,10 +8,10 @@ use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use sqlx::{Connection, Row, SqliteConnection};
 use tempfile::TempDir;
 
-/// What the database is called on its server.
+/// The name of the database on its server.
 const NAME: &str = "pipeline";
 
-/// A database that the log is projected into.
+/// A database into which the log is projected.
 pub struct Database {
     kind: Kind,
     url: String,
@@ -36,19 +36,19 @@ impl Database {
         Self { kind: Kind::MariaDb(server), url }
     }
 
-    /// A file, which is only touched by the server.
+    /// A file that only the server uses.
     pub fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let url = format!("sqlite://{}", folder.path().join("projection.db").display());
         Self { kind: Kind::Sqlite { _folder: folder }, url }
     }
 
-    /// What `--sql` takes.
+    /// The value for `--sql`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Whether it is a process of its own.
+    /// Whether it is a separate process.
     pub fn can_be_killed(&self) -> bool {
         !matches!(self.kind, Kind::Sqlite { .. })
     }
@@ -82,7 +82,7 @@ impl Database {
         }
     }
 
-    /// Names with their figures.
+    /// Names with their numbers.
     pub fn figures(&self, sql: &str) -> BTreeMap<String, i64> {
         let rows = self.pairs(sql).into_iter();
         rows.map(|(name, figure)| (name, figure.parse().expect("a figure"))).collect()

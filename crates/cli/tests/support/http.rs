@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client for tests: one connection that is kept, and nothing hidden.
+//! A simple HTTP/1.1 client for tests: one persistent connection, and nothing hidden.
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// No test waits longer for anything.
+/// The timeout of tests.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A connection to the HTTP port.
@@ -22,7 +22,7 @@ pub struct Http {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// Names in lower case, and values.
+    /// Names in lower case, with values.
     pub headers: Vec<(String, String)>,
     /// The whole body.
     pub body: Vec<u8>,
@@ -37,7 +37,7 @@ impl Http {
         Self { address: address.to_owned(), stream: BufReader::new(stream) }
     }
 
-    /// Sends a request as JSON clients do, and reads its response.
+    /// Sends a request like a JSON client, and reads its response.
     pub fn call(
         &mut self,
         method: &str,
@@ -67,17 +67,17 @@ impl Http {
         self.call("POST", target, &[], Some(body))
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub fn send(&mut self, bytes: &[u8]) {
         self.stream.get_mut().write_all(bytes).unwrap();
     }
 
-    /// A second handle, to send with while this one reads.
+    /// A second handle for sending while this one reads.
     pub fn sender(&self) -> TcpStream {
         self.stream.get_ref().try_clone().unwrap()
     }
 
-    /// Reads a line without its end; empty also where the connection has ended.
+    /// Reads a line without its line break; empty if the connection has ended.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.stream.read_line(&mut line).unwrap();
@@ -112,7 +112,7 @@ impl Http {
         Response { status, headers, body: Vec::new() }
     }
 
-    /// Reads a chunk of a body that comes in chunks; `None` at its end, or where the connection ends.
+    /// Reads a chunk of a chunked body; `None` at its end, or if the connection ends.
     pub fn chunk(&mut self) -> Option<Vec<u8>> {
         let size = usize::from_str_radix(&self.line(), 16).ok()?;
         let mut chunk = vec![0; size + 2];
@@ -121,7 +121,7 @@ impl Http {
         (size > 0).then_some(chunk)
     }
 
-    /// Whether the other end closes instead of saying anything more.
+    /// Whether the other end closes the connection without sending more.
     pub fn has_ended(&mut self) -> bool {
         match self.stream.fill_buf() {
             Ok(bytes) => bytes.is_empty(),
@@ -157,7 +157,7 @@ impl Response {
     }
 }
 
-/// A text as one segment of a path, or a value of a query.
+/// Percent-encodes a text as a path segment or a query value.
 pub fn encoded(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(byte);
     let shown = |byte: u8| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -1,4 +1,4 @@
-//! The real `scarce import`, and what it says.
+//! Runs the real `scarce import` and parses its output.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn outcomes(path: &Path) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A number in the answer of a command that shows something; `None` where it is refused.
+/// A number in the answer to a query; `None` if it is refused.
 pub fn figure(client: &mut Client, words: &[&str], name: &str) -> Option<i64> {
     let redis::Value::Array(values) = client.call(words).unwrap() else { panic!("{words:?}") };
     let mut pairs = values.chunks(2);

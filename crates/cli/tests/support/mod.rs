@@ -1,4 +1,4 @@
-//! Starting the real server for a test, and talking to it.
+//! Starts the real server for a test, and connects to it.
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
@@ -24,11 +24,11 @@ use std::process::{Child, Command, Output, Stdio};
 use scarce_client::Client;
 use tempfile::{NamedTempFile, TempDir};
 
-/// A running `scarce serve`, killed when the test lets go of it.
+/// A running `scarce serve`, killed when dropped.
 pub struct Server {
     child: Child,
     pub address: String,
-    /// Where it speaks HTTP.
+    /// The address of its HTTP port.
     pub http: String,
     data: Option<TempDir>,
     stderr: Option<NamedTempFile>,
@@ -53,17 +53,17 @@ fn serve_at(data: &Path, address: &str, options: &[&str]) -> Command {
 }
 
 impl Server {
-    /// Starts on a free port and waits for the line that says it is ready.
+    /// Starts on a free port and waits for the line that announces it is ready.
     pub fn start(data: &Path, options: &[&str]) -> Self {
         Self::start_at(data, "127.0.0.1:0", options)
     }
 
-    /// Starts on an address and waits for the line that says it is ready.
+    /// Starts on an address and waits for the line that announces it is ready.
     pub fn start_at(data: &Path, address: &str, options: &[&str]) -> Self {
         Self::spawn(serve_at(data, address, options))
     }
 
-    /// Starts on an empty data directory, and keeps what the server says on stderr.
+    /// Starts on an empty data directory, and captures stderr.
     pub fn overheard(options: &[&str]) -> Self {
         let data = TempDir::new().expect("a temporary folder");
         let stderr = NamedTempFile::new().expect("a temporary file");
@@ -87,7 +87,7 @@ impl Server {
         Self { child, address: named("resp "), http: named("http "), data: None, stderr: None }
     }
 
-    /// Starts on an empty data directory that goes with it.
+    /// Starts on an empty data directory that is removed with the server.
     pub fn fresh(options: &[&str]) -> Self {
         let data = TempDir::new().expect("a temporary folder");
         let mut server = Self::start(data.path(), options);
@@ -95,22 +95,22 @@ impl Server {
         server
     }
 
-    /// A connection of its own.
+    /// Opens a new connection.
     pub fn connect(&self) -> Client {
         Client::connect(&self.address, None).expect("a connection")
     }
 
-    /// A connection without any library.
+    /// Opens a connection without a client library.
     pub fn socket(&self) -> Socket {
         Socket::connect(&self.address)
     }
 
-    /// A connection to its HTTP port.
+    /// Opens a connection to the HTTP port.
     pub fn http(&self) -> Http {
         Http::connect(&self.http)
     }
 
-    /// Waits until its consumers have taken all that it has decided.
+    /// Waits until its consumers have caught up with its log.
     pub fn wait_until_drained(&self) {
         let mut http = self.http();
         wait_until("its consumers have taken everything", || {
@@ -120,7 +120,7 @@ impl Server {
         });
     }
 
-    /// What it has said on stderr, where that is kept.
+    /// The captured stderr.
     pub fn overhead(&self) -> String {
         let stderr = self.stderr.as_ref().expect("stderr is kept");
         std::fs::read_to_string(stderr.path()).expect("the file")
@@ -131,7 +131,7 @@ impl Server {
         self.child.id()
     }
 
-    /// How much memory the process has, in KiB.
+    /// The resident memory of the process, in KiB.
     pub fn resident_kib(&self) -> u64 {
         let path = format!("/proc/{}/status", self.pid());
         let status = std::fs::read_to_string(path).expect("the process's status");
@@ -139,13 +139,13 @@ impl Server {
         line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
     }
 
-    /// SIGKILL, as a power switch would.
+    /// Kills it with SIGKILL, like a power failure.
     pub fn kill(&mut self) {
         self.child.kill().expect("the server is killed");
         self.child.wait().expect("the server has ended");
     }
 
-    /// SIGTERM, and waits for a clean end.
+    /// Sends SIGTERM, and waits for a clean end.
     pub fn stop(mut self) {
         let pid = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");

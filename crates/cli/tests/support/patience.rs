@@ -1,14 +1,14 @@
-//! Waiting for what must happen.
+//! Waits for conditions.
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take that must happen.
+/// The timeout for any condition.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How often it is looked.
+/// How often to check.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Asks again and again, until the answer is yes.
+/// Checks repeatedly until the condition holds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! Starting the server as a scenario of the conformance tables asks for it.
+//! Starts the server as a scenario of the conformance tables requires.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use scarce_sim::conformance::Setup;
 
 use super::Server;
 
-/// A server with the scenario's settings and a clock that is set.
+/// A server with the scenario's settings and a manual clock.
 pub fn start(data: &Path, setup: &Setup, more: &[&str]) -> Server {
     let settings = &setup.settings;
     let sets = [

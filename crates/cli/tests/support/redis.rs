@@ -2,8 +2,8 @@
 
 use scarce_launch::{Options, Server};
 
-/// A redis-server with an append-only file in memory, ended with the test; options are those of its
-/// configuration.
+/// A redis-server with an append-only file in memory, which ends with the test; options are those of its
+/// configuration file.
 pub fn redis_server(options: &[(&str, &str)]) -> Server {
     let usual = Options::new().in_memory();
     let options = options.iter().fold(usual, |options, (name, value)| options.with(name, value));

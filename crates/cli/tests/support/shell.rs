@@ -1,11 +1,11 @@
-//! Running the binary as somebody at a shell would, and what it says.
+//! Runs the binary as a user would in a shell, and captures its output.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use super::scarce;
 
-/// `scarce` in a folder, without what this process's environment says of settings.
+/// `scarce` in a folder, without settings from this process's environment.
 pub fn scarce_in(folder: &Path, words: &[&str]) -> Command {
     let mut command = scarce();
     for name in std::env::vars().map(|(name, _)| name).filter(|name| name.starts_with("SCARCE_")) {
@@ -15,7 +15,7 @@ pub fn scarce_in(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// How a command ended, and what is on its stdout and stderr.
+/// A command's exit code, stdout and stderr.
 pub fn said(command: &mut Command) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("it runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");

@@ -1,4 +1,4 @@
-//! A connection without any library, for what no library sends.
+//! A connection without a client library, for input that no library sends.
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// No test waits longer for anything.
+/// The timeout of tests.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A connection on which bytes are sent as they are.
+/// A connection that sends raw bytes.
 pub struct Socket {
     stream: BufReader<TcpStream>,
 }
@@ -28,12 +28,12 @@ impl Socket {
         self.stream.get_mut().write_all(bytes).unwrap();
     }
 
-    /// A second handle, to send with while this one reads.
+    /// A second handle for sending while this one reads.
     pub fn sender(&self) -> TcpStream {
         self.stream.get_ref().try_clone().unwrap()
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces that nothing more will be sent.
     pub fn end(&mut self) {
         self.stream.get_ref().shutdown(Shutdown::Write).unwrap();
     }
@@ -66,7 +66,7 @@ impl Socket {
         }
     }
 
-    /// All that comes until the other end closes.
+    /// Everything received until the other end closes the connection.
     pub fn rest(&mut self) -> String {
         let mut bytes = Vec::new();
         match self.stream.read_to_end(&mut bytes) {
@@ -76,7 +76,7 @@ impl Socket {
     }
 }
 
-/// A request as clients send it.
+/// A request in the format that clients send.
 pub fn frame<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

@@ -1,4 +1,4 @@
-//! A program at a terminal of its own, as somebody who types sees it.
+//! A program at its own terminal, as a user sees it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// No test waits longer for anything.
+/// The timeout of tests.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What was shown so far, and who waits for more.
+/// The output so far, and a signal for new output.
 type Screen = Arc<(Mutex<String>, Condvar)>;
 
 /// A program that reads from and writes to a terminal.
@@ -46,12 +46,12 @@ impl Terminal {
         Self { child, keyboard, screen, seen: 0 }
     }
 
-    /// Types.
+    /// Sends key strokes.
     pub fn send(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).expect("typed");
     }
 
-    /// Waits until a text is shown behind what was waited for before, and answers what came up to it.
+    /// Waits until a text appears after the last match, and returns the output up to it.
     pub fn expect(&mut self, text: &str) -> String {
         let (shown, changed) = &*self.screen;
         let deadline = Instant::now() + PATIENCE;
@@ -68,7 +68,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the end, and answers the exit code.
+    /// Waits for the end, and returns the exit code.
     pub fn wait_code(mut self) -> Option<i32> {
         self.child.wait().expect("it ended").code()
     }
@@ -82,7 +82,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Collects what is shown until the terminal is gone.
+/// Collects the output until the terminal is gone.
 fn watch(mut terminal: File, screen: Screen) {
     std::thread::spawn(move || {
         let mut bytes = [0; 4_096];
