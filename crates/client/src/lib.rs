@@ -1,7 +1,7 @@
 //! A client of the RESP port: what the command line, the demonstrations and tests speak to a server with.
 //!
-//! Must not know: the core, an engine or the server. It speaks the protocol as any client does, so that whoever uses
-//! it sees what a user sees.
+//! Must not know: the core, an engine or the server. It speaks the protocol as any client does, so that its
+//! callers see what a user sees.
 //!
 //! Where to begin: [`Client`] sends commands and reads answers, [`Reply`] tells an answer from a refusal, [`Info`]
 //! reads what `INFO` says of a server's log.

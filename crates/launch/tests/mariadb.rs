@@ -6,7 +6,7 @@ mod certificates;
 
 use scarce_launch::{LaunchError, MariaDb, MariaDbOptions};
 
-/// MariaDB's client with one statement, using the TLS option of the server's address.
+/// MariaDB's client with one statement, in the database `mysql`.
 fn client(server: &MariaDb, password: &str, sql: &str) -> Command {
     let mut command = Command::new("mariadb");
     command.args(["--no-defaults", "--skip-ssl", "-N", "-B", "-h", "127.0.0.1", "-u", "root"]);
