@@ -13,7 +13,7 @@
 //! - Every customer has an account with the money that the day's orders cost; every fifth in the order of
 //!   their ids, beginning with the first, only 90 %, rounded down. Lines without a customer are `guest`'s.
 //! - Every invoice is one atomic batch: pay, then take each line. Lines without a price or with a quantity
-//! below one (samples, write-offs) are left out; an invoice with no other lines is omitted.
+//!   below one (samples, write-offs) are left out; an invoice with no other lines is omitted.
 //! - A cancellation (`C…`) credits what its lines cost. Where its customer bought such units earlier in
 //!   the day they come back too, oldest receipt first, as operations `C…-1`, `C…-2` …; which serials
 //!   those are depends on which invoices went through, so the day is played through here.

@@ -49,9 +49,10 @@ impl Options {
     }
 }
 
+/// With the defaults of Redis itself.
 impl Default for Options {
     fn default() -> Self {
-        Self::new()
+        Self::bare()
     }
 }
 
