@@ -66,5 +66,5 @@ fn every_record_is_shown_as_it_is_written() {
 
 #[test]
 fn what_stands_in_meta_is_named() {
-    assert_eq!(listed(between(section("meta"), "", "`unfinished` is stamp")), META_FIELDS);
+    assert_eq!(listed(between(section("meta"), "", "\n`unfinished` contains")), META_FIELDS);
 }
