@@ -6,6 +6,7 @@ use std::path::Path;
 use redis::Value;
 
 use super::args::{Call, Target};
+use super::explain::language_of_environment;
 use super::paint::{Paint, Tone};
 use super::{Ended, Exit, Failed, show};
 use scarce_client::Client;
@@ -32,7 +33,7 @@ pub(super) fn run(options: &Call) -> Ended {
         let paint = Paint::for_stream(&std::io::stdout());
         out.write_all(show::answer(&options.words, &value, paint).as_bytes())?;
     }
-    if let Some(advice) = show::advice(&value) {
+    if let Some(advice) = show::advice(&value, language_of_environment()) {
         let paint = Paint::for_stream(&std::io::stderr());
         writeln!(std::io::stderr(), "{}", paint.paint(Tone::Aside, format!("→ {advice}")))?;
     }

@@ -8,6 +8,7 @@ use clap::Args;
 use scarce_kafka::KafkaSettings;
 use serde_json::{Value, json};
 
+use super::columns::aligned;
 use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 #[cfg(feature = "kafka")]
@@ -84,14 +85,11 @@ fn show(options: &Show) -> Ended {
         loaded.shown.iter().try_for_each(|shown| writeln!(out, "{}", setting_json(shown)))?;
         return Ok(Exit::Done);
     }
-    let width = |of: &dyn Fn(&Shown) -> usize| loaded.shown.iter().map(of).max().unwrap_or(0);
-    let (key_width, value_width) =
-        (width(&|shown| shown.spec.key.len()), width(&|shown| value(shown).chars().count()));
-    for shown in &loaded.shown {
+    let rows = loaded.shown.iter().map(|shown| {
         let origin = if options.origin { shown.origin.to_string() } else { String::new() };
-        let line = format!("{:<key_width$}  {:<value_width$}  {origin}", shown.spec.key, value(shown));
-        writeln!(out, "{}", line.trim_end())?;
-    }
+        vec![shown.spec.key.to_owned(), value(shown), origin]
+    });
+    aligned(rows).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     Ok(Exit::Done)
 }
 

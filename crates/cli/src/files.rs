@@ -13,6 +13,7 @@ use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, PartitionFiles, partition_directory};
 use serde_json::Value;
 
+use super::columns::aligned;
 use super::{Exit, Failed};
 
 /// A data directory to look at.
@@ -142,17 +143,7 @@ pub(super) fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let widths: Vec<usize> = columns
-        .iter()
-        .map(|column| rows.iter().map(|row| cell(row, column).len()).chain([column.len()]).max().unwrap_or(0))
-        .collect();
-    let line = |cells: Vec<String>| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    writeln!(out, "{}", line(columns.iter().map(|column| (*column).to_owned()).collect()))?;
-    rows.iter().try_for_each(|row| {
-        writeln!(out, "{}", line(columns.iter().map(|column| cell(row, column)).collect()))
-    })?;
-    Ok(())
+    let head = columns.iter().map(|column| (*column).to_owned()).collect();
+    let cells = rows.iter().map(|row| columns.iter().map(|column| cell(row, column)).collect());
+    aligned(std::iter::once(head).chain(cells)).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

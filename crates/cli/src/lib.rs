@@ -10,6 +10,7 @@
 mod args;
 mod bench;
 mod call;
+mod columns;
 mod completions;
 mod config;
 mod consumers;

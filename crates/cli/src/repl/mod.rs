@@ -14,6 +14,7 @@ use redis::Value;
 
 use super::args::Target;
 use super::call::json;
+use super::explain::language_of_environment;
 use super::paint::{Paint, Tone};
 use super::{Ended, Exit, Failed, show};
 use editor::{Entered, Reader};
@@ -176,7 +177,7 @@ impl Shell {
     }
 
     fn advise(&self, command: &[String], value: &Value) -> std::io::Result<()> {
-        if let Some(advice) = show::advice(value) {
+        if let Some(advice) = show::advice(value, language_of_environment()) {
             self.note(&format!("→ {advice}"))?;
         }
         let name = command.first().map_or("", String::as_str);

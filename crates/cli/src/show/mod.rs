@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 use redis::Value;
 use scarce_core::command::{AnswerLayout, CommandSpec, table};
+use scarce_core::language::Language;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
 
@@ -28,12 +29,12 @@ pub(super) fn refusal(value: &Value) -> Option<(Code, &[Value])> {
 }
 
 /// What happened and what to do, if the answer is a refusal or an error with a code.
-pub(super) fn advice(value: &Value) -> Option<String> {
+pub(super) fn advice(value: &Value, language: Language) -> Option<String> {
     let code = match value {
         Value::ServerError(error) => Code::from_word(error.code())?,
         value => refusal(value)?.0,
     };
-    Some(format!("{} {}", code.cause().en, code.advice().en))
+    Some(format!("{} {}", code.cause().get(language), code.advice().get(language)))
 }
 
 /// Whether a line of a batch was refused for its own reason, not because of another line.

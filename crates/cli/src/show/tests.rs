@@ -34,8 +34,9 @@ fn a_refusal_names_its_facts_and_has_advice() {
         shown("STOCK.TAKE sku 1 u", &refused),
         "reads are refused alike"
     );
-    assert!(advice(&refused).is_some_and(|text| text.contains(Code::SoldOut.advice().en)));
-    assert_eq!(advice(&Value::Array(vec![Value::Int(1)])), None);
+    assert!(advice(&refused, Language::English).is_some_and(|text| text.contains(Code::SoldOut.advice().en)));
+    assert!(advice(&refused, Language::Chinese).is_some_and(|text| text.contains(Code::SoldOut.advice().zh)));
+    assert_eq!(advice(&Value::Array(vec![Value::Int(1)]), Language::English), None);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use scarce_core::outcome::shape::{Shape, ValueSpec, names};
 
 use scarce_client::text;
 
+use crate::columns::aligned;
+
 /// The fields of a coupon's limit.
 const LIMIT: &[&str] = &["limit", "max", "per", "window", "offset_minutes"];
 
@@ -63,18 +65,7 @@ pub(super) fn rows_of(name: &str, value: &Value) -> Option<Vec<String>> {
         let named = values.iter().enumerate();
         named.map(|(at, value)| line_of(columns.get(at).unwrap_or(&""), value)).collect::<Vec<_>>()
     });
-    Some(aligned(&head.into_iter().chain(cells).collect::<Vec<_>>()))
-}
-
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<_> = (0..count).map(|at| width(at).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
+    Some(aligned(head.into_iter().chain(cells)))
 }
 
 /// A text without terminal control characters, since some of it comes from callers.
