@@ -12,9 +12,10 @@ use scarce_engine::engine::SnapshotDone;
 use super::commit::{Progress, explain};
 use super::fold::fold;
 use super::recovery::{load_machine, newest_machine_at};
-use super::{EmbeddedError, Place};
+use crate::EmbeddedError;
 use crate::consumers::Registry;
 use crate::journal::{Journal, Reader};
+use crate::partition::Place;
 use crate::snapshot::{self, SnapshotInfo};
 
 /// Where an asked-for snapshot is reported.

@@ -18,6 +18,8 @@
 mod commit;
 pub mod consumers;
 pub mod deployment;
+mod engine;
+mod error;
 mod fold;
 mod inbox;
 pub mod journal;
@@ -25,6 +27,7 @@ mod keeper;
 pub mod lock;
 mod look;
 mod owner;
+mod partition;
 mod recovery;
 mod restore;
 mod run;
@@ -34,79 +37,28 @@ pub mod storage;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use scarce_core::event::{Entry, Position};
 use scarce_core::state;
-use scarce_engine::clock::{Clock, ManualClock, SystemClock, wall_ms};
-use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
-use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
-use scarce_engine::metrics::PartitionMetrics;
-use scarce_engine::random::hex;
-use scarce_engine::stop::{Stop, Waker};
+use scarce_engine::clock::{Clock, ManualClock, SystemClock};
+use scarce_engine::stop::Stop;
 
-use crate::consumers::RegistryError;
-use crate::deployment::{Deployment, DeploymentError};
-use crate::journal::JournalError;
-use crate::lock::{DirectoryLock, LockError};
-use crate::snapshot::SnapshotError;
+use crate::deployment::Deployment;
+use crate::lock::DirectoryLock;
+use crate::partition::Place;
 use crate::storage::{FileStorage, Storage, StorageError};
 
+pub use engine::Embedded;
+pub use error::EmbeddedError;
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
 pub use look::{
     LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
 };
 pub use owner::{Held, Owner};
+pub use partition::partition_directory;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
-
-/// Why the engine does not start, or stops.
-#[derive(Debug, thiserror::Error)]
-pub enum EmbeddedError {
-    /// The data directory is in use.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The deployment's file is unusable.
-    #[error(transparent)]
-    Deployment(#[from] DeploymentError),
-    /// The journal is unusable.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// A snapshot is unusable.
-    #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-    /// The disk failed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    /// The list of consumers is unusable.
-    #[error(transparent)]
-    Consumers(#[from] RegistryError),
-    /// The log does not fold.
-    #[error(transparent)]
-    Fold(#[from] FoldError),
-    /// A copy cannot be restored as asked.
-    #[error(transparent)]
-    Restore(#[from] RestoreError),
-    /// A port failed.
-    #[error("a port of partition {partition} failed")]
-    Port {
-        /// Which partition's.
-        partition: u32,
-        /// The failure.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A thread could not be started, or ended by a panic.
-    #[error("the thread '{name}' {what}")]
-    Thread {
-        /// Which thread.
-        name: String,
-        /// What happened to it.
-        what: String,
-    },
-}
 
 /// Where stamps come from.
 #[derive(Clone, Debug)]
@@ -168,26 +120,6 @@ impl Default for Settings {
     }
 }
 
-/// What a partition needs of the deployment to find its files.
-#[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) storage: Arc<dyn Storage>,
-    pub(crate) deployment_id: [u8; 16],
-    pub(crate) partition: u32,
-    pub(crate) segment_bytes: u64,
-}
-
-impl Place {
-    pub(crate) fn journal_settings(&self) -> journal::Settings {
-        let settings = journal::Settings::new(self.deployment_id, self.partition);
-        journal::Settings { segment_bytes: self.segment_bytes, ..settings }
-    }
-
-    pub(crate) fn snapshot_owner(&self) -> crate::snapshot::Owner {
-        crate::snapshot::Owner { deployment_id: self.deployment_id, partition: self.partition }
-    }
-}
-
 /// A recovered deployment whose owners have not been started.
 pub struct Recovered {
     lock: Option<DirectoryLock>,
@@ -202,12 +134,6 @@ pub struct Files {
     pub root: Arc<dyn Storage>,
     /// A directory for each partition.
     pub partitions: Vec<Arc<dyn Storage>>,
-}
-
-/// The name of a partition's directory.
-#[must_use]
-pub fn partition_directory(partition: u32) -> String {
-    format!("partition-{partition:04}")
 }
 
 /// Opens a data directory: locks it, recovers every partition.
@@ -274,12 +200,8 @@ impl Recovered {
         self,
         mut port: impl FnMut(u32, &Arc<Embedded>) -> std::io::Result<Box<dyn Port>>,
     ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
-        let engine = Arc::new(Embedded {
-            deployment_id: hex(&self.deployment.deployment_id),
-            secret: self.deployment.secret,
-            state: self.state,
-            inboxes: self.owners.iter().map(|owner| owner.inbox().clone()).collect(),
-        });
+        let inboxes = self.owners.iter().map(|owner| owner.inbox().clone()).collect();
+        let engine = Arc::new(Embedded::new(&self.deployment, self.state, inboxes));
         let stop = Stop::default();
         let mut threads = Vec::new();
         for owner in self.owners {
@@ -294,114 +216,6 @@ impl Recovered {
             threads.push(thread.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?);
         }
         Ok((engine, Running { stop, threads, _lock: self.lock }))
-    }
-}
-
-/// The handle that gateways without sockets of their own in an owner's thread use.
-pub struct Embedded {
-    deployment_id: String,
-    secret: [u8; 32],
-    state: state::StateSettings,
-    inboxes: Vec<Inbox>,
-}
-
-impl Embedded {
-    /// A partition's inbox.
-    #[must_use]
-    pub fn inbox(&self, partition: u32) -> Option<&Inbox> {
-        self.inboxes.get(partition as usize)
-    }
-
-    fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
-        self.inbox(partition).ok_or_else(|| no_partition(partition))
-    }
-}
-
-fn no_partition(partition: u32) -> Failure {
-    Failure::Unavailable { reason: format!("there is no partition {partition}") }
-}
-
-impl Log for Embedded {
-    fn partitions(&self) -> u32 {
-        u32::try_from(self.inboxes.len()).unwrap_or(u32::MAX)
-    }
-
-    fn deployment_id(&self) -> &str {
-        &self.deployment_id
-    }
-
-    fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
-        self.known(partition)?.entries(sequence, bytes_max)
-    }
-
-    fn watch(&self, partition: u32, wake: Waker) -> Result<Watch, Failure> {
-        Ok(self.known(partition)?.watch(wake))
-    }
-
-    fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
-        Ok(self.known(partition)?.durable_through())
-    }
-
-    fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
-        Ok(self.known(partition)?.first_sequence())
-    }
-
-    fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
-        Ok(self.known(partition)?.consumers().list())
-    }
-
-    fn confirm(
-        &self,
-        partition: u32,
-        name: &ConsumerName,
-        holder: &str,
-        confirmed: Position,
-    ) -> Result<Lease, Failure> {
-        Ok(self.known(partition)?.consumers().confirm(name, holder, confirmed, wall_ms()))
-    }
-
-    fn lease(
-        &self,
-        partition: u32,
-        name: &ConsumerName,
-        holder: &str,
-        ttl: Duration,
-    ) -> Result<Lease, Failure> {
-        let lease = self.known(partition)?.consumers().lease(name, holder, ttl);
-        lease.ok_or_else(|| unknown(name))
-    }
-
-    fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
-        Ok(self.known(partition)?.consumers().forget(name))
-    }
-}
-
-impl Engine for Embedded {
-    fn secret(&self) -> &[u8; 32] {
-        &self.secret
-    }
-
-    fn state_settings(&self) -> &state::StateSettings {
-        &self.state
-    }
-
-    fn submit(&self, partition: u32, batch: Vec<Request>, reply: Reply) {
-        match self.inbox(partition) {
-            Some(inbox) => inbox.post(batch, reply),
-            None => reply(vec![Err(no_partition(partition)); batch.len()]),
-        }
-    }
-
-    fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
-        self.known(partition)?.request_snapshot()
-    }
-
-    fn check_ready(&self, partition: u32) -> Result<(), Failure> {
-        self.known(partition)?.check_ready()
-    }
-
-    fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
-        Ok(self.known(partition)?.metrics())
     }
 }
 

@@ -18,9 +18,10 @@ use scarce_engine::metrics::Levels;
 use super::commit::{Commit, Committer, explain, find_entry};
 use super::inbox::{Inbox, Mail};
 use super::keeper::{Keeper, Task};
-use super::{ClockChoice, EmbeddedError, Place, Settings};
 use crate::consumers::Registry;
 use crate::journal::{Reader, Writer};
+use crate::partition::Place;
+use crate::{ClockChoice, EmbeddedError, Settings};
 
 /// An answer, and the batch that must be durable before anybody may learn of it.
 #[derive(Clone, Debug)]

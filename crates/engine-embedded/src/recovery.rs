@@ -7,11 +7,12 @@ use scarce_core::state;
 
 use super::fold::{FoldError, fold};
 use super::owner::Parts;
-use super::{EmbeddedError, Owner, Place, Settings};
 use crate::deployment::Deployment;
 use crate::journal::{self, RecoveryStart};
+use crate::partition::Place;
 use crate::snapshot::{self, SnapshotError, SnapshotInfo};
 use crate::storage::Storage;
+use crate::{EmbeddedError, Owner, Settings};
 
 /// How far a recovery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

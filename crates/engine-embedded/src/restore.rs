@@ -11,8 +11,9 @@ use scarce_core::types::TimeMs;
 use super::fold::FoldError;
 use super::look::PartitionFiles;
 use super::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
-use super::{EmbeddedError, Place};
+use crate::EmbeddedError;
 use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
+use crate::partition::Place;
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
 

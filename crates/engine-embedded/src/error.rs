@@ -1,0 +1,56 @@
+//! Why the embedded engine does not start, or stops.
+
+use crate::consumers::RegistryError;
+use crate::deployment::DeploymentError;
+use crate::fold::FoldError;
+use crate::journal::JournalError;
+use crate::lock::LockError;
+use crate::restore::RestoreError;
+use crate::snapshot::SnapshotError;
+use crate::storage::StorageError;
+
+/// Why the engine does not start, or stops.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// The data directory is in use.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The deployment's file is unusable.
+    #[error(transparent)]
+    Deployment(#[from] DeploymentError),
+    /// The journal is unusable.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A snapshot is unusable.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    /// The disk failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The list of consumers is unusable.
+    #[error(transparent)]
+    Consumers(#[from] RegistryError),
+    /// The log does not fold.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+    /// A copy cannot be restored as asked.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    /// A port failed.
+    #[error("a port of partition {partition} failed")]
+    Port {
+        /// Which partition's.
+        partition: u32,
+        /// The failure.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A thread could not be started, or ended by a panic.
+    #[error("the thread '{name}' {what}")]
+    Thread {
+        /// Which thread.
+        name: String,
+        /// What happened to it.
+        what: String,
+    },
+}
