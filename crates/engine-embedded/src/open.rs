@@ -1,0 +1,156 @@
+//! Opening a data directory, starting its owners, and ending them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use scarce_core::state::StateSettings;
+use scarce_engine::stop::Stop;
+
+use crate::deployment::Deployment;
+use crate::lock::DirectoryLock;
+use crate::partition::{Place, partition_directory};
+use crate::storage::{FileStorage, Storage, StorageError};
+use crate::{Embedded, EmbeddedError, Owner, Port, RecoveryProgress, Settings, recovery, run};
+
+/// A recovered deployment whose owners have not been started.
+pub struct Recovered {
+    lock: Option<DirectoryLock>,
+    deployment: Deployment,
+    state: StateSettings,
+    owners: Vec<Owner>,
+}
+
+/// A deployment's files.
+pub struct Files {
+    /// The deployment's own directory.
+    pub root: Arc<dyn Storage>,
+    /// A directory for each partition.
+    pub partitions: Vec<Arc<dyn Storage>>,
+}
+
+/// Opens a data directory: locks it, recovers every partition.
+///
+/// # Errors
+/// When the directory is in use or its files cannot be trusted.
+pub fn open(
+    directory: &Path,
+    settings: &Settings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Recovered, EmbeddedError> {
+    let root: Arc<dyn Storage> = Arc::new(FileStorage::open(directory)?);
+    let lock = DirectoryLock::acquire(directory)?;
+    let partitions = (0..settings.partitions)
+        .map(|partition| {
+            let storage = FileStorage::open(directory.join(partition_directory(partition)))?;
+            Ok(Arc::new(storage) as Arc<dyn Storage>)
+        })
+        .collect::<Result<Vec<_>, StorageError>>()?;
+    let mut recovered = open_files(&Files { root, partitions }, settings, progress)?;
+    recovered.lock = Some(lock);
+    Ok(recovered)
+}
+
+/// Opens a deployment on any storage.
+///
+/// # Errors
+/// When its files cannot be trusted.
+pub fn open_files(
+    files: &Files,
+    settings: &Settings,
+    progress: &mut dyn FnMut(RecoveryProgress),
+) -> Result<Recovered, EmbeddedError> {
+    let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
+    let owners = files
+        .partitions
+        .iter()
+        .zip(0..)
+        .map(|(storage, partition)| {
+            let place = Place {
+                storage: storage.clone(),
+                deployment_id: deployment.deployment_id,
+                partition,
+                segment_bytes: settings.segment_bytes,
+            };
+            recovery::recover_owner(&place, &deployment, settings, progress)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Recovered { lock: None, deployment, state: settings.state.clone(), owners })
+}
+
+impl Recovered {
+    /// What is fixed for the deployment.
+    #[must_use]
+    pub fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+
+    /// Starts an owner thread per partition, each with the port that `port` makes for it.
+    ///
+    /// # Errors
+    /// When a thread cannot be started or a port cannot be made.
+    pub fn start(
+        self,
+        mut port: impl FnMut(u32, &Arc<Embedded>) -> std::io::Result<Box<dyn Port>>,
+    ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
+        let inboxes = self.owners.iter().map(|owner| owner.inbox().clone()).collect();
+        let engine = Arc::new(Embedded::new(&self.deployment, self.state, inboxes));
+        let stop = Stop::default();
+        let mut threads = Vec::new();
+        for owner in self.owners {
+            let partition = owner.partition();
+            let port =
+                port(partition, &engine).map_err(|source| EmbeddedError::Port { partition, source })?;
+            owner.inbox().set_waker(port.waker());
+            stop.add(port.waker());
+            let (stop, name) = (stop.clone(), format!("owner-{partition}"));
+            let thread =
+                std::thread::Builder::new().name(name.clone()).spawn(move || run::run(owner, port, &stop));
+            threads.push(thread.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?);
+        }
+        Ok((engine, Running { stop, threads, _lock: self.lock }))
+    }
+}
+
+/// The running threads of a deployment. The data directory stays locked until they have ended.
+pub struct Running {
+    stop: Stop,
+    threads: Vec<JoinHandle<Result<(), EmbeddedError>>>,
+    _lock: Option<DirectoryLock>,
+}
+
+impl Running {
+    /// What stops the owners from any thread.
+    #[must_use]
+    pub fn stop_handle(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Asks the owners to end and waits for them.
+    ///
+    /// # Errors
+    /// The first failure of a thread.
+    pub fn shut_down(self) -> Result<(), EmbeddedError> {
+        self.stop.request();
+        self.join()
+    }
+
+    /// Waits until the owners have ended. When one fails, the others are asked to end too.
+    ///
+    /// # Errors
+    /// The first failure of a thread.
+    pub fn join(self) -> Result<(), EmbeddedError> {
+        let mut result = Ok(());
+        for thread in self.threads {
+            let name = thread.thread().name().unwrap_or("owner").to_owned();
+            let ended = thread
+                .join()
+                .unwrap_or_else(|_| Err(EmbeddedError::Thread { name, what: "ended by a panic".to_owned() }));
+            if ended.is_err() {
+                self.stop.request();
+            }
+            result = result.and(ended);
+        }
+        result
+    }
+}
