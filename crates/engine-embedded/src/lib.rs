@@ -25,6 +25,7 @@ mod inbox;
 pub mod journal;
 mod keeper;
 pub mod lock;
+pub mod log;
 mod look;
 mod open;
 mod owner;

@@ -17,6 +17,7 @@ mod frame;
 mod handle;
 mod inspect;
 mod listing;
+mod log;
 mod reader;
 mod recovery;
 mod repair;
