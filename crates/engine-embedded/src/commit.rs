@@ -12,6 +12,7 @@ use scarce_engine::engine::Failure;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
+use crate::error::explain;
 use crate::journal::{Journal, JournalError, Writer};
 
 /// A batch on its way to the disk.
@@ -286,18 +287,6 @@ impl Loop {
             waker();
         }
     }
-}
-
-/// An error with everything that caused it.
-pub(super) fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 /// A part of a batch that makes a frame, with the first and the last sequence that it covers.

@@ -5,6 +5,7 @@ use crate::deployment::DeploymentError;
 use crate::fold::FoldError;
 use crate::journal::JournalError;
 use crate::lock::LockError;
+use crate::log::LogError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
@@ -21,6 +22,9 @@ pub enum EmbeddedError {
     /// The journal is unusable.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The log cannot be read or trimmed.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// A snapshot is unusable.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
@@ -53,4 +57,16 @@ pub enum EmbeddedError {
         /// What happened to it.
         what: String,
     },
+}
+
+/// An error with everything that caused it, in one line.
+pub(crate) fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }

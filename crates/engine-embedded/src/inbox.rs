@@ -9,9 +9,10 @@ use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
-use super::commit::{Progress, explain};
-use super::keeper::Task;
+use super::commit::Progress;
+use super::keeper::KeeperTask;
 use crate::consumers::Registry;
+use crate::error::explain;
 use crate::journal::{Journal, JournalError};
 
 /// A batch from another thread, and who waits for its answers.
@@ -58,7 +59,7 @@ struct Shared {
     journal: Journal,
     progress: Arc<Progress>,
     consumers: Arc<Registry>,
-    keeper: Sender<Task>,
+    keeper: Sender<KeeperTask>,
     /// Whether nobody takes mail any more.
     is_closed: AtomicBool,
 }
@@ -76,7 +77,7 @@ impl Inbox {
         journal: Journal,
         progress: Arc<Progress>,
         consumers: Arc<Registry>,
-        keeper: Sender<Task>,
+        keeper: Sender<KeeperTask>,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
         let is_closed = AtomicBool::new(false);
@@ -174,7 +175,7 @@ impl Inbox {
     pub(super) fn request_snapshot(&self) -> Result<SnapshotDone, Failure> {
         let (sender, receiver) = bounded(1);
         let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
-        self.shared.keeper.send(Task::Snapshot(sender)).map_err(|_| stopped())?;
+        self.shared.keeper.send(KeeperTask::Snapshot(sender)).map_err(|_| stopped())?;
         let done = receiver.recv().map_err(|_| stopped())?;
         done.map_err(|reason| Failure::Unavailable { reason })
     }

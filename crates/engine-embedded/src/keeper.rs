@@ -9,11 +9,12 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::state;
 use scarce_engine::engine::SnapshotDone;
 
-use super::commit::{Progress, explain};
+use super::commit::Progress;
 use super::fold::fold;
 use super::recovery::{load_machine, newest_machine_at};
 use crate::EmbeddedError;
 use crate::consumers::Registry;
+use crate::error::explain;
 use crate::journal::{Journal, Reader};
 use crate::partition::Place;
 use crate::snapshot::{self, SnapshotInfo};
@@ -22,7 +23,7 @@ use crate::snapshot::{self, SnapshotInfo};
 pub(super) type SnapshotReply = Sender<Result<SnapshotDone, String>>;
 
 /// What the keeper is asked to do.
-pub(super) enum Task {
+pub(super) enum KeeperTask {
     /// Make a snapshot now.
     Snapshot(SnapshotReply),
     /// End.
@@ -35,7 +36,7 @@ pub(super) struct Keeper {
     pub(super) settings: state::StateSettings,
     pub(super) journal: Journal,
     pub(super) progress: Arc<Progress>,
-    pub(super) tasks: Receiver<Task>,
+    pub(super) tasks: Receiver<KeeperTask>,
     pub(super) snapshot_bytes: u64,
     pub(super) bytes_at_snapshot: u64,
     pub(super) saved_at: Instant,
@@ -54,9 +55,9 @@ impl Keeper {
     pub(super) fn run(mut self) {
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
-                Ok(Task::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
+                Ok(KeeperTask::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
                 Err(RecvTimeoutError::Timeout) => self.look(),
-                Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
+                Ok(KeeperTask::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
             }
         }
     }

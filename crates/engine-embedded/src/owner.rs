@@ -15,10 +15,11 @@ use scarce_engine::clock::{Clock, Leap};
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::Levels;
 
-use super::commit::{Commit, Committer, explain, find_entry};
+use super::commit::{Commit, Committer, find_entry};
 use super::inbox::{Inbox, Mail};
-use super::keeper::{Keeper, Task};
+use super::keeper::{Keeper, KeeperTask};
 use crate::consumers::Registry;
+use crate::error::explain;
 use crate::journal::{Reader, Writer};
 use crate::partition::Place;
 use crate::{ClockChoice, EmbeddedError, Settings};
@@ -53,7 +54,7 @@ pub struct Owner {
     waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
     consumers: Arc<Registry>,
     committer: Committer,
-    keeper: Option<(Sender<Task>, std::thread::JoinHandle<()>)>,
+    keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
     reader: Reader,
     open: Vec<u8>,
     open_from: u64,
@@ -437,7 +438,7 @@ impl Owner {
         self.committer.finish();
         if let Some((tasks, thread)) = self.keeper.take() {
             // A keeper that ended by a panic takes no message and has nothing left to lose.
-            let _ = tasks.send(Task::Stop);
+            let _ = tasks.send(KeeperTask::Stop);
             let _ = thread.join();
         }
     }
