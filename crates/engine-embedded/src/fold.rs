@@ -37,7 +37,7 @@ pub enum FoldError {
 }
 
 /// Applies the entries of a frame that the machine has not seen.
-pub(super) fn fold(machine: &mut Machine, payload: &[u8]) -> Result<(), FoldError> {
+pub(crate) fn fold(machine: &mut Machine, payload: &[u8]) -> Result<(), FoldError> {
     let mut input = Input::new(payload);
     while !input.is_empty() {
         let sequence = machine.sequence();

@@ -1,7 +1,7 @@
 //! How other threads reach a partition: bounded mail to its owner, its durable log to read.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::event::Entry;
@@ -9,11 +9,12 @@ use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
-use super::commit::Progress;
-use super::keeper::KeeperTask;
 use crate::consumers::Registry;
 use crate::error::explain;
-use crate::journal::{Journal, JournalError};
+use crate::keeper::KeeperTask;
+use crate::log::PartitionLog;
+use crate::progress::CommitProgress;
+use crate::waker::OwnerWaker;
 
 /// A batch from another thread, and who waits for its answers.
 pub struct Mail {
@@ -52,12 +53,12 @@ impl Drop for Mail {
     }
 }
 
-struct Shared {
+struct InboxShared {
     sender: Sender<Mail>,
     receiver: Receiver<Mail>,
-    waker: Arc<Mutex<Option<Waker>>>,
-    journal: Journal,
-    progress: Arc<Progress>,
+    waker: OwnerWaker,
+    log: Arc<dyn PartitionLog>,
+    progress: Arc<CommitProgress>,
     consumers: Arc<Registry>,
     keeper: Sender<KeeperTask>,
     /// Whether nobody takes mail any more.
@@ -67,26 +68,26 @@ struct Shared {
 /// A partition as other threads see it. Clones are the same inbox.
 #[derive(Clone)]
 pub struct Inbox {
-    shared: Arc<Shared>,
+    shared: Arc<InboxShared>,
 }
 
 impl Inbox {
-    pub(super) fn new(
+    pub(crate) fn new(
         batches_max: usize,
-        waker: Arc<Mutex<Option<Waker>>>,
-        journal: Journal,
-        progress: Arc<Progress>,
+        waker: OwnerWaker,
+        log: Arc<dyn PartitionLog>,
+        progress: Arc<CommitProgress>,
         consumers: Arc<Registry>,
         keeper: Sender<KeeperTask>,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
         let is_closed = AtomicBool::new(false);
-        let shared = Shared { sender, receiver, waker, journal, progress, consumers, keeper, is_closed };
+        let shared = InboxShared { sender, receiver, waker, log, progress, consumers, keeper, is_closed };
         Self { shared: Arc::new(shared) }
     }
 
-    pub(super) fn set_waker(&self, waker: Waker) {
-        *self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
+    pub(crate) fn set_waker(&self, waker: Waker) {
+        self.shared.waker.set(waker);
     }
 
     /// Leaves a batch for the owner, or answers `OVERLOADED` at once.
@@ -95,14 +96,14 @@ impl Inbox {
         match self.shared.sender.try_send(mail) {
             // The owner may have ended before it could see this; then nobody else would answer.
             Ok(()) if self.shared.is_closed.load(Ordering::SeqCst) => self.close(),
-            Ok(()) => self.wake(),
+            Ok(()) => self.shared.waker.wake(),
             Err(TrySendError::Full(mail)) => mail.fail(&Failure::Overloaded { queue: "inbox" }),
             Err(TrySendError::Disconnected(mail)) => drop(mail),
         }
     }
 
     /// Answers what was not taken; what comes later is answered at once.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.shared.is_closed.store(true, Ordering::SeqCst);
         while let Some(mail) = self.take() {
             mail.fail(&Failure::Unavailable { reason: "the engine has stopped".to_owned() });
@@ -115,11 +116,11 @@ impl Inbox {
         self.shared.receiver.len()
     }
 
-    pub(super) fn take(&self) -> Option<Mail> {
+    pub(crate) fn take(&self) -> Option<Mail> {
         self.shared.receiver.try_recv().ok()
     }
 
-    pub(super) fn check_ready(&self) -> Result<(), Failure> {
+    pub(crate) fn check_ready(&self) -> Result<(), Failure> {
         self.shared.progress.check_ready()
     }
 
@@ -135,11 +136,11 @@ impl Inbox {
         Watch::new(wake)
     }
 
-    pub(super) fn first_sequence(&self) -> u64 {
-        self.shared.journal.first_available()
+    pub(crate) fn first_sequence(&self) -> u64 {
+        self.shared.log.first_sequence()
     }
 
-    pub(super) fn consumers(&self) -> &Registry {
+    pub(crate) fn consumers(&self) -> &Registry {
         &self.shared.consumers
     }
 
@@ -149,44 +150,28 @@ impl Inbox {
         self.shared.progress.sequence()
     }
 
-    /// Bytes of the journal's segments on disk, without the spare.
-    #[must_use]
-    pub fn journal_bytes(&self) -> u64 {
-        self.shared.journal.bytes()
-    }
-
-    pub(super) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
+    pub(crate) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
         let through = self.durable_through();
-        let frames = self
+        let batches = self
             .shared
-            .journal
+            .log
             .reader()
             .read_from(sequence.max(1), through, bytes_max)
-            .map_err(|error| unreadable(&error))?;
+            .map_err(|error| Failure::Unavailable { reason: explain(&error) })?;
         let mut entries = Vec::new();
-        for frame in frames {
-            let read = Entry::read_all(&frame.payload);
+        for batch in batches {
+            let read = Entry::read_all(&batch);
             entries.extend(read.map_err(|error| Failure::Unavailable { reason: error.to_string() })?);
         }
         entries.retain(|entry| entry.sequence_last() >= sequence);
         Ok(entries)
     }
 
-    pub(super) fn request_snapshot(&self) -> Result<SnapshotDone, Failure> {
+    pub(crate) fn request_snapshot(&self) -> Result<SnapshotDone, Failure> {
         let (sender, receiver) = bounded(1);
         let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
         self.shared.keeper.send(KeeperTask::Snapshot(sender)).map_err(|_| stopped())?;
         let done = receiver.recv().map_err(|_| stopped())?;
         done.map_err(|reason| Failure::Unavailable { reason })
     }
-
-    fn wake(&self) {
-        if let Some(waker) = &*self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) {
-            waker();
-        }
-    }
-}
-
-fn unreadable(error: &JournalError) -> Failure {
-    Failure::Unavailable { reason: explain(error) }
 }

@@ -9,37 +9,37 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::state;
 use scarce_engine::engine::SnapshotDone;
 
-use super::commit::Progress;
-use super::fold::fold;
-use super::recovery::{load_machine, newest_machine_at};
 use crate::EmbeddedError;
 use crate::consumers::Registry;
 use crate::error::explain;
-use crate::journal::{Journal, Reader};
+use crate::fold::fold;
+use crate::log::PartitionLog;
 use crate::partition::Place;
+use crate::progress::CommitProgress;
+use crate::recovery::{load_machine, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 
 /// Where an asked-for snapshot is reported.
-pub(super) type SnapshotReply = Sender<Result<SnapshotDone, String>>;
+pub(crate) type SnapshotReply = Sender<Result<SnapshotDone, String>>;
 
 /// What the keeper is asked to do.
-pub(super) enum KeeperTask {
+pub(crate) enum KeeperTask {
     /// Make a snapshot now.
     Snapshot(SnapshotReply),
     /// End.
     Stop,
 }
 
-pub(super) struct Keeper {
-    pub(super) place: Place,
-    pub(super) consumers: Arc<Registry>,
-    pub(super) settings: state::StateSettings,
-    pub(super) journal: Journal,
-    pub(super) progress: Arc<Progress>,
-    pub(super) tasks: Receiver<KeeperTask>,
-    pub(super) snapshot_bytes: u64,
-    pub(super) bytes_at_snapshot: u64,
-    pub(super) saved_at: Instant,
+pub(crate) struct Keeper {
+    pub(crate) place: Place,
+    pub(crate) consumers: Arc<Registry>,
+    pub(crate) settings: state::StateSettings,
+    pub(crate) log: Arc<dyn PartitionLog>,
+    pub(crate) progress: Arc<CommitProgress>,
+    pub(crate) tasks: Receiver<KeeperTask>,
+    pub(crate) snapshot_bytes: u64,
+    pub(crate) bytes_at_snapshot: u64,
+    pub(crate) saved_at: Instant,
 }
 
 /// How often the keeper looks whether there is something to do.
@@ -52,7 +52,7 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 const READ_BYTES: u64 = 4 << 20;
 
 impl Keeper {
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
                 Ok(KeeperTask::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
@@ -63,13 +63,8 @@ impl Keeper {
     }
 
     fn look(&mut self) {
-        if !self.journal.spare_ready() {
-            // A full disk shows here first, before a batch finds no room. Other failures show where they matter.
-            match self.journal.prepare_spare() {
-                Ok(_) => self.progress.set_full(false),
-                Err(error) => self.progress.set_full(error.is_full()),
-            }
-        }
+        // A full disk shows here first, before a batch finds no room. Other failures show where they matter.
+        self.progress.set_full(self.log.reserve_room().is_err_and(|error| error.is_full()));
         if self.saved_at.elapsed() >= SAVE_INTERVAL {
             self.saved_at = Instant::now();
             self.save_consumers();
@@ -106,14 +101,14 @@ impl Keeper {
         let (mut machine, _) = newest_machine_at(&self.place, &self.settings)?;
         let before = machine.sequence();
         let through = self.progress.sequence();
-        let mut reader: Reader = self.journal.reader();
+        let mut reader = self.log.reader();
         while machine.sequence() < through {
-            let frames = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
-            if frames.is_empty() {
+            let batches = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
+            if batches.is_empty() {
                 break;
             }
-            for frame in frames {
-                fold(&mut machine, &frame.payload)?;
+            for batch in batches {
+                fold(&mut machine, &batch)?;
             }
         }
         let mut bytes = Vec::new();
@@ -154,6 +149,6 @@ impl Keeper {
         self.save_consumers();
         let unneeded = self.consumers.saved_floor().min(oldest);
         let before = kept_from.map_or(unneeded + 1, |kept| kept.min(unneeded + 1));
-        Ok(self.journal.retire(before)?.segments)
+        Ok(self.log.trim(before)?)
     }
 }

@@ -15,6 +15,7 @@
 //!
 //! Begin reading at [`open`] and [`Owner`]; then [`journal`].
 
+mod batch;
 mod commit;
 pub mod consumers;
 pub mod deployment;
@@ -30,12 +31,14 @@ mod look;
 mod open;
 mod owner;
 mod partition;
+mod progress;
 mod recovery;
 mod restore;
 mod run;
 mod settings;
 pub mod snapshot;
 pub mod storage;
+mod waker;
 
 pub use engine::Embedded;
 pub use error::EmbeddedError;

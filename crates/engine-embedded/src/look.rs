@@ -7,11 +7,11 @@ use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_core::state;
 
-use super::EmbeddedError;
-use super::fold::{FoldError, fold};
-use super::recovery::{load_machine, look_at, machine_settings};
+use crate::EmbeddedError;
 use crate::deployment::Deployment;
+use crate::fold::{FoldError, fold};
 use crate::journal::{self, Verification};
+use crate::recovery::{load_machine, look_at, machine_settings};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
 

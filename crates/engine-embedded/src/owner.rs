@@ -1,7 +1,7 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
@@ -15,13 +15,15 @@ use scarce_engine::clock::{Clock, Leap};
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::Levels;
 
-use super::commit::{Commit, Committer, find_entry};
-use super::inbox::{Inbox, Mail};
-use super::keeper::{Keeper, KeeperTask};
+use crate::batch::find_entry;
+use crate::commit::{Commit, Committer};
 use crate::consumers::Registry;
 use crate::error::explain;
-use crate::journal::{Reader, Writer};
+use crate::inbox::{Inbox, Mail};
+use crate::keeper::{Keeper, KeeperTask};
+use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::partition::Place;
+use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, Settings};
 
 /// An answer, and the batch that must be durable before anybody may learn of it.
@@ -33,12 +35,13 @@ pub struct Held {
     pub after: u64,
 }
 
-pub(super) struct Parts<'a> {
-    pub(super) machine: Machine,
-    pub(super) writer: Writer,
-    pub(super) place: Place,
-    pub(super) state_settings: state::StateSettings,
-    pub(super) settings: &'a Settings,
+pub(crate) struct Parts<'a> {
+    pub(crate) machine: Machine,
+    pub(crate) writer: Box<dyn LogWriter>,
+    pub(crate) log: Arc<dyn PartitionLog>,
+    pub(crate) place: Place,
+    pub(crate) state_settings: state::StateSettings,
+    pub(crate) settings: &'a Settings,
 }
 
 /// A partition's state, the batch that is being decided, and the way to the disk.
@@ -55,7 +58,7 @@ pub struct Owner {
     consumers: Arc<Registry>,
     committer: Committer,
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
-    reader: Reader,
+    reader: Box<dyn LogReader>,
     open: Vec<u8>,
     open_from: u64,
     /// When the first command of the open batch was decided, and how many there are.
@@ -79,11 +82,10 @@ const FULL_INTERVAL: Duration = Duration::from_millis(200);
 const MAIL_PER_TURN_MAX: usize = 64;
 
 impl Owner {
-    pub(super) fn start(parts: Parts<'_>) -> Result<Self, EmbeddedError> {
-        let Parts { machine, writer, place, state_settings, settings } = parts;
+    pub(crate) fn start(parts: Parts<'_>) -> Result<Self, EmbeddedError> {
+        let Parts { machine, writer, log, place, state_settings, settings } = parts;
         let partition = place.partition;
-        let waker = Arc::new(Mutex::new(None));
-        let journal = writer.journal().clone();
+        let waker = OwnerWaker::default();
         let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
             name: name.to_owned(),
             what: error.to_string(),
@@ -96,7 +98,7 @@ impl Owner {
             place,
             consumers: consumers.clone(),
             settings: state_settings,
-            journal: journal.clone(),
+            log: log.clone(),
             progress: committer.progress.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
@@ -110,7 +112,7 @@ impl Owner {
         let inbox = Inbox::new(
             settings.inbox_batches_max,
             waker,
-            journal.clone(),
+            log.clone(),
             committer.progress.clone(),
             consumers.clone(),
             keeper_sender.clone(),
@@ -125,7 +127,7 @@ impl Owner {
             consumers,
             committer,
             keeper: Some((keeper_sender, keeper)),
-            reader: journal.reader(),
+            reader: log.reader(),
             open: Vec::new(),
             open_from: machine.sequence() + 1,
             open_begun: None,
@@ -171,7 +173,7 @@ impl Owner {
     /// The last batch that is durable.
     #[must_use]
     pub fn durable(&self) -> u64 {
-        self.committer.progress.commit()
+        self.committer.progress.batch()
     }
 
     /// The batch that whoever looks now must wait for.
@@ -199,7 +201,7 @@ impl Owner {
     }
 
     /// How long there is nothing to do but for what comes from outside.
-    pub(super) fn patience(&mut self) -> Option<Duration> {
+    pub(crate) fn patience(&mut self) -> Option<Duration> {
         // Without room nothing is swept, and the committer wakes when it has made some.
         if !self.sweeps || !self.has_reserve() {
             return None;
@@ -317,7 +319,7 @@ impl Owner {
         let entry = find_entry(&self.open, sequence).or_else(|| find_entry(&self.in_flight, sequence));
         let entry = match entry {
             Some(entry) => Some(entry),
-            None => self.read_journal(sequence)?,
+            None => self.read_log(sequence)?,
         };
         entry.map(|entry| self.machine.replayed(replay, &entry)).ok_or_else(|| Failure::Unavailable {
             reason: format!(
@@ -326,16 +328,16 @@ impl Owner {
         })
     }
 
-    fn read_journal(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
-        let frame = self
+    fn read_log(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
+        let batches = self
             .reader
-            .read_one(sequence, self.committer.progress.sequence())
+            .read_from(sequence, self.committer.progress.sequence(), 1)
             .map_err(|error| Failure::Unavailable { reason: explain(&error) })?;
-        Ok(frame.and_then(|frame| find_entry(&frame.payload, sequence)))
+        Ok(batches.first().and_then(|batch| find_entry(batch, sequence)))
     }
 
     /// Ends what is due, if the last sweep is long enough ago.
-    pub(super) fn sweep(&mut self) {
+    pub(crate) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
         let Ok(now) = self.time() else { return };
         if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.may_sweep() && self.failure().is_none() {
@@ -348,11 +350,11 @@ impl Owner {
     /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
     /// rest on what was decided before them, could not be answered either.
     fn may_sweep(&self) -> bool {
-        self.has_reserve() && !self.committer.progress.is_cramped()
+        self.has_reserve() && !self.committer.progress.is_out_of_room()
     }
 
     /// Takes mail as long as there is room.
-    pub(super) fn serve_inbox(&mut self) {
+    pub(crate) fn serve_inbox(&mut self) {
         self.begin_turn();
         for _ in 0..MAIL_PER_TURN_MAX {
             if !self.has_reserve() {
@@ -365,7 +367,7 @@ impl Owner {
     }
 
     /// Answers the mail whose batch is durable; when nothing more will be, says so.
-    pub(super) fn answer_inbox(&mut self) {
+    pub(crate) fn answer_inbox(&mut self) {
         let durable = self.durable();
         while self.waiting.front().is_some_and(|(after, ..)| *after <= durable) {
             if let Some((_, mail, answers)) = self.waiting.pop_front() {
@@ -381,13 +383,13 @@ impl Owner {
     }
 
     /// Whether mail or a batch waits for a turn.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
         (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_reserve())
     }
 
     /// Hands the decided batch to the committer, if that one is idle.
-    pub(super) fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         self.publish_levels();
         if !self.open.is_empty() && self.durable() >= self.handed_over {
             self.hand_over();
@@ -427,7 +429,7 @@ impl Owner {
     }
 
     /// Makes everything decided durable and ends the threads beside this one.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if !self.open.is_empty() {
             self.hand_over();
         }

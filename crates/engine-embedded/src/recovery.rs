@@ -1,14 +1,15 @@
 //! Starting a partition: the newest good snapshot, then the tail of the journal.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use scarce_core::machine::Machine;
 use scarce_core::state;
 
-use super::fold::{FoldError, fold};
-use super::owner::Parts;
 use crate::deployment::Deployment;
+use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
+use crate::owner::Parts;
 use crate::partition::Place;
 use crate::snapshot::{self, SnapshotError, SnapshotInfo};
 use crate::storage::Storage;
@@ -26,7 +27,7 @@ pub struct RecoveryProgress {
 }
 
 /// In the partition's directory once its journal exists: without segments it was lost, and is not new.
-pub(super) const BEGUN_MARK: &str = "journal-begun";
+pub(crate) const BEGUN_MARK: &str = "journal-begun";
 
 /// The settings of a deployment's machines: names are hashed under its secret.
 #[must_use]
@@ -36,7 +37,7 @@ pub fn machine_settings(settings: &state::StateSettings, deployment: &Deployment
     state::StateSettings { hash_seed: u64::from_le_bytes(seed), ..settings.clone() }
 }
 
-pub(super) fn recover_owner(
+pub(crate) fn recover_owner(
     place: &Place,
     deployment: &Deployment,
     settings: &Settings,
@@ -61,11 +62,13 @@ pub(super) fn recover_owner(
         place.storage.sync_directory()?;
     }
     machine.set_epoch(machine.epoch().max(recovered.last_epoch) + 1);
-    Owner::start(Parts { machine, writer: recovered.writer, place: place.clone(), state_settings, settings })
+    let log = Arc::new(recovered.writer.journal().clone());
+    let writer = Box::new(recovered.writer);
+    Owner::start(Parts { machine, writer, log, place: place.clone(), state_settings, settings })
 }
 
 /// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.
-pub(super) fn newest_machine_at(
+pub(crate) fn newest_machine_at(
     place: &Place,
     settings: &state::StateSettings,
 ) -> Result<(Machine, u64), EmbeddedError> {
@@ -83,7 +86,7 @@ pub(super) fn newest_machine_at(
 /// # Errors
 /// When a snapshot cannot be read or its digest is not that of its state.
 pub fn newest_machine(
-    storage: &std::sync::Arc<dyn Storage>,
+    storage: &Arc<dyn Storage>,
     deployment: &Deployment,
     partition: u32,
     settings: &state::StateSettings,
@@ -92,16 +95,12 @@ pub fn newest_machine(
     newest_machine_at(&look_at(storage, deployment, partition), &settings).map(|(machine, _)| machine)
 }
 
-pub(super) fn look_at(
-    storage: &std::sync::Arc<dyn Storage>,
-    deployment: &Deployment,
-    partition: u32,
-) -> Place {
+pub(crate) fn look_at(storage: &Arc<dyn Storage>, deployment: &Deployment, partition: u32) -> Place {
     let segment_bytes = Settings::default().segment_bytes;
     Place { storage: storage.clone(), deployment_id: deployment.deployment_id, partition, segment_bytes }
 }
 
-pub(super) fn load_machine(
+pub(crate) fn load_machine(
     place: &Place,
     name: &str,
     settings: &state::StateSettings,
@@ -135,7 +134,7 @@ fn read_failed(place: &Place, name: &str, source: std::io::Error) -> EmbeddedErr
 /// # Errors
 /// When the journal is corrupt, does not fold, or says something else than a snapshot.
 pub fn verify_partition(
-    storage: &std::sync::Arc<dyn Storage>,
+    storage: &Arc<dyn Storage>,
     deployment: &Deployment,
     partition: u32,
     settings: &state::StateSettings,

@@ -8,12 +8,12 @@ use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 
-use super::fold::FoldError;
-use super::look::PartitionFiles;
-use super::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
 use crate::EmbeddedError;
+use crate::fold::{FoldError, fold};
 use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
+use crate::look::PartitionFiles;
 use crate::partition::Place;
+use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
 
@@ -345,7 +345,7 @@ fn settle(
         place.storage.clone(),
         place.journal_settings(),
         start,
-        &mut |frame| Ok(super::fold::fold(&mut machine, frame.payload)?),
+        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
         &mut |_| {},
     )?;
     let is_same = machine.sequence() == plan.machine.sequence()

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use scarce_engine::stop::{Stop, Waker};
 
-use super::EmbeddedError;
-use super::owner::Owner;
+use crate::EmbeddedError;
+use crate::owner::Owner;
 
 /// What an owner serves from its own thread beside its inbox: sockets.
 pub trait Port: Send {
@@ -68,7 +68,7 @@ impl Drop for EndsAll<'_> {
 }
 
 /// Serves a partition until the end is asked for or the disk fails.
-pub(super) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
+pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
     let _ends_all = EndsAll(stop);
     let partition = owner.partition();
     let failed = |source| EmbeddedError::Port { partition, source };

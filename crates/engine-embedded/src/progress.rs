@@ -1,0 +1,127 @@
+//! How far the log is durable, and whether it takes more: written by the committer, read by every thread.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use scarce_engine::engine::Failure;
+use scarce_engine::metrics::PartitionMetrics;
+use scarce_engine::stop::Waker;
+
+/// How far the log of a partition is durable, and whether it takes more.
+#[derive(Default)]
+pub(crate) struct CommitProgress {
+    /// The last batch that is durable.
+    batch: AtomicU64,
+    /// The last sequence that is durable.
+    sequence: AtomicU64,
+    /// Bytes written since the start; snapshots are planned by them.
+    bytes: AtomicU64,
+    /// Whether the room set aside may be too little for the next batch.
+    is_room_low: AtomicBool,
+    /// Whether no more room could be set aside.
+    is_full: AtomicBool,
+    has_failed: AtomicBool,
+    failure: Mutex<Option<String>>,
+    metrics: PartitionMetrics,
+    is_watched: AtomicBool,
+    watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+}
+
+impl CommitProgress {
+    /// Progress of a log that is durable through a sequence when it is opened.
+    pub(crate) fn opened_at(sequence: u64) -> Self {
+        Self { sequence: AtomicU64::new(sequence), ..Self::default() }
+    }
+
+    /// The number of the last batch that is durable.
+    pub(crate) fn batch(&self) -> u64 {
+        self.batch.load(Ordering::Acquire)
+    }
+
+    /// The last sequence that is durable.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the log is durable through a sequence, by so many more bytes.
+    pub(crate) fn note_durable(&self, sequence: u64, bytes: u64) {
+        self.sequence.store(sequence, Ordering::Release);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.metrics.note_commit(bytes);
+    }
+
+    /// Tells the owner that a batch is durable. Nothing of the batch may be used after this.
+    pub(crate) fn release_batch(&self, number: u64) {
+        self.batch.store(number, Ordering::Release);
+    }
+
+    pub(crate) fn set_room_low(&self, is_low: bool) {
+        self.is_room_low.store(is_low, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// Whether writes must be refused because the next batch could find no room.
+    pub(crate) fn is_out_of_room(&self) -> bool {
+        self.is_room_low.load(Ordering::Relaxed) && self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Whether more may be decided.
+    pub(crate) fn check_ready(&self) -> Result<(), Failure> {
+        if let Some(reason) = self.failure() {
+            return Err(Failure::Unavailable { reason });
+        }
+        if self.is_out_of_room() {
+            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
+            return Err(Failure::Unavailable { reason: reason.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Why the log takes nothing more until the engine is started again, if so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return None;
+        }
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends writing for good. Only the first reason is kept; later failures follow from it.
+    pub(crate) fn fail(&self, reason: String) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.has_failed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn metrics(&self) -> &PartitionMetrics {
+        &self.metrics
+    }
+
+    /// Has `wake` called whenever more is durable, as long as somebody keeps it alive.
+    pub(crate) fn watch(&self, wake: &Waker) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(wake));
+        self.is_watched.store(true, Ordering::Release);
+    }
+
+    /// Wakes all watchers, and forgets those that are gone.
+    pub(crate) fn wake_watchers(&self) {
+        if !self.is_watched.load(Ordering::Acquire) {
+            return;
+        }
+        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        watchers.retain(|watcher| {
+            watcher.upgrade().is_some_and(|wake| {
+                wake();
+                true
+            })
+        });
+        if watchers.is_empty() {
+            self.is_watched.store(false, Ordering::Release);
+        }
+    }
+}
