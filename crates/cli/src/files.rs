@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine_embedded::deployment::Deployment;
-use scarce_engine_embedded::journal::Progress;
+use scarce_engine_embedded::journal::JournalProgress;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, PartitionFiles, partition_directory};
@@ -126,7 +126,7 @@ pub(super) fn progress_bar(doing: &str, partition: u32) -> ProgressBar {
 }
 
 /// Advances a progress bar.
-pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
+pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(JournalProgress) + '_ {
     |progress| {
         bar.set_length(progress.bytes_total);
         bar.set_position(progress.bytes_done);

@@ -21,7 +21,7 @@ use scarce_delivery::{Counts, Delivery, DeliveryError, DeliveryOptions, Settleme
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, SilentPort};
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, SilentPort};
 use scarce_launch::{MariaDb, MariaDbOptions, Postgres, PostgresOptions};
 use scarce_outflow::{Outflow, Plan, Start, run};
 use scarce_sim::conformance::request;
@@ -169,7 +169,7 @@ async fn measure(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let packets = number("SCARCE_PACKETS", 100_000);
     let users = number("SCARCE_USERS", 20_000);
     let folder = tempfile::tempdir()?;
-    let settings = embedded::Settings { partitions: PARTITIONS, ..embedded::Settings::default() };
+    let settings = EmbeddedSettings { partitions: PARTITIONS, ..EmbeddedSettings::default() };
     let recovered = embedded::open(folder.path(), &settings, &mut |_| {})?;
     let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default())))?;
     let engine: Arc<dyn Engine> = engine;

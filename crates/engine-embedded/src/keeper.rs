@@ -14,7 +14,7 @@ use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
 use crate::log::PartitionLog;
-use crate::partition::Place;
+use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::recovery::{load_machine, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
@@ -31,7 +31,7 @@ pub(crate) enum KeeperTask {
 }
 
 pub(crate) struct Keeper {
-    pub(crate) place: Place,
+    pub(crate) home: PartitionHome,
     pub(crate) consumers: Arc<Registry>,
     pub(crate) settings: state::StateSettings,
     pub(crate) log: Arc<dyn PartitionLog>,
@@ -76,8 +76,8 @@ impl Keeper {
 
     /// Where it fails, consumers take some events once more after the next start, and the journal is kept for that.
     fn save_consumers(&self) {
-        if let Err(error) = self.consumers.save(&*self.place.storage) {
-            let partition = self.place.partition;
+        if let Err(error) = self.consumers.save(&*self.home.storage) {
+            let partition = self.home.partition;
             let _ =
                 writeln!(std::io::stderr(), "the consumers of partition {partition} were not noted: {error}");
         }
@@ -87,7 +87,7 @@ impl Keeper {
         self.bytes_at_snapshot = self.progress.bytes();
         let done = self.snapshot().map_err(|error| explain(&error));
         if let Err(reason) = &done {
-            let partition = self.place.partition;
+            let partition = self.home.partition;
             let _ = writeln!(std::io::stderr(), "snapshot of partition {partition} failed: {reason}");
         }
         if let Some(reply) = reply {
@@ -98,7 +98,7 @@ impl Keeper {
     /// Folds the durable log onto the newest snapshot, writes the result and reads it back: each
     /// snapshot rehearses a recovery.
     fn snapshot(&self) -> Result<SnapshotDone, EmbeddedError> {
-        let (mut machine, _) = newest_machine_at(&self.place, &self.settings)?;
+        let (mut machine, _) = newest_machine_at(&self.home, &self.settings)?;
         let before = machine.sequence();
         let through = self.progress.sequence();
         let mut reader = self.log.reader();
@@ -114,7 +114,7 @@ impl Keeper {
         let mut bytes = Vec::new();
         machine.put(&mut bytes);
         let info = SnapshotInfo {
-            owner: self.place.snapshot_owner(),
+            owner: self.home.snapshot_owner(),
             epoch: machine.epoch(),
             sequence: machine.sequence(),
             stamp_ms: machine.state().at,
@@ -124,7 +124,7 @@ impl Keeper {
         let kept_from = machine.state().operations.sequence_first();
         drop(machine);
         if info.sequence > before || before == 0 {
-            snapshot::write(&*self.place.storage, &info, &mut |out| out.write_all(&bytes))?;
+            snapshot::write(&*self.home.storage, &info, &mut |out| out.write_all(&bytes))?;
         }
         drop(bytes);
         self.check_newest(&info)?;
@@ -134,9 +134,9 @@ impl Keeper {
     }
 
     fn check_newest(&self, info: &SnapshotInfo) -> Result<(), EmbeddedError> {
-        let newest = snapshot::newest_good(&*self.place.storage, &self.place.snapshot_owner())?;
+        let newest = snapshot::newest_good(&*self.home.storage, &self.home.snapshot_owner())?;
         if let Some((listed, _)) = newest.snapshot.filter(|(listed, _)| listed.sequence == info.sequence) {
-            load_machine(&self.place, &listed.name, &self.settings)?;
+            load_machine(&self.home, &listed.name, &self.settings)?;
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Keeper {
     /// Drops segments that no kept snapshot needs for recovery, no remembered operation for its receipt, and
     /// no consumer for its events.
     fn retire(&self, kept_from: Option<u64>) -> Result<u64, EmbeddedError> {
-        let oldest = snapshot::retain(&*self.place.storage, &self.place.snapshot_owner(), 1)?;
+        let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
         self.save_consumers();
         let unneeded = self.consumers.saved_floor().min(oldest);

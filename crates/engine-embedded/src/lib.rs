@@ -47,10 +47,10 @@ pub use inbox::{Inbox, Mail};
 pub use look::{
     LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
 };
-pub use open::{Files, Recovered, Running, open, open_files};
-pub use owner::{Held, Owner};
+pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files};
+pub use owner::{Owner, PendingAnswer};
 pub use partition::partition_directory;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
-pub use settings::{ClockChoice, Settings};
+pub use settings::{ClockChoice, EmbeddedSettings};

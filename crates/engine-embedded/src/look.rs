@@ -41,12 +41,12 @@ pub fn read_entries(
     files: &PartitionFiles<'_>,
     from_sequence: u64,
     on_entries: &mut OnEntries<'_>,
-    on_progress: &mut dyn FnMut(journal::Progress),
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
 ) -> Result<Verification, EmbeddedError> {
-    let place = look_at(&files.storage, files.deployment, files.partition);
+    let home = look_at(&files.storage, files.deployment, files.partition);
     let read = journal::read(
-        &*place.storage,
-        &place.journal_settings(),
+        &*home.storage,
+        &home.journal_settings(),
         from_sequence,
         0,
         &mut |frame| {
@@ -104,16 +104,16 @@ pub enum LogVerdict {
 pub fn verify_snapshots(
     files: &PartitionFiles<'_>,
     settings: &state::StateSettings,
-    on_progress: &mut dyn FnMut(journal::Progress),
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
 ) -> Result<Vec<SnapshotVerdict>, EmbeddedError> {
     let settings = machine_settings(settings, files.deployment);
-    let place = look_at(&files.storage, files.deployment, files.partition);
-    let first = journal::oldest(&*place.storage)?.map_or(1, |oldest| oldest.first_sequence);
+    let home = look_at(&files.storage, files.deployment, files.partition);
+    let first = journal::oldest(&*home.storage)?.map_or(1, |oldest| oldest.first_sequence);
     let mut folded = (first == 1).then(|| Machine::new(settings.clone(), files.partition));
     let mut verdicts = Vec::new();
     let mut next = None;
-    for listed in snapshot::list(&*place.storage)? {
-        let loaded = load_machine(&place, &listed.name, &settings);
+    for listed in snapshot::list(&*home.storage)? {
+        let loaded = load_machine(&home, &listed.name, &settings);
         let (machine, content) = match loaded {
             Ok((machine, info)) => (Some(machine), Ok(info)),
             Err(error) => (None, Err(error)),
@@ -130,13 +130,14 @@ pub fn verify_snapshots(
         }
     }
     let Some(mut machine) = folded else { return Ok(verdicts) };
-    let mut check = Check { since: machine.sequence(), at: next.unwrap_or(0), verdicts: &mut verdicts };
+    let mut check =
+        SnapshotCheck { since: machine.sequence(), at: next.unwrap_or(0), verdicts: &mut verdicts };
     check.reach(&machine);
     let (from, durable_through) =
         (machine.sequence() + 1, check.verdicts.last().map_or(0, |last| last.sequence));
     journal::read(
-        &*place.storage,
-        &place.journal_settings(),
+        &*home.storage,
+        &home.journal_settings(),
         from,
         durable_through,
         &mut |frame| {
@@ -150,13 +151,13 @@ pub fn verify_snapshots(
 }
 
 /// The snapshots that the fold has still to come by.
-struct Check<'a> {
+struct SnapshotCheck<'a> {
     since: u64,
     at: usize,
     verdicts: &'a mut Vec<SnapshotVerdict>,
 }
 
-impl Check<'_> {
+impl SnapshotCheck<'_> {
     /// Compares with the snapshots at the machine's sequence. A snapshot is made at the end of a frame, so one that was
     /// jumped over is not of this log.
     fn reach(&mut self, machine: &Machine) {

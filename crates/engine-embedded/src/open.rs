@@ -9,12 +9,12 @@ use scarce_engine::stop::Stop;
 
 use crate::deployment::Deployment;
 use crate::lock::DirectoryLock;
-use crate::partition::{Place, partition_directory};
+use crate::partition::{PartitionHome, partition_directory};
 use crate::storage::{FileStorage, Storage, StorageError};
-use crate::{Embedded, EmbeddedError, Owner, Port, RecoveryProgress, Settings, recovery, run};
+use crate::{Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery, run};
 
 /// A recovered deployment whose owners have not been started.
-pub struct Recovered {
+pub struct RecoveredDeployment {
     lock: Option<DirectoryLock>,
     deployment: Deployment,
     state: StateSettings,
@@ -22,7 +22,7 @@ pub struct Recovered {
 }
 
 /// A deployment's files.
-pub struct Files {
+pub struct DeploymentFiles {
     /// The deployment's own directory.
     pub root: Arc<dyn Storage>,
     /// A directory for each partition.
@@ -35,9 +35,9 @@ pub struct Files {
 /// When the directory is in use or its files cannot be trusted.
 pub fn open(
     directory: &Path,
-    settings: &Settings,
+    settings: &EmbeddedSettings,
     progress: &mut dyn FnMut(RecoveryProgress),
-) -> Result<Recovered, EmbeddedError> {
+) -> Result<RecoveredDeployment, EmbeddedError> {
     let root: Arc<dyn Storage> = Arc::new(FileStorage::open(directory)?);
     let lock = DirectoryLock::acquire(directory)?;
     let partitions = (0..settings.partitions)
@@ -46,7 +46,7 @@ pub fn open(
             Ok(Arc::new(storage) as Arc<dyn Storage>)
         })
         .collect::<Result<Vec<_>, StorageError>>()?;
-    let mut recovered = open_files(&Files { root, partitions }, settings, progress)?;
+    let mut recovered = open_files(&DeploymentFiles { root, partitions }, settings, progress)?;
     recovered.lock = Some(lock);
     Ok(recovered)
 }
@@ -56,29 +56,29 @@ pub fn open(
 /// # Errors
 /// When its files cannot be trusted.
 pub fn open_files(
-    files: &Files,
-    settings: &Settings,
+    files: &DeploymentFiles,
+    settings: &EmbeddedSettings,
     progress: &mut dyn FnMut(RecoveryProgress),
-) -> Result<Recovered, EmbeddedError> {
+) -> Result<RecoveredDeployment, EmbeddedError> {
     let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
     let owners = files
         .partitions
         .iter()
         .zip(0..)
         .map(|(storage, partition)| {
-            let place = Place {
+            let home = PartitionHome {
                 storage: storage.clone(),
                 deployment_id: deployment.deployment_id,
                 partition,
                 segment_bytes: settings.segment_bytes,
             };
-            recovery::recover_owner(&place, &deployment, settings, progress)
+            recovery::recover_owner(&home, &deployment, settings, progress)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(Recovered { lock: None, deployment, state: settings.state.clone(), owners })
+    Ok(RecoveredDeployment { lock: None, deployment, state: settings.state.clone(), owners })
 }
 
-impl Recovered {
+impl RecoveredDeployment {
     /// What is fixed for the deployment.
     #[must_use]
     pub fn deployment(&self) -> &Deployment {

@@ -22,26 +22,26 @@ use crate::error::explain;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
-use crate::partition::Place;
+use crate::partition::PartitionHome;
 use crate::waker::OwnerWaker;
-use crate::{ClockChoice, EmbeddedError, Settings};
+use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 
 /// An answer, and the batch that must be durable before anybody may learn of it.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct PendingAnswer {
     /// The answer.
     pub result: Result<Receipt, Failure>,
     /// The number of that batch.
     pub after: u64,
 }
 
-pub(crate) struct Parts<'a> {
+pub(crate) struct OwnerParts<'a> {
     pub(crate) machine: Machine,
     pub(crate) writer: Box<dyn LogWriter>,
     pub(crate) log: Arc<dyn PartitionLog>,
-    pub(crate) place: Place,
+    pub(crate) home: PartitionHome,
     pub(crate) state_settings: state::StateSettings,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a EmbeddedSettings,
 }
 
 /// A partition's state, the batch that is being decided, and the way to the disk.
@@ -82,9 +82,9 @@ const FULL_INTERVAL: Duration = Duration::from_millis(200);
 const MAIL_PER_TURN_MAX: usize = 64;
 
 impl Owner {
-    pub(crate) fn start(parts: Parts<'_>) -> Result<Self, EmbeddedError> {
-        let Parts { machine, writer, log, place, state_settings, settings } = parts;
-        let partition = place.partition;
+    pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
+        let OwnerParts { machine, writer, log, home, state_settings, settings } = parts;
+        let partition = home.partition;
         let waker = OwnerWaker::default();
         let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
             name: name.to_owned(),
@@ -93,9 +93,9 @@ impl Owner {
         let committer = Committer::start(writer, format!("committer-{partition}"), waker.clone())
             .map_err(|error| failed("committer", &error))?;
         let (keeper_sender, tasks) = bounded(4);
-        let consumers = Arc::new(Registry::load(&*place.storage, settings.outflow_lag_max)?);
+        let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
         let keeper = Keeper {
-            place,
+            home,
             consumers: consumers.clone(),
             settings: state_settings,
             log: log.clone(),
@@ -160,14 +160,14 @@ impl Owner {
     }
 
     /// Answers a request. The answer must be kept back until its batch is durable.
-    pub fn serve(&mut self, request: &Request) -> Held {
+    pub fn serve(&mut self, request: &Request) -> PendingAnswer {
         let mut result = self.answer(request);
         if let Ok(receipt) = &mut result {
             // It is kept back until it is.
             receipt.durability = Durability::Synced;
         }
         self.committer.progress.metrics().count(request, result.as_ref().map(|receipt| receipt.outcome.code));
-        Held { result, after: self.gate() }
+        PendingAnswer { result, after: self.gate() }
     }
 
     /// The last batch that is durable.

@@ -9,11 +9,11 @@ use scarce_core::state;
 use crate::deployment::Deployment;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
-use crate::owner::Parts;
-use crate::partition::Place;
+use crate::owner::OwnerParts;
+use crate::partition::PartitionHome;
 use crate::snapshot::{self, SnapshotError, SnapshotInfo};
 use crate::storage::Storage;
-use crate::{EmbeddedError, Owner, Settings};
+use crate::{EmbeddedError, EmbeddedSettings, Owner};
 
 /// How far a recovery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,45 +38,45 @@ pub fn machine_settings(settings: &state::StateSettings, deployment: &Deployment
 }
 
 pub(crate) fn recover_owner(
-    place: &Place,
+    home: &PartitionHome,
     deployment: &Deployment,
-    settings: &Settings,
+    settings: &EmbeddedSettings,
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Owner, EmbeddedError> {
     let state_settings = machine_settings(&settings.state, deployment);
-    let (mut machine, durable_through) = newest_machine_at(place, &state_settings)?;
-    let begun = place.storage.list()?.iter().any(|name| name == BEGUN_MARK);
+    let (mut machine, durable_through) = newest_machine_at(home, &state_settings)?;
+    let begun = home.storage.list()?.iter().any(|name| name == BEGUN_MARK);
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
-    let partition = place.partition;
+    let partition = home.partition;
     let recovered = journal::recover(
-        place.storage.clone(),
-        place.journal_settings(),
+        home.storage.clone(),
+        home.journal_settings(),
         start,
         &mut |frame| Ok(fold(&mut machine, frame.payload)?),
-        &mut |journal::Progress { bytes_done, bytes_total }| {
+        &mut |journal::JournalProgress { bytes_done, bytes_total }| {
             progress(RecoveryProgress { partition, bytes_done, bytes_total });
         },
     )?;
     if !begun {
-        place.storage.create(BEGUN_MARK)?.sync_data()?;
-        place.storage.sync_directory()?;
+        home.storage.create(BEGUN_MARK)?.sync_data()?;
+        home.storage.sync_directory()?;
     }
     machine.set_epoch(machine.epoch().max(recovered.last_epoch) + 1);
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
-    Owner::start(Parts { machine, writer, log, place: place.clone(), state_settings, settings })
+    Owner::start(OwnerParts { machine, writer, log, home: home.clone(), state_settings, settings })
 }
 
 /// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.
 pub(crate) fn newest_machine_at(
-    place: &Place,
+    home: &PartitionHome,
     settings: &state::StateSettings,
 ) -> Result<(Machine, u64), EmbeddedError> {
-    let newest = snapshot::newest_good(&*place.storage, &place.snapshot_owner())?;
+    let newest = snapshot::newest_good(&*home.storage, &home.snapshot_owner())?;
     let durable_through = newest.durable_through();
     let machine = match &newest.snapshot {
-        None => Machine::new(settings.clone(), place.partition),
-        Some((listed, _)) => load_machine(place, &listed.name, settings)?.0,
+        None => Machine::new(settings.clone(), home.partition),
+        Some((listed, _)) => load_machine(home, &listed.name, settings)?.0,
     };
     Ok((machine, durable_through))
 }
@@ -95,19 +95,24 @@ pub fn newest_machine(
     newest_machine_at(&look_at(storage, deployment, partition), &settings).map(|(machine, _)| machine)
 }
 
-pub(crate) fn look_at(storage: &Arc<dyn Storage>, deployment: &Deployment, partition: u32) -> Place {
-    let segment_bytes = Settings::default().segment_bytes;
-    Place { storage: storage.clone(), deployment_id: deployment.deployment_id, partition, segment_bytes }
+pub(crate) fn look_at(storage: &Arc<dyn Storage>, deployment: &Deployment, partition: u32) -> PartitionHome {
+    let segment_bytes = EmbeddedSettings::default().segment_bytes;
+    PartitionHome {
+        storage: storage.clone(),
+        deployment_id: deployment.deployment_id,
+        partition,
+        segment_bytes,
+    }
 }
 
 pub(crate) fn load_machine(
-    place: &Place,
+    home: &PartitionHome,
     name: &str,
     settings: &state::StateSettings,
 ) -> Result<(Machine, SnapshotInfo), EmbeddedError> {
-    let mut reader = snapshot::load(&*place.storage, name, &place.snapshot_owner())?;
+    let mut reader = snapshot::load(&*home.storage, name, &home.snapshot_owner())?;
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|source| read_failed(place, name, source))?;
+    reader.read_to_end(&mut bytes).map_err(|source| read_failed(home, name, source))?;
     let info = reader.finish()?;
     let sequence = info.sequence;
     let machine = Machine::load(settings.clone(), &bytes)
@@ -118,12 +123,12 @@ pub(crate) fn load_machine(
     Ok((machine, info))
 }
 
-fn read_failed(place: &Place, name: &str, source: std::io::Error) -> EmbeddedError {
+fn read_failed(home: &PartitionHome, name: &str, source: std::io::Error) -> EmbeddedError {
     let source = match source.downcast::<SnapshotError>() {
         Ok(error) => return error.into(),
         Err(source) => source,
     };
-    let path = place.storage.locate(name);
+    let path = home.storage.locate(name);
     let error = crate::storage::StorageError { operation: "read", path, offset: None, source };
     EmbeddedError::Snapshot(SnapshotError::from(error))
 }
@@ -138,30 +143,30 @@ pub fn verify_partition(
     deployment: &Deployment,
     partition: u32,
     settings: &state::StateSettings,
-    on_progress: &mut dyn FnMut(journal::Progress),
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
 ) -> Result<(Machine, journal::Verification), EmbeddedError> {
     let settings = machine_settings(settings, deployment);
-    let place = look_at(storage, deployment, partition);
-    let owner = place.snapshot_owner();
+    let home = look_at(storage, deployment, partition);
+    let owner = home.snapshot_owner();
     let mut digests = Vec::new();
-    for listed in snapshot::list(&*place.storage)? {
-        let info = *snapshot::load(&*place.storage, &listed.name, &owner)?.info();
+    for listed in snapshot::list(&*home.storage)? {
+        let info = *snapshot::load(&*home.storage, &listed.name, &owner)?.info();
         digests.push((info.sequence, info.digest, listed.name));
     }
     digests.sort();
-    let first = journal::oldest(&*place.storage)?.map_or(1, |oldest| oldest.first_sequence);
+    let first = journal::oldest(&*home.storage)?.map_or(1, |oldest| oldest.first_sequence);
     let mut since = 0;
     let mut machine = Machine::new(settings.clone(), partition);
     if first > 1 {
         let base = digests.iter().find(|(sequence, ..)| *sequence + 1 >= first);
         let (_, _, name) = base.ok_or(FoldError::Gap { sequence: 0, found: first })?;
-        machine = load_machine(&place, name, &settings)?.0;
+        machine = load_machine(&home, name, &settings)?.0;
         since = machine.sequence();
     }
     let durable_through = digests.last().map_or(0, |(sequence, ..)| *sequence);
     let verification = journal::verify(
-        &*place.storage,
-        &place.journal_settings(),
+        &*home.storage,
+        &home.journal_settings(),
         durable_through,
         &mut |frame| {
             fold(&mut machine, frame.payload)?;

@@ -12,7 +12,7 @@ use crate::EmbeddedError;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
 use crate::look::PartitionFiles;
-use crate::partition::Place;
+use crate::partition::PartitionHome;
 use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
@@ -113,14 +113,14 @@ pub fn restore_partition(
     target: &PartitionFiles<'_>,
     until: Until,
     settings: &state::StateSettings,
-    on_progress: &mut dyn FnMut(journal::Progress),
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
 ) -> Result<Restored, EmbeddedError> {
     let settings = machine_settings(settings, source.deployment);
     let from = look_at(&source.storage, source.deployment, source.partition);
     let mut to = look_at(&target.storage, target.deployment, target.partition);
     let mut problems = Vec::new();
     let snapshots = good_snapshots(&from, until, &settings, &mut problems)?;
-    let mut plan = Plan::new(&from, until, &settings, &snapshots.eligible)?;
+    let mut plan = RestorePlan::new(&from, until, &settings, &snapshots.eligible)?;
     let result = plan.read(&from, &snapshots, on_progress);
     match result {
         // What comes after the place is not needed, and may be the reason for restoring.
@@ -149,7 +149,7 @@ pub fn restore_partition(
     })
 }
 
-struct Snapshots {
+struct GoodSnapshots {
     /// Those that are good and not beyond the wanted place, oldest first.
     eligible: Vec<(String, SnapshotInfo)>,
     /// The highest epoch of any.
@@ -158,15 +158,15 @@ struct Snapshots {
 }
 
 fn good_snapshots(
-    place: &Place,
+    home: &PartitionHome,
     until: Until,
     settings: &state::StateSettings,
     problems: &mut Vec<String>,
-) -> Result<Snapshots, EmbeddedError> {
-    let mut found = Snapshots { eligible: Vec::new(), epoch: 0, durable_through: 0 };
-    for listed in snapshot::list(&*place.storage)? {
+) -> Result<GoodSnapshots, EmbeddedError> {
+    let mut found = GoodSnapshots { eligible: Vec::new(), epoch: 0, durable_through: 0 };
+    for listed in snapshot::list(&*home.storage)? {
         found.durable_through = found.durable_through.max(listed.sequence);
-        match load_machine(place, &listed.name, settings) {
+        match load_machine(home, &listed.name, settings) {
             Ok((_, info)) => {
                 found.epoch = found.epoch.max(info.epoch);
                 if until.covers(info.sequence, info.stamp_ms) {
@@ -180,7 +180,7 @@ fn good_snapshots(
 }
 
 /// What is to be copied, found by folding.
-struct Plan {
+struct RestorePlan {
     partition: u32,
     until: Until,
     machine: Machine,
@@ -193,23 +193,23 @@ struct Plan {
     epoch: u64,
 }
 
-impl Plan {
+impl RestorePlan {
     fn new(
-        place: &Place,
+        home: &PartitionHome,
         until: Until,
         settings: &state::StateSettings,
         snapshots: &[(String, SnapshotInfo)],
     ) -> Result<Self, EmbeddedError> {
-        let partition = place.partition;
-        let oldest = journal::oldest(&*place.storage)?;
+        let partition = home.partition;
+        let oldest = journal::oldest(&*home.storage)?;
         let (first, segment) = oldest.map_or((1, 1), |oldest| (oldest.first_sequence, oldest.segment));
-        let segment_bytes = oldest.map_or(place.segment_bytes, |oldest| oldest.segment_bytes);
+        let segment_bytes = oldest.map_or(home.segment_bytes, |oldest| oldest.segment_bytes);
         let machine = if first == 1 {
             Machine::new(settings.clone(), partition)
         } else {
             let base = snapshots.iter().find(|(_, info)| info.sequence + 1 >= first);
-            let Some((name, _)) = base else { return Err(no_base(place, first, until)) };
-            load_machine(place, name, settings)?.0
+            let Some((name, _)) = base else { return Err(no_base(home, first, until)) };
+            load_machine(home, name, settings)?.0
         };
         let boundary = Boundary::start_of(segment, first);
         let (base, epoch) = (machine.sequence(), machine.epoch());
@@ -220,13 +220,13 @@ impl Plan {
     /// Folds the journal up to the wanted place, comparing with the snapshots on the way, and counts what comes later.
     fn read(
         &mut self,
-        place: &Place,
-        snapshots: &Snapshots,
-        on_progress: &mut dyn FnMut(journal::Progress),
+        home: &PartitionHome,
+        snapshots: &GoodSnapshots,
+        on_progress: &mut dyn FnMut(journal::JournalProgress),
     ) -> Result<(), EmbeddedError> {
         journal::read(
-            &*place.storage,
-            &place.journal_settings(),
+            &*home.storage,
+            &home.journal_settings(),
             0,
             snapshots.durable_through,
             &mut |frame| self.take(frame, &snapshots.eligible),
@@ -304,10 +304,10 @@ impl Plan {
 }
 
 /// Which snapshot is the first that could be gone on from tells how early a restore can begin.
-fn no_base(place: &Place, first: u64, until: Until) -> EmbeddedError {
-    let partition = place.partition;
-    let infos = snapshot::list(&*place.storage).into_iter().flatten().filter_map(|listed| {
-        let loaded = snapshot::load(&*place.storage, &listed.name, &place.snapshot_owner());
+fn no_base(home: &PartitionHome, first: u64, until: Until) -> EmbeddedError {
+    let partition = home.partition;
+    let infos = snapshot::list(&*home.storage).into_iter().flatten().filter_map(|listed| {
+        let loaded = snapshot::load(&*home.storage, &listed.name, &home.snapshot_owner());
         loaded.and_then(snapshot::SnapshotReader::finish).ok()
     });
     let beyond = infos
@@ -334,16 +334,16 @@ fn copy_file(
 
 /// Recovers the copy as a start would, compares, and raises its epoch.
 fn settle(
-    place: &Place,
+    home: &PartitionHome,
     settings: &state::StateSettings,
-    plan: &Plan,
+    plan: &RestorePlan,
     epoch: u64,
 ) -> Result<(), EmbeddedError> {
-    let (mut machine, durable_through) = newest_machine_at(place, settings)?;
+    let (mut machine, durable_through) = newest_machine_at(home, settings)?;
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
     let mut recovered = journal::recover(
-        place.storage.clone(),
-        place.journal_settings(),
+        home.storage.clone(),
+        home.journal_settings(),
         start,
         &mut |frame| Ok(fold(&mut machine, frame.payload)?),
         &mut |_| {},
@@ -352,7 +352,7 @@ fn settle(
         && recovered.last_sequence == machine.sequence()
         && machine.state().digest(None) == plan.machine.state().digest(None);
     if !is_same {
-        return Err(RestoreError::Differs { partition: place.partition }.into());
+        return Err(RestoreError::Differs { partition: home.partition }.into());
     }
     let next = recovered.writer.next_sequence();
     recovered.writer.append(epoch, next, next - 1, &[])?;

@@ -29,7 +29,7 @@ const OUTFLOW_LAG_MAX: u64 = 100_000_000;
 
 /// What may be set.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EmbeddedSettings {
     /// How many partitions; fixed when the deployment is created.
     pub partitions: u32,
     /// What outcomes depend on.
@@ -48,7 +48,7 @@ pub struct Settings {
     pub clock: ClockChoice,
 }
 
-impl Default for Settings {
+impl Default for EmbeddedSettings {
     fn default() -> Self {
         Self {
             partitions: 1,

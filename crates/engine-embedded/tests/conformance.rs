@@ -10,7 +10,9 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Log, Request};
 use scarce_engine_embedded::storage::FaultyDisk;
-use scarce_engine_embedded::{ClockChoice, Embedded, Files, Running, Settings, SilentPort, open_files};
+use scarce_engine_embedded::{
+    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Running, SilentPort, open_files,
+};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 
 struct EmbeddedTarget {
@@ -37,15 +39,15 @@ impl EmbeddedTarget {
     }
 
     fn start(&mut self) -> Result<(), String> {
-        let settings = Settings {
+        let settings = EmbeddedSettings {
             partitions: self.setup.partitions,
             state: self.setup.settings.clone(),
             segment_bytes: 1 << 20,
             clock: ClockChoice::Manual(self.clock.clone()),
-            ..Settings::default()
+            ..EmbeddedSettings::default()
         };
         let partitions = self.disks.iter().map(FaultyDisk::storage).collect();
-        let files = Files { root: self.root.storage(), partitions };
+        let files = DeploymentFiles { root: self.root.storage(), partitions };
         let recovered = open_files(&files, &settings, &mut |_| {}).map_err(|error| error.to_string())?;
         let started = recovered.start(|_, _| Ok(Box::new(SilentPort::default())));
         self.running = Some(started.map_err(|error| error.to_string())?);

@@ -9,7 +9,9 @@ use scarce_core::outcome::Receipt;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_embedded::storage::FaultyDisk;
-use scarce_engine_embedded::{ClockChoice, Embedded, Files, Running, Settings, SilentPort, open_files};
+use scarce_engine_embedded::{
+    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Running, SilentPort, open_files,
+};
 
 struct Bench {
     root: FaultyDisk,
@@ -27,14 +29,14 @@ impl Bench {
         bench
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> EmbeddedSettings {
         let clock = ClockChoice::Manual(self.clock.clone());
-        Settings { segment_bytes: 64 << 10, clock, ..Settings::default() }
+        EmbeddedSettings { segment_bytes: 64 << 10, clock, ..EmbeddedSettings::default() }
     }
 
     fn start(&mut self) {
         let settings = self.settings();
-        let files = Files { root: self.root.storage(), partitions: vec![self.disk.storage()] };
+        let files = DeploymentFiles { root: self.root.storage(), partitions: vec![self.disk.storage()] };
         let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
         self.engine = Some(recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start"));
     }
@@ -199,11 +201,11 @@ fn a_large_receipt_is_read_back_from_the_log() {
 #[test]
 fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
     let disks = [FaultyDisk::new(), FaultyDisk::new()];
-    let files = Files {
+    let files = DeploymentFiles {
         root: FaultyDisk::new().storage(),
         partitions: disks.iter().map(FaultyDisk::storage).collect(),
     };
-    let settings = Settings { partitions: 2, segment_bytes: 64 << 10, ..Settings::default() };
+    let settings = EmbeddedSettings { partitions: 2, segment_bytes: 64 << 10, ..EmbeddedSettings::default() };
     let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
     let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
     let ask = |partition| engine.call(partition, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0);
@@ -249,7 +251,8 @@ fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
         });
         let (file, at) = held.expect("the batch");
         assert!(damaged.flip_bit(&file, at, 0));
-        let files = Files { root: bench.root.fork().storage(), partitions: vec![damaged.storage()] };
+        let files =
+            DeploymentFiles { root: bench.root.fork().storage(), partitions: vec![damaged.storage()] };
         open_files(&files, &bench.settings(), &mut |_| {}).is_err()
     });
     assert!(refused, "what was acknowledged was cut off without a word");

@@ -19,7 +19,7 @@ use scarce_core::event::{Event, Position, StockEvent};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, SilentPort};
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, SilentPort};
 use scarce_outflow::{Batch, Consumer, Outflow, Plan, Start, State, Trouble, run};
 use scarce_sim::conformance::request;
 use tokio::runtime::Handle;
@@ -218,7 +218,7 @@ async fn show(engine: &Arc<dyn Engine>, folder: &Path) -> Result<(), Box<dyn Err
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let settings = embedded::Settings { partitions: 3, ..embedded::Settings::default() };
+    let settings = EmbeddedSettings { partitions: 3, ..EmbeddedSettings::default() };
     let recovered = embedded::open(&folder.path().join("engine"), &settings, &mut |_| {})?;
     let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default())))?;
     let engine: Arc<dyn Engine> = engine;

@@ -11,7 +11,7 @@ use scarce_core::event::Entry;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::journal;
 use scarce_engine_embedded::partition_directory;
-use scarce_engine_embedded::snapshot::{self, Owner};
+use scarce_engine_embedded::snapshot::{self, SnapshotOwner};
 use scarce_engine_embedded::storage::{FileStorage, Storage};
 use serde_json::json;
 
@@ -191,7 +191,7 @@ fn newest_snapshot(
     deployment: &Deployment,
     partition: u32,
 ) -> Result<Option<u64>, String> {
-    let owner = Owner { deployment_id: deployment.deployment_id, partition };
+    let owner = SnapshotOwner { deployment_id: deployment.deployment_id, partition };
     let Some(newest) = snapshot::list(storage).map_err(|error| error.to_string())?.pop() else {
         return Ok(None);
     };

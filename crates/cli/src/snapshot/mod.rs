@@ -3,7 +3,7 @@
 mod verify;
 
 use clap::{Args, Subcommand};
-use scarce_engine_embedded::snapshot::{self, Owner};
+use scarce_engine_embedded::snapshot::{self, SnapshotOwner};
 use serde_json::{Value, json};
 
 use super::args::Target;
@@ -46,7 +46,8 @@ fn list(options: &Files) -> Ended {
     let opened = options.open()?;
     let mut rows = Vec::new();
     for files in opened.partitions() {
-        let owner = Owner { deployment_id: opened.deployment.deployment_id, partition: files.partition };
+        let owner =
+            SnapshotOwner { deployment_id: opened.deployment.deployment_id, partition: files.partition };
         for listed in snapshot::list(&*files.storage).map_err(failed)? {
             let reader = snapshot::load(&*files.storage, &listed.name, &owner).map_err(failed)?;
             let info = reader.info();

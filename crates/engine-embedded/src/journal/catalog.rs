@@ -10,14 +10,14 @@ pub(crate) struct Mark {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct SegmentIndex {
     header: SegmentHeader,
     marks: Vec<Mark>,
 }
 
 /// A segment as a reader needs to see it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View {
+pub(crate) struct SegmentView {
     pub(crate) header: SegmentHeader,
     /// First sequence of the next segment, if there is one.
     pub(crate) end_sequence: Option<u64>,
@@ -25,18 +25,18 @@ pub(crate) struct View {
 
 #[derive(Debug)]
 pub(crate) struct Catalog {
-    entries: Vec<Entry>,
+    entries: Vec<SegmentIndex>,
     index_bytes: u64,
 }
 
 impl Catalog {
     pub(crate) fn new(headers: impl IntoIterator<Item = SegmentHeader>, index_bytes: u64) -> Self {
-        let entries = headers.into_iter().map(Entry::new).collect();
+        let entries = headers.into_iter().map(SegmentIndex::new).collect();
         Self { entries, index_bytes }
     }
 
     pub(crate) fn push(&mut self, header: SegmentHeader) {
-        self.entries.push(Entry::new(header));
+        self.entries.push(SegmentIndex::new(header));
     }
 
     pub(crate) fn first_available(&self) -> u64 {
@@ -51,10 +51,10 @@ impl Catalog {
         self.entries.len()
     }
 
-    pub(crate) fn view(&self, segment: u32) -> Option<View> {
+    pub(crate) fn view(&self, segment: u32) -> Option<SegmentView> {
         let at = self.position(segment)?;
         let end_sequence = self.entries.get(at + 1).map(|next| next.header.first_sequence);
-        Some(View { header: self.entries[at].header, end_sequence })
+        Some(SegmentView { header: self.entries[at].header, end_sequence })
     }
 
     /// The nearest known place at or before `sequence`.
@@ -92,7 +92,7 @@ impl Catalog {
     }
 }
 
-impl Entry {
+impl SegmentIndex {
     fn new(header: SegmentHeader) -> Self {
         Self { header, marks: Vec::new() }
     }

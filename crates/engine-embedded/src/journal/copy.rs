@@ -7,7 +7,7 @@ use super::frame::FrameHeader;
 use super::listing::{self, SegmentFile};
 use super::scan::{SCAN_BYTES, Window, read_frame};
 use super::segment::SEGMENT_HEADER_BYTES;
-use super::{JournalError, Settings};
+use super::{JournalError, JournalSettings};
 
 /// Where a copy ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Boundary {
 pub fn copy_through(
     source: &dyn Storage,
     target: &dyn Storage,
-    settings: &Settings,
+    settings: &JournalSettings,
     boundary: &Boundary,
 ) -> Result<(), JournalError> {
     let listing = listing::list(source, Some(settings))?;

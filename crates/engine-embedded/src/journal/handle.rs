@@ -6,17 +6,17 @@ use crate::storage::Storage;
 
 use super::catalog::Catalog;
 use super::spare::SpareSlot;
-use super::{JournalError, Reader, Settings};
+use super::{JournalError, JournalReader, JournalSettings};
 
 /// A partition's journal, as shared by all threads. Clones are the same journal.
 #[derive(Clone)]
 pub struct Journal {
-    shared: Arc<Shared>,
+    shared: Arc<JournalShared>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct JournalShared {
     pub(crate) storage: Arc<dyn Storage>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: JournalSettings,
     catalog: Mutex<Catalog>,
     /// Held while a spare is made or used, and before the catalog where both are needed.
     spare: Mutex<SpareSlot>,
@@ -31,7 +31,7 @@ pub struct Retired {
     pub bytes: u64,
 }
 
-impl Shared {
+impl JournalShared {
     pub(crate) fn catalog(&self) -> MutexGuard<'_, Catalog> {
         self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,26 +44,27 @@ impl Shared {
 impl Journal {
     pub(crate) fn new(
         storage: Arc<dyn Storage>,
-        settings: Settings,
+        settings: JournalSettings,
         catalog: Catalog,
         spare: SpareSlot,
     ) -> Self {
-        let shared = Shared { storage, settings, catalog: Mutex::new(catalog), spare: Mutex::new(spare) };
+        let shared =
+            JournalShared { storage, settings, catalog: Mutex::new(catalog), spare: Mutex::new(spare) };
         Self { shared: Arc::new(shared) }
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &JournalShared {
         &self.shared
     }
 
     /// The settings in use.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &JournalSettings {
         &self.shared.settings
     }
 
     /// A new reader with a position of its own.
-    pub fn reader(&self) -> Reader {
-        Reader::new(self.clone())
+    pub fn reader(&self) -> JournalReader {
+        JournalReader::new(self.clone())
     }
 
     /// The oldest sequence that can still be read.

@@ -7,8 +7,8 @@ use super::listing::{self, SegmentFile, open_segment};
 use super::recovery::catalog_of;
 use super::scan::{SCAN_BYTES, Window, claimed_after, read_frame};
 use super::segment::{SEGMENT_HEADER_BYTES, segment_name};
-use super::survey::{Cut, OnFrame, OnProgress, Task, survey};
-use super::{JournalError, Settings};
+use super::survey::{Cut, OnFrame, OnProgress, SurveyTask, survey};
+use super::{JournalError, JournalSettings};
 
 /// What a segment looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,7 +203,7 @@ fn last_payload(
 /// Reads the whole journal as recovery would, with the same errors, and changes nothing.
 pub fn verify(
     storage: &dyn Storage,
-    settings: &Settings,
+    settings: &JournalSettings,
     durable_through: u64,
     on_frame: &mut OnFrame<'_>,
     on_progress: &mut OnProgress<'_>,
@@ -215,7 +215,7 @@ pub fn verify(
 /// frame that covers sequences on both sides of it is handed out whole.
 pub fn read(
     storage: &dyn Storage,
-    settings: &Settings,
+    settings: &JournalSettings,
     from_sequence: u64,
     durable_through: u64,
     on_frame: &mut OnFrame<'_>,
@@ -231,7 +231,7 @@ pub fn read(
     };
     let first_sequence = first.header.first_sequence;
     let from_sequence = if from_sequence == 0 { first_sequence } else { from_sequence };
-    let task = Task { storage, listing: &listing, from_sequence, durable_through };
+    let task = SurveyTask { storage, listing: &listing, from_sequence, durable_through };
     let end = survey(&task, &mut catalog_of(&listing, settings), on_frame, on_progress)?;
     Ok(Verification {
         segments: listing.segments.len() as u64,

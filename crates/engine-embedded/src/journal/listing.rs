@@ -6,7 +6,7 @@ use super::bytes::index;
 use super::segment::{
     SEAL_BYTES, SEAL_OFFSET, SEGMENT_HEADER_BYTES, Seal, SegmentHeader, segment_name, spare_name,
 };
-use super::{JournalError, Settings};
+use super::{JournalError, JournalSettings};
 
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentFile {
@@ -26,7 +26,10 @@ pub(crate) struct Listing {
 }
 
 /// Lists and checks the segments. Without `settings`, whoever owns them.
-pub(crate) fn list(storage: &dyn Storage, settings: Option<&Settings>) -> Result<Listing, JournalError> {
+pub(crate) fn list(
+    storage: &dyn Storage,
+    settings: Option<&JournalSettings>,
+) -> Result<Listing, JournalError> {
     let mut listing = Listing::default();
     for name in storage.list()? {
         if segment_name(&name).is_some() {

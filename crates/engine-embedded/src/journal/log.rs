@@ -2,7 +2,7 @@
 
 use crate::log::{LogBatch, LogError, LogReader, LogWriter, PartitionLog};
 
-use super::{Journal, JournalError, Reader, Writer};
+use super::{Journal, JournalError, JournalReader, JournalWriter};
 
 /// Room that must be left in a segment while no spare one is ready: more than any batch takes.
 const ROOM_BYTES_MIN: u64 = 16 << 20;
@@ -13,7 +13,7 @@ impl From<JournalError> for LogError {
     }
 }
 
-impl LogWriter for Writer {
+impl LogWriter for JournalWriter {
     fn append(&mut self, batch: LogBatch<'_>) -> Result<(), LogError> {
         let LogBatch { epoch, first_sequence, last_sequence, payload } = batch;
         Self::append(self, epoch, first_sequence, last_sequence, payload)?;
@@ -61,7 +61,7 @@ impl PartitionLog for Journal {
     }
 }
 
-impl LogReader for Reader {
+impl LogReader for JournalReader {
     fn read_from(
         &mut self,
         sequence: u64,

@@ -1,9 +1,9 @@
 //! The write-ahead journal of one partition: what is appended and synced here survives.
 //!
 //! - [`recover`] opens the directory: it hands out the frames after a snapshot, cuts a torn tail or refuses a
-//!   corrupt one, and yields the [`Writer`].
-//! - [`Writer`] appends frames to preallocated segments, and syncs.
-//! - [`Journal`] is what other threads share: it makes [`Reader`]s, prepares spare segments, drops old ones.
+//!   corrupt one, and yields the [`JournalWriter`].
+//! - [`JournalWriter`] appends frames to preallocated segments, and syncs.
+//! - [`Journal`] is what other threads share: it makes [`JournalReader`]s, prepares spare segments, drops old ones.
 //! - [`inspect`], [`verify`] and [`read`] look without changing anything; [`copy_through`] makes a copy that ends
 //!   earlier.
 //!
@@ -34,15 +34,15 @@ pub use handle::{Journal, Retired};
 pub use inspect::{
     Oldest, SegmentState, SegmentSummary, Verification, inspect, newest_payload, oldest, read, verify,
 };
-pub use reader::{OwnedFrame, Reader};
-pub use recovery::{Recovered, RecoveryStart, recover};
+pub use reader::{JournalReader, OwnedFrame};
+pub use recovery::{RecoveredJournal, RecoveryStart, recover};
 pub use segment::FORMAT_VERSION;
-pub use survey::{Cut, Frame, OnFrame, OnProgress, Progress, Refusal};
-pub use writer::{Appended, Writer};
+pub use survey::{Cut, Frame, JournalProgress, OnFrame, OnProgress, Refusal};
+pub use writer::{Appended, JournalWriter};
 
 /// What a journal needs to know about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct JournalSettings {
     /// The deployment that owns the files; others are refused.
     pub deployment_id: [u8; 16],
     /// The partition that owns the files; others are refused.
@@ -53,7 +53,7 @@ pub struct Settings {
     pub index_bytes: u64,
 }
 
-impl Settings {
+impl JournalSettings {
     /// Segments of 64 MiB, an index entry for each 64 KiB.
     pub fn new(deployment_id: [u8; 16], partition: u32) -> Self {
         Self { deployment_id, partition, segment_bytes: 64 << 20, index_bytes: 64 << 10 }

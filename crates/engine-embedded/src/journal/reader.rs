@@ -3,7 +3,7 @@
 use crate::storage::StorageFile;
 
 use super::JournalError;
-use super::catalog::{Mark, View};
+use super::catalog::{Mark, SegmentView};
 use super::frame::Flaw;
 use super::handle::Journal;
 use super::scan::{Window, read_frame};
@@ -30,21 +30,21 @@ pub struct OwnedFrame {
 }
 
 /// Reads frames from any thread. It remembers where it stopped, so reading on is cheap.
-pub struct Reader {
+pub struct JournalReader {
     journal: Journal,
     open: Option<(u32, Box<dyn StorageFile>)>,
-    position: Option<Position>,
+    position: Option<FramePosition>,
     window: Window,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Position {
+struct FramePosition {
     segment: u32,
     offset: u64,
     next_sequence: u64,
 }
 
-impl Reader {
+impl JournalReader {
     pub(crate) fn new(journal: Journal) -> Self {
         Self { journal, open: None, position: None, window: Window::new(READ_BYTES) }
     }
@@ -53,7 +53,7 @@ impl Reader {
     /// comes in any case). None that covers anything after `durable_through` is answered, nor any that covers
     /// no sequence. Empty means: nothing there yet.
     ///
-    /// `durable_through` must be a value of [`super::Writer::sync`], taken before the call.
+    /// `durable_through` must be a value of [`super::JournalWriter::sync`], taken before the call.
     pub fn read_from(
         &mut self,
         sequence: u64,
@@ -91,7 +91,7 @@ impl Reader {
         Ok(self.read_from(sequence, durable_through, 1)?.into_iter().next())
     }
 
-    fn start(&self, sequence: u64) -> Result<Position, JournalError> {
+    fn start(&self, sequence: u64) -> Result<FramePosition, JournalError> {
         let catalog = self.journal.shared().catalog();
         if let Some(position) = self.position
             && position.next_sequence == sequence
@@ -102,11 +102,15 @@ impl Reader {
         let (segment, Mark { sequence: next_sequence, offset }) = catalog
             .locate(sequence)
             .ok_or(JournalError::Retired { sequence, first_available: catalog.first_available() })?;
-        Ok(Position { segment, offset, next_sequence })
+        Ok(FramePosition { segment, offset, next_sequence })
     }
 
     /// Moves over one frame, or on to the next segment. Frames that cover nothing answer nothing.
-    fn step(&mut self, position: &mut Position, sequence: u64) -> Result<Option<OwnedFrame>, JournalError> {
+    fn step(
+        &mut self,
+        position: &mut FramePosition,
+        sequence: u64,
+    ) -> Result<Option<OwnedFrame>, JournalError> {
         let view = self.view(position.segment, sequence)?;
         if view.end_sequence.is_some_and(|end| position.next_sequence >= end) {
             position.segment += 1;
@@ -148,14 +152,14 @@ impl Reader {
         }
     }
 
-    fn view(&self, segment: u32, sequence: u64) -> Result<View, JournalError> {
+    fn view(&self, segment: u32, sequence: u64) -> Result<SegmentView, JournalError> {
         let catalog = self.journal.shared().catalog();
         catalog
             .view(segment)
             .ok_or(JournalError::Retired { sequence, first_available: catalog.first_available() })
     }
 
-    fn open(&mut self, view: &View, sequence: u64) -> Result<(), JournalError> {
+    fn open(&mut self, view: &SegmentView, sequence: u64) -> Result<(), JournalError> {
         let segment = view.header.segment;
         if self.open.as_ref().is_some_and(|(open, _)| *open == segment) {
             return Ok(());
@@ -172,7 +176,7 @@ impl Reader {
     }
 
     /// A segment that was retired meanwhile may be another one's file by now: that is no corruption.
-    fn unreadable(&self, position: Position, sequence: u64, flaw: Flaw) -> JournalError {
+    fn unreadable(&self, position: FramePosition, sequence: u64, flaw: Flaw) -> JournalError {
         match self.view(position.segment, sequence) {
             Err(retired) => retired,
             Ok(view) => JournalError::Corrupt {

@@ -8,9 +8,9 @@ use super::catalog::Catalog;
 use super::handle::Journal;
 use super::listing::{self, Listing};
 use super::segment::{SEGMENT_HEADER_BYTES, SegmentHeader};
-use super::survey::{Cut, End, OnFrame, OnProgress, Task, survey};
-use super::writer::{Writer, begin_segment};
-use super::{JournalError, Settings, repair};
+use super::survey::{Cut, JournalEnd, OnFrame, OnProgress, SurveyTask, survey};
+use super::writer::{JournalWriter, begin_segment};
+use super::{JournalError, JournalSettings, repair};
 
 /// From where to recover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +37,9 @@ impl RecoveryStart {
 }
 
 /// A recovered journal.
-pub struct Recovered {
+pub struct RecoveredJournal {
     /// Appends after the last frame. It gives access to the [`Journal`].
-    pub writer: Writer,
+    pub writer: JournalWriter,
     /// Sequence of the last frame; all up to it is durable now.
     pub last_sequence: u64,
     /// Epoch of the last frame that was read; 0 if none was.
@@ -59,11 +59,11 @@ pub struct Recovered {
 /// second run of it, changes nothing.
 pub fn recover(
     storage: Arc<dyn Storage>,
-    settings: Settings,
+    settings: JournalSettings,
     start: RecoveryStart,
     on_frame: &mut OnFrame<'_>,
     on_progress: &mut OnProgress<'_>,
-) -> Result<Recovered, JournalError> {
+) -> Result<RecoveredJournal, JournalError> {
     settings.check()?;
     let start = RecoveryStart { sequence: start.sequence.max(1), ..start };
     let listing = listing::list(&*storage, Some(&settings))?;
@@ -72,7 +72,7 @@ pub fn recover(
         return create(storage, settings, &start, &listing);
     }
     let mut catalog = catalog_of(&listing, &settings);
-    let task = Task {
+    let task = SurveyTask {
         storage: &*storage,
         listing: &listing,
         from_sequence: start.sequence,
@@ -85,15 +85,15 @@ pub fn recover(
     repair::settle_end(&mut *file, last.segment_bytes, &end)?;
     repair::seal_predecessor(&*storage, &listing.segments)?;
     let journal = Journal::new(storage, settings, catalog, spare);
-    Ok(recovered(Writer::new(journal, file, last, &end), end))
+    Ok(recovered(JournalWriter::new(journal, file, last, &end), end))
 }
 
-pub(crate) fn catalog_of(listing: &Listing, settings: &Settings) -> Catalog {
+pub(crate) fn catalog_of(listing: &Listing, settings: &JournalSettings) -> Catalog {
     Catalog::new(listing.segments.iter().map(|segment| segment.header), settings.index_bytes)
 }
 
-fn recovered(writer: Writer, end: End) -> Recovered {
-    Recovered {
+fn recovered(writer: JournalWriter, end: JournalEnd) -> RecoveredJournal {
+    RecoveredJournal {
         writer,
         last_sequence: end.next_sequence - 1,
         last_epoch: end.epoch,
@@ -105,10 +105,10 @@ fn recovered(writer: Writer, end: End) -> Recovered {
 
 fn create(
     storage: Arc<dyn Storage>,
-    settings: Settings,
+    settings: JournalSettings,
     start: &RecoveryStart,
     listing: &Listing,
-) -> Result<Recovered, JournalError> {
+) -> Result<RecoveredJournal, JournalError> {
     if !start.create || start.sequence > 1 || start.durable_through > 0 {
         return Err(JournalError::Incomplete {
             directory: storage.locate(""),
@@ -124,7 +124,7 @@ fn create(
         segment_bytes: settings.segment_bytes,
         previous_crc: 0,
     };
-    let end = End {
+    let end = JournalEnd {
         offset: SEGMENT_HEADER_BYTES,
         next_sequence: 1,
         previous_crc: 0,
@@ -139,5 +139,5 @@ fn create(
     let journal = Journal::new(storage, settings, catalog, spare);
     journal.prepare_spare()?;
     let file = begin_segment(journal.shared(), &header)?;
-    Ok(recovered(Writer::new(journal, file, header, &end), end))
+    Ok(recovered(JournalWriter::new(journal, file, header, &end), end))
 }

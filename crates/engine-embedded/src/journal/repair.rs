@@ -8,13 +8,13 @@ use super::listing::{Listing, SegmentFile};
 use super::scan::SCAN_BYTES;
 use super::segment::{SEAL_OFFSET, Seal, spare_file_name};
 use super::spare::SpareSlot;
-use super::survey::End;
-use super::{JournalError, Settings};
+use super::survey::JournalEnd;
+use super::{JournalError, JournalSettings};
 
 /// Removes what crashes left, and keeps the spare if it is of use.
 pub(crate) fn tidy(
     storage: &dyn Storage,
-    settings: &Settings,
+    settings: &JournalSettings,
     listing: &Listing,
 ) -> Result<SpareSlot, JournalError> {
     for name in &listing.leftovers {
@@ -40,7 +40,7 @@ pub(crate) fn tidy(
 pub(crate) fn settle_end(
     file: &mut dyn StorageFile,
     segment_bytes: u64,
-    end: &End,
+    end: &JournalEnd,
 ) -> Result<(), StorageError> {
     rewrite(file, end.unproven_offset, end.offset)?;
     zero(file, end.offset, segment_bytes)?;

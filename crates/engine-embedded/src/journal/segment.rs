@@ -19,7 +19,7 @@
 use scarce_engine::random::hex;
 
 use super::bytes::{get_id, get_u32, get_u64, put};
-use super::{JournalError, Settings};
+use super::{JournalError, JournalSettings};
 
 /// Newest version of the journal's format.
 pub const FORMAT_VERSION: u32 = 1;
@@ -117,7 +117,7 @@ impl SegmentHeader {
     }
 
     /// Refuses a file of another deployment or partition.
-    pub(crate) fn check_owner(&self, settings: &Settings, path: &str) -> Result<(), JournalError> {
+    pub(crate) fn check_owner(&self, settings: &JournalSettings, path: &str) -> Result<(), JournalError> {
         if self.deployment_id == settings.deployment_id && self.partition == settings.partition {
             return Ok(());
         }

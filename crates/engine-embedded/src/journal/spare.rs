@@ -4,7 +4,7 @@
 use crate::storage::{Storage, StorageError};
 
 use super::segment::spare_file_name;
-use super::{JournalError, Settings};
+use super::{JournalError, JournalSettings};
 
 /// The next segment's number, and whether its file is ready.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl SpareSlot {
     pub(crate) fn prepare(
         &mut self,
         storage: &dyn Storage,
-        settings: &Settings,
+        settings: &JournalSettings,
     ) -> Result<bool, JournalError> {
         if self.ready {
             return Ok(false);
@@ -33,7 +33,7 @@ impl SpareSlot {
     }
 }
 
-fn make(storage: &dyn Storage, settings: &Settings, segment: u32) -> Result<(), JournalError> {
+fn make(storage: &dyn Storage, settings: &JournalSettings, segment: u32) -> Result<(), JournalError> {
     let temporary = format!("spare-{segment:08x}.tmp");
     let made = fill(storage, settings, &temporary)
         .and_then(|()| storage.rename(&temporary, &spare_file_name(segment)))
@@ -48,7 +48,7 @@ fn make(storage: &dyn Storage, settings: &Settings, segment: u32) -> Result<(), 
     })
 }
 
-fn fill(storage: &dyn Storage, settings: &Settings, temporary: &str) -> Result<(), StorageError> {
+fn fill(storage: &dyn Storage, settings: &JournalSettings, temporary: &str) -> Result<(), StorageError> {
     match storage.remove(temporary) {
         Err(error) if !error.is_not_found() => return Err(error),
         _ => {}

@@ -40,7 +40,7 @@ impl Frame<'_> {
 
 /// How far a recovery has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct JournalProgress {
     /// Bytes read.
     pub bytes_done: u64,
     /// Bytes to read at most.
@@ -62,7 +62,7 @@ pub struct Cut {
 
 /// Where the journal ends.
 #[derive(Debug, Clone)]
-pub(crate) struct End {
+pub(crate) struct JournalEnd {
     pub(crate) offset: u64,
     pub(crate) next_sequence: u64,
     pub(crate) previous_crc: u32,
@@ -81,10 +81,10 @@ pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 /// Receives the frames in order; an error stops the reading.
 pub type OnFrame<'a> = dyn FnMut(&Frame<'_>) -> Result<(), Refusal> + 'a;
 /// Hears now and then how far the reading has come.
-pub type OnProgress<'a> = dyn FnMut(Progress) + 'a;
+pub type OnProgress<'a> = dyn FnMut(JournalProgress) + 'a;
 
 /// What is asked of a survey.
-pub(crate) struct Task<'a> {
+pub(crate) struct SurveyTask<'a> {
     pub(crate) storage: &'a dyn Storage,
     pub(crate) listing: &'a Listing,
     pub(crate) from_sequence: u64,
@@ -92,27 +92,27 @@ pub(crate) struct Task<'a> {
 }
 
 struct Survey<'a, 'b> {
-    task: &'a Task<'a>,
+    task: &'a SurveyTask<'a>,
     catalog: &'a mut Catalog,
     on_frame: &'a mut OnFrame<'b>,
     on_progress: &'a mut OnProgress<'b>,
-    progress: Progress,
-    end: End,
+    progress: JournalProgress,
+    end: JournalEnd,
     /// Frames of the current segment of which no later frame says that they were synced.
     unproven: VecDeque<(u64, FrameHeader)>,
 }
 
 /// Walks all frames from the segment that holds `from_sequence`; there must be a segment.
 pub(crate) fn survey<'b>(
-    task: &Task<'_>,
+    task: &SurveyTask<'_>,
     catalog: &mut Catalog,
     on_frame: &mut OnFrame<'b>,
     on_progress: &mut OnProgress<'b>,
-) -> Result<End, JournalError> {
+) -> Result<JournalEnd, JournalError> {
     let segments = &task.listing.segments;
     let first = start_segment(task)?;
     let header = &segments[first].header;
-    let end = End {
+    let end = JournalEnd {
         offset: SEGMENT_HEADER_BYTES,
         next_sequence: header.first_sequence,
         previous_crc: header.previous_crc,
@@ -124,17 +124,17 @@ pub(crate) fn survey<'b>(
         cut: None,
     };
     let bytes_total = segments[first..].iter().map(|segment| segment.header.segment_bytes).sum();
-    let progress = Progress { bytes_done: 0, bytes_total };
+    let progress = JournalProgress { bytes_done: 0, bytes_total };
     let unproven = VecDeque::new();
     let mut survey = Survey { task, catalog, on_frame, on_progress, progress, end, unproven };
     for at in first..segments.len() {
         survey.walk(&segments[at], segments.get(at + 1))?;
     }
-    (survey.on_progress)(Progress { bytes_done: bytes_total, bytes_total });
+    (survey.on_progress)(JournalProgress { bytes_done: bytes_total, bytes_total });
     Ok(survey.end)
 }
 
-fn start_segment(task: &Task<'_>) -> Result<usize, JournalError> {
+fn start_segment(task: &SurveyTask<'_>) -> Result<usize, JournalError> {
     let segments = &task.listing.segments;
     let before = segments.partition_point(|segment| segment.header.first_sequence < task.from_sequence);
     if before == 0 && segments[0].header.first_sequence > task.from_sequence {

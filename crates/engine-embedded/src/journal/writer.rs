@@ -5,9 +5,9 @@ use crate::storage::{StorageError, StorageFile};
 use super::JournalError;
 use super::catalog::Mark;
 use super::frame::{FrameHeader, frame_bytes};
-use super::handle::{Journal, Shared};
+use super::handle::{Journal, JournalShared};
 use super::segment::{SEAL_OFFSET, SEGMENT_HEADER_BYTES, Seal, SegmentHeader};
-use super::survey::End;
+use super::survey::JournalEnd;
 
 /// Where an append went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Appended {
 }
 
 /// Appends frames and syncs them. After a write or sync that failed it refuses everything, for ever.
-pub struct Writer {
+pub struct JournalWriter {
     journal: Journal,
     file: Box<dyn StorageFile>,
     header: SegmentHeader,
@@ -39,13 +39,13 @@ pub struct Writer {
     buffer: Vec<u8>,
 }
 
-impl Writer {
+impl JournalWriter {
     /// Continues a journal whose every frame up to `end` is durable.
     pub(crate) fn new(
         journal: Journal,
         file: Box<dyn StorageFile>,
         header: SegmentHeader,
-        end: &End,
+        end: &JournalEnd,
     ) -> Self {
         Self {
             journal,
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     /// Writes one frame that covers `first_sequence..=last_sequence`, or none if last is first - 1. It is
-    /// durable after the next [`Writer::sync`].
+    /// durable after the next [`JournalWriter::sync`].
     ///
     /// [`JournalError::Full`], [`JournalError::TooLarge`] and [`JournalError::Misnumbered`] leave the writer as
     /// it was. Where the frame does not fit, the current segment is synced and the next one begun.
@@ -243,7 +243,7 @@ fn segments_exhausted() -> JournalError {
 
 /// Turns the ready spare into the segment of `header`, durably, and puts it into the catalog.
 pub(crate) fn begin_segment(
-    shared: &Shared,
+    shared: &JournalShared,
     header: &SegmentHeader,
 ) -> Result<Box<dyn StorageFile>, StorageError> {
     let mut spare = shared.spare();

@@ -3,6 +3,6 @@
 pub mod file;
 
 pub use file::{
-    Listed, Newest, Owner, SnapshotError, SnapshotInfo, SnapshotReader, list, load, newest_good, retain,
-    write,
+    Listed, Newest, SnapshotError, SnapshotInfo, SnapshotOwner, SnapshotReader, list, load, newest_good,
+    retain, write,
 };

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use scarce_engine_embedded::journal::{
-    JournalError, RecoveryStart, SegmentState, Settings, inspect, newest_payload, verify,
+    JournalError, JournalSettings, RecoveryStart, SegmentState, inspect, newest_payload, verify,
 };
 use scarce_engine_embedded::storage::{FaultyDisk, Storage};
 
@@ -228,7 +228,7 @@ fn a_consumer_that_refuses_stops_the_recovery() {
 fn other_owners_and_odd_settings_are_refused() {
     let disk = FaultyDisk::new();
     fill(&disk, 5, 0);
-    let open_with = |settings: Settings| {
+    let open_with = |settings: JournalSettings| {
         let start = RecoveryStart::beginning();
         scarce_engine_embedded::journal::recover(
             disk.storage(),
@@ -239,16 +239,18 @@ fn other_owners_and_odd_settings_are_refused() {
         )
         .err()
     };
-    let foreign =
-        [Settings { partition: 4, ..settings() }, Settings { deployment_id: [8; 16], ..settings() }];
+    let foreign = [
+        JournalSettings { partition: 4, ..settings() },
+        JournalSettings { deployment_id: [8; 16], ..settings() },
+    ];
     for settings in foreign {
         assert!(matches!(open_with(settings), Some(JournalError::Foreign { .. })));
     }
     for segment_bytes in [0, 4096, 10_000] {
-        let odd = open_with(Settings { segment_bytes, ..settings() });
+        let odd = open_with(JournalSettings { segment_bytes, ..settings() });
         assert!(matches!(odd, Some(JournalError::Settings { .. })));
     }
-    assert!(open_with(Settings { segment_bytes: 16384, ..settings() }).is_none(), "sizes may change");
+    assert!(open_with(JournalSettings { segment_bytes: 16384, ..settings() }).is_none(), "sizes may change");
 }
 
 #[test]

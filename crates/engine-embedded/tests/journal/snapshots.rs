@@ -1,12 +1,12 @@
 use std::io::{self, Read, Write};
 
 use scarce_engine_embedded::snapshot::{
-    Owner, SnapshotError, SnapshotInfo, list, load, newest_good, retain, write,
+    SnapshotError, SnapshotInfo, SnapshotOwner, list, load, newest_good, retain, write,
 };
 use scarce_engine_embedded::storage::faulty::Fault;
 use scarce_engine_embedded::storage::{FaultyDisk, FileStorage, Storage};
 
-const OWNER: Owner = Owner { deployment_id: [7; 16], partition: 3 };
+const OWNER: SnapshotOwner = SnapshotOwner { deployment_id: [7; 16], partition: 3 };
 
 fn info(sequence: u64) -> SnapshotInfo {
     let digest = u128::from(sequence) << 70;
@@ -142,7 +142,8 @@ fn one_more_than_needed_is_kept() {
 fn other_owners_are_refused() {
     let disk = FaultyDisk::new();
     let name = save(&disk, 1, 100).unwrap().name();
-    for other in [Owner { partition: 4, ..OWNER }, Owner { deployment_id: [8; 16], ..OWNER }] {
+    for other in [SnapshotOwner { partition: 4, ..OWNER }, SnapshotOwner { deployment_id: [8; 16], ..OWNER }]
+    {
         assert!(matches!(load(&disk, &name, &other), Err(SnapshotError::Foreign { .. })));
         assert!(matches!(newest_good(&disk, &other), Err(SnapshotError::Foreign { .. })));
     }

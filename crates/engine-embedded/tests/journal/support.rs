@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use scarce_engine_embedded::journal::{
-    Frame, JournalError, Recovered, RecoveryStart, Settings, Writer, recover,
+    Frame, JournalError, JournalSettings, JournalWriter, RecoveredJournal, RecoveryStart, recover,
 };
 use scarce_engine_embedded::storage::{FaultyDisk, Storage};
 
 /// Segments so small that a few frames fill one.
-pub(crate) fn settings() -> Settings {
-    Settings { deployment_id: [7; 16], partition: 3, segment_bytes: 8192, index_bytes: 512 }
+pub(crate) fn settings() -> JournalSettings {
+    JournalSettings { deployment_id: [7; 16], partition: 3, segment_bytes: 8192, index_bytes: 512 }
 }
 
 /// A frame as the tests write and expect it.
@@ -25,13 +25,13 @@ pub(crate) fn frame(first: u64, generation: u8) -> Written {
     Written { first, last: first + first % 3, payload: vec![byte; length] }
 }
 
-pub(crate) fn append(writer: &mut Writer, written: &Written) -> Result<(), JournalError> {
+pub(crate) fn append(writer: &mut JournalWriter, written: &Written) -> Result<(), JournalError> {
     writer.append(1, written.first, written.last, &written.payload).map(drop)
 }
 
 /// Appends one more frame and remembers it.
 pub(crate) fn append_next(
-    writer: &mut Writer,
+    writer: &mut JournalWriter,
     truth: &mut Vec<Written>,
     generation: u8,
 ) -> Result<(), JournalError> {
@@ -42,7 +42,7 @@ pub(crate) fn append_next(
 }
 
 pub(crate) struct Opened {
-    pub(crate) recovered: Recovered,
+    pub(crate) recovered: RecoveredJournal,
     pub(crate) frames: Vec<Written>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn open(disk: &FaultyDisk) -> Result<Opened, JournalError> {
 }
 
 /// A journal of `count` frames, the last `unsynced` of them not synced.
-pub(crate) fn fill(disk: &FaultyDisk, count: usize, unsynced: usize) -> (Writer, Vec<Written>) {
+pub(crate) fn fill(disk: &FaultyDisk, count: usize, unsynced: usize) -> (JournalWriter, Vec<Written>) {
     let mut writer = open(disk).expect("opens").recovered.writer;
     let mut truth = Vec::new();
     for at in 0..count {

@@ -17,7 +17,9 @@ use scarce_core::language::Language;
 use scarce_core::outcome::Receipt;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, ClockChoice, Embedded, Running, SilentPort};
+use scarce_engine_embedded::{
+    self as embedded, ClockChoice, Embedded, EmbeddedSettings, Running, SilentPort,
+};
 use scarce_kafka::KafkaSettings;
 use scarce_launch::Kafka;
 use serde_json::Value;
@@ -36,10 +38,10 @@ pub struct Server {
 impl Server {
     pub fn start(partitions: u32) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let settings = embedded::Settings {
+        let settings = EmbeddedSettings {
             partitions,
             clock: ClockChoice::System { accept_leap: false },
-            ..embedded::Settings::default()
+            ..EmbeddedSettings::default()
         };
         let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("recovery");
         let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("started");

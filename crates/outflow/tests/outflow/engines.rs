@@ -7,7 +7,7 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, Running, SilentPort};
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
 use scarce_engine_redis::{self as redis, RedisEngine};
 use scarce_launch::{Options, Server};
 use scarce_sim::conformance::request;
@@ -35,8 +35,8 @@ impl Bench {
     /// The embedded engine, with small segments.
     pub fn embedded(outflow_lag_max: Option<u64>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let usual = embedded::Settings::default();
-        let settings = embedded::Settings {
+        let usual = EmbeddedSettings::default();
+        let settings = EmbeddedSettings {
             partitions: PARTITIONS,
             segment_bytes: 64 << 10,
             outflow_lag_max: outflow_lag_max.unwrap_or(usual.outflow_lag_max),

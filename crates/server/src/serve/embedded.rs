@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use scarce_core::state;
 use scarce_engine::Engine;
-use scarce_engine_embedded::{self as embedded, ClockChoice, Port, RecoveryProgress};
+use scarce_engine_embedded::{self as embedded, ClockChoice, EmbeddedSettings, Port, RecoveryProgress};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
@@ -34,13 +34,9 @@ pub(super) fn start(
     })
 }
 
-fn engine_settings(
-    settings: &Settings,
-    options: &Options,
-    state: state::StateSettings,
-) -> embedded::Settings {
-    let usual = embedded::Settings::default();
-    embedded::Settings {
+fn engine_settings(settings: &Settings, options: &Options, state: state::StateSettings) -> EmbeddedSettings {
+    let usual = EmbeddedSettings::default();
+    EmbeddedSettings {
         partitions: settings.partitions,
         state,
         segment_bytes: settings.segment_mib << 20,

@@ -8,7 +8,7 @@ use scarce_delivery::Delivery;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, Running, SilentPort};
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
 use scarce_outflow::{Outflow, Plan, Start, run};
 use scarce_sim::conformance::request;
 use tempfile::TempDir;
@@ -27,12 +27,12 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        Self::with(&embedded::Settings::default())
+        Self::with(&EmbeddedSettings::default())
     }
 
     /// An engine that forgets operation ids after this time.
     pub fn forgetting_after(window_ms: u64) -> Self {
-        let mut settings = embedded::Settings::default();
+        let mut settings = EmbeddedSettings::default();
         settings.state.window_ms = window_ms;
         settings.state.window_ms_min = window_ms;
         Self::with(&settings)
@@ -40,12 +40,12 @@ impl Bench {
 
     /// An engine that guarantees to remember operation ids for this time only, and remembers them for longer.
     pub fn promising(window_ms_min: u64) -> Self {
-        let mut settings = embedded::Settings::default();
+        let mut settings = EmbeddedSettings::default();
         settings.state.window_ms_min = window_ms_min;
         Self::with(&settings)
     }
 
-    fn with(settings: &embedded::Settings) -> Self {
+    fn with(settings: &EmbeddedSettings) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut bench = Self::open(folder.path(), settings);
         bench._folder = Some(folder);
@@ -54,12 +54,12 @@ impl Bench {
 
     /// The engine in a folder that the test keeps.
     pub fn at(folder: &Path) -> Self {
-        Self::open(folder, &embedded::Settings::default())
+        Self::open(folder, &EmbeddedSettings::default())
     }
 
-    fn open(folder: &Path, settings: &embedded::Settings) -> Self {
+    fn open(folder: &Path, settings: &EmbeddedSettings) -> Self {
         let settings =
-            embedded::Settings { partitions: PARTITIONS, segment_bytes: 256 << 10, ..settings.clone() };
+            EmbeddedSettings { partitions: PARTITIONS, segment_bytes: 256 << 10, ..settings.clone() };
         let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
         let (engine, running) =
             recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");

@@ -44,7 +44,7 @@ const FOOTER_BYTES: usize = 28;
 
 /// Whose snapshots are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
+pub struct SnapshotOwner {
     /// The deployment.
     pub deployment_id: [u8; 16],
     /// The partition.
@@ -55,7 +55,7 @@ pub struct Owner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotInfo {
     /// Whose state it is.
-    pub owner: Owner,
+    pub owner: SnapshotOwner,
     /// Epoch of the last frame that is folded in.
     pub epoch: u64,
     /// The last sequence that is folded in.
@@ -135,7 +135,7 @@ impl SnapshotInfo {
             return corrupt("the header's checksum does not match");
         }
         Ok(Self {
-            owner: Owner { partition: get_u32(bytes, 12), deployment_id: get_id(bytes, 16) },
+            owner: SnapshotOwner { partition: get_u32(bytes, 12), deployment_id: get_id(bytes, 16) },
             epoch: get_u64(bytes, 32),
             sequence: get_u64(bytes, 40),
             stamp_ms: get_u64(bytes, 48),
@@ -167,12 +167,16 @@ pub fn list(storage: &dyn Storage) -> Result<Vec<Listed>, SnapshotError> {
 }
 
 /// Opens a snapshot for reading. Its end is checked only when it is read: see [`SnapshotReader::finish`].
-pub fn load(storage: &dyn Storage, name: &str, owner: &Owner) -> Result<SnapshotReader, SnapshotError> {
+pub fn load(
+    storage: &dyn Storage,
+    name: &str,
+    owner: &SnapshotOwner,
+) -> Result<SnapshotReader, SnapshotError> {
     let path = storage.locate(name);
     let reader = SnapshotReader::open(storage.open(name)?, path.clone())?;
     let found = reader.info();
     if found.owner != *owner {
-        let text = |owner: &Owner| {
+        let text = |owner: &SnapshotOwner| {
             format!("deployment {}, partition {}", hex(&owner.deployment_id), owner.partition)
         };
         return Err(SnapshotError::Foreign { path, found: text(&found.owner), expected: text(owner) });
@@ -186,7 +190,7 @@ pub fn load(storage: &dyn Storage, name: &str, owner: &Owner) -> Result<Snapshot
 
 /// Looks for the newest snapshot that is good, reading each from the newest on. Damaged ones are passed
 /// over and named; one of a newer format, or of another owner, is refused.
-pub fn newest_good(storage: &dyn Storage, owner: &Owner) -> Result<Newest, SnapshotError> {
+pub fn newest_good(storage: &dyn Storage, owner: &SnapshotOwner) -> Result<Newest, SnapshotError> {
     let mut newest = Newest { snapshot: None, damaged: Vec::new() };
     for listed in list(storage)?.into_iter().rev() {
         match load(storage, &listed.name, owner).and_then(SnapshotReader::finish) {
@@ -203,7 +207,11 @@ pub fn newest_good(storage: &dyn Storage, owner: &Owner) -> Result<Newest, Snaps
 
 /// Removes old snapshots, and what crashes left half written. `keep` are needed, and one more is kept; only
 /// good ones count. Answers the sequence of the oldest good one kept: the journal must reach back to there.
-pub fn retain(storage: &dyn Storage, owner: &Owner, keep: usize) -> Result<Option<u64>, SnapshotError> {
+pub fn retain(
+    storage: &dyn Storage,
+    owner: &SnapshotOwner,
+    keep: usize,
+) -> Result<Option<u64>, SnapshotError> {
     let mut good = 0;
     let mut oldest = None;
     for listed in list(storage)?.into_iter().rev() {

@@ -39,9 +39,9 @@ impl Fault {
 }
 
 /// Splitmix64: small, seeded, the same everywhere.
-pub(super) struct Random(u64);
+pub(super) struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -213,7 +213,7 @@ impl Disk {
     pub(super) fn crash(&mut self, seed: u64) {
         self.kill();
         self.power_off = false;
-        let mut random = Random(seed);
+        let mut random = SeededRandom(seed);
         for change in std::mem::take(&mut self.unsynced) {
             if random.coin() {
                 self.land(change);

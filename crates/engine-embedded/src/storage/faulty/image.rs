@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::SECTOR_BYTES;
-use super::disk::Random;
+use super::disk::SeededRandom;
 
 type Sector = [u8; SECTOR_BYTES];
 
@@ -85,7 +85,7 @@ impl Image {
         self.dirty.clear();
     }
 
-    pub(super) fn crash(&mut self, random: &mut Random) {
+    pub(super) fn crash(&mut self, random: &mut SeededRandom) {
         if self.length_dirty && random.coin() {
             self.safe.resize(self.seen.len(), 0);
         }

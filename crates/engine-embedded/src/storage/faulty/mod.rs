@@ -36,11 +36,11 @@ pub enum Fault {
 /// A disk in memory with faults to order. Clones are the same disk.
 #[derive(Clone, Default)]
 pub struct FaultyDisk {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedDisk {
     disk: Mutex<Disk>,
     gate: Condvar,
 }
@@ -103,7 +103,7 @@ impl FaultyDisk {
     #[must_use]
     pub fn fork(&self) -> Self {
         let copy = self.disk().clone();
-        Self { shared: Arc::new(Shared { disk: Mutex::new(copy), gate: Condvar::new() }) }
+        Self { shared: Arc::new(SharedDisk { disk: Mutex::new(copy), gate: Condvar::new() }) }
     }
 
     /// Content of a file as programs see it.
@@ -181,7 +181,7 @@ impl Storage for FaultyDisk {
 }
 
 struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     name: String,
     file: u64,
     generation: u64,

@@ -2,7 +2,7 @@
 //! engine runs elsewhere and every command is handed over.
 
 use scarce_engine::{Failure, Request};
-use scarce_engine_embedded::{Held, Owner};
+use scarce_engine_embedded::{Owner, PendingAnswer};
 
 /// What a port's thread decides itself.
 pub(super) trait Local {
@@ -10,7 +10,7 @@ pub(super) trait Local {
     fn owns(&self, partition: u32) -> bool;
 
     /// Decides a request for a partition that is owned here.
-    fn serve(&mut self, request: &Request) -> Held;
+    fn serve(&mut self, request: &Request) -> PendingAnswer;
 
     /// Whether more requests may be accepted before the decided ones are durable.
     fn has_room(&self) -> bool;
@@ -30,7 +30,7 @@ impl Local for Owner {
         partition == self.partition()
     }
 
-    fn serve(&mut self, request: &Request) -> Held {
+    fn serve(&mut self, request: &Request) -> PendingAnswer {
         Self::serve(self, request)
     }
 
@@ -59,9 +59,9 @@ impl Local for Elsewhere {
         false
     }
 
-    fn serve(&mut self, _request: &Request) -> Held {
+    fn serve(&mut self, _request: &Request) -> PendingAnswer {
         let reason = "no partition is decided on this thread".to_owned();
-        Held { result: Err(Failure::Unavailable { reason }), after: 0 }
+        PendingAnswer { result: Err(Failure::Unavailable { reason }), after: 0 }
     }
 
     fn has_room(&self) -> bool {
