@@ -36,7 +36,7 @@ pub(super) struct Backing {
 
 enum Servers {
     /// The user's own Redis, which must be left as it was, with its connection settings.
-    Own(Box<engine::Settings>),
+    Own(Box<engine::RedisSettings>),
     /// A primary, and a replica if changes must be replicated.
     Single(Vec<Server>),
     Sentinels(Sentinels),
@@ -203,8 +203,8 @@ impl Backing {
     }
 
     /// Deletes every key whose name the engine knows; nothing else is touched.
-    fn delete_keys(&self, settings: &engine::Settings) -> Result<(), String> {
-        let settings = engine::Settings { response_timeout: PATIENCE, ..settings.clone() };
+    fn delete_keys(&self, settings: &engine::RedisSettings) -> Result<(), String> {
+        let settings = engine::RedisSettings { response_timeout: PATIENCE, ..settings.clone() };
         let nodes = Arc::new(Nodes::of(&settings).map_err(|error| error.to_string())?);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use scarce_engine_redis::Settings;
+use scarce_engine_redis::RedisSettings;
 use scarce_engine_redis::script::{Call, Script, Scripts};
 
 /// Takes a token from a bucket that holds so many and gains so many a second; gives what is left, or −1. The
@@ -22,8 +22,8 @@ const TAKE_TOKEN: &str = "
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let url = std::env::args().nth(1).unwrap_or_else(|| Settings::default().url);
-    let scripts = Scripts::open(&Settings { url, ..Settings::default() }).await?;
+    let url = std::env::args().nth(1).unwrap_or_else(|| RedisSettings::default().url);
+    let scripts = Scripts::open(&RedisSettings { url, ..RedisSettings::default() }).await?;
     let take_token = Script::new("take_token", TAKE_TOKEN)?;
     // Other programs, and 'scarce script run take_token', find it by its name.
     for loaded in scripts.load(&take_token).await? {

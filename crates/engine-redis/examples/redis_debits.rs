@@ -12,7 +12,7 @@ use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Common, Envelope};
 use scarce_core::types::OperationId;
 use scarce_engine::{Engine, Request};
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 
 /// How many accounts are debited by turns.
 const ACCOUNTS: usize = 1_000;
@@ -67,7 +67,7 @@ fn main() -> Result<(), Failed> {
     };
     let (callers, count): (usize, usize) = (callers.parse()?, count.parse()?);
     let script = rest.first().map(|_| ScriptKind::Evalsha);
-    let settings = Settings { url: url.clone(), partitions: 1, script, ..Settings::default() };
+    let settings = RedisSettings { url: url.clone(), partitions: 1, script, ..RedisSettings::default() };
     let engine = RedisEngine::open(settings)?;
     for account in 0..ACCOUNTS {
         let open = request(&engine, &format!("ACCOUNT.OPEN account-{account} EUR"), None)?;

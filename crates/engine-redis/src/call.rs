@@ -9,14 +9,14 @@ use scarce_core::packets::Prepared;
 use scarce_core::state::StateSettings;
 use scarce_core::types::OperationId;
 
-use super::values::{Unreadable, Writer};
+use super::values::{MessageWriter, Unreadable};
 use scarce_engine::engine::Request;
 use scarce_engine::random::hex;
 
 mod reply;
 mod settings;
 
-pub use reply::{Owed, Reply, read_reply};
+pub use reply::{CallReply, Owed, read_reply};
 pub(super) use settings::SETTING_NAMES;
 use settings::write_settings;
 
@@ -29,7 +29,7 @@ pub(super) const EXPIRE_MAX: usize = 64;
 /// What one request is in a message, written where it was handed in, so that a lane only joins them: so many
 /// values one after the other.
 #[derive(Debug)]
-pub struct Encoded {
+pub struct EncodedRequest {
     pub(super) bytes: Vec<u8>,
     values: usize,
     pub(super) is_read: bool,
@@ -67,16 +67,16 @@ impl RequestKind {
 
 /// A request to finish what another call began, which nothing may keep from its end.
 #[must_use]
-pub fn resume() -> Encoded {
-    let mut writer = Writer::default();
+pub fn resume() -> EncodedRequest {
+    let mut writer = MessageWriter::default();
     writer.text(RequestKind::Resume.word());
-    Encoded { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
+    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
 }
 
 /// Writes a request.
 #[must_use]
-pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>) -> Encoded {
-    let mut writer = Writer::default();
+pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
     let values = match request {
         Request::Write(envelope) => {
             write_envelope(&mut writer, RequestKind::Write, envelope, settings, scratch)
@@ -101,7 +101,7 @@ pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>
         }
     };
     let is_read = matches!(request, Request::Read(..));
-    Encoded { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
+    EncodedRequest { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
 }
 
 /// Whether a request frees memory. It must be served when memory is full, or memory would stay full.
@@ -115,7 +115,7 @@ fn is_shrinking(request: &Request) -> bool {
 
 /// Writes an envelope. Gives how many values it is.
 fn write_envelope(
-    writer: &mut Writer,
+    writer: &mut MessageWriter,
     kind: RequestKind,
     envelope: &Envelope,
     settings: &StateSettings,
@@ -152,7 +152,12 @@ fn write_envelope(
         }
 }
 
-fn write_all_prepared(writer: &mut Writer, kind: RequestKind, envelope: &Envelope, settings: &StateSettings) {
+fn write_all_prepared(
+    writer: &mut MessageWriter,
+    kind: RequestKind,
+    envelope: &Envelope,
+    settings: &StateSettings,
+) {
     if envelope.prepared().is_empty() {
         return writer.nothing();
     }
@@ -183,7 +188,7 @@ fn made_at(id: &OperationId, settings: &StateSettings) -> Option<u64> {
 }
 
 /// Writes a command's number and its arguments. Gives how many values that is.
-fn write_command(writer: &mut Writer, command: &Command) -> usize {
+fn write_command(writer: &mut MessageWriter, command: &Command) -> usize {
     let values = command.values();
     writer.quantity(u64::from(command.spec().number));
     values.iter().for_each(|value| writer.value(value));
@@ -192,7 +197,7 @@ fn write_command(writer: &mut Writer, command: &Command) -> usize {
 
 /// Seed and commitment, or nothing; count and total; the amounts that each step lays ready, joined by commas:
 /// a text is read, and kept until its step, at a fraction of what a list of a million numbers costs.
-fn write_prepared(writer: &mut Writer, prepared: &Prepared, (step_max, steps_max): (usize, usize)) {
+fn write_prepared(writer: &mut MessageWriter, prepared: &Prepared, (step_max, steps_max): (usize, usize)) {
     let amounts = prepared.amounts();
     let pieces = amounts.chunks(step_max).take(steps_max);
     writer.list(5);
@@ -225,9 +230,9 @@ pub fn message(
     settings: &StateSettings,
     primary: Option<&str>,
     clock: Option<u64>,
-    requests: &[&Encoded],
+    requests: &[&EncodedRequest],
 ) -> Vec<u8> {
-    let mut writer = Writer::default();
+    let mut writer = MessageWriter::default();
     writer.list(5);
     writer.quantity(MESSAGE_VERSION);
     write_settings(&mut writer, settings);

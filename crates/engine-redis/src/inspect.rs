@@ -9,7 +9,7 @@ use redis::{Cmd, FromRedisValue, cmd};
 use super::address::Topology;
 use super::nodes::Nodes;
 use super::server::ServerState;
-use super::{RedisError, Settings, deployment};
+use super::{RedisError, RedisSettings, deployment};
 
 /// How many times a server is asked for nothing, to see how long that takes.
 const PINGS: usize = 32;
@@ -43,7 +43,7 @@ const TRIED: [&[&str]; 6] = [
 
 /// A primary, as it was found.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub struct ServerReport {
     /// Where it is.
     pub address: String,
     /// What it says of itself.
@@ -66,11 +66,11 @@ pub struct Server {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct InspectReport {
     /// Whether they are one server, watched by sentinels, or a cluster.
     pub topology: Topology,
     /// The primaries.
-    pub servers: Vec<Server>,
+    pub servers: Vec<ServerReport>,
     /// The number of partitions of the deployment, where there is one.
     pub partitions: Option<u32>,
 }
@@ -79,7 +79,7 @@ pub struct Report {
 ///
 /// # Errors
 /// When the address is none, or a server cannot be reached.
-pub fn inspect(settings: &Settings) -> Result<Report, RedisError> {
+pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
     let nodes = Nodes::of(settings)?;
     let topology = nodes.address.topology.clone();
     let runtime =
@@ -93,11 +93,11 @@ pub fn inspect(settings: &Settings) -> Result<Report, RedisError> {
             partitions = partitions.or(ask(&mut connection, &["HGET", &key, "partitions"]).await.flatten());
             servers.push(look(connection, endpoint.to_string(), state).await);
         }
-        Ok(Report { topology, servers, partitions })
+        Ok(InspectReport { topology, servers, partitions })
     })
 }
 
-async fn look(mut connection: MultiplexedConnection, address: String, state: ServerState) -> Server {
+async fn look(mut connection: MultiplexedConnection, address: String, state: ServerState) -> ServerReport {
     let asked = &mut connection;
     let info: String = ask(asked, &["INFO"]).await.unwrap_or_default();
     let cluster: String = ask(asked, &["CLUSTER", "INFO"]).await.unwrap_or_default();
@@ -111,7 +111,7 @@ async fn look(mut connection: MultiplexedConnection, address: String, state: Ser
     let (pings_us, clock_ahead_ms) = (pings(asked).await, clock_ahead_ms(asked).await);
     let forbidden = forbidden(asked).await;
     let (info, cluster) = (fields(&info), fields(&cluster));
-    Server { address, state, info, config, slow_us, pings_us, clock_ahead_ms, forbidden, cluster }
+    ServerReport { address, state, info, config, slow_us, pings_us, clock_ahead_ms, forbidden, cluster }
 }
 
 /// Asks for something; what may not be asked is not known.

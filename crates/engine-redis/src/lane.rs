@@ -14,7 +14,7 @@ use scarce_engine::metrics::PartitionMetrics;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
-use super::call::{self, Encoded, Owed};
+use super::call::{self, EncodedRequest, Owed};
 use super::caller::Caller;
 use super::connection::{Link, Refused};
 use super::image;
@@ -38,7 +38,7 @@ const UNSETTLED_MAX: u32 = 64;
 /// A batch that waits for its turn, its requests written already.
 pub(super) struct Mail {
     pub(super) batch: Vec<Request>,
-    pub(super) encoded: Vec<Encoded>,
+    pub(super) encoded: Vec<EncodedRequest>,
     pub(super) reply: Reply,
 }
 
@@ -52,7 +52,7 @@ impl Mail {
 
 /// What the lane and whoever asks about the partition both know.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct PartitionStatus {
     pub(super) metrics: PartitionMetrics,
     /// Why the last call failed.
     pub(super) failure: std::sync::Mutex<Option<Failure>>,
@@ -61,7 +61,7 @@ pub(super) struct Shared {
     lag_max: u64,
 }
 
-impl Shared {
+impl PartitionStatus {
     pub(super) fn new(lag_max: u64) -> Self {
         Self {
             metrics: PartitionMetrics::default(),
@@ -108,7 +108,7 @@ pub(super) struct Lane {
     pub(super) waits: Arc<Waits>,
     /// Whether the server has refused for want of memory.
     pub(super) is_full: bool,
-    pub(super) shared: Arc<Shared>,
+    pub(super) status: Arc<PartitionStatus>,
 }
 
 impl Lane {
@@ -117,7 +117,8 @@ impl Lane {
         let unsettled = Arc::new(Semaphore::new(UNSETTLED_MAX as usize));
         let mut waiting: Vec<Mail> = Vec::new();
         while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
-            let encoded: Vec<Encoded> = waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
+            let encoded: Vec<EncodedRequest> =
+                waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
             let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
             let levels = levels(&requests, self.durability);
             let mut beyond = self.beyond(&levels).await;
@@ -154,7 +155,7 @@ impl Lane {
 
     /// Refuses changes while more events wait for consumers than memory should hold.
     fn hold_back(&self, requests: &[&Request], beyond: &mut [Option<Failure>]) {
-        if !self.shared.is_overrun() {
+        if !self.status.is_overrun() {
             return;
         }
         let writes = requests.iter().zip(beyond).filter(|(its, _)| matches!(its, Request::Write(_)));
@@ -176,7 +177,7 @@ impl Lane {
     async fn serve(
         &mut self,
         requests: &[&Request],
-        encoded: &[Encoded],
+        encoded: &[EncodedRequest],
         beyond: &[Option<Failure>],
     ) -> Vec<Answered> {
         let mut answers = Vec::with_capacity(requests.len());
@@ -197,7 +198,7 @@ impl Lane {
         }
         for (request, answer) in requests.iter().zip(&answers) {
             let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
-            self.shared.metrics.count(request, code);
+            self.status.metrics.count(request, code);
         }
         self.note(answers.last());
         answers
@@ -205,12 +206,12 @@ impl Lane {
 
     /// Answers the requests of one call; a failure is the answer to all that it left open. None are answered
     /// where memory turns out to be full, and some of them could be served all the same.
-    async fn serve_piece(&mut self, piece: &[Encoded]) -> Vec<Answered> {
+    async fn serve_piece(&mut self, piece: &[EncodedRequest]) -> Vec<Answered> {
         let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
         let resume = call::resume();
         let (mut owed, mut open) = (Owed::Nothing, piece);
         loop {
-            let mut requests: Vec<&Encoded> = Vec::with_capacity(open.len() + 1);
+            let mut requests: Vec<&EncodedRequest> = Vec::with_capacity(open.len() + 1);
             if matches!(owed, Owed::NextReceipt | Owed::EarlierOperation) {
                 requests.push(&resume);
             }
@@ -253,7 +254,7 @@ impl Lane {
     }
 
     /// Calls the library; where memory is full, only with what gives some back.
-    async fn call(&mut self, requests: &[&Encoded]) -> Result<(call::Reply, Arc<Node>), Refused> {
+    async fn call(&mut self, requests: &[&EncodedRequest]) -> Result<(call::CallReply, Arc<Node>), Refused> {
         let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
@@ -281,7 +282,7 @@ impl Lane {
 
     fn note(&self, last: Option<&Answered>) {
         let failure = last.and_then(|answer| answer.result.as_ref().err().cloned());
-        if let Ok(mut known) = self.shared.failure.lock() {
+        if let Ok(mut known) = self.status.failure.lock() {
             *known = failure;
         }
     }
@@ -294,17 +295,17 @@ fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<An
 }
 
 /// Whether some could be served although memory is full, and some not.
-fn is_mixed(piece: &[Encoded]) -> bool {
+fn is_mixed(piece: &[EncodedRequest]) -> bool {
     piece.iter().any(|request| kind(request) != kind(&piece[0]))
 }
 
 /// What a server without memory tells apart.
-fn kind(request: &Encoded) -> (bool, bool) {
+fn kind(request: &EncodedRequest) -> (bool, bool) {
     (request.is_read, request.is_shrinking)
 }
 
 /// How many of the requests in front one call carries; where memory is full, only of one kind.
-fn piece(requests: &[&Request], encoded: &[Encoded], is_full: bool) -> usize {
+fn piece(requests: &[&Request], encoded: &[EncodedRequest], is_full: bool) -> usize {
     let (mut bytes, its_first) = (0, &encoded[0]);
     let fitting = requests.iter().zip(encoded).take(REQUESTS_MAX).take_while(|(request, encoded)| {
         let is_first = bytes == 0;

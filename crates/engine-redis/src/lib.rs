@@ -63,10 +63,10 @@ use keys::Keys;
 use lane::Mail;
 use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
-use partition::{Common, Partition};
+use partition::{Partition, PartitionContext};
 pub use program::ScriptKind;
-pub use settings::{Settings, default_state};
-use waits::{Waits, Wanted};
+pub use settings::{RedisSettings, default_state};
+use waits::{Waits, WantedLevels};
 
 /// How often it is looked whether the servers are still what they were.
 const ATTEND_INTERVAL: Duration = Duration::from_millis(500);
@@ -76,7 +76,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The engine.
 pub struct RedisEngine {
-    settings: Settings,
+    settings: RedisSettings,
     deployment_id: String,
     secret: [u8; 32],
     consumers: Consumers,
@@ -94,7 +94,7 @@ impl RedisEngine {
     ///
     /// # Errors
     /// When the server cannot be reached or must not be used, or the deployment is another.
-    pub fn open(settings: Settings) -> Result<Self, RedisError> {
+    pub fn open(settings: RedisSettings) -> Result<Self, RedisError> {
         let nodes = Arc::new(Nodes::of(&settings)?);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -119,7 +119,7 @@ impl RedisEngine {
     }
 
     fn start(
-        settings: Settings,
+        settings: RedisSettings,
         script: ScriptKind,
         deployment: Deployment,
         nodes: Arc<Nodes>,
@@ -129,7 +129,7 @@ impl RedisEngine {
         let caller = Caller::new(&Library::new(source), script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
-        let common = Common {
+        let context = PartitionContext {
             settings: &settings,
             nodes: &nodes,
             caller: &caller,
@@ -137,9 +137,9 @@ impl RedisEngine {
             runtime: &runtime,
             ended,
         };
-        let partitions = (0..settings.partitions).map(|number| Partition::start(number, &common)).collect();
+        let partitions = (0..settings.partitions).map(|number| Partition::start(number, &context)).collect();
         // Only the lanes hold it open from here on.
-        drop(common);
+        drop(context);
         runtime.spawn(attend(Arc::downgrade(&nodes)));
         Self {
             settings,
@@ -162,8 +162,8 @@ impl RedisEngine {
     }
 
     /// What must have happened to whatever the log shows.
-    fn wanted(&self) -> Wanted {
-        let mut wanted = Wanted::default();
+    fn wanted(&self) -> WantedLevels {
+        let mut wanted = WantedLevels::default();
         wanted.add(self.settings.durability);
         wanted
     }
@@ -286,7 +286,7 @@ impl Engine for RedisEngine {
             Ok(found) => found,
             Err(failure) => return reply(vec![Err(failure); count]),
         };
-        // Written here, on the callers' threads, so that the lane only joins bytes.
+        // Encoded here, on the callers' threads, so that the lane only joins bytes.
         let mail = Mail::new(batch, &self.settings.state, reply);
         if let Err(refused) = found.inbox.try_send(mail) {
             use tokio::sync::mpsc::error::TrySendError;
@@ -301,11 +301,11 @@ impl Engine for RedisEngine {
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
-        self.partition(partition)?.shared.check_ready()
+        self.partition(partition)?.status.check_ready()
     }
 
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
-        self.partition(partition).map(|found| &found.shared.metrics)
+        self.partition(partition).map(|found| &found.status.metrics)
     }
 }
 

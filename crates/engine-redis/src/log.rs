@@ -6,7 +6,7 @@ use scarce_core::event::{EVENTS, Entry, EntryHead, Event, FromShown, OperationMa
 use scarce_core::outcome::{Outcome, Value};
 
 use super::call::quantity;
-use super::receipt::{Written, number};
+use super::receipt::{WrittenReceipt, number};
 use super::values::{Unreadable, read_all};
 
 /// Reads the entries that one call logged, from the words of the stream's entry: names and values by turns, first
@@ -21,7 +21,7 @@ pub fn read_entries(words: &[Vec<u8>]) -> Result<Vec<Entry>, Unreadable> {
     let [epoch, first, rest @ ..] = values.as_slice() else {
         return Err(Unreadable("it says no sequence"));
     };
-    let (mut reader, mut entries) = (Reader { rest, long, epoch: quantity(epoch)? }, Vec::new());
+    let (mut reader, mut entries) = (EntryReader { rest, long, epoch: quantity(epoch)? }, Vec::new());
     let mut first = quantity(first)?;
     while !reader.rest.is_empty() {
         let entry = reader.entry(first)?;
@@ -32,13 +32,13 @@ pub fn read_entries(words: &[Vec<u8>]) -> Result<Vec<Entry>, Unreadable> {
 }
 
 /// The values that were not read yet.
-struct Reader<'a> {
+struct EntryReader<'a> {
     rest: &'a [Value],
     long: &'a [Vec<u8>],
     epoch: u64,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> EntryReader<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [Value], Unreadable> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(Unreadable("an entry ends early"))?;
         self.rest = rest;
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
                 Ok((head(self.epoch, number(at)?, fingerprint, true)?, None))
             }
             _ => {
-                let written = Written::read(text)?;
+                let written = WrittenReceipt::read(text)?;
                 let head = head(written.epoch, written.at, &written.fingerprint, false)?;
                 Ok((head, Some(written.outcome)))
             }

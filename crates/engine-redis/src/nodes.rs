@@ -16,7 +16,7 @@ use super::address::{Address, Endpoint, Login, Tls, Topology};
 use super::failure::advice;
 use super::routes::{self, Routes};
 use super::server::ServerState;
-use super::settings::Settings;
+use super::settings::RedisSettings;
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -62,12 +62,12 @@ impl Node {
     }
 }
 
-/// A place for one connection, held while it is made, so that it is made once.
-type Place = Arc<tokio::sync::Mutex<Held>>;
+/// The connection for one endpoint and traffic. It is locked while it is made, so that it is made once.
+type ConnectionCell = Arc<tokio::sync::Mutex<CachedConnection>>;
 
-/// What is in a place.
+/// A connection, if there is one.
 #[derive(Debug, Default)]
-struct Held {
+struct CachedConnection {
     node: Option<Arc<Node>>,
     /// When making a connection failed last, and why: whoever waited for that need not try again.
     failed: Option<(Instant, Failure)>,
@@ -82,7 +82,7 @@ pub struct Nodes {
     tls: Tls,
     response_timeout: Duration,
     routes: Mutex<Routes>,
-    places: Mutex<BTreeMap<(Endpoint, Traffic), Place>>,
+    cells: Mutex<BTreeMap<(Endpoint, Traffic), ConnectionCell>>,
 }
 
 impl Nodes {
@@ -90,8 +90,8 @@ impl Nodes {
     ///
     /// # Errors
     /// When the address is none, or the prefix would put keys into other slots.
-    pub fn of(settings: &Settings) -> Result<Self, RedisError> {
-        let Settings { url, login, tls, prefix, response_timeout, .. } = settings;
+    pub fn of(settings: &RedisSettings) -> Result<Self, RedisError> {
+        let RedisSettings { url, login, tls, prefix, response_timeout, .. } = settings;
         let address = Address::parse(url).ok_or_else(|| {
             let url = url.rsplit('@').next().unwrap_or_default().to_owned();
             RedisError::Url { url }
@@ -105,7 +105,7 @@ impl Nodes {
         }
         let routes = Mutex::new(Routes::new(&address.topology));
         let (login, tls, response_timeout) = (login.clone(), tls.clone(), *response_timeout);
-        Ok(Self { address, login, tls, response_timeout, routes, places: Mutex::default() })
+        Ok(Self { address, login, tls, response_timeout, routes, cells: Mutex::default() })
     }
 
     /// A connection to the server that serves a slot, over the one there is.
@@ -132,15 +132,15 @@ impl Nodes {
     pub async fn at(&self, endpoint: &Endpoint, traffic: Traffic) -> Result<Arc<Node>, Failure> {
         let key = (endpoint.clone(), traffic);
         let begun = Instant::now();
-        let place = Arc::clone(lock(&self.places).entry(key).or_default());
-        let mut place = place.lock().await;
-        if let Some(node) = place.node.as_ref().filter(|node| !node.is_broken.load(Ordering::Relaxed)) {
+        let cell = Arc::clone(lock(&self.cells).entry(key).or_default());
+        let mut cell = cell.lock().await;
+        if let Some(node) = cell.node.as_ref().filter(|node| !node.is_broken.load(Ordering::Relaxed)) {
             return Ok(Arc::clone(node));
         }
-        if let Some((_, failure)) = place.failed.as_ref().filter(|(at, _)| *at >= begun) {
+        if let Some((_, failure)) = cell.failed.as_ref().filter(|(at, _)| *at >= begun) {
             return Err(failure.clone());
         }
-        *place = Held::default();
+        *cell = CachedConnection::default();
         let timeout = match traffic {
             // It waits for replicas and for the disk, one after the other.
             Traffic::Waits => 2 * self.response_timeout + WAIT_MARGIN,
@@ -149,11 +149,11 @@ impl Nodes {
         match self.connect(endpoint, timeout).await {
             Ok(node) => {
                 let node = Arc::new(node);
-                place.node = Some(Arc::clone(&node));
+                cell.node = Some(Arc::clone(&node));
                 Ok(node)
             }
             Err(failure) => {
-                place.failed = Some((Instant::now(), failure.clone()));
+                cell.failed = Some((Instant::now(), failure.clone()));
                 Err(failure)
             }
         }
@@ -205,9 +205,9 @@ impl Nodes {
     }
 
     fn retire_all(&self, endpoint: &Endpoint) {
-        lock(&self.places).retain(|(its, _), place| {
-            if let (true, Ok(place)) = (its == endpoint, place.try_lock())
-                && let Some(node) = place.node.as_ref()
+        lock(&self.cells).retain(|(its, _), cell| {
+            if let (true, Ok(cell)) = (its == endpoint, cell.try_lock())
+                && let Some(node) = cell.node.as_ref()
             {
                 node.retire();
             }
@@ -317,9 +317,9 @@ impl Nodes {
 
     /// Leaves servers that no longer sync as they did when they were connected to.
     pub async fn check_syncing(&self) {
-        let places: Vec<Place> = lock(&self.places).values().cloned().collect();
-        for place in places {
-            let node = place.lock().await.node.clone();
+        let cells: Vec<ConnectionCell> = lock(&self.cells).values().cloned().collect();
+        for cell in cells {
+            let node = cell.lock().await.node.clone();
             let Some(node) = node.filter(|node| node.state.answers_are_synced()) else { continue };
             if self.look(&node.endpoint).await.is_ok_and(|state| !state.answers_are_synced()) {
                 node.retire();

@@ -8,17 +8,17 @@ use tokio::sync::mpsc::{Sender, channel};
 use super::caller::Caller;
 use super::connection::Link;
 use super::keys::Keys;
-use super::lane::{Lane, Mail, Shared};
+use super::lane::{Lane, Mail, PartitionStatus};
 use super::nodes::{Nodes, Traffic};
 use super::reader::Watchers;
-use super::settings::Settings;
+use super::settings::RedisSettings;
 use super::sweep::Sweeper;
 use super::trim::Trimmer;
 use super::waits::Waits;
 
-/// What all partitions have in common.
-pub(super) struct Common<'a> {
-    pub(super) settings: &'a Settings,
+/// What every partition is started with.
+pub(super) struct PartitionContext<'a> {
+    pub(super) settings: &'a RedisSettings,
     pub(super) nodes: &'a Arc<Nodes>,
     pub(super) caller: &'a Caller,
     pub(super) waits: &'a Arc<Waits>,
@@ -31,16 +31,16 @@ pub(super) struct Common<'a> {
 pub(super) struct Partition {
     pub(super) keys: Keys,
     pub(super) inbox: Sender<Mail>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) status: Arc<PartitionStatus>,
     pub(super) watchers: Arc<Watchers>,
 }
 
 impl Partition {
     /// Starts its lane, and its sweeper unless the clock is a test's.
-    pub(super) fn start(number: u32, common: &Common<'_>) -> Self {
-        let Common { settings, nodes, caller, waits, runtime, ended } = common;
+    pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
+        let PartitionContext { settings, nodes, caller, waits, runtime, ended } = context;
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
-        let shared = Arc::new(Shared::new(settings.outflow_lag_max));
+        let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
         let lane = Lane {
             partition: number,
@@ -53,7 +53,7 @@ impl Partition {
             durability: settings.durability,
             waits: Arc::clone(waits),
             is_full: false,
-            shared: Arc::clone(&shared),
+            status: Arc::clone(&status),
         };
         let (inbox, outlet) = channel(settings.inbox_batches_max.max(1));
         let ended = ended.clone();
@@ -66,12 +66,12 @@ impl Partition {
                 link: link(Traffic::Reads),
                 keys: keys.clone(),
                 settings: settings.state.clone(),
-                shared: Arc::clone(&shared),
+                status: Arc::clone(&status),
                 inbox: inbox.downgrade(),
                 trimmer: Trimmer::new(settings.log_retention),
             };
             runtime.spawn(sweeper.run());
         }
-        Self { keys, inbox, shared, watchers: Arc::default() }
+        Self { keys, inbox, status, watchers: Arc::default() }
     }
 }

@@ -7,7 +7,7 @@ use super::values::{Unreadable, from_json};
 
 /// What a receipt's text says.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenReceipt {
     /// The operation's content hash, as hexadecimal digits; empty where it has no id.
     pub(super) fingerprint: String,
     /// When it was decided.
@@ -22,7 +22,7 @@ pub(super) struct Written {
     pub(super) outcome: Outcome,
 }
 
-impl Written {
+impl WrittenReceipt {
     /// Reads content hash, stamp, last sequence, number of events, epoch, code and facts.
     pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
         let fields: Vec<&str> = text.splitn(7, '|').collect();

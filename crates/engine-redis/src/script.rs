@@ -8,7 +8,7 @@
 //! ```no_run
 //! use scarce_engine_redis::script::{Call, Script, Scripts};
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let scripts = Scripts::open(&scarce_engine_redis::Settings::default()).await?;
+//! let scripts = Scripts::open(&scarce_engine_redis::RedisSettings::default()).await?;
 //! let raise = Script::new("raise_to", "
 //!     local now = tonumber(redis.call('GET', KEYS[1]) or '0')
 //!     local wanted = tonumber(ARGV[1])
@@ -34,7 +34,7 @@ use super::connection::{Link, Refused};
 use super::deployment;
 use super::nodes::{Nodes, Traffic};
 use super::program::{Program, Rights, ScriptKind};
-use super::{Settings, keys};
+use super::{RedisSettings, keys};
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered};
 
@@ -170,7 +170,7 @@ impl Scripts {
     ///
     /// # Errors
     /// When the servers cannot be reached.
-    pub async fn open(settings: &Settings) -> Result<Self, ScriptError> {
+    pub async fn open(settings: &RedisSettings) -> Result<Self, ScriptError> {
         let nodes = Nodes::of(settings).map_err(|error| ScriptError::of_start(&error))?;
         let nodes = Arc::new(nodes);
         let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());

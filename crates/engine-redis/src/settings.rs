@@ -24,7 +24,7 @@ const LOG_RETENTION: Duration = Duration::from_mins(10);
 
 /// What may be set.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct RedisSettings {
     /// Where the servers are, in one of the forms of [`SHAPE`](super::address::SHAPE).
     pub url: String,
     /// How one logs in there.
@@ -55,7 +55,7 @@ pub struct Settings {
     pub clock: Option<ManualClock>,
 }
 
-impl Default for Settings {
+impl Default for RedisSettings {
     fn default() -> Self {
         Self {
             url: "redis://127.0.0.1:6379".to_owned(),

@@ -7,7 +7,7 @@ use scarce_engine::engine::{Answers, Failure, Reply, Request};
 
 use super::keys::Keys;
 use super::nodes::Node;
-use super::waits::{Waits, Wanted, level_of};
+use super::waits::{Waits, WantedLevels, level_of};
 
 /// An answer, and which server gave it.
 pub(super) struct Answered {
@@ -56,7 +56,7 @@ impl Decided {
         nodes.dedup_by(|a, b| Arc::ptr_eq(a, b));
         for node in nodes {
             let is_its = |answer: &Answered| answer.by.as_ref().is_some_and(|by| Arc::ptr_eq(by, &node));
-            let mut wanted = Wanted::default();
+            let mut wanted = WantedLevels::default();
             for (answer, level) in self.answers.iter().zip(&self.levels) {
                 if is_its(answer) {
                     wanted.add(*level);

@@ -16,7 +16,7 @@ use super::connection::Link;
 use super::consumers;
 use super::image;
 use super::keys::Keys;
-use super::lane::{Mail, Shared};
+use super::lane::{Mail, PartitionStatus};
 use super::trim::Trimmer;
 
 /// How often each partition is looked at.
@@ -30,7 +30,7 @@ pub(super) struct Sweeper {
     pub(super) keys: Keys,
     pub(super) link: Link,
     pub(super) settings: StateSettings,
-    pub(super) shared: Arc<Shared>,
+    pub(super) status: Arc<PartitionStatus>,
     pub(super) inbox: WeakSender<Mail>,
     pub(super) trimmer: Trimmer,
 }
@@ -49,12 +49,12 @@ impl Sweeper {
             };
             // Where the server does not answer, the next turn looks again.
             let Ok((levels, now)) = self.look(waiting).await else { continue };
-            self.shared.metrics.set_levels(levels);
+            self.status.metrics.set_levels(levels);
             // Where it fails, the log stays as long as it is until a later turn.
             let _ = self.make_room(levels.sequence, now).await;
             let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
             // What was refused is tried again by this call, so that readiness comes back without callers.
-            let was_refused = self.shared.check_ready().is_err();
+            let was_refused = self.status.check_ready().is_err();
             if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
                 continue;
             }
@@ -70,7 +70,7 @@ impl Sweeper {
     async fn make_room(&mut self, sequence: u64, now: TimeMs) -> Result<(), Failure> {
         let known = consumers::list(&self.link, &self.keys).await?;
         let floor = known.iter().map(|its| its.confirmed.sequence).min().unwrap_or(sequence);
-        self.shared.note_lag(sequence.saturating_sub(floor));
+        self.status.note_lag(sequence.saturating_sub(floor));
         self.trimmer.turn(&self.link, &self.keys, floor, now).await
     }
 
@@ -91,7 +91,7 @@ impl Sweeper {
             deadline_lag_ms: deadline.map_or(0, |deadline| now.saturating_sub(deadline)),
             sequence: sequence.unwrap_or(0),
             inbox: inbox as u64,
-            outflow_lag: self.shared.lag(),
+            outflow_lag: self.status.lag(),
         };
         Ok((levels, now))
     }

@@ -16,11 +16,11 @@ pub struct Unreadable(pub &'static str);
 
 /// Writes MessagePack.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub struct MessageWriter {
     bytes: ByteBuf,
 }
 
-impl Writer {
+impl MessageWriter {
     /// Begins a list of so many values.
     pub fn list(&mut self, count: usize) {
         let Ok(_) = encode::write_array_len(&mut self.bytes, u32::try_from(count).unwrap_or(u32::MAX));
@@ -164,7 +164,7 @@ mod tests {
         let mut values: Vec<Value> = numbers.iter().map(|number| Value::Integer(*number)).collect();
         values.extend(["", "text", &"x".repeat(70_000)].map(Value::from));
         values.push(Value::List(vec![Value::Absent, Value::List(vec![])]));
-        let mut writer = Writer::default();
+        let mut writer = MessageWriter::default();
         values.iter().for_each(|value| writer.value(value));
         let bytes = writer.into_bytes();
         assert_eq!(read_all(&bytes), Ok(values));

@@ -25,12 +25,12 @@ const KEY: &str = "waited";
 
 /// What must have happened before an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedLevels {
     replicated: bool,
     synced: bool,
 }
 
-impl Wanted {
+impl WantedLevels {
     /// Adds a level.
     pub(super) fn add(&mut self, level: Durability) {
         self.replicated |= level == Durability::Replicated;
@@ -57,7 +57,7 @@ struct Ticket {
     run_id: String,
     /// A key of the change's slot.
     key: String,
-    wanted: Wanted,
+    wanted: WantedLevels,
     done: oneshot::Sender<Result<(), Failure>>,
 }
 
@@ -99,7 +99,7 @@ impl Waits {
     ///
     /// # Errors
     /// [`Failure::Unknown`] when it was not in time, or the server is another one by now.
-    pub(super) async fn wait(&self, node: &Node, keys: &Keys, wanted: Wanted) -> Result<(), Failure> {
+    pub(super) async fn wait(&self, node: &Node, keys: &Keys, wanted: WantedLevels) -> Result<(), Failure> {
         if !wanted.waits_at(node) {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl Line {
     async fn ask(&self, tickets: &[Ticket]) -> Result<Reached, String> {
         let found = self.nodes.at(&self.endpoint, Traffic::Waits).await;
         let node = found.map_err(|failure| failure.to_string())?;
-        let mut wanted = Wanted::default();
+        let mut wanted = WantedLevels::default();
         for ticket in tickets {
             wanted.replicated |= ticket.wanted.replicated;
             wanted.synced |= ticket.wanted.synced && !node.state.answers_are_synced();
@@ -197,7 +197,7 @@ impl Line {
     }
 
     /// Writes to a key of each slot, which says that the slot is still there, and waits once.
-    async fn send(&self, node: &Node, keys: &[&str], wanted: Wanted) -> Result<Reached, RedisError> {
+    async fn send(&self, node: &Node, keys: &[&str], wanted: WantedLevels) -> Result<Reached, RedisError> {
         let timeout_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         let mut pipeline = Pipeline::new();
         for key in keys {

@@ -14,7 +14,7 @@ use load::told;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use scarce_engine::Log;
 use scarce_engine_redis::address::{Login, Tls};
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_launch::{Options, Server};
 
 /// What a user needs: the library, the keys behind the prefix, and a look at the server.
@@ -48,12 +48,12 @@ fn certify(folder: &Path) {
     write("server.key", key.serialize_pem());
 }
 
-fn refused(settings: Settings) -> String {
+fn refused(settings: RedisSettings) -> String {
     RedisEngine::open(settings).err().expect("it must not open").to_string()
 }
 
-fn at(server: &Server) -> Settings {
-    Settings { url: server.url(), partitions: 1, ..Settings::default() }
+fn at(server: &Server) -> RedisSettings {
+    RedisSettings { url: server.url(), partitions: 1, ..RedisSettings::default() }
 }
 
 #[test]
@@ -63,12 +63,12 @@ fn encrypted_connections_are_checked() {
     let server = Server::start(Options::new().with_tls(folder.path())).expect("a server");
     let authorities = std::fs::read(folder.path().join("ca.crt")).ok();
     let tls = Tls { authorities, client: None };
-    let engine = RedisEngine::open(Settings { tls, ..at(&server) }).expect("the engine");
+    let engine = RedisEngine::open(RedisSettings { tls, ..at(&server) }).expect("the engine");
     assert_eq!(told(&engine, 0, "ACCOUNT.OPEN a EUR"), Ok("APPLIED 0".to_owned()));
     let unknown = refused(at(&server));
     assert!(unknown.contains("certificate") || unknown.contains("Certificate"), "{unknown}");
     let plain = format!("redis://127.0.0.1:{}", server.port());
-    refused(Settings { url: plain, partitions: 1, ..Settings::default() });
+    refused(RedisSettings { url: plain, partitions: 1, ..RedisSettings::default() });
 }
 
 #[test]
@@ -84,14 +84,14 @@ fn a_user_needs_the_documented_rights_and_no_more() {
         ..Login::default()
     };
     for (script, sku) in [(ScriptKind::Functions, "a"), (ScriptKind::Evalsha, "b")] {
-        let settings = Settings { login: login("secret"), script: Some(script), ..at(&server) };
+        let settings = RedisSettings { login: login("secret"), script: Some(script), ..at(&server) };
         let engine = RedisEngine::open(settings).expect("the engine");
         let created = told(&engine, 0, &format!("STOCK.CREATE {sku} 3"));
         assert_eq!(created, Ok("APPLIED 3".to_owned()));
         assert!(told(&engine, 0, "DIGEST").expect("a digest").starts_with("APPLIED"));
         assert_eq!(engine.entries(0, 1, 1 << 20).expect("the log").len(), if sku == "a" { 1 } else { 2 });
     }
-    for wrong in [refused(Settings { login: login("wrong"), ..at(&server) }), refused(at(&server))] {
+    for wrong in [refused(RedisSettings { login: login("wrong"), ..at(&server) }), refused(at(&server))] {
         assert!(wrong.contains("redis_user"), "{wrong}");
     }
 }
@@ -102,11 +102,11 @@ fn deployments_share_a_server_by_database_and_prefix() {
     let urls = [server.url(), format!("{}/3", server.url())];
     let places = urls.iter().flat_map(|url| ["scarce:", "other:"].map(|prefix| (url.clone(), prefix)));
     let engines: Vec<RedisEngine> = places
-        .map(|(url, prefix)| Settings {
+        .map(|(url, prefix)| RedisSettings {
             url,
             prefix: prefix.to_owned(),
             partitions: 1,
-            ..Settings::default()
+            ..RedisSettings::default()
         })
         .map(|settings| RedisEngine::open(settings).expect("the engine"))
         .collect();

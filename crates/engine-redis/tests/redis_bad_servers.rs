@@ -14,11 +14,11 @@ use std::time::Duration;
 use load::{insist, read, told};
 use scarce_engine::{Engine, Failure};
 use scarce_engine_redis::keys::Keys;
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_launch::{Cluster, Options, Server};
 
 fn open(url: String) -> RedisEngine {
-    RedisEngine::open(Settings { url, partitions: 1, ..Settings::default() }).expect("the engine")
+    RedisEngine::open(RedisSettings { url, partitions: 1, ..RedisSettings::default() }).expect("the engine")
 }
 
 /// Why a line is not served; it must be certain that it was not.
@@ -164,8 +164,12 @@ fn a_slot_that_nobody_serves() {
 fn memory_that_is_full_takes_nothing_but_what_gives_back() {
     for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
         let server = servers::server();
-        let settings =
-            Settings { url: server.url(), partitions: 1, script: Some(script), ..Settings::default() };
+        let settings = RedisSettings {
+            url: server.url(),
+            partitions: 1,
+            script: Some(script),
+            ..RedisSettings::default()
+        };
         let engine = RedisEngine::open(settings).expect("the engine");
         for line in
             ["STOCK.CREATE sku 5 ID c", "STOCK.RESERVE sku r 2 u 60000 ID r", "ACCOUNT.OPEN a EUR ID a"]

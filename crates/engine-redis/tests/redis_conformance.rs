@@ -14,7 +14,7 @@ use scarce_core::machine::Machine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Log, Request};
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_sim::conformance::{BatchHead, Setup, Suite, Target, request};
 use servers::Servers;
 
@@ -55,13 +55,13 @@ impl RedisTarget {
     }
 
     fn start(&mut self) -> Result<(), String> {
-        let settings = Settings {
+        let settings = RedisSettings {
             url: self.servers.url(),
             partitions: self.setup.partitions,
             state: self.setup.settings.clone(),
             script: Some(self.script),
             clock: Some(self.clock.clone()),
-            ..Settings::default()
+            ..RedisSettings::default()
         };
         self.engine = Some(RedisEngine::open(settings).map_err(|error| error.to_string())?);
         Ok(())

@@ -17,13 +17,17 @@ use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_redis::call::{self, Owed};
 use scarce_engine_redis::keys::Keys;
 use scarce_engine_redis::library::{ClockSource, Library};
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings, default_state};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind, default_state};
 use scarce_sim::conformance::request;
 use servers::{connection, restart};
 
 fn open(url: &str, script: ScriptKind) -> RedisEngine {
-    let settings =
-        Settings { url: url.to_owned(), partitions: 1, script: Some(script), ..Settings::default() };
+    let settings = RedisSettings {
+        url: url.to_owned(),
+        partitions: 1,
+        script: Some(script),
+        ..RedisSettings::default()
+    };
     RedisEngine::open(settings).expect("the engine")
 }
 
@@ -202,7 +206,7 @@ fn what_is_handed_in_together_is_answered_in_order_and_ended_by_the_sweeper() {
 }
 
 /// Sends one call by itself, as an engine does that is gone before the next one.
-fn call_once(connection: &mut redis::Connection, request: &Request) -> call::Reply {
+fn call_once(connection: &mut redis::Connection, request: &Request) -> call::CallReply {
     let settings = default_state();
     let encoded = call::encode(request, &settings, &mut Vec::new());
     let message = call::message(&settings, None, None, &[&encoded]);

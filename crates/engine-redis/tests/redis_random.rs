@@ -13,7 +13,7 @@ use scarce_core::state;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::{Engine, Log, Request};
 use scarce_engine_redis::keys::Keys;
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_sim::compare::{Comparison, Coverage, envelope};
 use scarce_sim::random::{Sequence, Step};
 use servers::{Server, connection};
@@ -46,13 +46,13 @@ struct Pair<'a> {
 }
 
 fn open(url: &str, settings: &state::StateSettings, script: ScriptKind, clock: &ManualClock) -> RedisEngine {
-    let settings = Settings {
+    let settings = RedisSettings {
         url: url.to_owned(),
         partitions: 1,
         state: settings.clone(),
         script: Some(script),
         clock: Some(clock.clone()),
-        ..Settings::default()
+        ..RedisSettings::default()
     };
     RedisEngine::open(settings).expect("the engine")
 }

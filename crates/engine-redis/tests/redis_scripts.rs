@@ -7,18 +7,18 @@ mod servers;
 use std::time::Duration;
 
 use scarce_engine_redis::script::{Call, Fate, Script, ScriptError, Scripts};
-use scarce_engine_redis::{ScriptKind, Settings};
+use scarce_engine_redis::{RedisSettings, ScriptKind};
 use scarce_launch::{Cluster, Options};
 
 const COUNT_UP: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
 
-fn settings(url: &str, script: ScriptKind) -> Settings {
-    Settings { url: url.to_owned(), script: Some(script), ..Settings::default() }
+fn settings(url: &str, script: ScriptKind) -> RedisSettings {
+    RedisSettings { url: url.to_owned(), script: Some(script), ..RedisSettings::default() }
 }
 
 /// The same, with a bound that is meant to be reached.
-fn hasty(url: &str, script: ScriptKind, response_timeout_ms: u64) -> Settings {
-    Settings { response_timeout: Duration::from_millis(response_timeout_ms), ..settings(url, script) }
+fn hasty(url: &str, script: ScriptKind, response_timeout_ms: u64) -> RedisSettings {
+    RedisSettings { response_timeout: Duration::from_millis(response_timeout_ms), ..settings(url, script) }
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {

@@ -11,7 +11,7 @@ use scarce_engine::{Engine, Log, Request};
 use scarce_engine_redis::call::{self, Owed};
 use scarce_engine_redis::keys::Keys;
 use scarce_engine_redis::library::{ClockSource, Library};
-use scarce_engine_redis::{RedisEngine, ScriptKind, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_sim::conformance::request;
 use servers::{Server, connection, restart};
 
@@ -27,12 +27,12 @@ fn settings() -> state::StateSettings {
 }
 
 fn open(server: &Server, script: ScriptKind) -> RedisEngine {
-    let settings = Settings {
+    let settings = RedisSettings {
         url: server.url(),
         partitions: 1,
         state: settings(),
         script: Some(script),
-        ..Settings::default()
+        ..RedisSettings::default()
     };
     RedisEngine::open(settings).expect("the engine")
 }
@@ -141,8 +141,8 @@ fn cancelling_all_goes_on_after_a_crash() {
 fn what_one_call_leaves_the_next_one_answers() {
     let server = servers::server();
     let url = server.url();
-    let engine =
-        RedisEngine::open(Settings { url, partitions: 1, ..Settings::default() }).expect("the engine");
+    let engine = RedisEngine::open(RedisSettings { url, partitions: 1, ..RedisSettings::default() })
+        .expect("the engine");
     fill(&engine);
     // More events than one call logs, of orders that end in one step.
     let takers = ORDERS / 3;

@@ -21,13 +21,13 @@ use scarce_core::types::Id;
 use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_redis::address::Login;
 use scarce_engine_redis::keys::Keys;
-use scarce_engine_redis::{RedisEngine, Settings};
+use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_launch::{Cluster, Options, Sentinels, Server};
 
 /// How many callers send at a time.
 const CALLERS: usize = 8;
 
-fn open(settings: Settings) -> RedisEngine {
+fn open(settings: RedisSettings) -> RedisEngine {
     RedisEngine::open(settings).expect("the engine")
 }
 
@@ -91,7 +91,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn a_slot_that_moves_under_load_loses_and_repeats_nothing() {
     let cluster = Cluster::start(&Options::new(), 3, 0).expect("a cluster");
     let partitions = 8;
-    let engine = open(Settings { url: cluster.url(), partitions, ..Settings::default() });
+    let engine = open(RedisSettings { url: cluster.url(), partitions, ..RedisSettings::default() });
     let partition = hot(partitions);
     opened_account(&engine, partition);
     let slot = Keys::new("scarce:", partition, partitions).slot();
@@ -119,7 +119,7 @@ fn a_slot_that_moves_under_load_loses_and_repeats_nothing() {
 fn a_failover_of_a_cluster_is_followed_and_raises_the_epoch() {
     let mut cluster = Cluster::start(&Options::new(), 3, 1).expect("a cluster");
     let partitions = 4;
-    let engine = open(Settings { url: cluster.url(), partitions, ..Settings::default() });
+    let engine = open(RedisSettings { url: cluster.url(), partitions, ..RedisSettings::default() });
     let partition = hot(partitions);
     opened_for_good(&engine, partition);
     let slot = Keys::new("scarce:", partition, partitions).slot();
@@ -147,7 +147,7 @@ fn a_failover_of_a_cluster_is_followed_and_raises_the_epoch() {
 fn a_sentinel_failover_is_followed_and_raises_the_epoch() {
     let mut group = Sentinels::start(&Options::new(), 1, Some("secret")).expect("sentinels");
     let login = Login { password: Some("secret".to_owned()), ..Login::default() };
-    let engine = open(Settings { url: group.url(), login, partitions: 1, ..Settings::default() });
+    let engine = open(RedisSettings { url: group.url(), login, partitions: 1, ..RedisSettings::default() });
     opened_for_good(&engine, 0);
     let former = group.primary().expect("a primary");
     let (told, ()) = Told::during(&engine, 0, CALLERS, || {
@@ -164,12 +164,12 @@ fn a_sentinel_failover_is_followed_and_raises_the_epoch() {
 #[test]
 fn a_primary_that_stood_still_acknowledges_nothing_without_its_replicas() {
     let group = Sentinels::start(&Options::new(), 1, None).expect("sentinels");
-    let engine = open(Settings {
+    let engine = open(RedisSettings {
         url: group.url(),
         partitions: 1,
         durability: Durability::Replicated,
         response_timeout: Duration::from_secs(1),
-        ..Settings::default()
+        ..RedisSettings::default()
     });
     opened_account(&engine, 0);
     let former = group.primary().expect("a primary");
@@ -194,12 +194,12 @@ fn a_primary_that_stood_still_acknowledges_nothing_without_its_replicas() {
 #[test]
 fn what_no_replica_has_is_unknown_until_one_has_it() {
     let cluster = Cluster::start(&Options::new(), 1, 1).expect("a cluster");
-    let engine = open(Settings {
+    let engine = open(RedisSettings {
         url: cluster.url(),
         partitions: 1,
         durability: Durability::Replicated,
         response_timeout: Duration::from_secs(2),
-        ..Settings::default()
+        ..RedisSettings::default()
     });
     opened_account(&engine, 0);
     let replica = &cluster.nodes[1];
@@ -228,14 +228,19 @@ fn what_no_replica_has_is_unknown_until_one_has_it() {
 fn what_is_promised_is_asked_of_the_servers_at_the_start() {
     let server = servers::server();
     let refused = |durability| {
-        let settings = Settings { url: server.url(), partitions: 1, durability, ..Settings::default() };
+        let settings =
+            RedisSettings { url: server.url(), partitions: 1, durability, ..RedisSettings::default() };
         RedisEngine::open(settings).err().expect("refused").to_string()
     };
     assert!(refused(Durability::Replicated).contains("followed by 0 replicas"));
     assert!(refused(Durability::Synced).contains("appendfsync always"));
     server.ask::<()>(&["CONFIG", "SET", "appendfsync", "always"]).expect("set");
-    let settings =
-        Settings { url: server.url(), partitions: 1, durability: Durability::Synced, ..Settings::default() };
+    let settings = RedisSettings {
+        url: server.url(),
+        partitions: 1,
+        durability: Durability::Synced,
+        ..RedisSettings::default()
+    };
     let engine = open(settings);
     opened_account(&engine, 0);
     let receipt = ask(&engine, 0, "ACCOUNT.CREDIT hot 5 ID 1").expect("an answer");
@@ -245,7 +250,7 @@ fn what_is_promised_is_asked_of_the_servers_at_the_start() {
 #[test]
 fn a_level_that_cannot_be_had_is_refused_before_anything_is_done() {
     let server = servers::server();
-    let engine = open(Settings { url: server.url(), partitions: 1, ..Settings::default() });
+    let engine = open(RedisSettings { url: server.url(), partitions: 1, ..RedisSettings::default() });
     opened_account(&engine, 0);
     let wanting = |level: &str| read(&engine, &format!("ACCOUNT.CREDIT hot 5 ID 1 DURABILITY {level}"));
     let plain = read(&engine, "ACCOUNT.CREDIT hot 2 ID 2");
@@ -267,8 +272,12 @@ fn a_level_that_cannot_be_had_is_refused_before_anything_is_done() {
 #[test]
 fn the_disk_is_waited_for_where_the_server_can_say() {
     let server = Server::start(Options::new().with("appendfsync", "everysec")).expect("a server");
-    let settings =
-        Settings { url: server.url(), partitions: 1, durability: Durability::Synced, ..Settings::default() };
+    let settings = RedisSettings {
+        url: server.url(),
+        partitions: 1,
+        durability: Durability::Synced,
+        ..RedisSettings::default()
+    };
     let help: Vec<redis::Value> = server.ask(&["COMMAND", "INFO", "WAITAOF"]).expect("an answer");
     let opened = RedisEngine::open(settings);
     if matches!(help.as_slice(), [redis::Value::Nil]) {

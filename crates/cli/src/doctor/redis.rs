@@ -5,7 +5,7 @@ use std::fmt::Write;
 use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
 use scarce_engine_redis::address::Topology;
-use scarce_engine_redis::inspect::{Report, Server, inspect};
+use scarce_engine_redis::inspect::{InspectReport, ServerReport, inspect};
 use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
 use serde_json::json;
 
@@ -57,7 +57,7 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-fn topology(report: &Report) -> Finding {
+fn topology(report: &InspectReport) -> Finding {
     const NAME: &str = "redis topology";
     let servers = report.servers.len();
     match &report.topology {
@@ -88,7 +88,7 @@ fn topology(report: &Report) -> Finding {
     }
 }
 
-fn deployment(report: &Report, settings: &Settings) -> Finding {
+fn deployment(report: &InspectReport, settings: &Settings) -> Finding {
     const NAME: &str = "redis deployment";
     let prefix = &settings.redis_prefix;
     match report.partitions {
@@ -106,7 +106,7 @@ fn deployment(report: &Report, settings: &Settings) -> Finding {
 
 /// A server and the queries to it.
 struct Its<'a> {
-    server: &'a Server,
+    server: &'a ServerReport,
     settings: &'a Settings,
     is_one_of_several: bool,
 }

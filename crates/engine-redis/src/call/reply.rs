@@ -2,7 +2,7 @@
 
 use scarce_core::outcome::Receipt;
 
-use crate::receipt::Written;
+use crate::receipt::WrittenReceipt;
 use crate::values::Unreadable;
 
 /// What is owed when not all requests were answered.
@@ -39,7 +39,7 @@ impl Owed {
 
 /// What a call is answered.
 #[derive(Debug)]
-pub struct Reply {
+pub struct CallReply {
     /// The partition's leadership.
     pub epoch: u64,
     /// The sequence of the partition's last event.
@@ -54,7 +54,7 @@ pub struct Reply {
 ///
 /// # Errors
 /// When it is none.
-pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unreadable> {
+pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<CallReply, Unreadable> {
     use redis::Value::{Array, Int};
     let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
     let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
@@ -65,7 +65,7 @@ pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<Reply, Unread
     let receipts =
         receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
     let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
-    Ok(Reply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
+    Ok(CallReply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
 }
 
 /// A receipt is a text; one from before stands in a list.
@@ -80,5 +80,5 @@ fn read_receipt(answer: &redis::Value, partition: u32) -> Result<Receipt, Unread
         _ => return Err(Unreadable("a receipt is no text")),
     };
     let text = std::str::from_utf8(text).map_err(|_| Unreadable("a text is no UTF-8"))?;
-    Ok(Written::read(text)?.into_receipt(partition, replayed))
+    Ok(WrittenReceipt::read(text)?.into_receipt(partition, replayed))
 }

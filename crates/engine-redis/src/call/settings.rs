@@ -2,7 +2,7 @@
 
 use scarce_core::state::StateSettings;
 
-use crate::values::Writer;
+use crate::values::MessageWriter;
 
 /// Declares which settings the library is told, in the order of a message. A new one does not compile until it is
 /// told, or said not to be; and a test finds one that the library is told and does not read.
@@ -11,7 +11,7 @@ macro_rules! settings {
         /// The settings that the library is told, in the order of a message.
         pub const SETTING_NAMES: &[&str] = &[$(stringify!($told),)* $(stringify!($computed),)*];
 
-        pub(super) fn write_settings(writer: &mut Writer, settings: &StateSettings) {
+        pub(super) fn write_settings(writer: &mut MessageWriter, settings: &StateSettings) {
             let StateSettings { $($told,)* $($untold: _,)* } = settings;
             writer.list(SETTING_NAMES.len());
             $(writer.quantity(number(*$told));)*

@@ -9,7 +9,7 @@ use scarce_core::types::INTEGER_MAX;
 
 /// What a market's book comes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Figures {
+pub(super) struct BookTotals {
     pub(super) orders: u64,
     pub(super) bids_total: u64,
     pub(super) asks_total: u64,
@@ -18,7 +18,7 @@ pub(super) struct Figures {
 /// The books in the words of the keys.
 #[derive(Debug, Default)]
 pub(super) struct KeptBooks {
-    markets: BTreeMap<String, Figures>,
+    markets: BTreeMap<String, BookTotals>,
     /// `market side rank priority order`.
     book: BTreeSet<String>,
     /// `market side rank`.
@@ -33,13 +33,13 @@ pub(super) struct KeptBooks {
 
 impl KeptBooks {
     /// Notes what a market's record says of its book.
-    pub(super) fn put_market(&mut self, market: &str, figures: Figures) {
-        self.markets.insert(market.to_owned(), figures);
+    pub(super) fn put_market(&mut self, market: &str, totals: BookTotals) {
+        self.markets.insert(market.to_owned(), totals);
     }
 
     /// Begins the empty book of a market.
     pub(super) fn open(&mut self, market: &str) {
-        self.put_market(market, Figures::default());
+        self.put_market(market, BookTotals::default());
     }
 
     /// The members of an ordered set.
@@ -57,11 +57,11 @@ impl KeptBooks {
         let rank = if order.side == Side::Buy { INTEGER_MAX - price } else { price };
         let level = format!("{} {rank:016}", order.side.word());
         let (owner, quantity) = (order.owner.as_str(), order.remaining);
-        let figures = self.markets.get_mut(market)?;
-        figures.orders += 1;
+        let totals = self.markets.get_mut(market)?;
+        totals.orders += 1;
         let total = match order.side {
-            Side::Buy => &mut figures.bids_total,
-            Side::Sell => &mut figures.asks_total,
+            Side::Buy => &mut totals.bids_total,
+            Side::Sell => &mut totals.asks_total,
         };
         *total = total.checked_add(quantity)?;
         self.book.insert(format!("{market} {level} {priority:016} {name}"));

@@ -10,7 +10,7 @@ use scarce_core::markets::{CancelReason, Market, Order, OrderStatus};
 use scarce_core::state::State;
 use scarce_core::types::Id;
 
-use super::book::{Figures, KeptBooks};
+use super::book::{BookTotals, KeptBooks};
 use super::record::{Damaged, Record, id, words};
 use super::{Keys, Link, each_member, each_row};
 use scarce_engine::engine::Failure;
@@ -95,12 +95,12 @@ fn disagreement(keys: &Keys, name: &str, what: &str) -> Failure {
 }
 
 /// A market, the last place in time that an order was given, and the totals of its book.
-fn market(record: &Record<'_>) -> Result<(Market, u64, Figures), Damaged> {
+fn market(record: &Record<'_>) -> Result<(Market, u64, BookTotals), Damaged> {
     let (tick, lot) = (record.number("tick")?, record.number("lot")?);
     let mut market = Market::new(tick, lot, record.number("min_quantity")?, record.number("max_quantity")?);
     market.halted = record.flag("halted")?;
     market.trades = record.number("trades")?;
-    let totals = Figures {
+    let totals = BookTotals {
         orders: record.number("orders")?,
         bids_total: record.number("bids_total")?,
         asks_total: record.number("asks_total")?,

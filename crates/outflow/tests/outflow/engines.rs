@@ -8,7 +8,7 @@ use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Request};
 use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
-use scarce_engine_redis::{self as redis, RedisEngine};
+use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_launch::{Options, Server};
 use scarce_sim::conformance::request;
 use tempfile::TempDir;
@@ -56,8 +56,8 @@ impl Bench {
     }
 
     fn another(url: &str, outflow_lag_max: Option<u64>) -> Arc<dyn Engine> {
-        let usual = redis::Settings::default();
-        let settings = redis::Settings {
+        let usual = RedisSettings::default();
+        let settings = RedisSettings {
             url: url.to_owned(),
             partitions: PARTITIONS,
             log_retention: Duration::ZERO,

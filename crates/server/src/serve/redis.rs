@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use scarce_core::state;
 use scarce_engine::stop::Stop;
-use scarce_engine_redis::{self as redis, RedisEngine};
+use scarce_engine_redis::{RedisEngine, RedisSettings};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
@@ -18,7 +18,7 @@ pub(super) fn start(
     state: state::StateSettings,
 ) -> Result<Started, ServeError> {
     let clock = options.manual_clock.clone();
-    let engine = RedisEngine::open(redis::Settings {
+    let engine = RedisEngine::open(RedisSettings {
         state,
         clock: clock.clone(),
         ..settings.redis().map_err(ServeError::RedisSettings)?

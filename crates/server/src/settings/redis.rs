@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use scarce_engine_redis as redis;
+use scarce_engine_redis::RedisSettings;
 use scarce_engine_redis::address::{Login, Tls};
 
 use super::{Password, Settings};
@@ -13,10 +13,10 @@ impl Settings {
     ///
     /// # Errors
     /// When a file cannot be read, or a certificate is given without its key.
-    pub fn redis(&self) -> Result<redis::Settings, String> {
+    pub fn redis(&self) -> Result<RedisSettings, String> {
         let reveal = |password: &Option<Password>| password.as_ref().map(|its| its.reveal().to_owned());
-        let usual = redis::Settings::default();
-        Ok(redis::Settings {
+        let usual = RedisSettings::default();
+        Ok(RedisSettings {
             url: self.redis_url.to_string(),
             login: Login {
                 user: self.redis_user.clone(),
