@@ -1,6 +1,6 @@
 //! The consumers of one partition of the embedded engine: in memory, and in a file beside its journal.
 //!
-//! The file may be behind what is in memory: whoever starts again from it takes some events once more. The
+//! The file may be behind what is in memory: a consumer that restarts from it reads some events again. The
 //! journal is therefore kept by what the file says.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ const FILE_NAME: &str = "consumers";
 const TEMPORARY_NAME: &str = "consumers.tmp";
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// How far nobody is, where nobody consumes.
+/// The floor where there is no consumer.
 const NOBODY: u64 = u64::MAX;
 
 /// Why the consumers cannot be learned.
@@ -63,7 +63,7 @@ impl Registry {
     /// Loads what the file of a partition says.
     ///
     /// # Errors
-    /// When it cannot be read or is none of ours.
+    /// When it cannot be read or is not such a file.
     pub(crate) fn load(storage: &dyn Storage, lag_events_max: u64) -> Result<Self, RegistryError> {
         let rows = match read_small(storage, FILE_NAME, FILE_BYTES_MAX)? {
             None => BTreeMap::new(),
@@ -96,7 +96,7 @@ impl Registry {
         sequence.saturating_sub(self.floor.load(Ordering::Relaxed))
     }
 
-    /// The last sequence that nobody needs any more, by what would be known after a crash.
+    /// The last sequence that no consumer needs any more, by what the file says.
     pub(crate) fn saved_floor(&self) -> u64 {
         self.saved_floor.load(Ordering::Acquire)
     }

@@ -43,7 +43,7 @@ impl Mail {
     }
 }
 
-/// Whoever waits learns it when the mail is lost.
+/// The caller is told when its mail is lost.
 impl Drop for Mail {
     fn drop(&mut self) {
         if let Some(reply) = self.reply.take() {
@@ -61,7 +61,7 @@ struct InboxShared {
     progress: Arc<CommitProgress>,
     consumers: Arc<Registry>,
     keeper: Sender<KeeperTask>,
-    /// Whether nobody takes mail any more.
+    /// Whether the owner has ended.
     is_closed: AtomicBool,
 }
 
@@ -94,7 +94,7 @@ impl Inbox {
     pub fn post(&self, requests: Vec<Request>, reply: Reply) {
         let mail = Mail { requests, reply: Some(reply) };
         match self.shared.sender.try_send(mail) {
-            // The owner may have ended before it could see this; then nobody else would answer.
+            // The owner may have ended before it could see this; then no one else would answer.
             Ok(()) if self.shared.is_closed.load(Ordering::SeqCst) => self.close(),
             Ok(()) => self.shared.waker.wake(),
             Err(TrySendError::Full(mail)) => mail.fail(&Failure::Overloaded { queue: "inbox" }),

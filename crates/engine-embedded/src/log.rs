@@ -69,7 +69,7 @@ pub trait LogWriter: Send {
     /// The last sequence that is durable.
     fn durable_through(&self) -> u64;
 
-    /// Notes in the log how far it is durable, for whoever opens it after a crash. Called when there is nothing
+    /// Notes in the log how far it is durable, for the recovery after a crash. Called when there is nothing
     /// else to write; there may be nothing to do.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub struct PartitionFiles<'a> {
     pub partition: u32,
 }
 
-/// Why whoever received an entry wants no more.
+/// Why the receiver of an entry refused it.
 pub use crate::journal::Refusal;
 
 /// Receives the entries of a frame that was durable for certain through a sequence.

@@ -26,7 +26,7 @@ use crate::partition::PartitionHome;
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 
-/// An answer, and the batch that must be durable before anybody may learn of it.
+/// An answer, and the batch that must be durable before the answer may leave.
 #[derive(Clone, Debug)]
 pub struct PendingAnswer {
     /// The answer.
@@ -176,7 +176,7 @@ impl Owner {
         self.committer.progress.batch()
     }
 
-    /// The batch that whoever looks now must wait for.
+    /// The batch that an answer given now must wait for.
     #[must_use]
     pub fn gate(&self) -> u64 {
         if self.open.is_empty() { self.handed_over } else { self.handed_over + 1 }
@@ -188,8 +188,8 @@ impl Owner {
         self.open.len() < self.commit_bytes_max
     }
 
-    /// Whether there is room that sockets do not get: for other threads' mail, and for what ends by
-    /// itself, lest a crowd at the sockets keep both out for ever.
+    /// Whether there is room that sockets do not get: for other threads' mail and for deadlines, so
+    /// that busy sockets cannot keep both out for ever.
     fn has_reserve(&self) -> bool {
         self.open.len() < self.commit_bytes_max + self.commit_bytes_max / 2
     }
@@ -208,7 +208,7 @@ impl Owner {
         }
         let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
         let wait = self.clock.wait_until(due)?;
-        // Nobody wakes when the disk has room again.
+        // Nothing wakes the owner when the disk has room again.
         Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
     }
 

@@ -102,7 +102,7 @@ impl CommitProgress {
         &self.metrics
     }
 
-    /// Has `wake` called whenever more is durable, as long as somebody keeps it alive.
+    /// Has `wake` called whenever more is durable, until `wake` is dropped elsewhere.
     pub(crate) fn watch(&self, wake: &Waker) {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(wake));
         self.is_watched.store(true, Ordering::Release);

@@ -98,7 +98,7 @@ pub enum RestoreError {
     },
 }
 
-/// How far the epoch is raised. Whoever has read the source's events knows them by epoch and sequence, and its server
+/// How far the epoch is raised. Consumers know the source's events by epoch and sequence, and its server
 /// may have been started again since the copy was taken, each time one epoch up: what is logged after the restore must
 /// carry an epoch that none of those had.
 const EPOCH_MARGIN: u64 = 1_000;

@@ -1,4 +1,4 @@
-//! The way of a command to whoever serves its slot. Nothing is ever sent twice by itself, but what a server
+//! Sends a command to the server of its slot. Nothing is ever sent twice by itself, except what a server
 //! has refused without doing anything: sent elsewhere, too early, or to a library that was not there.
 
 use std::sync::Arc;

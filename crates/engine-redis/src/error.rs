@@ -7,7 +7,7 @@ use super::{address, server};
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum RedisError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("'{url}' is no address of a Redis; it must be {}", address::SHAPE)]
     Url {
         /// What was given, without what may be a password.

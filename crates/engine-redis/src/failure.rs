@@ -5,7 +5,7 @@ use scarce_engine::engine::Failure;
 
 use super::address::Endpoint;
 
-/// Whether nobody knows what became of the command.
+/// Whether the outcome of the command is unknown.
 #[must_use]
 pub fn is_broken(error: &RedisError) -> bool {
     error.is_io_error()

@@ -1,4 +1,4 @@
-//! A look at the servers, for whoever judges whether they are fit. It changes nothing.
+//! Inspects the servers for the doctor. It changes nothing.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -78,7 +78,7 @@ pub struct InspectReport {
 /// Looks at every primary.
 ///
 /// # Errors
-/// When the address is none, or a server cannot be reached.
+/// When the address is invalid, or a server cannot be reached.
 pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
     let nodes = Nodes::of(settings)?;
     let topology = nodes.address.topology.clone();

@@ -50,7 +50,7 @@ impl Mail {
     }
 }
 
-/// What the lane and whoever asks about the partition both know.
+/// The state of a partition that its lane, its sweeper and callers share.
 #[derive(Debug)]
 pub(super) struct PartitionStatus {
     pub(super) metrics: PartitionMetrics,
@@ -112,7 +112,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Serves batches until nobody can hand one in.
+    /// Serves batches until the engine is dropped.
     pub(super) async fn run(mut self, mut inbox: Receiver<Mail>) {
         let unsettled = Arc::new(Semaphore::new(UNSETTLED_MAX as usize));
         let mut waiting: Vec<Mail> = Vec::new();
@@ -275,7 +275,7 @@ impl Lane {
             self.call(&[&call::resume()]).await?;
         }
         let machine = image::machine(&self.reading, &self.keys, &self.settings, self.partition).await?;
-        // Whoever knows at least as much is asked how safe it is.
+        // A server that has at least as much is asked how safe it is.
         let (_, node) = reader::last_sequence(&self.reading, &self.keys).await?;
         Ok(Answered { result: Ok(image::digest(&machine, only)), by: Some(node) })
     }

@@ -56,7 +56,7 @@ impl Node {
         self.connection.clone()
     }
 
-    /// Lets nobody use it any more; what is under way on it is still answered.
+    /// Takes it out of use; requests that were sent on it are still answered.
     pub fn retire(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
     }
@@ -69,7 +69,7 @@ type ConnectionCell = Arc<tokio::sync::Mutex<CachedConnection>>;
 #[derive(Debug, Default)]
 struct CachedConnection {
     node: Option<Arc<Node>>,
-    /// When making a connection failed last, and why: whoever waited for that need not try again.
+    /// When making a connection failed last, and why: callers that waited for it need not retry.
     failed: Option<(Instant, Failure)>,
 }
 
@@ -89,7 +89,7 @@ impl Nodes {
     /// Servers to which nothing has been sent yet, and the ways in.
     ///
     /// # Errors
-    /// When the address is none, or the prefix would put keys into other slots.
+    /// When the address is invalid, or the prefix would put keys into other slots.
     pub fn of(settings: &RedisSettings) -> Result<Self, RedisError> {
         let RedisSettings { url, login, tls, prefix, response_timeout, .. } = settings;
         let address = Address::parse(url).ok_or_else(|| {
@@ -111,7 +111,7 @@ impl Nodes {
     /// A connection to the server that serves a slot, over the one there is.
     ///
     /// # Errors
-    /// When nobody serves it, or the server cannot be reached or is no primary.
+    /// When no server serves it, or the server cannot be reached or is not a primary.
     pub async fn of_slot(&self, slot: u16, traffic: Traffic) -> Result<Arc<Node>, Failure> {
         let endpoint = self.endpoint_of(slot).await?;
         match self.at(&endpoint, traffic).await {
@@ -193,9 +193,9 @@ impl Nodes {
     /// The servers that serve slots, each once.
     ///
     /// # Errors
-    /// When nobody can say.
+    /// When no server answers.
     pub async fn primaries(&self) -> Result<Vec<Endpoint>, Failure> {
-        // Whoever serves a slot has brought the whole map along.
+        // Finding the server of one slot brings the whole map along.
         let first = self.endpoint_of(0).await?;
         let mut found = self.routes().primaries();
         if found.is_empty() {

@@ -116,7 +116,7 @@ impl Watchers {
     }
 }
 
-/// Waits for more on a connection of its own and calls the watchers, as long as anybody else knows them.
+/// Waits for more on a connection of its own and calls the watchers, as long as there are any.
 pub(super) async fn watch(link: Link, keys: Keys, watchers: Weak<Watchers>) {
     loop {
         let waited = wait_and_wake(&link, &keys, &watchers).await;

@@ -20,7 +20,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// What is known before anybody was asked.
+    /// What is known before any server was asked.
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let (advisers, primary) = match topology {

@@ -9,7 +9,7 @@ use scarce_engine::clock::ManualClock;
 use super::address::{Login, Tls};
 use super::program::ScriptKind;
 
-/// How much one step does at most by default: while it does, nobody else is served, and a step should not take
+/// How much one step does at most by default: the server serves nothing else meanwhile, and a step should not take
 /// longer than a millisecond.
 const STEP_MAX: usize = 32;
 
@@ -19,7 +19,7 @@ const PACKETS_PER_STEP_MAX: usize = 250;
 /// How many events may wait for the slowest consumer by default: a few hundred megabytes of memory.
 const OUTFLOW_LAG_MAX: u64 = 2_000_000;
 
-/// How long events are kept by default for whoever reads the log without being known as a consumer.
+/// How long events are kept by default for readers of the log that are not registered as consumers.
 const LOG_RETENTION: Duration = Duration::from_mins(10);
 
 /// What may be set.

@@ -1,6 +1,6 @@
 //! Ending what is overdue on resources that no command touches, finishing what a crash has interrupted, and
 //! trimming the log.
-//! Each process looks; whoever comes first makes the call, which ends each record once.
+//! Each process looks; the first one makes the call, which ends each record once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Sweeper {
             // Where it fails, the log stays as long as it is until a later turn.
             let _ = self.make_room(levels.sequence, now).await;
             let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
-            // What was refused is tried again by this call, so that readiness comes back without callers.
+            // A call after a failure is a retry, so that the partition becomes ready again without callers.
             let was_refused = self.status.check_ready().is_err();
             if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
                 continue;

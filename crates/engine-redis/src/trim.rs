@@ -1,4 +1,4 @@
-//! Trimming the log behind whoever needs it: consumers up to where they have confirmed, and everybody else for a
+//! Trimming the log behind its readers: consumers keep what they have not confirmed, all others keep events for a
 //! while after an event happened.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use super::log::read_entries;
 /// How often a partition's log is trimmed.
 const TRIM_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How many of the stream's entries one command looks at: nobody else is served meanwhile.
+/// How many of the stream's entries one command looks at: the server serves nothing else meanwhile.
 const ENTRIES_PER_TRIM: usize = 1_000;
 
 /// How many commands one turn makes.

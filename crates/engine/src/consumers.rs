@@ -1,7 +1,7 @@
 //! Who consumes a partition's log, and how far each has come. The log is kept for the slowest of them.
 //!
 //! A consumer is known by its name from the first time that it is confirmed until it is forgotten. Several
-//! processes may work under one name: whoever holds a partition's lease takes its log, the others wait.
+//! processes may work under one name: the one that holds a partition's lease reads its log, the others wait.
 
 mod name;
 
@@ -20,7 +20,7 @@ pub struct Consumption {
     pub confirmed: Position,
     /// When it said so.
     pub confirmed_at: TimeMs,
-    /// Who has the lease, if anybody has.
+    /// The holder of the lease, if there is one.
     pub holder: Option<String>,
 }
 

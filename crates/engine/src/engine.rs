@@ -137,11 +137,11 @@ pub trait Log: Send + Sync {
     fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure>;
 
     /// Notes that a consumer needs nothing at or before `confirmed`, so that the log may be trimmed there once
-    /// nobody needs it; never back. The first note makes the consumer known. It is refused while somebody
-    /// other than `holder` has the lease.
+    /// no consumer needs it. A position never moves back. The first one registers the consumer. It is refused while a
+    /// process other than `holder` has the lease.
     ///
     /// # Errors
-    /// When there is no such partition, or nobody can note it.
+    /// When there is no such partition, or the position cannot be stored.
     fn confirm(
         &self,
         partition: u32,

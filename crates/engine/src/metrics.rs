@@ -1,5 +1,5 @@
 //! What a partition counts. Its owner is the only one that writes, so counting is a load and a store
-//! and no locked instruction; whoever reads sees figures that are at most a turn old.
+//! and no locked instruction; readers see values that are at most one turn old.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

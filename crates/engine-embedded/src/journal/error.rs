@@ -112,7 +112,7 @@ pub enum JournalError {
         reason: String,
     },
 
-    /// Whoever received the recovered frames gave up.
+    /// The receiver of the recovered frames refused one.
     #[error("recovery stopped at sequence {sequence}: the frame at offset {offset} of {path} was refused")]
     Consumer {
         /// First sequence of the refused frame.

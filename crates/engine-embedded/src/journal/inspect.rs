@@ -70,7 +70,7 @@ pub struct Verification {
     pub first_sequence: u64,
     /// Newest sequence.
     pub last_sequence: u64,
-    /// The highest sequence that a frame says was durable; what comes after it was if nobody writes any more.
+    /// The highest sequence that a frame says was durable; later frames were durable too if the writer has stopped.
     pub synced_through: u64,
     /// Good frames.
     pub frames: u64,

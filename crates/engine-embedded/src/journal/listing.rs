@@ -25,7 +25,7 @@ pub(crate) struct Listing {
     pub(crate) leftovers: Vec<String>,
 }
 
-/// Lists and checks the segments. Without `settings`, whoever owns them.
+/// Lists and checks the segments. Without `settings`, of any owner.
 pub(crate) fn list(
     storage: &dyn Storage,
     settings: Option<&JournalSettings>,

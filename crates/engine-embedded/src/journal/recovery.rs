@@ -55,7 +55,7 @@ pub struct RecoveredJournal {
 /// Opens the journal in `storage`: hands all frames from `start` on to `on_frame` in order, cuts a torn tail,
 /// and answers the writer. A frame that covers sequences on both sides of `start` is handed out whole.
 ///
-/// Whoever receives frames must discard what it made of them if this fails. A crash during recovery, or a
+/// The receiver of the frames must discard what it made of them if this fails. A crash during recovery, or a
 /// second run of it, changes nothing.
 pub fn recover(
     storage: Arc<dyn Storage>,

@@ -39,7 +39,7 @@ fn make(storage: &dyn Storage, settings: &JournalSettings, segment: u32) -> Resu
         .and_then(|()| storage.rename(&temporary, &spare_file_name(segment)))
         .and_then(|()| storage.sync_directory());
     made.map_err(|source| {
-        // Best effort: recovery removes what is left, and holding on to the room would not help anybody.
+        // Best effort: recovery removes what is left, and keeping the file would only take room.
         let _ = storage.remove(&temporary);
         if source.is_full() {
             return JournalError::Full { segment_bytes: settings.segment_bytes, source };

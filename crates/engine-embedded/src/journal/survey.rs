@@ -76,7 +76,7 @@ pub(crate) struct JournalEnd {
     pub(crate) cut: Option<Cut>,
 }
 
-/// Why whoever received a frame refused it.
+/// Why the receiver of a frame refused it.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 /// Receives the frames in order; an error stops the reading.
 pub type OnFrame<'a> = dyn FnMut(&Frame<'_>) -> Result<(), Refusal> + 'a;

@@ -23,7 +23,7 @@ pub(crate) fn read_small(
     Ok(Some(bytes))
 }
 
-/// Writes a file durably in the place of what it was: whoever looks sees the old content or the new one.
+/// Writes a file durably in the place of what it was: a reader sees the old content or the new one.
 ///
 /// # Errors
 /// When the disk fails; the old content is still there then, or the new one.

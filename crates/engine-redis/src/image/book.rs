@@ -1,5 +1,5 @@
 //! What the keys hold of books beside the orders. It follows from them, so it is made of them once more and
-//! compared: a level that is off by one would be found by nobody else.
+//! compared: nothing else would find a level that is off by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -31,7 +31,7 @@ impl Fate {
 /// What became of a call otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
-    /// The name is none.
+    /// The name is invalid.
     #[error("'{name}' is no name of a script; take 1 to 64 letters, digits and underscores")]
     Name {
         /// What was given.

@@ -1,4 +1,4 @@
-//! Scripts by name, for everybody who uses the same servers: their texts are kept in a hash, so that whoever
+//! Scripts by name, for all users of the same servers: their texts are kept in a hash, so that whoever
 //! misses one on a server can load it there.
 
 use std::collections::BTreeMap;

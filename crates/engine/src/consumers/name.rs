@@ -20,7 +20,7 @@ impl ConsumerName {
     /// The name that a text is.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a valid name.
     pub fn parse(text: &str) -> Result<Self, NotAName> {
         let is_allowed = |byte: u8| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-')

@@ -44,7 +44,7 @@ pub enum SnapshotError {
         supported: u32,
     },
 
-    /// Whoever produced the payload gave up.
+    /// The producer of the payload failed.
     #[error("the snapshot at sequence {sequence} was abandoned while its payload was produced")]
     Payload {
         /// The snapshot's sequence.
