@@ -1,5 +1,8 @@
 //! A connection to the HTTP port: requests between two flushes are sent as one batch, each operation under
 //! its own id.
+//!
+//! Requests are pipelined: the next ones leave before the answers to the last have come. hyper's client waits for each
+//! answer, and would measure the round trip and not the server.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
