@@ -122,7 +122,7 @@ pub(crate) const EVENTS_ZH: &[(&str, &str)] = &[
     ("packets.closed", "活动已结束，公开种子以及复算拆分所需的其余参数。"),
     ("coupon.created", "优惠券已创建。"),
     ("coupon.updated", "优惠券的限额更新为这些。"),
-    ("coupon.claimed", "已发放一次领取；按限额顺序给出它计入的窗口。"),
+    ("coupon.claimed", "已领取一次；按限额顺序给出它计入的窗口。"),
     ("coupon.redeemed", "已核销。"),
     ("coupon.revoked", "未使用的领取已作废；列出退还了计数的限额。"),
     ("coupon.paused", "领取已暂停。"),
@@ -139,5 +139,5 @@ pub(crate) const EVENTS_ZH: &[(&str, &str)] = &[
     ("operation.refused", "命令被拒绝，该结果已按操作 ID 记录。"),
     ("operation.resolved", "操作 ID 已标记为不存在：此后到达的同 ID 请求一律不再执行。"),
     ("operation.stepped", "命令尚未执行完，下一步先于其他一切命令执行。"),
-    ("operation.unchanged", "命令已执行但无可改变，回执已记录在其操作 ID 之下。"),
+    ("operation.unchanged", "命令已执行，但没有产生变更；回执已按操作 ID 记录。"),
 ];
