@@ -208,6 +208,12 @@ impl OperationId {
         &self.0
     }
 
+    /// The time in a `UUIDv7`, or in a ULID where those count.
+    #[must_use]
+    pub fn time_ms(&self, ulid_times: bool) -> Option<TimeMs> {
+        self.uuid_v7_ms().or_else(|| self.ulid_ms().filter(|_| ulid_times))
+    }
+
     /// The time in a `UUIDv7`, or `None` if the id is not one.
     #[must_use]
     pub fn uuid_v7_ms(&self) -> Option<TimeMs> {

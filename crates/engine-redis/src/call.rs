@@ -135,7 +135,8 @@ fn write_envelope(
         Body::Single(command) => asked_id(command),
         Body::Atomic(_) => None,
     };
-    writer.optional(operation.or(resolved).and_then(|id| made_at(id, settings)));
+    let carried = operation.or(resolved).and_then(|id| made_at(id, settings));
+    writer.optional(carried.or(operation.and(envelope.issued_at)));
     writer.optional(envelope.common.deadline);
     write_all_prepared(writer, kind, envelope, settings);
     HEAD_VALUES
@@ -184,7 +185,7 @@ fn asked_id(command: &Command) -> Option<&OperationId> {
 
 /// The time that an id carries.
 fn made_at(id: &OperationId, settings: &StateSettings) -> Option<u64> {
-    id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times))
+    id.time_ms(settings.ulid_times)
 }
 
 /// Writes a command's number and its arguments. Gives how many values that is.

@@ -59,6 +59,9 @@ pub struct Envelope {
     pub namespace: compact_str::CompactString,
     /// The id, the deadline and the durability.
     pub common: Common,
+    /// When the request was first sent, if its port knows: if the engine may have forgotten ids since then, a new
+    /// id is refused as expired.
+    pub issued_at: Option<TimeMs>,
     /// The requested commands.
     pub body: Body,
     /// The packets of each campaign that the body creates, cut before the writer's turn.
@@ -72,7 +75,8 @@ impl Envelope {
     /// # Errors
     /// When a campaign's plan cannot be cut.
     pub fn new(namespace: &str, common: Common, body: Body, secret: &[u8; 32]) -> Result<Self, Invalid> {
-        let mut envelope = Self { namespace: namespace.into(), common, body, prepared: Vec::new() };
+        let mut envelope =
+            Self { namespace: namespace.into(), common, issued_at: None, body, prepared: Vec::new() };
         let mut prepared = Vec::new();
         for command in envelope.commands() {
             if let Command::PacketCreate(create) = command {

@@ -211,7 +211,7 @@ impl Machine {
             return Err(Refusal::invalid("batch", "has no lines"));
         }
         if let Some(id) = &envelope.common.operation {
-            self.check_age(id, self.now)?;
+            self.check_age(id, envelope.issued_at, self.now)?;
         }
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| self.now >= *deadline) {
             return Err(Refusal::new(Code::DeadlinePassed, facts![deadline, self.now]));

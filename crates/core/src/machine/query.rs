@@ -98,7 +98,7 @@ fn digest_of(machine: &Machine, only: Option<&Id>) -> crate::outcome::Facts {
 fn operation(machine: &Machine, namespace: &str, id: &OperationId, now: TimeMs) -> Result<Outcome, Replay> {
     let Some(known) = machine.state.operations.find(namespace, id, &machine.state.settings, now) else {
         let not_found = Outcome { code: Code::OperationNotFound, facts: facts![id.as_str()] };
-        return Ok(machine.check_age(id, now).map_or_else(|refusal| *refusal.0, |()| not_found));
+        return Ok(machine.check_age(id, None, now).map_or_else(|refusal| *refusal.0, |()| not_found));
     };
     let outcome = match &known.answered {
         Answered::InLog => return Err(Replay::of(&known, Asked::ByLookup)),

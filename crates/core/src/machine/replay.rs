@@ -85,9 +85,15 @@ impl Machine {
 
     /// An id with a time before the window may have been used and forgotten. An id too far in the future
     /// is refused at once, because it would be forgotten before its own time leaves the window.
-    pub(super) fn check_age(&self, id: &OperationId, now: TimeMs) -> Result<(), Refusal> {
+    /// An id without a time counts as made when its request was issued.
+    pub(super) fn check_age(
+        &self,
+        id: &OperationId,
+        issued_at: Option<TimeMs>,
+        now: TimeMs,
+    ) -> Result<(), Refusal> {
         let settings = &self.state.settings;
-        let made_at = id.uuid_v7_ms().or_else(|| id.ulid_ms().filter(|_| settings.ulid_times));
+        let made_at = id.time_ms(settings.ulid_times).or(issued_at);
         let (horizon, lead) = (self.state.operations.horizon(settings, now), settings.id_lead_ms_max());
         match made_at {
             Some(made_at) if made_at > now.saturating_add(lead) => Err(Refusal::invalid(
@@ -128,7 +134,7 @@ impl Machine {
                 Answered::Outcome(outcome) => resolved(outcome),
                 Answered::Absent => absent(),
             },
-            None => match self.check_age(id, self.now) {
+            None => match self.check_age(id, None, self.now) {
                 // It may have been applied and forgotten; declaring it absent would be a guess.
                 Err(refusal) => *refusal.0,
                 Ok(()) if self.state.operations.is_full(settings, self.now) => {

@@ -57,6 +57,29 @@ fn an_id_declared_absent_stays_absent() {
 }
 
 #[test]
+fn a_request_older_than_the_remembered_ids_is_answered_again_or_expires() {
+    let settings = StateSettings { window_ms: 1_000, window_ms_min: 100, ..StateSettings::default() };
+    let mut bench = Bench::with(settings);
+    bench.clock = 10_000;
+    bench.run(&["ACCOUNT.OPEN a EUR"]);
+    let mut credit = |id: &str, issued_at: u64, clock: u64| {
+        let mut envelope = Bench::envelope(&[&format!("ACCOUNT.CREDIT a 1 ID {id}")]).expect("an envelope");
+        envelope.issued_at = Some(issued_at);
+        match bench.machine.submit(&envelope, clock, &mut bench.log) {
+            Answer::Receipt(receipt) => (receipt.outcome.code, receipt.replayed),
+            Answer::Replay(_) => (Code::Applied, true),
+        }
+    };
+    assert_eq!(credit("one", 9_500, 10_000), (Code::Applied, false));
+    assert_eq!(credit("one", 9_500, 10_600), (Code::Applied, true), "old, but still known");
+    assert_eq!(credit("one", 9_500, 11_100), (Code::IdExpired, false), "forgotten, and perhaps applied");
+    assert_eq!(credit("two", 10_110, 11_100), (Code::IdExpired, false), "within the lead");
+    assert_eq!(credit("two", 10_111, 11_100), (Code::Applied, false));
+    // An id with a time of its own counts by that.
+    assert_eq!(credit("00000000-2b5c-7000-8000-000000000000", 1, 11_100), (Code::Applied, false));
+}
+
+#[test]
 fn the_sweeper_logs_what_it_ends_and_nothing_twice() {
     let mut bench = Bench::new();
     bench.check("STOCK.CREATE s 5", "APPLIED 5");

@@ -1,6 +1,6 @@
 -- Requests as they stand in a message, and what can be read before they are served.
 --
--- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id, deadline,
+-- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id or of the request, deadline,
 -- packets cut for it, and a command or a list of commands. A command is its number and its arguments.
 
 -- How many values stand before a request's command.

@@ -40,7 +40,7 @@ impl Model {
         if envelope.commands().is_empty() {
             return refused(Code::Invalid, facts!["batch", "has no lines"]);
         }
-        if let Some(expired) = id.and_then(|id| self.expired(id, now)) {
+        if let Some(expired) = id.and_then(|id| self.expired(id, envelope.issued_at, now)) {
             return refused(expired.code, expired.facts);
         }
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| now >= *deadline) {
@@ -91,10 +91,10 @@ impl Model {
     }
 
     /// The refusal of an id with a time before the window.
-    fn expired(&self, id: &OperationId, now: TimeMs) -> Option<Outcome> {
+    fn expired(&self, id: &OperationId, issued_at: Option<TimeMs>, now: TimeMs) -> Option<Outcome> {
         let window = i128::from(now) - i128::from(self.settings.window_ms);
         let horizon = window.max(i128::from(self.crowded_out));
-        let made_at = time_of(id, self.settings.ulid_times)?;
+        let made_at = time_of(id, self.settings.ulid_times).or(issued_at)?;
         let lead = i128::from(self.settings.window_ms_min / 10);
         if i128::from(made_at) > i128::from(now) + lead {
             let facts = facts!["ID", "carries a time ahead of the clock"];
@@ -106,7 +106,7 @@ impl Model {
 
     pub(super) fn resolve(&mut self, namespace: &str, id: &OperationId, now: TimeMs) -> Reply {
         let done = self.known(namespace, id, now).map(|known| known.done.clone());
-        if let Some(expired) = self.expired(id, now).filter(|_| done.is_none()) {
+        if let Some(expired) = self.expired(id, None, now).filter(|_| done.is_none()) {
             return self.reply(expired, now);
         }
         let facts = match done {
@@ -129,7 +129,7 @@ impl Model {
     /// Operation, no sequence (the model does not count them), stamp and outcome.
     pub(super) fn show_operation(&self, namespace: &str, id: &OperationId, now: TimeMs) -> Verdict {
         let Some(known) = self.known(namespace, id, now) else {
-            return match self.expired(id, now) {
+            return match self.expired(id, None, now) {
                 Some(expired) => refuse(expired.code, expired.facts),
                 None => refuse(Code::OperationNotFound, facts![id.as_str()]),
             };
