@@ -12,6 +12,7 @@ use scarce_core::event::Position;
 use scarce_core::types::TimeMs;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 
+use crate::inputs::Inputs;
 use crate::storage::{Storage, StorageError, read_small, replace};
 
 /// The newest version of the file.
@@ -38,6 +39,14 @@ pub enum RegistryError {
         /// The file.
         path: String,
     },
+    /// The file of the inputs' positions is not one of ours, was changed, or is of a newer release.
+    #[error(
+        "{path} is damaged or newer than this release; remove it, and commands from Kafka are read from the offsets of the consumer group"
+    )]
+    DamagedInputs {
+        /// The file.
+        path: String,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -49,6 +58,8 @@ struct Row {
 
 /// Who consumes the log of one partition.
 pub(crate) struct Registry {
+    /// How far inputs of commands were consumed.
+    pub(crate) inputs: Inputs,
     rows: Mutex<BTreeMap<ConsumerName, Row>>,
     /// The lowest sequence that all have confirmed.
     floor: AtomicU64,
@@ -74,6 +85,7 @@ impl Registry {
         };
         let floor = floor_of(&rows);
         Ok(Self {
+            inputs: Inputs::load(storage)?,
             rows: Mutex::new(rows),
             floor: AtomicU64::new(floor),
             saved_floor: AtomicU64::new(floor),
@@ -168,6 +180,7 @@ impl Registry {
     /// # Errors
     /// When the disk fails; it stays behind then.
     pub(crate) fn save(&self, storage: &dyn Storage) -> Result<(), StorageError> {
+        self.inputs.save(storage)?;
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
         }

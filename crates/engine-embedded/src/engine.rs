@@ -7,6 +7,7 @@ use scarce_core::state::StateSettings;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
+use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::random::hex;
 use scarce_engine::stop::Waker;
@@ -115,6 +116,15 @@ impl Engine for Embedded {
 
     fn snapshot(&self, partition: u32) -> Result<SnapshotDone, Failure> {
         self.known(partition)?.request_snapshot()
+    }
+
+    fn inputs(&self, partition: u32) -> Result<Vec<InputPosition>, Failure> {
+        Ok(self.known(partition)?.consumers().inputs.list())
+    }
+
+    fn keep_inputs(&self, partition: u32, positions: &[InputPosition]) -> Result<(), Failure> {
+        self.known(partition)?.consumers().inputs.keep(positions);
+        Ok(())
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {

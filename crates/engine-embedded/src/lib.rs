@@ -23,6 +23,7 @@ mod engine;
 mod error;
 mod fold;
 mod inbox;
+mod inputs;
 pub mod journal;
 mod keeper;
 pub mod lock;

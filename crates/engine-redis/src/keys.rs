@@ -33,8 +33,8 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
 /// | `log` | stream: entries, under the sequence of their last event |
 ///
-/// Beside them there are `waited`, a number that rises when replicas or the disk are waited for, and `consumers`,
-/// which says how far the log is needed; and without a tag, for all partitions, the deployment and the registry of scripts. `docs/redis-keys.md` has every field.
+/// Beside them there are `waited`, a number that rises when replicas or the disk are waited for; `consumers`,
+/// which says how far the log is needed; and `inputs`, which says how far commands from Kafka were consumed; and without a tag, for all partitions, the deployment and the registry of scripts. `docs/redis-keys.md` has every field.
 pub const NAMES: [&str; 34] = [
     "meta",
     "accounts",

@@ -22,6 +22,7 @@ mod deployment;
 mod error;
 pub mod failure;
 pub mod image;
+pub mod inputs;
 pub mod inspect;
 pub mod keys;
 mod lane;
@@ -51,6 +52,7 @@ use scarce_core::event::{Entry, Position};
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
+use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
 use tokio::runtime::Runtime;
 
@@ -298,6 +300,18 @@ impl Engine for RedisEngine {
             };
             (mail.reply)(vec![Err(failure); count]);
         }
+    }
+
+    fn inputs(&self, partition: u32) -> Result<Vec<InputPosition>, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { inputs::list(&link, &keys).await })
+    }
+
+    fn keep_inputs(&self, partition: u32, positions: &[InputPosition]) -> Result<(), Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, positions) = (self.reading(&keys), positions.to_vec());
+        self.wait(async move { inputs::keep(&link, &keys, &positions).await })
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {

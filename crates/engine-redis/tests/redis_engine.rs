@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
+use scarce_core::outcome::Code;
 use scarce_core::state;
+use scarce_engine::clock::wall_ms;
+use scarce_engine::inputs::InputPosition;
 use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_redis::call::{self, Owed};
 use scarce_engine_redis::keys::Keys;
@@ -42,6 +45,33 @@ fn read(engine: &RedisEngine, line: &str) -> Request {
 fn ask(engine: &RedisEngine, line: &str) -> Result<String, Failure> {
     let answer = engine.call(0, vec![read(engine, line)]).remove(0);
     answer.map(|receipt| receipt.outcome.to_string())
+}
+
+#[test]
+fn positions_of_inputs_are_kept_beside_the_log_and_old_requests_expire() {
+    let server = servers::server();
+    let url = server.url();
+    let position = |next| InputPosition { input: "kafka/t/0".to_owned(), next, last: u64::MAX, sequence: 1 };
+    let engine = open(&url, ScriptKind::Functions);
+    assert_eq!(engine.inputs(0), Ok(Vec::new()));
+    engine.keep_inputs(0, &[position(9)]).expect("kept");
+    engine.keep_inputs(0, &[position(7)]).expect("kept");
+    ask(&engine, "ACCOUNT.OPEN a EUR").expect("an answer");
+    let window_ms = engine.state_settings().window_ms;
+    let credit = |issued_at| {
+        let Request::Write(mut envelope) = read(&engine, "ACCOUNT.CREDIT a 1 ID one") else {
+            panic!("a write")
+        };
+        envelope.issued_at = Some(issued_at);
+        engine.call(0, vec![Request::Write(envelope)]).remove(0).expect("an answer").outcome.code
+    };
+    let now = wall_ms();
+    assert_eq!(credit(now - window_ms), Code::IdExpired);
+    assert_eq!(credit(now), Code::Applied);
+    assert_eq!(credit(now - window_ms), Code::Applied, "the first answer");
+    assert_eq!(ask(&engine, "ACCOUNT.GET a").map(|shown| shown.contains(" 1 ")), Ok(true));
+    drop(engine);
+    assert_eq!(open(&url, ScriptKind::Functions).inputs(0), Ok(vec![position(7)]));
 }
 
 /// Every key with what is in it; hashes in the order of their fields, for how Redis stores them depends on

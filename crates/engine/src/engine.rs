@@ -11,6 +11,7 @@ use scarce_core::types::Id;
 use scarce_core::{facts, placement, state};
 
 use crate::consumers::{ConsumerName, Consumption, Lease};
+use crate::inputs::InputPosition;
 use crate::metrics::PartitionMetrics;
 
 /// One request to a partition.
@@ -189,6 +190,19 @@ pub trait Engine: Log {
         let _ = partition;
         Err(Failure::Unavailable { reason: "this engine keeps no snapshots of its own".to_owned() })
     }
+
+    /// How far inputs of commands were consumed, as a partition keeps it.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be learned.
+    fn inputs(&self, partition: u32) -> Result<Vec<InputPosition>, Failure>;
+
+    /// Keeps how far inputs of commands were consumed, each in place of its earlier position. A crash soon after may
+    /// bring the earlier positions back.
+    ///
+    /// # Errors
+    /// When there is no such partition, or the positions cannot be stored.
+    fn keep_inputs(&self, partition: u32, positions: &[InputPosition]) -> Result<(), Failure>;
 
     /// Whether a partition takes commands that change something.
     ///

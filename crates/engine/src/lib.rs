@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod consumers;
 pub mod engine;
+pub mod inputs;
 pub mod metrics;
 pub mod random;
 pub mod stop;

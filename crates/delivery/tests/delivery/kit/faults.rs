@@ -7,6 +7,7 @@ use scarce_core::event::{Entry, Position};
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Reply, Watch};
+use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::{Engine, Failure, Log, Request};
 
@@ -73,6 +74,14 @@ impl Engine for Faulty {
             Fault::RequestLost => reply(lost(count)),
             Fault::Overloaded => reply(vec![Err(Failure::Overloaded { queue: "test" }); count]),
         }
+    }
+
+    fn inputs(&self, partition: u32) -> Result<Vec<InputPosition>, Failure> {
+        self.engine.inputs(partition)
+    }
+
+    fn keep_inputs(&self, partition: u32, positions: &[InputPosition]) -> Result<(), Failure> {
+        self.engine.keep_inputs(partition, positions)
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
