@@ -44,7 +44,7 @@ pub struct Replay {
     /// Send this file's command in its place, with the key and the headers that it had.
     #[arg(long, value_name = "FILE", requires = "at")]
     pub with: Option<PathBuf>,
-    /// All of them.
+    /// All of them, except those that are too old for the engine to know whether they were executed.
     #[arg(long)]
     pub all: bool,
 }

@@ -12,6 +12,9 @@ use super::super::files::print_rows;
 use super::super::{Ended, Exit, Failed};
 use super::{List, Replay};
 
+/// The code of commands that are too old for the engine to know whether they were executed.
+const EXPIRED: &str = "ID_EXPIRED";
+
 const COLUMNS: [&str; 5] = ["at", "source", "code", "reason", "value"];
 
 fn each(
@@ -65,8 +68,12 @@ fn row(place: &Place, letter: &DeadLetter) -> Value {
 
 pub(super) fn send_again(options: &Replay) -> Ended {
     let mended = options.with.as_ref().map(std::fs::read).transpose()?;
-    let replayed = each(&kafka(&load(&options.settings.0)?.settings)?, &mut |place, _| {
-        let is_it = options.at.as_ref().is_none_or(|at| *at == name(place));
+    let replayed = each(&kafka(&load(&options.settings.0)?.settings)?, &mut |place, letter| {
+        // What may have been executed before is sent only if it is named.
+        let is_it = match &options.at {
+            Some(at) => *at == name(place),
+            None => letter.reason.code != EXPIRED,
+        };
         match &mended {
             _ if !is_it => Choice::Leave,
             Some(value) => Choice::ResendAs(value.clone()),

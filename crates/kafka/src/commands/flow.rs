@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use scarce_api::message::Reason;
 use scarce_core::outcome::Outcome;
-use scarce_engine::Request;
+use scarce_engine::clock::wall_ms;
+use scarce_engine::{Engine, Request};
 
 use super::intake::{self, Head, Raw, Taken};
 use super::lane::{Item, Lane};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Reached};
 
 /// The partition's commands in progress.
 #[derive(Debug)]
@@ -50,15 +51,16 @@ impl Flow {
     }
 
     /// Begins a message.
-    pub(crate) fn begin(&mut self, offset: i64, raw: Raw, partitions: u32, secret: &[u8; 32]) -> Begun {
-        if !self.ledger.begin(offset) {
+    pub(crate) fn begin(&mut self, offset: i64, raw: Raw, engine: &dyn Engine) -> Begun {
+        if !self.ledger.begin(offset, raw.mark()) {
             return Begun::Again;
         }
         let bytes = raw.bytes();
         self.bytes += bytes;
         self.sizes.insert(offset, bytes);
-        match intake::take(&raw, partitions, secret) {
-            Ok(Taken::Ask(head, envelope)) => {
+        match intake::take(&raw, engine.partitions(), engine.secret()) {
+            Ok(Taken::Ask(head, mut envelope)) => {
+                envelope.issued_at = raw.issued_at(wall_ms(), engine.state_settings().id_lead_ms_max());
                 let lane = self.lanes.entry(head.partition).or_default();
                 lane.push(Item { offset, head, envelope: *envelope, raw, failures: 0 });
                 Begun::Waits
@@ -85,8 +87,8 @@ impl Flow {
         self.lanes.retain(|_, lane| !lane.is_idle() || lane.is_held_up());
     }
 
-    /// Finishes a message. Returns the offset after all finished ones, if that has advanced.
-    pub(crate) fn finish(&mut self, offset: i64) -> Option<i64> {
+    /// Finishes a message. Returns how far all are finished, if that has advanced.
+    pub(crate) fn finish(&mut self, offset: i64) -> Option<Reached> {
         self.bytes -= self.sizes.remove(&offset).unwrap_or(0);
         self.ledger.finish(offset)
     }

@@ -1,12 +1,15 @@
 //! Turns a message into a request to the engine, or into the reason why that is impossible.
 
+use rdkafka::Message as _;
+use rdkafka::message::{BorrowedMessage, Headers};
 use scarce_api::message::{Content, DeadLetter, Header, Place, Reason, Stage};
 use scarce_api::operation::Message as Asked;
 use scarce_api::{Misshapen, strict};
 use scarce_core::command::{Body, CommandSpec, Envelope};
 use scarce_core::outcome::Outcome;
-use scarce_core::types::OperationId;
+use scarce_core::types::{OperationId, TimeMs};
 use scarce_engine::engine::partition_of;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::cloud_event::header;
 
@@ -36,6 +39,39 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
+    /// A message of a topic.
+    pub(crate) fn of(message: &BorrowedMessage<'_>) -> Self {
+        let headers = message.headers().map(|headers| {
+            let header = |header: rdkafka::message::Header<'_, &[u8]>| {
+                (header.key.to_owned(), header.value.map(<[u8]>::to_vec))
+            };
+            headers.iter().map(header).collect()
+        });
+        Self {
+            key: message.key().map(<[u8]>::to_vec),
+            value: message.payload().map(<[u8]>::to_vec),
+            headers: headers.unwrap_or_default(),
+            timestamp: message.timestamp().to_millis(),
+        }
+    }
+
+    /// A hash by which the message is recognized when it is read again.
+    pub(crate) fn mark(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(&self.timestamp.unwrap_or(-1).to_le_bytes());
+        hash.update(&(self.key.as_ref().map_or(0, Vec::len) as u64).to_le_bytes());
+        hash.update(self.key.as_deref().unwrap_or_default());
+        hash.update(self.value.as_deref().unwrap_or_default());
+        hash.digest()
+    }
+
+    /// When the command was first sent at the latest; no later than now. The clocks of the sender, of this process
+    /// and of the engine may differ by `lead_ms`.
+    pub(crate) fn issued_at(&self, now: TimeMs, lead_ms: u64) -> Option<TimeMs> {
+        let sent_at = u64::try_from(self.timestamp?).unwrap_or(0);
+        Some(sent_at.min(now).saturating_sub(lead_ms))
+    }
+
     /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or(0, Vec::len);

@@ -2,39 +2,53 @@
 
 use std::collections::VecDeque;
 
+/// How far a partition is finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reached {
+    /// The offset after the last finished message.
+    pub(crate) next: i64,
+    /// That message's mark.
+    pub(crate) last: u64,
+}
+
+#[derive(Debug)]
+struct Begun {
+    offset: i64,
+    mark: u64,
+    is_finished: bool,
+}
+
 /// The offsets that were begun, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    begun: VecDeque<(i64, bool)>,
+    begun: VecDeque<Begun>,
     last: Option<i64>,
 }
 
 impl Ledger {
-    /// Begins an offset; `false` if it was begun before.
-    pub(crate) fn begin(&mut self, offset: i64) -> bool {
+    /// Begins an offset, with its message's mark; `false` if it was begun before.
+    pub(crate) fn begin(&mut self, offset: i64, mark: u64) -> bool {
         if self.last.is_some_and(|last| offset <= last) {
             return false;
         }
         self.last = Some(offset);
-        self.begun.push_back((offset, false));
+        self.begun.push_back(Begun { offset, mark, is_finished: false });
         true
     }
 
-    /// Finishes an offset. Returns the offset after those that are finished without an unfinished one before
-    /// them, if that has advanced.
-    pub(crate) fn finish(&mut self, offset: i64) -> Option<i64> {
-        let at = self.begun.partition_point(|(its, _)| *its < offset);
-        if let Some((its, is_done)) = self.begun.get_mut(at)
-            && *its == offset
-        {
-            *is_done = true;
+    /// Finishes an offset. Returns how far all are finished without an unfinished one before them, if that has
+    /// advanced.
+    pub(crate) fn finish(&mut self, offset: i64) -> Option<Reached> {
+        let at = self.begun.partition_point(|begun| begun.offset < offset);
+        if let Some(begun) = self.begun.get_mut(at).filter(|begun| begun.offset == offset) {
+            begun.is_finished = true;
         }
-        let mut place = None;
-        while let Some((offset, true)) = self.begun.front() {
-            place = Some(offset + 1);
+        let mut reached = None;
+        while let Some(Begun { offset, mark, is_finished: true }) = self.begun.front() {
+            reached = Some(Reached { next: offset + 1, last: *mark });
             self.begun.pop_front();
         }
-        place
+        reached
     }
 
     /// How many offsets are unfinished, or come after an unfinished one.
@@ -51,20 +65,20 @@ mod tests {
     fn the_place_stops_before_what_is_not_done() {
         let mut ledger = Ledger::default();
         for offset in [5, 6, 9, 10] {
-            assert!(ledger.begin(offset));
+            assert!(ledger.begin(offset, 100 + offset.unsigned_abs()));
         }
         assert_eq!(ledger.finish(6), None);
         assert_eq!(ledger.finish(10), None);
-        assert_eq!(ledger.finish(5), Some(7));
+        assert_eq!(ledger.finish(5), Some(Reached { next: 7, last: 106 }));
         assert_eq!(ledger.finish(5), None);
         assert_eq!(ledger.open(), 2);
-        assert_eq!(ledger.finish(9), Some(11));
+        assert_eq!(ledger.finish(9), Some(Reached { next: 11, last: 110 }));
         assert_eq!(ledger.open(), 0);
     }
 
     #[test]
     fn what_comes_again_is_not_begun_again() {
         let mut ledger = Ledger::default();
-        assert!(ledger.begin(5) && !ledger.begin(5) && !ledger.begin(4) && ledger.begin(7));
+        assert!(ledger.begin(5, 0) && !ledger.begin(5, 0) && !ledger.begin(4, 0) && ledger.begin(7, 0));
     }
 }

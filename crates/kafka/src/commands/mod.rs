@@ -3,7 +3,8 @@
 //! A consumer group shares the partitions of the topic among processes. Commands of one partition are sent to
 //! the engine in order. The offset of a command is committed only after its outcome, or its dead letter, was
 //! acknowledged by the brokers; after a crash commands come again, and the engine recognizes their ids and
-//! repeats its first answers.
+//! repeats its first answers. The engine keeps the positions, too, and they count: it is there that reading goes on
+//! after a restart. A message that is older than the ids that the engine remembers is not executed.
 
 mod figures;
 mod flow;
@@ -11,6 +12,7 @@ mod intake;
 mod lane;
 mod ledger;
 mod outbox;
+mod positions;
 mod record;
 mod replay;
 mod run;
@@ -32,6 +34,7 @@ use crate::membership::Membership;
 use crate::producer::Publisher;
 use crate::topics::{self, Wanted};
 use crate::{KafkaError, KafkaSettings};
+use positions::Positions;
 use run::{Ending, Run, Work};
 
 /// How many partitions the topic of dead letters is created with.
@@ -132,11 +135,12 @@ fn serve(work: &Work, ending: &watch::Receiver<Ending>) {
 /// The life of one consumer, from joining the group to leaving it.
 async fn consume(work: &Work, ending: watch::Receiver<Ending>) -> Result<(), String> {
     let config = work.settings.group_member().map_err(|error| error.to_string())?;
+    let positions =
+        Arc::new(Positions::new(work.settings.clone(), work.engine.clone(), work.figures.clone()));
     let consumer: StreamConsumer<Membership> = config
-        .create_with_context(Membership::default())
+        .create_with_context(Membership::with(positions.clone()))
         .map_err(|error| KafkaError::of_settings(error).to_string())?;
     consumer.subscribe(&[&work.settings.topics.commands]).map_err(|error| error.to_string())?;
     let (news, heard) = mpsc::unbounded_channel();
-    let ended = Run::new(work, &consumer, news).run(heard, ending).await;
-    ended.map_err(|error| error.to_string())
+    Run::new(work, &consumer, positions, news).run(heard, ending).await
 }

@@ -7,21 +7,23 @@ use std::time::{Duration, Instant};
 use futures_util::{FutureExt, StreamExt};
 use rdkafka::consumer::{Consumer, StreamConsumer};
 use rdkafka::error::KafkaError as Source;
-use rdkafka::message::{BorrowedMessage, Headers};
+use rdkafka::message::BorrowedMessage;
 use rdkafka::{Message as _, TopicPartitionList};
 use scarce_api::message::{Place, Reason, Stage};
-use scarce_core::outcome::Receipt;
 use scarce_core::outcome::codes::Kind;
+use scarce_core::outcome::{Code, Receipt};
 use scarce_engine::engine::Answers;
 use scarce_engine::{Engine, Failure};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use super::figures::Figures;
 use super::flow::{Begun, Flow};
 use super::intake::Raw;
 use super::lane::Item;
 use super::outbox::{Group, Outbox};
+use super::positions::Positions;
 use super::record::{self, Record};
 use crate::KafkaSettings;
 use crate::membership::{Change, Membership};
@@ -79,6 +81,10 @@ pub(crate) struct Run<'a> {
     flows: BTreeMap<i32, Flow>,
     generation: u64,
     outbox: Outbox,
+    positions: Arc<Positions>,
+    /// Keeps the positions; one at a time, so that they never go back.
+    keeping: Option<JoinHandle<()>>,
+    keep_at: Option<Instant>,
     news: UnboundedSender<News>,
     is_ending: bool,
 }
@@ -87,10 +93,22 @@ impl<'a> Run<'a> {
     pub(crate) fn new(
         work: &'a Work,
         consumer: &'a StreamConsumer<Membership>,
+        positions: Arc<Positions>,
         news: UnboundedSender<News>,
     ) -> Self {
         let outbox = Outbox::new(work.settings.clone(), work.publisher.clone(), news.clone());
-        Self { work, consumer, flows: BTreeMap::new(), generation: 0, outbox, news, is_ending: false }
+        Self {
+            work,
+            consumer,
+            flows: BTreeMap::new(),
+            generation: 0,
+            outbox,
+            positions,
+            keeping: None,
+            keep_at: None,
+            news,
+            is_ending: false,
+        }
     }
 
     /// Runs until the end is requested, or the consumer fails for good.
@@ -98,7 +116,7 @@ impl<'a> Run<'a> {
         mut self,
         mut heard: UnboundedReceiver<News>,
         mut ending: watch::Receiver<Ending>,
-    ) -> Result<(), Source> {
+    ) -> Result<(), String> {
         let mut messages = self.consumer.stream();
         let mut end_by = None;
         loop {
@@ -108,8 +126,15 @@ impl<'a> Run<'a> {
                 self.is_ending = true;
             }
             let is_late = end_by.is_some_and(|end_by| Instant::now() >= end_by);
-            if ending_now == Ending::Abandoned || is_late || (self.is_ending && self.in_flight() == 0) {
+            if ending_now == Ending::Abandoned {
                 return Ok(());
+            }
+            if is_late || (self.is_ending && self.in_flight() == 0) {
+                self.keep_last().await;
+                return Ok(());
+            }
+            if let Some(reason) = self.consumer.context().failure() {
+                return Err(reason);
             }
             self.turn();
             let wake_at = self.wake_at().into_iter().chain(end_by).min();
@@ -150,6 +175,7 @@ impl<'a> Run<'a> {
             self.work.engine.submit(lane, requests, reply);
         }
         self.outbox.send(now);
+        self.keep_positions(now);
         self.steer();
         self.work.figures.set_levels(self.flows.len(), self.in_flight());
     }
@@ -159,7 +185,30 @@ impl<'a> Run<'a> {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        self.flows.values().filter_map(Flow::wake_at).chain(self.outbox.wake_at()).min()
+        let keep_at = self.keep_at.filter(|_| self.positions.is_behind());
+        self.flows.values().filter_map(Flow::wake_at).chain(self.outbox.wake_at()).chain(keep_at).min()
+    }
+
+    /// Has the engine keep the positions now and then, on another thread: it may ask a server.
+    fn keep_positions(&mut self, now: Instant) {
+        let is_busy = self.keeping.as_ref().is_some_and(|keeping| !keeping.is_finished());
+        if !self.positions.is_behind() || self.keep_at.is_some_and(|at| now < at) {
+            return;
+        }
+        self.keep_at = Some(now + Duration::from_millis(self.work.settings.commit_interval_ms.max(1)));
+        if !is_busy {
+            let positions = self.positions.clone();
+            self.keeping = Some(tokio::task::spawn_blocking(move || positions.keep()));
+        }
+    }
+
+    async fn keep_last(&mut self) {
+        if let Some(keeping) = self.keeping.take() {
+            // Its panic was already printed.
+            drop(keeping.await);
+        }
+        let positions = self.positions.clone();
+        drop(tokio::task::spawn_blocking(move || positions.keep()).await);
     }
 
     /// Applies the changes of the assignment since the last call.
@@ -218,7 +267,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn take(&mut self, message: Option<Result<BorrowedMessage<'_>, Source>>) -> Result<(), Source> {
+    fn take(&mut self, message: Option<Result<BorrowedMessage<'_>, Source>>) -> Result<(), String> {
         // The assignment may have changed just before the message arrived.
         self.apply_changes();
         match message {
@@ -227,7 +276,7 @@ impl<'a> Run<'a> {
                 self.begin(&message);
                 Ok(())
             }
-            Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error),
+            Some(Err(error @ Source::MessageConsumptionFatal(_))) => Err(error.to_string()),
             // librdkafka recovers by itself.
             Some(Err(error)) => {
                 self.work.figures.note_trouble(&error.to_string());
@@ -239,9 +288,8 @@ impl<'a> Run<'a> {
     fn begin(&mut self, message: &BorrowedMessage<'_>) {
         let partition = message.partition();
         let Some(flow) = self.flows.get_mut(&partition) else { return };
-        let engine = &self.work.engine;
         let generation = flow.generation;
-        let begun = flow.begin(message.offset(), raw(message), engine.partitions(), engine.secret());
+        let begun = flow.begin(message.offset(), Raw::of(message), &*self.work.engine);
         let source = self.place(partition, message.offset());
         let (settings, figures) = (&self.work.settings, &self.work.figures);
         let record = match begun {
@@ -323,12 +371,13 @@ impl<'a> Run<'a> {
     fn arrived(&mut self, group: &Group) {
         let is_current = |flow: &&mut Flow| flow.generation == group.generation;
         let Some(flow) = self.flows.get_mut(&group.partition).filter(is_current) else { return };
-        let places = group.records.iter().filter_map(|(offset, _): &(i64, Record)| flow.finish(*offset));
-        let Some(place) = places.last() else { return };
+        let finished = group.records.iter().filter_map(|(offset, _): &(i64, Record)| flow.finish(*offset));
+        let Some(reached) = finished.last() else { return };
+        self.positions.reach(group.partition, reached);
         let topic = &self.work.settings.topics.commands;
-        // `place` is the next offset to read; the last one before it is stored. That fails if the partition
-        // has just been revoked; its new owner then begins at the last committed offset.
-        drop(self.consumer.store_offset(topic, group.partition, place - 1));
+        // For those who watch the group's lag; the last offset before the next one is stored. That fails if the
+        // partition has just been revoked.
+        drop(self.consumer.store_offset(topic, group.partition, reached.next - 1));
     }
 }
 
@@ -341,6 +390,7 @@ enum Verdict {
 
 fn verdict(engine: &dyn Engine, lane: u32, item: &Item, answer: Result<Receipt, Failure>) -> Verdict {
     let failure = match answer {
+        Ok(receipt) if receipt.outcome.code == Code::IdExpired => return Verdict::Never(expired()),
         Ok(receipt) if receipt.outcome.code.kind() != Kind::Failure => {
             return Verdict::Decided(Box::new(receipt));
         }
@@ -358,18 +408,9 @@ fn verdict(engine: &dyn Engine, lane: u32, item: &Item, answer: Result<Receipt, 
     Verdict::Again(failure)
 }
 
-/// A message as it arrived.
-fn raw(message: &BorrowedMessage<'_>) -> Raw {
-    let headers = message.headers().map(|headers| {
-        let header = |header: rdkafka::message::Header<'_, &[u8]>| {
-            (header.key.to_owned(), header.value.map(<[u8]>::to_vec))
-        };
-        headers.iter().map(header).collect()
-    });
-    Raw {
-        key: message.key().map(<[u8]>::to_vec),
-        value: message.payload().map(<[u8]>::to_vec),
-        headers: headers.unwrap_or_default(),
-        timestamp: message.timestamp().to_millis(),
-    }
+/// Why a command is not executed that may have been executed and forgotten.
+fn expired() -> Reason {
+    let text = "is older than the IDs that the engine remembers, so the command may have been executed before; look for its ID in the history (scarce history operation), and send it again with its offset (scarce dead-letters replay --at) if it was not";
+    let code = "ID_EXPIRED".to_owned();
+    Reason { stage: Stage::Engine, code, field: None, text: text.to_owned() }
 }
