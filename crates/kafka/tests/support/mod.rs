@@ -37,12 +37,13 @@ pub struct Server {
 
 impl Server {
     pub fn start(partitions: u32) -> Self {
+        Self::start_at(partitions, ClockChoice::System { accept_leap: false })
+    }
+
+    /// Starts with a clock of the test's own.
+    pub fn start_at(partitions: u32, clock: ClockChoice) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let settings = EmbeddedSettings {
-            partitions,
-            clock: ClockChoice::System { accept_leap: false },
-            ..EmbeddedSettings::default()
-        };
+        let settings = EmbeddedSettings { partitions, clock, ..EmbeddedSettings::default() };
         let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("recovery");
         let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("started");
         Self { engine, running: Some(running), _folder: folder }
