@@ -11,6 +11,8 @@ use crate::answer;
 pub enum PortCode {
     /// The caller did not authenticate.
     Unauthenticated,
+    /// A page of another origin sent the request.
+    CrossOrigin,
     /// No route has this path.
     NotFound,
     /// The path has other methods only.
@@ -27,6 +29,7 @@ impl PortCode {
     /// All of them.
     pub const ALL: &'static [Self] = &[
         Self::Unauthenticated,
+        Self::CrossOrigin,
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::Misdirected,
@@ -39,6 +42,7 @@ impl PortCode {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::CrossOrigin => "CROSS_ORIGIN",
             Self::NotFound => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Self::Misdirected => "MISDIRECTED",
@@ -52,6 +56,7 @@ impl PortCode {
     pub const fn status(self) -> u16 {
         match self {
             Self::Unauthenticated => 401,
+            Self::CrossOrigin => 403,
             Self::NotFound => 404,
             Self::MethodNotAllowed => 405,
             Self::Misdirected => 421,
@@ -66,6 +71,10 @@ impl PortCode {
         use crate::glossary::Text;
         match self {
             Self::Unauthenticated => Text::new("The server's password was not shown.", "未出示服务器口令。"),
+            Self::CrossOrigin => Text::new(
+                "A web page of another origin sent the request.",
+                "请求来自其他源（origin）的网页。",
+            ),
             Self::NotFound => Text::new("There is nothing at this path.", "该路径不存在。"),
             Self::MethodNotAllowed => Text::new("This path has other methods.", "该路径不支持此方法。"),
             Self::Misdirected => {
@@ -73,8 +82,8 @@ impl PortCode {
             }
             Self::PayloadTooLarge => Text::new("The body is larger than 1 MiB.", "请求体超过 1 MiB。"),
             Self::UnsupportedMediaType => Text::new(
-                "The body is not declared as application/json.",
-                "请求体未声明为 application/json。",
+                "The request is not declared as application/json.",
+                "请求未声明为 application/json。",
             ),
         }
     }
@@ -88,6 +97,10 @@ impl PortCode {
                 "Send the header Authorization: Bearer with the password.",
                 "请在 Authorization: Bearer 头中携带口令。",
             ),
+            Self::CrossOrigin => Text::new(
+                "Call the server from a program, or list the page's origin in the setting http_origins.",
+                "请从程序调用，或在设置 http_origins 中列出该网页的源。",
+            ),
             Self::NotFound => Text::new("/openapi.json names every path.", "全部路径见 /openapi.json。"),
             Self::MethodNotAllowed => Text::new("The header Allow names them.", "可用方法见 Allow 头。"),
             Self::Misdirected => Text::new(
@@ -98,8 +111,8 @@ impl PortCode {
                 Text::new("Send fewer operations at a time.", "请减少单次请求中的操作数。")
             }
             Self::UnsupportedMediaType => Text::new(
-                "Send the header Content-Type: application/json.",
-                "请设置 Content-Type: application/json。",
+                "Send the header Content-Type: application/json, even without a body.",
+                "请设置 Content-Type: application/json，没有请求体时也要设置。",
             ),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::glossary::{Language, Text, command_summary, term_in};
-use scarce_core::command::{ArgumentKind, ArgumentSpec, CommandSpec};
+use scarce_core::command::{ArgumentSpec, CommandSpec};
 use scarce_core::outcome::Code;
 use serde_json::{Map, Value, json};
 
@@ -39,23 +39,11 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         && let Value::Object(operation) = &mut operation
     {
         let schema = reference(&format!("{}Request", type_name(spec.name)));
-        let has_fields =
-            spec.arguments.len() > route.path_arguments().count() && !spec.asks_about_operation();
-        let is_required = has_fields && needs_body(route, spec);
-        let body =
-            json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
+        // Even an empty object: the content type must be sent, and a description can ask for it only so.
+        let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
         operation.insert("requestBody".to_owned(), body);
     }
     operation
-}
-
-/// Whether some field outside of the path is required.
-pub fn needs_body(route: &Route, spec: &CommandSpec) -> bool {
-    let in_path: Vec<_> = route.path_arguments().collect();
-    spec.arguments.iter().any(|argument| {
-        let is_given = matches!(argument.kind, ArgumentKind::Limits | ArgumentKind::LimitChanges);
-        (is_given || !argument.optional) && !in_path.contains(&argument.name) && !spec.asks_about_operation()
-    })
 }
 
 /// `ACCOUNT.OPEN` as `account_open`.
@@ -263,7 +251,7 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 /// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
     let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
-    let any = [PortCode::Unauthenticated, PortCode::Misdirected];
+    let any = [PortCode::Unauthenticated, PortCode::CrossOrigin, PortCode::Misdirected];
     any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
 }
 

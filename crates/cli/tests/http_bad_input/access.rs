@@ -6,6 +6,52 @@ use base64::engine::general_purpose::STANDARD;
 use crate::support::{Response, Server};
 use crate::{Bench, assert_problem};
 
+/// What a browser says of a page of another site.
+const CROSS_SITE: (&str, &str) = ("Sec-Fetch-Site", "cross-site");
+
+#[test]
+fn a_page_of_another_origin_neither_changes_nor_reads() {
+    let mut bench = Bench::start(&["--http-origins", "https://shop.example, http://localhost:3000"]);
+    let before = bench.everything();
+    let foreign: &[&[(&str, &str)]] = &[
+        &[("Origin", "https://evil.example")],
+        &[("Origin", "https://shop.example:8443")],
+        &[("Origin", "null")],
+        &[("Origin", "http://localhost:3000"), ("Origin", "https://shop.example")],
+        &[CROSS_SITE],
+        &[("Sec-Fetch-Site", "same-site")],
+        &[CROSS_SITE, ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
+    ];
+    let body = serde_json::json!({ "quantity": 1, "owner": "u" });
+    for headers in foreign {
+        let taken = bench.http.call("POST", "/v1/stock/sku/take", headers, Some(&body));
+        assert_problem(&format!("{headers:?}"), &taken, 403, "CROSS_ORIGIN");
+        assert!(taken.json()["advice"].as_str().unwrap().contains("http_origins"));
+        assert_eq!(taken.header("access-control-allow-origin"), None);
+        for target in ["/v1/events", "/v1/digest", "/metrics", "/openapi.json"] {
+            let streamed = [headers, &[("Accept", "text/event-stream")][..]].concat();
+            assert_problem(target, &bench.http.call("GET", target, &streamed, None), 403, "CROSS_ORIGIN");
+        }
+        let asked = [headers, &[("Access-Control-Request-Method", "POST")][..]].concat();
+        let preflight = bench.http.call("OPTIONS", "/v1/stock/sku/take", &asked, None);
+        assert_problem("a preflight", &preflight, 403, "CROSS_ORIGIN");
+    }
+    assert_eq!(bench.everything(), before);
+
+    let listed = ("Origin", "https://shop.example");
+    let asked = [listed, CROSS_SITE, ("Access-Control-Request-Method", "POST")];
+    let preflight = bench.http.call("OPTIONS", "/v1/stock/sku/take", &asked, None);
+    assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some(listed.1)));
+    let taken = bench.http.call("POST", "/v1/stock/sku/take", &[listed, CROSS_SITE], Some(&body));
+    assert_eq!((taken.status, taken.header("access-control-allow-origin")), (200, Some(listed.1)));
+    let own = format!("http://{}", bench.server.http);
+    let taken = bench.http.call("POST", "/v1/stock/sku/take", &[("Origin", &own)], Some(&body));
+    assert_eq!((taken.status, taken.header("access-control-allow-origin")), (200, None));
+    let link = [CROSS_SITE, ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+    assert_eq!(bench.http.call("GET", "/docs/", &link, None).status, 200, "a link from another site");
+    bench.check_well();
+}
+
 #[test]
 fn without_a_password_only_this_machine_is_a_host() {
     let mut bench = Bench::start(&[]);

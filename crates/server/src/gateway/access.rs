@@ -1,13 +1,21 @@
-//! How callers authenticate, the same on every port.
+//! Who is admitted.
 
-/// How callers authenticate.
+/// Who is admitted: the password is the same on every port.
 #[derive(Clone, Default)]
 pub struct Access {
     /// The password, if one is required.
     pub password: Option<String>,
+    /// The origins of pages that may call the HTTP port, besides its own.
+    pub origins: Vec<String>,
 }
 
 impl Access {
+    /// Whether pages of an origin may call.
+    #[must_use]
+    pub fn lists(&self, origin: &[u8]) -> bool {
+        self.origins.iter().any(|listed| listed.as_bytes() == origin)
+    }
+
     /// Checks a password in constant time.
     #[must_use]
     pub fn admits(&self, password: &[u8]) -> bool {

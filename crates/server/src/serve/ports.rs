@@ -30,7 +30,10 @@ impl Ports {
             advice: "choose another address with --resp",
         })?;
         let http = settings.http.map(listen_http).transpose()?;
-        let access = Access { password: settings.password.as_ref().map(Password::reveal).map(str::to_owned) };
+        let access = Access {
+            password: settings.password.as_ref().map(Password::reveal).map(str::to_owned),
+            origins: settings.http_origins.0.clone(),
+        };
         Ok(Self { resp, http, access, started_at: Instant::now() })
     }
 
@@ -39,7 +42,7 @@ impl Ports {
         Ok(Self {
             resp: bind(SocketAddr::from(([127, 0, 0, 1], 0)))?,
             http: None,
-            access: Access { password: Some(password) },
+            access: Access { password: Some(password), origins: Vec::new() },
             started_at: Instant::now(),
         })
     }

@@ -7,6 +7,7 @@
 mod environment;
 mod file;
 mod layers;
+mod origins;
 mod outflow;
 mod problem;
 mod redis;
@@ -20,6 +21,7 @@ mod tests;
 use std::net::SocketAddr;
 
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
+pub use origins::Origins;
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
 pub use problem::{Place, Problem, listed};
 pub use secret::read_secret;

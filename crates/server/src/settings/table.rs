@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use scarce_core::outcome::Durability;
 use scarce_delivery::AccountTemplate;
 
+use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
@@ -128,6 +129,8 @@ settings! {
         "Where any Redis client connects; port 0 takes a free one.";
     http: Option<SocketAddr>, "http" = Some("127.0.0.1:7380"), "ADDR" {}
         "Where HTTP clients connect; port 0 takes a free one, off opens none.";
+    http_origins: Origins, "http_origins" = None, "ORIGIN,…" {}
+        "Web pages of these origins may call the HTTP port from a browser, such as https://shop.example; other pages may not.";
     engine: EngineChoice, "engine" = Some("embedded"), "ENGINE" {}
         "Which engine decides: embedded keeps state and journal here, redis in a Redis or Valkey.";
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}

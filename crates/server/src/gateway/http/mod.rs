@@ -11,6 +11,7 @@ mod guard;
 mod health;
 mod history;
 mod metrics;
+mod origin;
 mod preview;
 mod reply;
 mod router;

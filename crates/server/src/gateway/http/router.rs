@@ -10,7 +10,8 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    Shared, batch, command, consumers, documents, events, guard, health, history, metrics, preview, reply,
+    Shared, batch, command, consumers, documents, events, guard, health, history, metrics, origin, preview,
+    reply,
 };
 
 /// Every route of the port.
@@ -47,6 +48,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .method_not_allowed_fallback(
             |speech| async move { reply::of_port(PortCode::MethodNotAllowed, speech) },
         )
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), origin::check_origin))
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
         .with_state(shared)
 }
