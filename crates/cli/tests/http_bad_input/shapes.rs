@@ -276,8 +276,10 @@ fn a_body_is_json_in_utf_8_by_its_content_type() {
         &["Content-Type: \u{fc}"],
     ];
     for headers in kinds {
-        let response = bench.raw("POST", TAKE, headers, body);
-        assert_problem(&format!("{headers:?}"), &response, 415, "UNSUPPORTED_MEDIA_TYPE");
+        for (target, body) in [(TAKE, &body[..]), ("/v1/stock/sku/close", b"")] {
+            let response = bench.raw("POST", target, headers, body);
+            assert_problem(&format!("{target} {headers:?}"), &response, 415, "UNSUPPORTED_MEDIA_TYPE");
+        }
     }
     for bytes in
         [&b"\xff"[..], b"{\"quantity\": 1, \"owner\": \"\xff\"}", b"\xef\xbb\xbf{}", b"\xff\xfe{\0}\0"]
@@ -334,7 +336,9 @@ fn a_parameter_of_the_query_that_is_unknown_wrong_or_twice_is_named() {
         ("GET", "/readyz?more=1", "more", "is no parameter here"),
         ("POST", "/v1/stock/sku/close?dry_run=maybe", "dry_run", "true or false"),
         ("POST", "/v1/stock/sku/close?dry_run=true&dry_run=false", "dry_run", "is given twice"),
-        ("POST", "/v1/stock/sku/close?more=1", "more", "is no field here"),
+        ("POST", "/v1/stock/sku/close?more=1", "more", "is no parameter here"),
+        ("POST", "/v1/stock/sku/take?quantity=1&owner=u", "quantity", "fields belong in the body"),
+        ("PATCH", "/v1/coupons/c?limits=1", "limits", "fields belong in the body"),
         ("POST", "/v1/batch?more=1", "more", "is no parameter here"),
         ("POST", "/v1/packet-previews?dry_run=true", "dry_run", "is no parameter here"),
         ("DELETE", "/v1/markets/m/orders", "owner", "is missing"),

@@ -50,7 +50,7 @@ impl Http {
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        if body.is_some() {
+        if body.is_some() || ["POST", "PATCH"].contains(&method) {
             head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", text.len()));
         }
         self.send(format!("{head}\r\n{text}").as_bytes());

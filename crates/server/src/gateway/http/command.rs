@@ -50,6 +50,7 @@ struct Page {
 
 impl Asked {
     fn read(route: &Route, spec: &'static CommandSpec, exchange: &Exchange) -> Result<Self, Misshapen> {
+        exchange.check_query()?;
         let mut fields = exchange.fields();
         let dry_run = route.is_write() && take_dry_run(&mut fields)?;
         let mut page_words = Vec::new();

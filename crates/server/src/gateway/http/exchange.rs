@@ -59,6 +59,7 @@ pub(crate) struct Exchange {
     pub(super) headers: HeaderMap,
     path: Vec<(String, String)>,
     query: Vec<(String, String)>,
+    takes_body: bool,
     /// The object in the body, if there is one.
     pub(super) body: Option<Map<String, Value>>,
 }
@@ -75,7 +76,8 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
         };
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-        let body = if takes_body(&parts.method) {
+        let takes_body = takes_body(&parts.method);
+        let body = if takes_body {
             read_body(&parts.headers, body, speech).await?
         } else if body.is_end_stream() {
             None
@@ -84,9 +86,12 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
                 format!("does not go with {}; arguments are in the path and the query", parts.method);
             return Err(reply::misshapen(&Misshapen::new("body", reason), speech));
         };
-        Ok(Self { speech, headers: parts.headers, path, query, body })
+        Ok(Self { speech, headers: parts.headers, path, query, takes_body, body })
     }
 }
+
+/// What the query of a method with a body may hold.
+const QUERY_OF_WRITES: [&str; 2] = ["dry_run", "on"];
 
 /// Whether arguments come in the body.
 fn takes_body(method: &Method) -> bool {
@@ -107,11 +112,12 @@ async fn read_body(
             return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech));
         }
     };
-    if bytes.is_empty() {
-        return Ok(None);
-    }
+    // Even without a body: a page of another site can send any other type without being asked back.
     if !is_json(headers) {
         return Err(reply::of_port(PortCode::UnsupportedMediaType, speech));
+    }
+    if bytes.is_empty() {
+        return Ok(None);
     }
     read_object(&bytes).map(Some).map_err(|misshapen| reply::misshapen(&misshapen, speech))
 }
@@ -131,6 +137,18 @@ fn read_object(bytes: &Bytes) -> Result<Map<String, Value>, Misshapen> {
 }
 
 impl Exchange {
+    /// Checks that what belongs in the body is not in the query.
+    ///
+    /// # Errors
+    /// The first parameter of the query that does.
+    pub(super) fn check_query(&self) -> Result<(), Misshapen> {
+        let is_known = |name: &str| QUERY_OF_WRITES.contains(&name);
+        match self.query.iter().find(|(name, _)| self.takes_body && !is_known(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(Misshapen::new(name, "is no parameter here; fields belong in the body")),
+        }
+    }
+
     /// The fields of path, query and body.
     pub(super) fn fields(&self) -> Fields<'_> {
         let mut fields = Fields::default();
