@@ -63,7 +63,7 @@ pub const STEPS: &[Step] = &[
         "Redis, PostgreSQL, MariaDB and Kafka are there, for tests to start",
         servers::step,
     ),
-    step(Fetch, "libraries", "clients of other languages and tools are there", clients::libraries),
+    step(Fetch, "libraries", "clients of other languages, a browser and tools are there", clients::libraries),
     step(Test, "tests", "unit and integration tests", cargo::tests),
     step(Foreign, "redis-6.2", "the engine inside a Redis without Functions", releases::redis_6_2),
     step(Foreign, "valkey", "the engine inside Valkey, on one and on a cluster", releases::valkey),
