@@ -6,7 +6,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
+use scarce_server::logs::Logs;
 use scarce_server::serve::{Options, ServeError, Server, Stopper};
+use scarce_server::settings::{Loaded, Origin, listed};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
@@ -31,26 +33,51 @@ pub struct Serve {
 
 pub(super) fn run(serve: &Serve) -> Ended {
     allow_many_connections();
-    let settings = super::config::load(&serve.settings)?.settings;
+    let loaded = serve.settings.load().map_err(|problems| Failed::text(Exit::Usage, listed(&problems)))?;
+    let settings = &loaded.settings;
+    // The level is changed by a signal; without one the log stays as it is.
+    let _logs = Logs::install(settings.log_format, &settings.log_level);
+    log_start(&loaded);
     let options = Options {
         accept_clock: serve.accept_clock,
         manual_clock: serve.manual_clock.then(ManualClock::default),
         sets: serve.sets.clone(),
     };
     let bar = recovery_bar();
-    let started = Server::start(&settings, &options, &mut |progress: RecoveryProgress| {
+    let started = Server::start(settings, &options, &mut |progress: RecoveryProgress| {
         bar.set_length(progress.bytes_total);
         bar.set_position(progress.bytes_done);
     });
     bar.finish_and_clear();
     let server = started?;
     for warning in server.warnings() {
-        writeln!(std::io::stderr(), "scarce: {warning}; see scarce doctor")?;
+        tracing::warn!("{warning}; see scarce doctor");
     }
     stop_on_signals(server.stopper())?;
     announce(&server)?;
-    server.join()?;
+    let ended = server.join();
+    match &ended {
+        Ok(()) => tracing::info!("the server has stopped"),
+        Err(error) => tracing::error!(reason = explain(error), "the server has stopped because of a failure"),
+    }
+    ended?;
     Ok(Exit::Done)
+}
+
+/// What runs, and the settings in effect. Secrets are shown as set, and addresses without their passwords.
+fn log_start(loaded: &Loaded) {
+    loaded.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    let given = loaded.shown.iter().filter(|shown| shown.origin != Origin::Default);
+    let given = given.filter_map(|shown| Some(format!("{}={}", shown.spec.key, shown.text.as_ref()?)));
+    let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
+    let settings = given.collect::<Vec<_>>().join(" ");
+    let files: Vec<_> = loaded.files.iter().map(|file| file.display().to_string()).collect();
+    tracing::info!(version, pid, settings, files = files.join(" "), "the server starts");
+}
+
+/// An error with everything that caused it, in one line.
+fn explain(error: &(dyn std::error::Error + 'static)) -> String {
+    Failed::new(Exit::Failed, error).message.replace("\n  because", "; because")
 }
 
 fn recovery_bar() -> ProgressBar {
@@ -74,11 +101,13 @@ fn stop_on_signals(stopper: Stopper) -> Result<(), Failed> {
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut asked = signals.forever();
-        if asked.next().is_none() {
-            return;
-        }
+        let Some(signal) = asked.next() else { return };
+        let signal = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
+        tracing::info!(signal, "the server was asked to stop; a second signal ends it at once");
+        // The clean end begins in another thread, so that a second signal is heard at once.
         let ending = std::thread::Builder::new().name("ending".to_owned()).spawn(move || stopper.stop());
         if ending.is_err() || asked.next().is_some() {
+            tracing::warn!("the server ends at once, on a second signal");
             std::process::exit(i32::from(Exit::Failed as u8));
         }
     })?;
@@ -91,6 +120,12 @@ fn announce(server: &Server) -> Result<(), Failed> {
     let address = server.resp_address();
     let http = server.http_address().map(|http| format!(", http {http}")).unwrap_or_default();
     let (state_at, pid) = (server.state_at(), std::process::id());
+    tracing::info!(
+        resp = %address,
+        http = server.http_address().map(tracing::field::display),
+        state = state_at,
+        "the server is ready"
+    );
     writeln!(out, "scarce ready: resp {address}{http}, {state_at}, pid {pid}")?;
     out.flush()?;
     if std::io::stderr().is_terminal() {

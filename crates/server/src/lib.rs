@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod gateway;
+pub mod logs;
 pub mod nearest;
 pub mod packets;
 pub mod pipeline;

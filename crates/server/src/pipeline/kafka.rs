@@ -1,6 +1,5 @@
 //! Kafka, out and in, even if no broker answers when the server starts.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,8 +120,7 @@ async fn take_commands(
             Err(error) => {
                 let reason = error.to_string();
                 if reason != told {
-                    // If standard error is closed, nobody wants to know.
-                    let _ = writeln!(std::io::stderr(), "no commands from Kafka yet: {reason}");
+                    tracing::warn!(reason, "no commands are taken from Kafka yet; it retries");
                     told = reason;
                 }
             }
@@ -132,6 +130,7 @@ async fn take_commands(
             _ = ending.wait_for(|ending| *ending) => return,
         }
     };
+    tracing::info!("commands are taken from Kafka");
     let figures = commands.figures().clone();
     counter.get_or_init(|| {
         Box::new(move || CommandCounts {

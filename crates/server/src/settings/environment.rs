@@ -50,10 +50,16 @@ fn setting(
     }
 }
 
+/// The short name of a variable that many know from other programs, and its setting.
+const LEVEL_VARIABLE: (&str, &str) = ("SCARCE_LOG", "log_level");
+
 /// The setting that a variable sets, and whether its value names a file with the secret.
 fn find(name: &str) -> Option<(&'static Spec, bool)> {
     let suffix = FILE_SUFFIX.to_ascii_uppercase();
     SETTINGS.iter().find_map(|spec| {
+        if (name, spec.key) == LEVEL_VARIABLE {
+            return Some((spec, false));
+        }
         let is_named = |name: &str| spec.variables().iter().any(|known| known == name);
         let by_file = spec.kind == Kind::Secret && name.strip_suffix(&suffix).is_some_and(is_named);
         (by_file || is_named(name)).then_some((spec, by_file))

@@ -7,6 +7,7 @@
 mod environment;
 mod file;
 mod layers;
+mod logs;
 mod origins;
 mod outflow;
 mod problem;
@@ -21,6 +22,7 @@ mod tests;
 use std::net::SocketAddr;
 
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
+pub use logs::{LogFormat, LogLevel};
 pub use origins::Origins;
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
 pub use problem::{Place, Problem, listed};

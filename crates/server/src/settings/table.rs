@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use scarce_core::outcome::Durability;
 use scarce_delivery::AccountTemplate;
 
+use super::logs::{LogFormat, LogLevel};
 use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
@@ -201,6 +202,13 @@ settings! {
         "Further settings of the Kafka client by the names of librdkafka, such as security.protocol, sasl.mechanism, sasl.username.";
     kafka_password: Option<Password>, "kafka_password" = None, "PASSWORD" {}
         "The password of sasl.username at the brokers.";
+    "Logs":
+    log_level: LogLevel, "log_level" = Some("info"), "LEVEL" {}
+        "How much is logged: off, error, warn, info, debug or trace, and with commas after it levels of single modules, such as info,scarce_outflow=debug.";
+    log_format: LogFormat, "log_format" = Some("text"), "FORMAT" {}
+        "How a line of the log is written: text or json.";
+    slow_ms: u64, "slow_ms" = Some("1000"), "MS" {max: 3_600_000, unit: Some("ms")}
+        "Log what took longer than this: requests over HTTP, calls to Redis, syncs of the journal; 0 logs none.";
     "Journal":
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
         "How large a journal segment is; one more is kept ready.";
