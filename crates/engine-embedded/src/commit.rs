@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use scarce_engine::slow::SlowLog;
 
 use crate::batch::pieces;
 use crate::error::explain;
@@ -35,8 +36,9 @@ pub(crate) struct Committer {
 impl Committer {
     pub(crate) fn start(
         writer: Box<dyn LogWriter>,
-        name: String,
+        partition: u32,
         waker: OwnerWaker,
+        slow: Option<Duration>,
     ) -> std::io::Result<Self> {
         let (sender, receiver) = bounded(1);
         let progress = Arc::new(CommitProgress::opened_at(writer.durable_through()));
@@ -48,7 +50,10 @@ impl Committer {
             progress: progress.clone(),
             is_stopping: is_stopping.clone(),
             waker,
+            partition,
+            slow: SlowLog::above(slow),
         };
+        let name = format!("committer-{partition}");
         let thread = std::thread::Builder::new().name(name).spawn(move || committing.run())?;
         Ok(Self { sender: Some(sender), progress, is_stopping, thread: Some(thread) })
     }
@@ -73,6 +78,10 @@ impl Committer {
     }
 }
 
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 struct CommitLoop {
@@ -81,6 +90,8 @@ struct CommitLoop {
     progress: Arc<CommitProgress>,
     is_stopping: Arc<AtomicBool>,
     waker: OwnerWaker,
+    partition: u32,
+    slow: SlowLog,
 }
 
 /// The owner would wait for ever for a committer that is gone.
@@ -102,7 +113,9 @@ const FULL_RETRY: Duration = Duration::from_millis(50);
 impl CommitLoop {
     fn run(mut self) {
         if let Err(error) = self.serve() {
-            self.progress.fail(explain(&*error));
+            let (partition, reason) = (self.partition, explain(&*error));
+            tracing::error!(partition, reason, "the journal cannot be written; the server ends");
+            self.progress.fail(reason);
         }
         self.waker.wake();
     }
@@ -112,8 +125,10 @@ impl CommitLoop {
             self.write(&commit)?;
             let begun = Instant::now();
             let through = self.writer.sync()?;
-            self.progress.metrics().syncs.note(begun.elapsed(), 1);
+            let synced = begun.elapsed();
+            self.progress.metrics().syncs.note(synced, 1);
             self.progress.metrics().commits.note(commit.begun.elapsed(), commit.commands);
+            self.log_if_slow(&commit, synced);
             self.progress.note_durable(through, commit.bytes.len() as u64);
             self.progress.set_room_low(self.writer.is_room_low());
             // Gives the buffer back before the owner can learn that the batch is durable.
@@ -125,6 +140,22 @@ impl CommitLoop {
         }
         self.note_durable()?;
         Ok(self.writer.sync().map(drop)?)
+    }
+
+    fn log_if_slow(&mut self, commit: &Commit, synced: Duration) {
+        let waited = commit.begun.elapsed();
+        if let Some(untold) = self.slow.note(waited) {
+            let (partition, commands) = (self.partition, commit.commands);
+            let (waited_ms, sync_ms) = (milliseconds(waited), milliseconds(synced));
+            tracing::warn!(
+                partition,
+                commands,
+                waited_ms,
+                sync_ms,
+                untold,
+                "commands waited long for the disk"
+            );
+        }
     }
 
     /// The next batch; none when there will be no more. Before a long wait the log notes how far it is durable, so

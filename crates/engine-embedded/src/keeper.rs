@@ -1,7 +1,6 @@
 //! The keeper: the thread that makes snapshots, keeps a spare segment ready and drops old ones, so
 //! that neither the owner nor the committer waits for it.
 
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use scarce_core::state;
 use scarce_engine::engine::SnapshotDone;
 
 use crate::EmbeddedError;
+use crate::commit::milliseconds;
 use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
@@ -78,17 +78,26 @@ impl Keeper {
     fn save_consumers(&self) {
         if let Err(error) = self.consumers.save(&*self.home.storage) {
             let partition = self.home.partition;
-            let _ =
-                writeln!(std::io::stderr(), "the consumers of partition {partition} were not noted: {error}");
+            let reason = explain(&error);
+            tracing::warn!(partition, reason, "the positions of consumers were not saved");
         }
     }
 
     fn snapshot_for(&mut self, reply: Option<&SnapshotReply>) {
         self.bytes_at_snapshot = self.progress.bytes();
+        let begun = Instant::now();
         let done = self.snapshot().map_err(|error| explain(&error));
-        if let Err(reason) = &done {
-            let partition = self.home.partition;
-            let _ = writeln!(std::io::stderr(), "snapshot of partition {partition} failed: {reason}");
+        let (partition, took_ms) = (self.home.partition, milliseconds(begun.elapsed()));
+        match &done {
+            Ok(SnapshotDone { sequence, payload_bytes, segments_retired, .. }) => tracing::info!(
+                partition,
+                sequence,
+                payload_bytes,
+                segments_retired,
+                took_ms,
+                "a snapshot was made"
+            ),
+            Err(reason) => tracing::error!(partition, reason, took_ms, "a snapshot failed"),
         }
         if let Some(reply) = reply {
             let _ = reply.send(done);

@@ -90,7 +90,7 @@ impl Owner {
             name: name.to_owned(),
             what: error.to_string(),
         };
-        let committer = Committer::start(writer, format!("committer-{partition}"), waker.clone())
+        let committer = Committer::start(writer, partition, waker.clone(), settings.slow)
             .map_err(|error| failed("committer", &error))?;
         let (keeper_sender, tasks) = bounded(4);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);

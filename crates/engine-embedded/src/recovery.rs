@@ -2,11 +2,14 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use scarce_core::machine::Machine;
 use scarce_core::state;
 
+use crate::commit::milliseconds;
 use crate::deployment::Deployment;
+use crate::error::explain;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
 use crate::owner::OwnerParts;
@@ -37,6 +40,45 @@ pub fn machine_settings(settings: &state::StateSettings, deployment: &Deployment
     state::StateSettings { hash_seed: u64::from_le_bytes(seed), ..settings.clone() }
 }
 
+/// How often a long recovery logs how far it has come.
+const LOG_INTERVAL: Duration = Duration::from_secs(5);
+
+/// What the log says of a recovery.
+struct RecoveryLog {
+    partition: u32,
+    begun: Instant,
+    told_at: Instant,
+}
+
+impl RecoveryLog {
+    fn begin(partition: u32, snapshot_sequence: u64) -> Self {
+        tracing::debug!(partition, snapshot_sequence, "the recovery begins");
+        let now = Instant::now();
+        Self { partition, begun: now, told_at: now }
+    }
+
+    fn note(&mut self, at: &RecoveryProgress) {
+        if self.told_at.elapsed() >= LOG_INTERVAL {
+            self.told_at = Instant::now();
+            let RecoveryProgress { partition, bytes_done, bytes_total } = *at;
+            tracing::info!(partition, bytes_done, bytes_total, "the recovery goes on");
+        }
+    }
+
+    fn finish(&self, recovered: &journal::RecoveredJournal) {
+        let journal::RecoveredJournal { last_sequence: sequence, bytes, frames, cut, .. } = recovered;
+        let (partition, took_ms) = (self.partition, milliseconds(self.begun.elapsed()));
+        tracing::info!(partition, sequence, bytes, frames, took_ms, "the partition was recovered");
+        if let Some(cut) = cut {
+            tracing::info!(
+                partition,
+                ?cut,
+                "the end of the journal was cut off, where nothing was acknowledged"
+            );
+        }
+    }
+}
+
 pub(crate) fn recover_owner(
     home: &PartitionHome,
     deployment: &Deployment,
@@ -48,15 +90,19 @@ pub(crate) fn recover_owner(
     let begun = home.storage.list()?.iter().any(|name| name == BEGUN_MARK);
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
     let partition = home.partition;
+    let mut log = RecoveryLog::begin(partition, machine.sequence());
     let recovered = journal::recover(
         home.storage.clone(),
         home.journal_settings(),
         start,
         &mut |frame| Ok(fold(&mut machine, frame.payload)?),
         &mut |journal::JournalProgress { bytes_done, bytes_total }| {
-            progress(RecoveryProgress { partition, bytes_done, bytes_total });
+            let at = RecoveryProgress { partition, bytes_done, bytes_total };
+            log.note(&at);
+            progress(at);
         },
     )?;
+    log.finish(&recovered);
     if !begun {
         home.storage.create(BEGUN_MARK)?.sync_data()?;
         home.storage.sync_directory()?;
@@ -73,6 +119,10 @@ pub(crate) fn newest_machine_at(
     settings: &state::StateSettings,
 ) -> Result<(Machine, u64), EmbeddedError> {
     let newest = snapshot::newest_good(&*home.storage, &home.snapshot_owner())?;
+    for (_, error) in &newest.damaged {
+        let (partition, reason) = (home.partition, explain(error));
+        tracing::error!(partition, reason, "a snapshot is damaged and is passed over");
+    }
     let durable_through = newest.durable_through();
     let machine = match &newest.snapshot {
         None => Machine::new(settings.clone(), home.partition),

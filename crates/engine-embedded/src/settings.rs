@@ -1,5 +1,7 @@
 //! What may be set.
 
+use std::time::Duration;
+
 use scarce_core::state;
 use scarce_engine::clock::{Clock, ManualClock, SystemClock};
 
@@ -44,6 +46,8 @@ pub struct EmbeddedSettings {
     pub commit_bytes_max: usize,
     /// How many events may wait for the slowest consumer of the log before commands are refused.
     pub outflow_lag_max: u64,
+    /// From when on a sync of the journal is logged as slow; not at all without it.
+    pub slow: Option<Duration>,
     /// Where stamps come from.
     pub clock: ClockChoice,
 }
@@ -58,6 +62,7 @@ impl Default for EmbeddedSettings {
             inbox_batches_max: 1_024,
             commit_bytes_max: 2 << 20,
             outflow_lag_max: OUTFLOW_LAG_MAX,
+            slow: None,
             clock: ClockChoice::System { accept_leap: false },
         }
     }

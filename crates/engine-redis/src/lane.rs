@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use scarce_core::command::Command;
 use scarce_core::outcome::Durability;
@@ -11,6 +12,7 @@ use scarce_engine::clock::{Clock, ManualClock};
 use scarce_engine::consumers;
 use scarce_engine::engine::{Failure, Reply, Request};
 use scarce_engine::metrics::PartitionMetrics;
+use scarce_engine::slow::SlowLog;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
@@ -108,6 +110,7 @@ pub(super) struct Lane {
     pub(super) waits: Arc<Waits>,
     /// Whether the server has refused for want of memory.
     pub(super) is_full: bool,
+    pub(super) slow: SlowLog,
     pub(super) status: Arc<PartitionStatus>,
 }
 
@@ -262,7 +265,15 @@ impl Lane {
             () => Rights::Write,
         };
         let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
-        let (answer, node) = self.caller.call(&self.link, &self.keys, message, rights).await?;
+        let begun = Instant::now();
+        let called = self.caller.call(&self.link, &self.keys, message, rights).await;
+        let took = begun.elapsed();
+        if let Some(untold) = self.slow.note(took) {
+            let (partition, requests) = (self.partition, requests.len());
+            let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            tracing::warn!(partition, requests, took_ms, untold, "a call to Redis was slow");
+        }
+        let (answer, node) = called?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
         self.is_full &= rights != Rights::Write;

@@ -140,7 +140,7 @@ impl Nodes {
         if let Some((_, failure)) = cell.failed.as_ref().filter(|(at, _)| *at >= begun) {
             return Err(failure.clone());
         }
-        *cell = CachedConnection::default();
+        let before = std::mem::take(&mut *cell);
         let timeout = match traffic {
             // It waits for replicas and for the disk, one after the other.
             Traffic::Waits => 2 * self.response_timeout + WAIT_MARGIN,
@@ -148,11 +148,15 @@ impl Nodes {
         };
         match self.connect(endpoint, timeout).await {
             Ok(node) => {
+                log_connected(endpoint, traffic, &before);
                 let node = Arc::new(node);
                 cell.node = Some(Arc::clone(&node));
                 Ok(node)
             }
             Err(failure) => {
+                if before.failed.is_none() {
+                    tracing::warn!(server = %endpoint, ?traffic, reason = %failure, "no connection to Redis");
+                }
                 cell.failed = Some((Instant::now(), failure.clone()));
                 Err(failure)
             }
@@ -377,6 +381,13 @@ impl Nodes {
             .set_connection_timeout(Some(connect_timeout))
             .set_response_timeout(Some(response_timeout));
         client.get_multiplexed_async_connection_with_config(&config).await
+    }
+}
+
+fn log_connected(endpoint: &Endpoint, traffic: Traffic, before: &CachedConnection) {
+    match &before.failed {
+        Some(_) => tracing::info!(server = %endpoint, ?traffic, "connected to Redis again"),
+        None => tracing::debug!(server = %endpoint, ?traffic, "connected to Redis"),
     }
 }
 

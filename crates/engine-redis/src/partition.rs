@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use scarce_engine::slow::SlowLog;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Sender, channel};
 
@@ -53,6 +54,7 @@ impl Partition {
             durability: settings.durability,
             waits: Arc::clone(waits),
             is_full: false,
+            slow: SlowLog::above(settings.slow),
             status: Arc::clone(&status),
         };
         let (inbox, outlet) = channel(settings.inbox_batches_max.max(1));

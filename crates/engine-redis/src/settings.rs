@@ -51,6 +51,8 @@ pub struct RedisSettings {
     pub outflow_lag_max: u64,
     /// How long events stay in the log that no consumer waits for.
     pub log_retention: Duration,
+    /// From when on a call is logged as slow; none is without it.
+    pub slow: Option<Duration>,
     /// A clock that stands still until it is set, for tests; otherwise the server's.
     pub clock: Option<ManualClock>,
 }
@@ -71,6 +73,7 @@ impl Default for RedisSettings {
             inbox_batches_max: 1_024,
             outflow_lag_max: OUTFLOW_LAG_MAX,
             log_retention: LOG_RETENTION,
+            slow: None,
             clock: None,
         }
     }

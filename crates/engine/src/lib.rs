@@ -15,6 +15,7 @@ pub mod engine;
 pub mod inputs;
 pub mod metrics;
 pub mod random;
+pub mod slow;
 pub mod stop;
 
 pub use engine::{Engine, Failure, Log, Reply, Request, Watch};

@@ -126,13 +126,17 @@ struct Share<C> {
 impl<C: Consumer> Share<C> {
     async fn serve(mut self) {
         let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        // So that its lag is known even if its own store cannot be asked.
+        if let Ok(Some(position)) = self.claim.confirmed().await {
+            self.status.assume(position);
+        }
         while !*self.stopping.borrow() {
             let before = self.status.position();
             let Err(interruption) = self.work().await else { break };
             if self.status.position() != before {
                 backoff.reset();
             }
-            self.status.set(State::Troubled { reason: interruption.to_string() });
+            self.status.trouble(interruption.to_string());
             self.pause(backoff.next_delay()).await;
         }
         self.status.set(State::Stopped);
@@ -211,6 +215,7 @@ impl<C: Consumer> Share<C> {
                     self.consume(&batch, notes).await?;
                 }
                 None => {
+                    self.status.catch_up();
                     self.claim.note(notes, self.status.position(), true).await?;
                     self.wait_for_more().await?;
                     reading = read(cursor);

@@ -1,8 +1,10 @@
-//! The state of consumers, for metrics and for people.
+//! The state of consumers, for metrics, for people and for the log.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use scarce_core::event::Position;
+use scarce_core::types::TimeMs;
+use scarce_engine::clock::wall_ms;
 use scarce_engine::consumers::ConsumerName;
 
 /// The state of a consumer of a partition.
@@ -22,6 +24,8 @@ pub enum State {
     Troubled {
         /// What is wrong.
         reason: String,
+        /// Since when it has not made progress, in Unix milliseconds.
+        since: TimeMs,
     },
     /// It was stopped.
     Stopped,
@@ -58,11 +62,79 @@ impl Status {
         self.now().1
     }
 
-    pub(crate) fn set(&self, state: State) {
-        self.now().0 = state;
+    /// Notes the position that the engine knows, before the consumer itself could be asked.
+    pub(crate) fn assume(&self, position: Position) {
+        self.now().1 = position;
     }
 
+    pub(crate) fn set(&self, state: State) {
+        let before = std::mem::replace(&mut self.now().0, state);
+        self.log_end_of(&before);
+    }
+
+    /// Notes trouble. It began with the first failure since the last progress.
+    pub(crate) fn trouble(&self, reason: String) {
+        let mut now = self.now();
+        let (since, is_told) = match &now.0 {
+            State::Troubled { reason: former, since } => (*since, *former == reason),
+            _ => (wall_ms(), false),
+        };
+        if !is_told {
+            let (consumer, partition) = (self.name.as_str(), self.partition);
+            tracing::warn!(consumer, partition, reason, "a consumer cannot go on; it retries");
+        }
+        now.0 = State::Troubled { reason, since };
+    }
+
+    /// Notes a position. At the position where trouble began, a retry may fail as the attempt before it did.
     pub(crate) fn advance(&self, position: Position) {
-        *self.now() = (State::Running, position);
+        let mut now = self.now();
+        let is_stuck = matches!(now.0, State::Troubled { .. }) && now.1 == position;
+        now.1 = position;
+        if !is_stuck {
+            let before = std::mem::replace(&mut now.0, State::Running);
+            drop(now);
+            self.log_end_of(&before);
+        }
+    }
+
+    /// Notes that there is nothing left to consume.
+    pub(crate) fn catch_up(&self) {
+        self.set(State::Running);
+    }
+
+    fn log_end_of(&self, before: &State) {
+        if let State::Troubled { since, .. } = before {
+            let troubled_ms = wall_ms().saturating_sub(*since);
+            let (consumer, partition) = (self.name.as_str(), self.partition);
+            tracing::info!(consumer, partition, troubled_ms, "a consumer's trouble has ended");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_lasts_until_there_is_progress_and_keeps_its_beginning() {
+        let name = ConsumerName::parse("sql").expect("a name");
+        let status = Status::new(name, 0);
+        let at = |sequence| Position { epoch: 1, sequence };
+        let since = |status: &Status| match status.state() {
+            State::Troubled { since, .. } => Some(since),
+            _ => None,
+        };
+        status.advance(at(5));
+        status.trouble("the database is away".to_owned());
+        let began = since(&status).expect("trouble");
+        status.advance(at(5));
+        status.trouble("the database is away still".to_owned());
+        assert_eq!(since(&status), Some(began), "a retry from the same position is no progress");
+        status.advance(at(6));
+        assert_eq!(status.state(), State::Running);
+        status.trouble("again".to_owned());
+        status.catch_up();
+        assert_eq!(status.state(), State::Running, "nothing is left to fail at");
     }
 }

@@ -75,7 +75,7 @@ fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
         };
         let (late, modest) = (begin("late", Start::Beginning, &all), begin("modest", Start::Oldest, &rest));
         let is_told = || match late.statuses()[0].state() {
-            State::Troubled { reason } => reason.contains("was trimmed before this consumer was known"),
+            State::Troubled { reason, .. } => reason.contains("was trimmed before this consumer was known"),
             _ => false,
         };
         wait_until("it was not told", is_told);

@@ -45,6 +45,7 @@ fn engine_settings(settings: &Settings, options: &Options, state: state::StateSe
             Some(clock) => ClockChoice::Manual(clock.clone()),
             None => ClockChoice::System { accept_leap: options.accept_clock },
         },
+        slow: settings.slow(),
         outflow_lag_max: settings.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
         ..usual
     }

@@ -16,6 +16,7 @@ mod error;
 mod inside;
 mod ports;
 mod redis;
+mod watch;
 
 pub use error::ServeError;
 pub use inside::Inside;
@@ -33,6 +34,7 @@ use crate::gateway::http::Http;
 use crate::pipeline::Pipeline;
 use crate::settings::{EngineChoice, Settings};
 use ports::Ports;
+use watch::ReadyWatch;
 
 /// Options of a start besides the settings.
 #[derive(Clone, Default)]
@@ -61,6 +63,7 @@ pub struct Server {
     started: Started,
     pipeline: Arc<Pipeline>,
     http: Option<Http>,
+    watch: ReadyWatch,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
 }
@@ -87,7 +90,8 @@ impl Server {
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
         let http = ports.serve_http(&started.engine, &pipeline)?;
-        Ok(Self { started, pipeline, http, resp_address, http_address })
+        let watch = ReadyWatch::start(started.engine.clone())?;
+        Ok(Self { started, pipeline, http, watch, resp_address, http_address })
     }
 
     /// The address of the RESP port.
@@ -126,6 +130,7 @@ impl Server {
     /// When the engine or its port failed.
     pub fn join(self) -> Result<(), ServeError> {
         let ended = (self.started.join)();
+        self.watch.end();
         if let Some(http) = self.http {
             http.shut_down();
         }
@@ -144,6 +149,7 @@ impl Stopper {
     /// The pipeline ends before the engine, so that it can record its positions.
     pub fn stop(&self) {
         self.pipeline.stop();
+        tracing::info!("consumers have stopped");
         self.stop.request();
     }
 }

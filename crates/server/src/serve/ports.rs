@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
@@ -20,6 +20,7 @@ pub(super) struct Ports {
     http: Option<TcpListener>,
     access: Access,
     started_at: Instant,
+    slow: Option<Duration>,
 }
 
 impl Ports {
@@ -34,7 +35,7 @@ impl Ports {
             password: settings.password.as_ref().map(Password::reveal).map(str::to_owned),
             origins: settings.http_origins.0.clone(),
         };
-        Ok(Self { resp, http, access, started_at: Instant::now() })
+        Ok(Self { resp, http, access, started_at: Instant::now(), slow: settings.slow() })
     }
 
     /// A local RESP port on a free port number, and nothing else.
@@ -44,6 +45,7 @@ impl Ports {
             http: None,
             access: Access { password: Some(password), origins: Vec::new() },
             started_at: Instant::now(),
+            slow: None,
         })
     }
 
@@ -77,7 +79,7 @@ impl Ports {
         pipeline: &Pipeline,
     ) -> Result<Option<Http>, ServeError> {
         let Some(listener) = self.http else { return Ok(None) };
-        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone());
+        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow);
         let http = Http::start(listener, engine.clone(), self.access, metrics, pipeline.flows().clone())?;
         Ok(Some(http))
     }

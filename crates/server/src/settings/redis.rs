@@ -30,6 +30,7 @@ impl Settings {
             replicas: self.redis_replicas,
             response_timeout: Duration::from_millis(self.redis_timeout_ms.into()),
             log_retention: Duration::from_millis(self.redis_log_retention_ms),
+            slow: self.slow(),
             outflow_lag_max: self.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
             ..usual
         })

@@ -67,7 +67,7 @@ fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerSt
 /// The state's name, and the error. Of consumers in other processes, only their existence is known.
 fn shown(state: Option<&ConsumerState>, has_holder: bool) -> (&'static str, Option<&str>) {
     match state {
-        Some(ConsumerState::Troubled { reason }) => ("troubled", Some(reason)),
+        Some(ConsumerState::Troubled { reason, .. }) => ("troubled", Some(reason)),
         Some(ConsumerState::Running) => ("running", None),
         Some(ConsumerState::Starting) => ("starting", None),
         Some(ConsumerState::Elsewhere { .. }) => ("elsewhere", None),

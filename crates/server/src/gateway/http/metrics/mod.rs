@@ -3,7 +3,7 @@
 
 mod pipeline;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -20,6 +20,7 @@ use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
+use scarce_engine::slow::SlowLog;
 
 use super::{Context, reply};
 use crate::pipeline::Flows;
@@ -36,12 +37,14 @@ struct OfCommand {
 pub struct Metrics {
     registry: Arc<Registry>,
     http_durations: Family<OfCommand, Histogram>,
+    slow: Option<Duration>,
+    slow_log: Arc<Mutex<SlowLog>>,
 }
 
 impl Metrics {
     /// Registers the metrics of an engine.
     #[must_use]
-    pub fn new(engine: Arc<dyn Engine>, flows: Flows) -> Self {
+    pub fn new(engine: Arc<dyn Engine>, flows: Flows, slow: Option<Duration>) -> Self {
         let mut registry = Registry::default();
         let http_durations =
             Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
@@ -52,12 +55,28 @@ impl Metrics {
             http_durations.clone(),
         );
         registry.register_collector(Box::new(OfEngine { engine, flows }));
-        Self { registry: Arc::new(registry), http_durations }
+        Self {
+            registry: Arc::new(registry),
+            http_durations,
+            slow,
+            slow_log: Arc::new(Mutex::new(SlowLog::above(slow))),
+        }
     }
 
     /// Records how long a command over HTTP took.
     pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration) {
         self.http_durations.get_or_create(&OfCommand { command, status }).observe(took.as_secs_f64());
+        if self.slow.is_some_and(|limit| took > limit) {
+            self.log_slow(command, status, took);
+        }
+    }
+
+    fn log_slow(&self, command: &'static str, status: u16, took: Duration) {
+        let untold = self.slow_log.lock().unwrap_or_else(PoisonError::into_inner).note(took);
+        if let Some(untold) = untold {
+            let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            tracing::warn!(command, status, took_ms, untold, "a command over HTTP was slow");
+        }
     }
 
     fn text(&self) -> Result<String, std::fmt::Error> {
