@@ -66,11 +66,17 @@ impl Server {
     /// Starts on an empty data directory, and captures stderr.
     pub fn overheard(options: &[&str]) -> Self {
         let data = TempDir::new().expect("a temporary folder");
+        let mut server = Self::overheard_at(data.path(), options);
+        server.data = Some(data);
+        server
+    }
+
+    /// Starts on a data directory, and captures stderr.
+    pub fn overheard_at(data: &Path, options: &[&str]) -> Self {
         let stderr = NamedTempFile::new().expect("a temporary file");
-        let mut command = serve(data.path(), options);
+        let mut command = serve(data, options);
         command.stderr(stderr.reopen().expect("the file"));
         let mut server = Self::spawn(command);
-        server.data = Some(data);
         server.stderr = Some(stderr);
         server
     }
@@ -147,9 +153,26 @@ impl Server {
 
     /// Sends SIGTERM, and waits for a clean end.
     pub fn stop(mut self) {
-        let pid = self.child.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");
-        assert!(asked.success());
+        self.signal("TERM");
+        self.wait_for_end();
+    }
+
+    /// Stops it like [`Self::stop`], and gives everything that it logged.
+    pub fn stop_overheard(mut self) -> String {
+        self.signal("TERM");
+        self.wait_for_end();
+        self.overhead()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, name: &str) {
+        let (signal, pid) = (format!("-{name}"), self.child.id().to_string());
+        let sent = Command::new("kill").args([&signal, &pid]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Waits for a clean end.
+    pub fn wait_for_end(&mut self) {
         let status = self.child.wait().expect("the server has ended");
         assert!(status.success(), "{status}");
     }
