@@ -6,6 +6,7 @@ use crate::fold::FoldError;
 use crate::journal::JournalError;
 use crate::lock::LockError;
 use crate::log::LogError;
+use crate::receipts::ReceiptsError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
@@ -28,6 +29,9 @@ pub enum EmbeddedError {
     /// A snapshot is unusable.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    /// Receipts that left the log are unusable.
+    #[error(transparent)]
+    Receipts(#[from] ReceiptsError),
     /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -33,6 +33,7 @@ mod open;
 mod owner;
 mod partition;
 mod progress;
+mod receipts;
 mod recovery;
 mod restore;
 mod run;
@@ -51,6 +52,7 @@ pub use look::{
 pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files};
 pub use owner::{Owner, PendingAnswer};
 pub use partition::partition_directory;
+pub use receipts::ReceiptsError;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};

@@ -23,6 +23,7 @@ use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::partition::PartitionHome;
+use crate::receipts::MovedReceipts;
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 
@@ -59,6 +60,7 @@ pub struct Owner {
     committer: Committer,
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
     reader: Box<dyn LogReader>,
+    receipts: Arc<MovedReceipts>,
     open: Vec<u8>,
     open_from: u64,
     /// When the first command of the open batch was decided, and how many there are.
@@ -93,6 +95,7 @@ impl Owner {
         let committer = Committer::start(writer, partition, waker.clone(), settings.slow)
             .map_err(|error| failed("committer", &error))?;
         let (keeper_sender, tasks) = bounded(4);
+        let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
         let keeper = Keeper {
             home,
@@ -128,6 +131,7 @@ impl Owner {
             committer,
             keeper: Some((keeper_sender, keeper)),
             reader: log.reader(),
+            receipts,
             open: Vec::new(),
             open_from: machine.sequence() + 1,
             open_begun: None,
@@ -313,19 +317,34 @@ impl Owner {
         }
     }
 
-    /// A receipt too large to be kept at hand: from the batches under way, or from the journal.
+    /// A receipt too large to be kept in memory: from the batches under way, the receipts that left the log, or the log.
     fn read_back(&mut self, replay: Replay) -> Result<Receipt, Failure> {
         let sequence = replay.sequence_last;
         let entry = find_entry(&self.open, sequence).or_else(|| find_entry(&self.in_flight, sequence));
         let entry = match entry {
             Some(entry) => Some(entry),
-            None => self.read_log(sequence)?,
+            None => self.read_moved_or_log(sequence)?,
         };
         entry.map(|entry| self.machine.replayed(replay, &entry)).ok_or_else(|| Failure::Unavailable {
             reason: format!(
-                "the receipt at sequence {sequence} is no longer in the journal; look in the history"
+                "the receipt at sequence {sequence} is neither in the journal nor among the receipts moved out of it; look in the history"
             ),
         })
+    }
+
+    fn read_moved_or_log(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
+        if let Some(moved) = self.read_moved(sequence)? {
+            return Ok(Some(moved));
+        }
+        match self.read_log(sequence) {
+            Ok(Some(entry)) => Ok(Some(entry)),
+            // It may have moved and left the log since the first look.
+            missed => self.read_moved(sequence)?.map_or(missed, |moved| Ok(Some(moved))),
+        }
+    }
+
+    fn read_moved(&self, sequence: u64) -> Result<Option<Entry>, Failure> {
+        self.receipts.find(sequence).map_err(|error| Failure::Unavailable { reason: explain(&error) })
     }
 
     fn read_log(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {

@@ -13,6 +13,7 @@ use crate::fold::{FoldError, fold};
 use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
 use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
+use crate::receipts;
 use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
@@ -135,6 +136,7 @@ pub fn restore_partition(
     {
         copy_file(&*from.storage, &*to.storage, name, info)?;
     }
+    receipts::copy_through(&from, &to, plan.machine.sequence())?;
     to.storage.create(BEGUN_MARK)?.sync_data()?;
     to.storage.sync_directory()?;
     let epoch = plan.epoch.max(snapshots.epoch) + EPOCH_MARGIN;
