@@ -93,11 +93,18 @@ impl Operations {
         self.records.is_empty()
     }
 
-    /// The earliest sequence whose entry may still have to be read back for a receipt.
+    /// The earliest sequence whose entry's receipt may still be asked for and is not kept here.
     #[must_use]
     pub fn sequence_first(&self) -> Option<u64> {
         let in_log = |record: &&Record| record.length == IN_LOG;
         self.records.iter().find(in_log).map(|record| record.sequence_last)
+    }
+
+    /// The sequences from `first` on whose entries hold a receipt that is too large to be kept here, in
+    /// ascending order.
+    pub fn sequences_in_log(&self, first: u64) -> impl Iterator<Item = u64> + '_ {
+        let in_log = self.records.iter().filter(|record| record.length == IN_LOG);
+        in_log.map(|record| record.sequence_last).filter(move |sequence| *sequence >= first)
     }
 
     /// The stamp up to which ids may have been forgotten.

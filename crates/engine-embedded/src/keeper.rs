@@ -16,6 +16,7 @@ use crate::fold::fold;
 use crate::log::PartitionLog;
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
+use crate::receipts::MovedReceipts;
 use crate::recovery::{load_machine, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 
@@ -35,6 +36,7 @@ pub(crate) struct Keeper {
     pub(crate) consumers: Arc<Registry>,
     pub(crate) settings: state::StateSettings,
     pub(crate) log: Arc<dyn PartitionLog>,
+    pub(crate) receipts: Arc<MovedReceipts>,
     pub(crate) progress: Arc<CommitProgress>,
     pub(crate) tasks: Receiver<KeeperTask>,
     pub(crate) snapshot_bytes: u64,
@@ -130,14 +132,17 @@ impl Keeper {
             digest: machine.state().digest(None),
             payload_bytes: bytes.len() as u64,
         };
-        let kept_from = machine.state().operations.sequence_first();
+        let operations = &machine.state().operations;
+        let in_log: Vec<u64> = operations.sequences_in_log(self.log.first_sequence()).collect();
+        let remembered_from = operations.sequence_first().unwrap_or(u64::MAX);
         drop(machine);
         if info.sequence > before || before == 0 {
             snapshot::write(&*self.home.storage, &info, &mut |out| out.write_all(&bytes))?;
         }
         drop(bytes);
         self.check_newest(&info)?;
-        let segments_retired = self.retire(kept_from)?;
+        let segments_retired = self.retire(&in_log)?;
+        self.receipts.forget_before(remembered_from)?;
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
     }
@@ -150,14 +155,16 @@ impl Keeper {
         Ok(())
     }
 
-    /// Drops segments that no kept snapshot needs for recovery, no remembered operation for its receipt, and
-    /// no consumer for its events.
-    fn retire(&self, kept_from: Option<u64>) -> Result<u64, EmbeddedError> {
+    /// Drops segments that no kept snapshot needs for recovery and no consumer for its events. The receipts in them
+    /// that are still remembered, `in_log`, move to a file of their own first.
+    fn retire(&self, in_log: &[u64]) -> Result<u64, EmbeddedError> {
         let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
         self.save_consumers();
-        let unneeded = self.consumers.saved_floor().min(oldest);
-        let before = kept_from.map_or(unneeded + 1, |kept| kept.min(unneeded + 1));
+        let before = self.consumers.saved_floor().min(oldest) + 1;
+        let first_left = self.log.first_after_trim(before);
+        let moving = in_log.partition_point(|sequence| *sequence < first_left);
+        self.receipts.take(&*self.log, &in_log[..moving])?;
         Ok(self.log.trim(before)?)
     }
 }

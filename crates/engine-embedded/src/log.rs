@@ -99,6 +99,9 @@ pub trait PartitionLog: Send + Sync {
     /// [`LogError::Full`] when there is none; other failures show in [`LogWriter::append`] where they matter.
     fn reserve_room(&self) -> Result<(), LogError>;
 
+    /// The first sequence that [`PartitionLog::trim`] would leave, were it called with this one.
+    fn first_after_trim(&self, before_sequence: u64) -> u64;
+
     /// Drops what lies entirely before `before_sequence`, or less, and answers how many pieces (for the journal,
     /// segments) were dropped. Called only once a verified snapshot covers them and no consumer needs them.
     ///

@@ -102,6 +102,7 @@ impl Owner {
             consumers: consumers.clone(),
             settings: state_settings,
             log: log.clone(),
+            receipts: receipts.clone(),
             progress: committer.progress.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,

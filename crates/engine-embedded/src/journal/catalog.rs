@@ -85,6 +85,12 @@ impl Catalog {
         (next.header.first_sequence <= sequence).then(|| self.entries.remove(0).header)
     }
 
+    /// The first sequence once [`Catalog::retire_first`] has dropped all that it would.
+    pub(crate) fn first_after_retire(&self, sequence: u64) -> u64 {
+        let firsts = self.entries.iter().map(|entry| entry.header.first_sequence);
+        firsts.take_while(|first| *first <= sequence).last().unwrap_or_else(|| self.first_available())
+    }
+
     fn position(&self, segment: u32) -> Option<usize> {
         let first = self.entries.first()?.header.segment;
         let at = usize::try_from(segment.checked_sub(first)?).ok()?;

@@ -93,6 +93,11 @@ impl Journal {
         self.shared.spare().prepare(&*self.shared.storage, &self.shared.settings)
     }
 
+    /// The oldest sequence that [`Journal::retire`] would leave.
+    pub fn first_after_retire(&self, before_sequence: u64) -> u64 {
+        self.shared.catalog().first_after_retire(before_sequence)
+    }
+
     /// Drops all segments whose sequences are all below `before_sequence`; the newest always stays. One of
     /// them becomes the spare if there is none. Call it only once a verified snapshot covers them.
     pub fn retire(&self, before_sequence: u64) -> Result<Retired, JournalError> {

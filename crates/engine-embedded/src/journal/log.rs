@@ -56,6 +56,10 @@ impl PartitionLog for Journal {
         Ok(())
     }
 
+    fn first_after_trim(&self, before_sequence: u64) -> u64 {
+        self.first_after_retire(before_sequence)
+    }
+
     fn trim(&self, before_sequence: u64) -> Result<u64, LogError> {
         Ok(self.retire(before_sequence)?.segments)
     }

@@ -5,20 +5,32 @@
 //! kept by snapshots and consumers, and not for a day because of one refusal.
 
 mod file;
+mod writer;
 
+use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use scarce_core::codec::{Input, Malformed};
 use scarce_core::event::Entry;
 
+use crate::EmbeddedError;
+use crate::fold::FoldError;
+use crate::log::PartitionLog;
 use crate::partition::PartitionHome;
-use crate::storage::Storage;
+use crate::snapshot::SnapshotOwner;
+use crate::storage::{Storage, StorageError};
 
 use file::ReceiptFile;
 pub use file::ReceiptsError;
+use writer::ReceiptFileWriter;
+
+/// How much of the log is read at a time.
+const READ_BYTES: u64 = 4 << 20;
 
 /// The receipts of one partition that have left its log.
 pub(crate) struct MovedReceipts {
     storage: Arc<dyn Storage>,
+    owner: SnapshotOwner,
     /// In the order of their sequences.
     files: Mutex<Vec<ReceiptFile>>,
 }
@@ -39,7 +51,7 @@ impl MovedReceipts {
             }
         }
         files.sort_by_key(ReceiptFile::first);
-        Ok(Self { storage, files: Mutex::new(files) })
+        Ok(Self { storage, owner, files: Mutex::new(files) })
     }
 
     fn files(&self) -> MutexGuard<'_, Vec<ReceiptFile>> {
@@ -56,6 +68,45 @@ impl MovedReceipts {
             Some(file) => file.find(&*self.storage, sequence_last),
             None => Ok(None),
         }
+    }
+
+    /// Copies the receipts of entries that end at these sequences, in ascending order, out of the log. Afterwards they
+    /// are durable here, and the log may be trimmed.
+    ///
+    /// # Errors
+    /// When the log cannot be read or the file not be written.
+    pub(crate) fn take(&self, log: &dyn PartitionLog, sequences: &[u64]) -> Result<(), EmbeddedError> {
+        let known = self.files().last().map_or(0, ReceiptFile::last);
+        let after = sequences.partition_point(|sequence| *sequence <= known);
+        let (Some(first), Some(last)) = (sequences.get(after), sequences.last()) else { return Ok(()) };
+        let mut writer = ReceiptFileWriter::create(&*self.storage, &self.owner, *first)?;
+        let mut wanted = sequences[after..].iter().copied().peekable();
+        let mut reader = log.reader();
+        while let Some(sequence) = wanted.peek().copied() {
+            for batch in reader.read_from(sequence, *last, READ_BYTES)? {
+                copy_wanted(&batch, &mut wanted, &mut writer)?;
+            }
+            if wanted.peek() == Some(&sequence) {
+                return Err(FoldError::Gap { sequence, found: sequence + 1 }.into());
+            }
+        }
+        let file = writer.finish(&*self.storage)?;
+        self.files().push(file);
+        Ok(())
+    }
+
+    /// Removes the files whose operations have all been forgotten: those before the first sequence that may still be
+    /// asked for.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(crate) fn forget_before(&self, sequence: u64) -> Result<(), StorageError> {
+        let mut files = self.files();
+        while files.first().is_some_and(|file| file.last() < sequence) {
+            self.storage.remove(&files.remove(0).name)?;
+            self.storage.sync_directory()?;
+        }
+        Ok(())
     }
 }
 
@@ -75,4 +126,40 @@ pub(crate) fn copy_through(
         }
     }
     Ok(())
+}
+
+/// Writes the receipts that are wanted and in this batch, and takes them off the list.
+fn copy_wanted(
+    batch: &[u8],
+    wanted: &mut Peekable<impl Iterator<Item = u64>>,
+    writer: &mut ReceiptFileWriter,
+) -> Result<(), EmbeddedError> {
+    let mut rest = batch;
+    while let Some(sequence) = wanted.peek().copied() {
+        let found = entry_ending_at(&mut rest, sequence);
+        match found.map_err(|source| FoldError::Malformed { sequence, source })? {
+            None => return Ok(()),
+            Some(entry) => writer.add(&entry)?,
+        }
+        wanted.next();
+    }
+    Ok(())
+}
+
+/// Moves `rest` to the entry that ends at a sequence; those before it are skipped without being decoded.
+fn entry_ending_at(rest: &mut &[u8], sequence: u64) -> Result<Option<Entry>, Malformed> {
+    while !rest.is_empty() {
+        let mut input = Input::new(rest);
+        Entry::skip(&mut input)?;
+        let next = &rest[rest.len() - input.len()..];
+        let next_first = if next.is_empty() { None } else { Some(Entry::skip(&mut Input::new(next))?) };
+        if next_first.is_none_or(|first| first > sequence) {
+            let entry = Entry::read(&mut Input::new(rest))?;
+            if entry.sequence_last() == sequence {
+                return Ok(Some(entry));
+            }
+        }
+        *rest = next;
+    }
+    Ok(None)
 }
