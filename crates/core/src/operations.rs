@@ -21,6 +21,7 @@ struct Record {
     at: TimeMs,
     sequence_last: u64,
     events: u32,
+    /// The place of its epoch among those that the store knows.
     epoch: u32,
     length: u8,
     outcome: [u8; INLINE_BYTES_MAX],
@@ -65,6 +66,8 @@ pub struct Operations {
     scratch: Vec<u8>,
     /// The stamp of the youngest record that was forgotten for lack of space.
     forgotten_at: TimeMs,
+    /// The epochs of records, each once; there are as many as there were starts.
+    epochs: Vec<u64>,
 }
 
 impl Operations {
@@ -78,6 +81,7 @@ impl Operations {
             seed,
             scratch: Vec::new(),
             forgotten_at: 0,
+            epochs: Vec::new(),
         }
     }
 
@@ -125,7 +129,7 @@ impl Operations {
         let key = self.key(namespace, id);
         let position = self.index.find(key[0], |position| self.is_at(position, key))?;
         let record = self.record(position).filter(|record| record.at + settings.window_ms > now)?;
-        Some(record.known())
+        Some(record.known(self.epoch_of(record)))
     }
 
     /// Whether a new id would evict one that must not be forgotten yet.
@@ -148,8 +152,24 @@ impl Operations {
         let key = self.key(&operation.namespace, &operation.id);
         self.scratch.clear();
         outcome.put(&mut self.scratch);
-        self.insert(Record::new(key, operation.fingerprint, &self.scratch, head, (sequence_last, events)));
+        let epoch = self.place_of(head.epoch);
+        let made = (sequence_last, events);
+        self.insert(Record::new(key, operation.fingerprint, &self.scratch, (head.at, epoch), made));
         self.forget(settings, head.at);
+    }
+
+    /// The place of an epoch, which is mostly the last one.
+    fn place_of(&mut self, epoch: u64) -> u32 {
+        let known = self.epochs.iter().rposition(|its| *its == epoch);
+        let place = known.unwrap_or_else(|| {
+            self.epochs.push(epoch);
+            self.epochs.len() - 1
+        });
+        u32::try_from(place).unwrap_or(u32::MAX)
+    }
+
+    fn epoch_of(&self, record: &Record) -> u64 {
+        self.epochs.get(record.epoch as usize).copied().unwrap_or(0)
     }
 
     fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
@@ -222,7 +242,7 @@ impl Operations {
             record.at.put(out);
             record.sequence_last.put(out);
             record.events.put(out);
-            record.epoch.put(out);
+            self.epoch_of(record).put(out);
             out.push(record.length);
             out.extend_from_slice(&record.outcome[..record.kept()]);
         }
@@ -241,7 +261,7 @@ impl Operations {
                 at: Wire::get(input)?,
                 sequence_last: Wire::get(input)?,
                 events: Wire::get(input)?,
-                epoch: Wire::get(input)?,
+                epoch: self.place_of(Wire::get(input)?),
                 length: input.byte()?,
                 outcome: [0; INLINE_BYTES_MAX],
             };
@@ -261,16 +281,16 @@ impl Record {
         key: [u64; 2],
         fingerprint: u64,
         bytes: &[u8],
-        head: &EntryHead,
+        (at, epoch): (TimeMs, u32),
         (sequence_last, events): (u64, u32),
     ) -> Self {
         let mut record = Self {
             key,
             fingerprint,
-            at: head.at,
+            at,
             sequence_last,
             events,
-            epoch: u32::try_from(head.epoch).unwrap_or(u32::MAX),
+            epoch,
             length: IN_LOG,
             outcome: [0; INLINE_BYTES_MAX],
         };
@@ -285,7 +305,7 @@ impl Record {
         if usize::from(self.length) <= INLINE_BYTES_MAX { usize::from(self.length) } else { 0 }
     }
 
-    fn known(&self) -> Known {
+    fn known(&self, epoch: u64) -> Known {
         let outcome = match usize::from(self.length) {
             kept if kept <= INLINE_BYTES_MAX => Outcome::get(&mut Input::new(&self.outcome[..kept])).ok(),
             _ => None,
@@ -301,7 +321,7 @@ impl Record {
             sequence_first: (self.sequence_last + 1).saturating_sub(u64::from(self.events)),
             sequence_last: self.sequence_last,
             at: self.at,
-            epoch: u64::from(self.epoch),
+            epoch,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::receipts::ReceiptsError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
+use scarce_engine::Failure;
 
 /// Why the engine does not start, or stops.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,12 @@ pub enum EmbeddedError {
     /// A copy cannot be restored as asked.
     #[error(transparent)]
     Restore(#[from] RestoreError),
+    /// Where consumers stand in the log could not be compared with it.
+    #[error("the positions of consumers could not be compared with the log")]
+    Positions(#[source] Failure),
+    /// There is no randomness to tell a new epoch from others.
+    #[error("the system gave no random bytes, which tell this start's history from others")]
+    Random(#[source] std::io::Error),
     /// A port failed.
     #[error("a port of partition {partition} failed")]
     Port {

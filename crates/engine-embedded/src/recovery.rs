@@ -4,8 +4,10 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use scarce_core::event::epoch;
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_engine::random;
 
 use crate::commit::milliseconds;
 use crate::deployment::Deployment;
@@ -107,10 +109,16 @@ pub(crate) fn recover_owner(
         home.storage.create(BEGUN_MARK)?.sync_data()?;
         home.storage.sync_directory()?;
     }
-    machine.set_epoch(machine.epoch().max(recovered.last_epoch) + 1);
+    let salt = settings.epoch_salt.map_or_else(random_salt, Ok)?;
+    machine.set_epoch(epoch::next(machine.epoch().max(recovered.last_epoch), salt));
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
     Owner::start(OwnerParts { machine, writer, log, home: home.clone(), state_settings, settings })
+}
+
+/// The random bits of an epoch, which tell it from that of another start of the same files.
+pub(crate) fn random_salt() -> Result<u32, EmbeddedError> {
+    random::bytes().map(u32::from_le_bytes).map_err(EmbeddedError::Random)
 }
 
 /// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.

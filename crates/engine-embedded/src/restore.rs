@@ -3,7 +3,7 @@
 use std::io;
 
 use scarce_core::codec::Input;
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, epoch};
 use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_core::types::TimeMs;
@@ -14,7 +14,7 @@ use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
 use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
 use crate::receipts;
-use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at};
+use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at, random_salt};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
 
@@ -99,9 +99,8 @@ pub enum RestoreError {
     },
 }
 
-/// How far the epoch is raised. Consumers know the source's events by epoch and sequence, and its server
-/// may have been started again since the copy was taken, each time one epoch up: what is logged after the restore must
-/// carry an epoch that none of those had.
+/// How many leaderships the epoch is raised by. The source's server may have been started again since the copy was
+/// taken: what is logged after the restore comes in the order of epochs after all of that.
 const EPOCH_MARGIN: u64 = 1_000;
 
 /// Restores a partition from `source` into the empty directory `target`, and verifies it by recovering it. `source` is
@@ -139,7 +138,7 @@ pub fn restore_partition(
     receipts::copy_through(&from, &to, plan.machine.sequence())?;
     to.storage.create(BEGUN_MARK)?.sync_data()?;
     to.storage.sync_directory()?;
-    let epoch = plan.epoch.max(snapshots.epoch) + EPOCH_MARGIN;
+    let epoch = epoch::advanced(plan.epoch.max(snapshots.epoch), EPOCH_MARGIN, random_salt()?);
     settle(&to, &settings, &plan, epoch)?;
     Ok(Restored {
         sequence: plan.machine.sequence(),

@@ -50,6 +50,8 @@ pub struct EmbeddedSettings {
     pub slow: Option<Duration>,
     /// Where stamps come from.
     pub clock: ClockChoice,
+    /// The random bits of the epochs that starts begin, for tests that must repeat; otherwise the system's.
+    pub epoch_salt: Option<u32>,
 }
 
 impl Default for EmbeddedSettings {
@@ -64,6 +66,7 @@ impl Default for EmbeddedSettings {
             outflow_lag_max: OUTFLOW_LAG_MAX,
             slow: None,
             clock: ClockChoice::System { accept_leap: false },
+            epoch_salt: None,
         }
     }
 }

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod entry;
+pub mod epoch;
 pub mod from_shown;
 mod position;
 mod redacted;

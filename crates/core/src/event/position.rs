@@ -6,7 +6,7 @@
 /// sequences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// The epoch of the event; 0 if it does not matter.
+    /// The [epoch](super::epoch) of the event; 0 if it does not matter.
     pub epoch: u64,
     /// Its sequence; 0 for the beginning.
     pub sequence: u64,

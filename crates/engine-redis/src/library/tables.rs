@@ -6,7 +6,7 @@ use std::fmt::Write;
 use scarce_core::command::table::PacketCreate;
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::deadlines::RecordKind;
-use scarce_core::event::{EVENTS, EventSpec};
+use scarce_core::event::{EVENTS, EventSpec, epoch};
 use scarce_core::machine::step::OperationProgress;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
@@ -19,7 +19,7 @@ use crate::keys::NAMES;
 use crate::records::{FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 18] = [
+const NUMBERS: [(&str, u64); 20] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("HEAD_VALUES", HEAD_VALUES as u64),
     ("INTEGER_MAX", INTEGER_MAX),
@@ -30,6 +30,8 @@ const NUMBERS: [(&str, u64); 18] = [
     ("FILLS_MAX", markets::sweep::FILLS_MAX as u64),
     ("LIMITS_MAX", command::shapes::LIMITS_MAX as u64),
     ("TRADES_KEPT", markets::tape::TRADES_KEPT as u64),
+    ("EPOCH_COUNT_UNIT", epoch::COUNT_UNIT),
+    ("EPOCH_COUNTS", epoch::COUNTS),
     ("MINUTE_MS", windows::MINUTE_MS.unsigned_abs()),
     ("HOUR_MS", windows::HOUR_MS.unsigned_abs()),
     ("DAY_MS", windows::DAY_MS.unsigned_abs()),

@@ -26,11 +26,22 @@ local function load_meta()
   call.meta = meta
 end
 
+-- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
+-- place, such as one that goes on from an old dump. They come from the run of the server and the time.
+local function next_epoch(primary)
+  local time = redis.call("TIME")
+  local digits = redis.sha1hex(primary .. " " .. time[1] .. " " .. time[2] .. " " .. call.meta.sequence)
+  local salt = tonumber(string.sub(digits, 1, 8), 16)
+  local count = math.floor(call.meta.epoch / constants.EPOCH_COUNT_UNIT) + 1
+  if count >= constants.EPOCH_COUNTS then return call.meta.epoch + 1 end
+  return count * constants.EPOCH_COUNT_UNIT + salt
+end
+
 -- Another run of a server may lack what the one before it had answered: it was restarted, or a replica was
 -- promoted. Sequences that are given once more are told apart by the epoch.
 local function note_primary(primary)
   if call.is_reading or not primary or primary == call.meta.primary then return end
-  if call.meta.primary then call.meta.epoch = call.meta.epoch + 1 end
+  call.meta.epoch = next_epoch(primary)
   call.meta.primary = primary
 end
 
