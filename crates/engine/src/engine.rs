@@ -13,6 +13,7 @@ use scarce_core::{facts, placement, state};
 use crate::consumers::{ConsumerName, Consumption, Lease};
 use crate::inputs::InputPosition;
 use crate::metrics::PartitionMetrics;
+use crate::standing::{self, Standing};
 
 /// One request to a partition.
 #[derive(Clone, Debug)]
@@ -168,6 +169,14 @@ pub trait Log: Send + Sync {
     /// # Errors
     /// When there is no such partition, or it cannot be noted.
     fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure>;
+
+    /// What the log says of a position.
+    ///
+    /// # Errors
+    /// When there is no such partition, or the log cannot be read.
+    fn standing(&self, partition: u32, position: Position) -> Result<Standing, Failure> {
+        standing::read(self, partition, position)
+    }
 }
 
 /// An engine: whatever sequences, logs and applies commands.

@@ -16,6 +16,8 @@ pub mod inputs;
 pub mod metrics;
 pub mod random;
 pub mod slow;
+pub mod standing;
 pub mod stop;
 
 pub use engine::{Engine, Failure, Log, Reply, Request, Watch};
+pub use standing::Standing;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use scarce_core::event::{Entry, Position};
-use scarce_engine::{Failure, Log};
+use scarce_core::event::Position;
+use scarce_engine::{Failure, Log, Standing};
 use tokio::task::JoinHandle;
 
 use crate::Batch;
@@ -26,10 +26,9 @@ pub enum CursorError {
         /// The first sequence that is still there.
         begins_at: u64,
     },
-    /// The log lost its end, and other events took its sequences: what was read is no longer true.
+    /// The log has another history: what was read is no longer true.
     #[error(
-        "the log of partition {partition} has another history at sequence {}: epoch {}, and what was read there was of epoch {}; a failover lost events that had been read",
-        after.sequence, found.epoch, after.epoch
+        "the log of partition {partition} does not have {after}, which was read; it has {found} there: an older copy of the data was put back, or a failover lost events"
     )]
     OtherHistory {
         /// The partition of the log.
@@ -49,6 +48,8 @@ pub struct Cursor {
     after: Position,
     /// The epoch for which the log is known to continue from `after` without a break.
     epoch_checked: Option<u64>,
+    /// A position that is known to be of this log although its event may be trimmed.
+    vouched: Option<Position>,
 }
 
 impl Cursor {
@@ -56,7 +57,13 @@ impl Cursor {
     /// checked.
     #[must_use]
     pub fn new(log: Arc<dyn Log>, partition: u32, after: Position) -> Self {
-        Self { log, partition, after, epoch_checked: None }
+        Self { log, partition, after, epoch_checked: None, vouched: None }
+    }
+
+    /// The same, after a position that the engine knows to be of this log: it may have been trimmed.
+    #[must_use]
+    pub fn vouched(log: Arc<dyn Log>, partition: u32, after: Position) -> Self {
+        Self { vouched: Some(after), ..Self::new(log, partition, after) }
     }
 
     /// The position of the last event that was read.
@@ -93,27 +100,14 @@ impl Cursor {
     /// Checks that the log still has what the cursor has read.
     ///
     /// # Errors
-    /// When the log has another history, or cannot be read.
+    /// When the log has another history, does not reach back far enough to tell, or cannot be read.
     pub fn check(&mut self) -> Result<(), CursorError> {
-        let Position { epoch, sequence } = self.after;
-        if sequence == 0 || epoch == 0 {
-            return Ok(());
-        }
-        let through = self.log.durable_through(self.partition)?;
-        let found = if through < sequence {
-            Some(Position { epoch: 0, sequence: through })
-        } else if self.log.first_sequence(self.partition)? > sequence {
-            // It was trimmed, so the consumer had confirmed it.
-            None
-        } else {
-            let entries = self.log.entries(self.partition, sequence, 1)?;
-            entries.first().map(Entry::end).filter(|end| end.epoch != epoch)
-        };
-        match found {
-            None => Ok(()),
-            Some(found) => {
-                Err(CursorError::OtherHistory { partition: self.partition, after: self.after, found })
-            }
+        let (partition, after) = (self.partition, self.after);
+        match self.log.standing(partition, after)? {
+            Standing::Known => Ok(()),
+            Standing::Trimmed { .. } if self.vouched == Some(after) => Ok(()),
+            Standing::Trimmed { begins_at } => Err(CursorError::Trimmed { partition, after, begins_at }),
+            Standing::Diverged { found } => Err(CursorError::OtherHistory { partition, after, found }),
         }
     }
 
@@ -148,6 +142,7 @@ impl Cursor {
         let batch = Batch { partition, after, entries };
         self.after = batch.end();
         self.epoch_checked = Some(self.after.epoch);
+        self.vouched = Some(self.after);
         Ok(Some(batch))
     }
 
