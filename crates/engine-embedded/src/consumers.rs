@@ -15,8 +15,8 @@ use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use crate::inputs::Inputs;
 use crate::storage::{Storage, StorageError, read_small, replace};
 
-/// The newest version of the file.
-const FORMAT_VERSION: u32 = 1;
+/// The version of a file in which no consumer has diverged, which older releases read too, and of any other.
+const FORMAT_VERSIONS: [u32; 2] = [1, 2];
 
 const FILE_NAME: &str = "consumers";
 const TEMPORARY_NAME: &str = "consumers.tmp";
@@ -54,6 +54,7 @@ struct Row {
     confirmed: Position,
     confirmed_at: TimeMs,
     lease: Option<(String, Instant)>,
+    diverged: Option<Position>,
 }
 
 /// Who consumes the log of one partition.
@@ -68,6 +69,12 @@ pub(crate) struct Registry {
     is_changed: std::sync::atomic::AtomicBool,
     /// How many events may wait for the slowest.
     lag_events_max: u64,
+}
+
+impl Row {
+    fn at(confirmed: Position, confirmed_at: TimeMs) -> Self {
+        Self { confirmed, confirmed_at, lease: None, diverged: None }
+    }
 }
 
 impl Registry {
@@ -122,8 +129,40 @@ impl Registry {
             confirmed: row.confirmed,
             confirmed_at: row.confirmed_at,
             holder: holder(row),
+            diverged: row.diverged,
         };
         self.rows().iter().map(show).collect()
+    }
+
+    /// The position that a consumer holds and the log does not have, if there is one.
+    pub(crate) fn diverged(&self, name: &ConsumerName) -> Option<Position> {
+        self.rows().get(name)?.diverged
+    }
+
+    /// The confirmed position of a consumer.
+    pub(crate) fn confirmed(&self, name: &ConsumerName) -> Option<Position> {
+        Some(self.rows().get(name)?.confirmed)
+    }
+
+    /// Notes that a consumer holds a position that the log does not have. Where no confirmed position of the log is
+    /// known, everything from `begins_at` on is kept.
+    pub(crate) fn note_divergence(&self, name: &ConsumerName, held: Position, begins_at: u64, now: TimeMs) {
+        let mut rows = self.rows();
+        let oldest = Position { epoch: 0, sequence: begins_at.saturating_sub(1) };
+        let row = rows.entry(name.clone()).or_insert_with(|| Row::at(oldest, now));
+        if row.confirmed == held {
+            row.confirmed = oldest;
+        }
+        row.diverged = Some(held);
+        row.lease = None;
+        self.note_change(&rows);
+    }
+
+    /// Sets a consumer onto a position, and ends its divergence.
+    pub(crate) fn rebase(&self, name: &ConsumerName, to: Position, now: TimeMs) {
+        let mut rows = self.rows();
+        rows.insert(name.clone(), Row::at(to, now));
+        self.note_change(&rows);
     }
 
     /// Notes how far a consumer is; never back. Somebody else's lease keeps the note out.
@@ -137,7 +176,7 @@ impl Registry {
         let mut rows = self.rows();
         match rows.get_mut(name) {
             None => {
-                rows.insert(name.clone(), Row { confirmed, confirmed_at: now, lease: None });
+                rows.insert(name.clone(), Row::at(confirmed, now));
             }
             Some(row) => {
                 if let Some(other) = held_by_another(row, holder) {
@@ -206,15 +245,18 @@ fn floor_of(rows: &BTreeMap<ConsumerName, Row>) -> u64 {
     rows.values().map(|row| row.confirmed.sequence).min().unwrap_or(NOBODY)
 }
 
-/// A head, a line for each consumer, and a checksum over all that.
+/// A head, a line for each consumer, and a checksum over all that. A line has name, confirmed epoch and sequence, and
+/// when that was confirmed; where the consumer has diverged, also the epoch and sequence that it holds.
 fn text_of(rows: &BTreeMap<ConsumerName, Row>) -> String {
+    let version = FORMAT_VERSIONS[usize::from(rows.values().any(|row| row.diverged.is_some()))];
     let mut text = format!(
         "# How far each consumer of this log is. Written by the server; scarce consumers changes it.\n\
-         format_version = {FORMAT_VERSION}\n"
+         format_version = {version}\n"
     );
-    for (name, Row { confirmed, confirmed_at, .. }) in rows {
+    for (name, Row { confirmed, confirmed_at, diverged, .. }) in rows {
         let Position { epoch, sequence } = confirmed;
-        text.push_str(&format!("{name} {epoch} {sequence} {confirmed_at}\n"));
+        let held = diverged.map(|held| format!(" {} {}", held.epoch, held.sequence)).unwrap_or_default();
+        text.push_str(&format!("{name} {epoch} {sequence} {confirmed_at}{held}\n"));
     }
     let checksum = crc32c::crc32c(text.as_bytes());
     text.push_str(&format!("checksum = {checksum:08x}\n"));
@@ -222,17 +264,18 @@ fn text_of(rows: &BTreeMap<ConsumerName, Row>) -> String {
 }
 
 fn parse(text: &str) -> Option<BTreeMap<ConsumerName, Row>> {
-    let mut lines = text.lines().skip(1);
-    (lines.next()? == format!("format_version = {FORMAT_VERSION}")).then_some(())?;
+    let lines = text.lines().skip(2);
     let mut rows = BTreeMap::new();
     for line in lines.take_while(|line| !line.starts_with("checksum")) {
         let mut words = line.split(' ');
         let name = ConsumerName::parse(words.next()?).ok()?;
         let mut number = || words.next()?.parse::<u64>().ok();
         let confirmed = Position { epoch: number()?, sequence: number()? };
-        rows.insert(name, Row { confirmed, confirmed_at: number()?, lease: None });
+        let mut row = Row::at(confirmed, number()?);
+        row.diverged = number().zip(number()).map(|(epoch, sequence)| Position { epoch, sequence });
+        rows.insert(name, row);
     }
-    // Written again it must be the same, the checksum at its end too.
+    // Written again it must be the same, the version in its head and the checksum at its end too.
     (text_of(&rows) == text).then_some(rows)
 }
 

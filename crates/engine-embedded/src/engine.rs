@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
 use scarce_core::state::StateSettings;
+use scarce_engine::Standing;
 use scarce_engine::clock::wall_ms;
-use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
+use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::random::hex;
+use scarce_engine::standing;
 use scarce_engine::stop::Waker;
 
 use crate::Inbox;
@@ -32,6 +34,19 @@ impl Embedded {
     #[must_use]
     pub fn inbox(&self, partition: u32) -> Option<&Inbox> {
         self.inboxes.get(partition as usize)
+    }
+
+    /// Notes which consumers stand on a position that the log does not have: files were put back one by one, and the
+    /// list of consumers is newer than the journal.
+    pub(crate) fn note_all_divergences(&self) -> Result<(), Failure> {
+        for (inbox, partition) in self.inboxes.iter().zip(0..) {
+            for its in inbox.consumers().list() {
+                if let Standing::Diverged { .. } = self.standing(partition, its.confirmed)? {
+                    self.note_divergence(partition, &its.name, its.confirmed)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn known(&self, partition: u32) -> Result<&Inbox, Failure> {
@@ -79,7 +94,19 @@ impl Log for Embedded {
         holder: &str,
         confirmed: Position,
     ) -> Result<Lease, Failure> {
-        Ok(self.known(partition)?.consumers().confirm(name, holder, confirmed, wall_ms()))
+        let registry = self.known(partition)?.consumers();
+        if let Some(held) = registry.diverged(name) {
+            return Err(consumers::diverged(name, partition, held));
+        }
+        let is_known = match self.standing(partition, confirmed)? {
+            Standing::Known => true,
+            Standing::Trimmed { .. } => registry.confirmed(name).is_some_and(|its| its >= confirmed),
+            Standing::Diverged { .. } => false,
+        };
+        if !is_known {
+            return Err(consumers::not_of_this_log(partition, confirmed));
+        }
+        Ok(registry.confirm(name, holder, confirmed, wall_ms()))
     }
 
     fn lease(
@@ -89,12 +116,38 @@ impl Log for Embedded {
         holder: &str,
         ttl: Duration,
     ) -> Result<Lease, Failure> {
-        let lease = self.known(partition)?.consumers().lease(name, holder, ttl);
-        lease.ok_or_else(|| unknown(name))
+        let registry = self.known(partition)?.consumers();
+        match registry.diverged(name) {
+            Some(held) => Err(consumers::diverged(name, partition, held)),
+            None => registry.lease(name, holder, ttl).ok_or_else(|| consumers::unknown(name)),
+        }
     }
 
     fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
         Ok(self.known(partition)?.consumers().forget(name))
+    }
+
+    fn standing(&self, partition: u32, position: Position) -> Result<Standing, Failure> {
+        // What was logged since the start needs no look at the disk.
+        if self.known(partition)?.has_logged(position) {
+            return Ok(Standing::Known);
+        }
+        standing::read(self, partition, position)
+    }
+
+    fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure> {
+        let inbox = self.known(partition)?;
+        inbox.consumers().note_divergence(name, held, inbox.first_sequence(), wall_ms());
+        Ok(())
+    }
+
+    fn rebase_consumer(&self, partition: u32, name: &ConsumerName, to: Position) -> Result<(), Failure> {
+        let registry = self.known(partition)?.consumers();
+        if self.standing(partition, to)? != Standing::Known && registry.confirmed(name) != Some(to) {
+            return Err(consumers::not_of_this_log(partition, to));
+        }
+        registry.rebase(name, to, wall_ms());
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Position};
 use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
@@ -61,6 +61,8 @@ struct InboxShared {
     progress: Arc<CommitProgress>,
     consumers: Arc<Registry>,
     keeper: Sender<KeeperTask>,
+    /// The epoch of this start, and the last sequence before it.
+    begun_at: Position,
     /// Whether the owner has ended.
     is_closed: AtomicBool,
 }
@@ -79,10 +81,12 @@ impl Inbox {
         progress: Arc<CommitProgress>,
         consumers: Arc<Registry>,
         keeper: Sender<KeeperTask>,
+        begun_at: Position,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
         let is_closed = AtomicBool::new(false);
-        let shared = InboxShared { sender, receiver, waker, log, progress, consumers, keeper, is_closed };
+        let shared =
+            InboxShared { sender, receiver, waker, log, progress, consumers, keeper, begun_at, is_closed };
         Self { shared: Arc::new(shared) }
     }
 
@@ -148,6 +152,12 @@ impl Inbox {
     #[must_use]
     pub fn durable_through(&self) -> u64 {
         self.shared.progress.sequence()
+    }
+
+    /// Whether a position is of what was logged since the start, and durable.
+    pub(crate) fn has_logged(&self, position: Position) -> bool {
+        let Position { epoch, sequence } = self.shared.begun_at;
+        position.epoch == epoch && position.sequence > sequence && position.sequence <= self.durable_through()
     }
 
     pub(crate) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {

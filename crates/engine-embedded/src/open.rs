@@ -95,6 +95,7 @@ impl RecoveredDeployment {
     ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
         let inboxes = self.owners.iter().map(|owner| owner.inbox().clone()).collect();
         let engine = Arc::new(Embedded::new(&self.deployment, self.state, inboxes));
+        engine.note_all_divergences().map_err(EmbeddedError::Positions)?;
         let stop = Stop::default();
         let mut threads = Vec::new();
         for owner in self.owners {

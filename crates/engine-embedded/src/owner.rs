@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Position};
 use scarce_core::machine::{Answer, Machine, Replay};
 use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
@@ -120,6 +120,7 @@ impl Owner {
             committer.progress.clone(),
             consumers.clone(),
             keeper_sender.clone(),
+            Position { epoch: machine.epoch(), sequence: machine.sequence() },
         );
         let mut owner = Self {
             clock: settings.clock.clock(machine.state().at),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::Value;
 use scarce_core::event::Position;
-use scarce_engine::consumers::{ConsumerName, Consumption, Lease, unknown};
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease, diverged, not_of_this_log, unknown};
 use scarce_engine::engine::Failure;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,7 +21,7 @@ const LEASE: &str = "lease ";
 
 const TEXT: &str = include_str!("scripts/consumers.lua");
 
-/// The script that notes positions and leases.
+/// The script that notes positions and leases, and trims by them.
 #[derive(Clone, Debug)]
 pub(super) struct Consumers {
     program: Program,
@@ -41,7 +41,7 @@ impl Consumers {
     }
 
     async fn ask(&self, link: &Link, keys: &Keys, words: &[&str]) -> Result<Value, Failure> {
-        let its = [keys.of(KEY)];
+        let its = [keys.of(KEY), keys.of("log"), keys.of("meta")];
         let make = |_: &_| {
             let mut command = self.program.command(self.kind, Rights::Write, &its);
             command.arg(words);
@@ -60,9 +60,37 @@ impl Consumers {
         holder: &str,
         confirmed: Position,
     ) -> Result<Lease, Failure> {
-        let (epoch, sequence) = (confirmed.epoch.to_string(), confirmed.sequence.to_string());
+        let [epoch, sequence] = words_of(confirmed);
         let answer = self.ask(link, keys, &["confirm", name.as_str(), holder, &epoch, &sequence]).await?;
-        lease_of(name, &answer)
+        if answer == NOT_HERE {
+            return Err(not_of_this_log(keys.partition(), confirmed));
+        }
+        lease_of(name, keys, &answer)
+    }
+
+    /// Notes that a consumer holds a position which the log does not have.
+    pub(super) async fn note_divergence(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        name: &ConsumerName,
+        held: Position,
+    ) -> Result<(), Failure> {
+        let [epoch, sequence] = words_of(held);
+        self.ask(link, keys, &["diverge", name.as_str(), &epoch, &sequence]).await.map(drop)
+    }
+
+    /// Sets a consumer onto a position, and ends its divergence.
+    pub(super) async fn rebase(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        name: &ConsumerName,
+        to: Position,
+    ) -> Result<(), Failure> {
+        let [epoch, sequence] = words_of(to);
+        let answer = self.ask(link, keys, &["rebase", name.as_str(), &epoch, &sequence]).await?;
+        if answer == NOT_HERE { Err(not_of_this_log(keys.partition(), to)) } else { Ok(()) }
     }
 
     /// Gives the lease of a consumer, prolongs it, or ends it where the time is none.
@@ -76,7 +104,7 @@ impl Consumers {
     ) -> Result<Lease, Failure> {
         let ttl_ms = ttl.as_millis().to_string();
         let answer = self.ask(link, keys, &["lease", name.as_str(), holder, &ttl_ms]).await?;
-        lease_of(name, &answer)
+        lease_of(name, keys, &answer)
     }
 
     /// Forgets a consumer. Whether there was one.
@@ -90,11 +118,29 @@ impl Consumers {
     }
 }
 
-fn lease_of(name: &ConsumerName, answer: &Value) -> Result<Lease, Failure> {
+/// The answer that the log does not have a position, or no longer has it.
+const NOT_HERE: Value = Value::Int(-1);
+
+fn words_of(position: Position) -> [String; 2] {
+    [position.epoch.to_string(), position.sequence.to_string()]
+}
+
+fn lease_of(name: &ConsumerName, keys: &Keys, answer: &Value) -> Result<Lease, Failure> {
     match answer {
+        Value::Array(held) => {
+            let [epoch, sequence] = [0, 1].map(|at| held.get(at).and_then(number).unwrap_or(0));
+            Err(diverged(name, keys.partition(), Position { epoch, sequence }))
+        }
         Value::Int(1) => Ok(Lease::Held),
         Value::BulkString(holder) => Ok(Lease::HeldBy(String::from_utf8_lossy(holder).into_owned())),
         _ => Err(unknown(name)),
+    }
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::BulkString(digits) => std::str::from_utf8(digits).ok()?.parse().ok(),
+        _ => None,
     }
 }
 
@@ -129,6 +175,7 @@ fn read(name: &str, text: &str, holder: Option<&str>) -> Option<Consumption> {
     let mut words = text.split(' ').map(|word| word.parse::<u64>().ok());
     let mut number = || words.next().flatten();
     let confirmed = Position { epoch: number()?, sequence: number()? };
-    let name = ConsumerName::parse(name).ok()?;
-    Some(Consumption { name, confirmed, confirmed_at: number()?, holder: holder.map(str::to_owned) })
+    let (name, confirmed_at) = (ConsumerName::parse(name).ok()?, number()?);
+    let diverged = number().zip(number()).map(|(epoch, sequence)| Position { epoch, sequence });
+    Some(Consumption { name, confirmed, confirmed_at, holder: holder.map(str::to_owned), diverged })
 }

@@ -75,6 +75,7 @@ pub const NAMES: [&str; 34] = [
 /// The keys of one partition.
 #[derive(Clone, Debug)]
 pub struct Keys {
+    partition: u32,
     front: String,
     all: Vec<String>,
     slot: u16,
@@ -87,13 +88,19 @@ impl Keys {
         let tag = tag(partition, partitions);
         let front = format!("{prefix}{{{tag}}}:");
         let all = NAMES.iter().map(|name| format!("{front}{name}")).collect();
-        Self { front, all, slot: slot(tag.as_bytes()) }
+        Self { partition, front, all, slot: slot(tag.as_bytes()) }
     }
 
     /// All of them, in the order in which a call declares them.
     #[must_use]
     pub fn all(&self) -> &[String] {
         &self.all
+    }
+
+    /// Whose keys they are.
+    #[must_use]
+    pub fn partition(&self) -> u32 {
+        self.partition
     }
 
     /// The slot in which they are.

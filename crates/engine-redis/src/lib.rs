@@ -271,6 +271,18 @@ impl Log for RedisEngine {
         let (link, consumers, name) = (self.reading(&keys), self.consumers.clone(), name.clone());
         self.wait(async move { consumers.forget(&link, &keys, &name).await })
     }
+
+    fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers, name) = (self.reading(&keys), self.consumers.clone(), name.clone());
+        self.wait(async move { consumers.note_divergence(&link, &keys, &name, held).await })
+    }
+
+    fn rebase_consumer(&self, partition: u32, name: &ConsumerName, to: Position) -> Result<(), Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, consumers, name) = (self.reading(&keys), self.consumers.clone(), name.clone());
+        self.wait(async move { consumers.rebase(&link, &keys, &name, to).await })
+    }
 }
 
 impl Engine for RedisEngine {

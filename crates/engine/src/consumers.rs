@@ -22,6 +22,8 @@ pub struct Consumption {
     pub confirmed_at: TimeMs,
     /// The holder of the lease, if there is one.
     pub holder: Option<String>,
+    /// The position that it holds and that this log does not have. It gets nothing until it is rebased.
+    pub diverged: Option<Position>,
 }
 
 /// Whether a process may take a partition's log under a consumer's name.
@@ -37,6 +39,27 @@ pub enum Lease {
 #[must_use]
 pub fn unknown(name: &ConsumerName) -> Failure {
     Failure::Unavailable { reason: format!("no consumer '{name}' is known; confirm a position first") }
+}
+
+/// The failure of a consumer that holds a position which the log does not have.
+#[must_use]
+pub fn diverged(name: &ConsumerName, partition: u32, held: Position) -> Failure {
+    let reason = format!(
+        "the consumer '{name}' holds events of partition {partition} up to {held}, which this log does not have: an \
+         older copy of the data was put back, or a failover lost events; 'scarce consumers rebase {name}' shows what \
+         it holds of the other history and sets it onto this one"
+    );
+    Failure::Unavailable { reason }
+}
+
+/// The failure to confirm a position that the log does not have, or no longer has.
+#[must_use]
+pub fn not_of_this_log(partition: u32, position: Position) -> Failure {
+    let reason = format!(
+        "partition {partition} has no event {position} that could be confirmed: it was trimmed, or is of another \
+         history of the log"
+    );
+    Failure::Unavailable { reason }
 }
 
 /// How far events may pile up for the slowest consumer, and who is refused when they do.

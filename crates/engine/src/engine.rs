@@ -143,7 +143,8 @@ pub trait Log: Send + Sync {
     /// process other than `holder` has the lease.
     ///
     /// # Errors
-    /// When there is no such partition, or the position cannot be stored.
+    /// When there is no such partition, the position cannot be stored, or this log does not have it; and while the
+    /// consumer has diverged.
     fn confirm(
         &self,
         partition: u32,
@@ -155,7 +156,7 @@ pub trait Log: Send + Sync {
     /// Gives `holder` the lease of a known consumer for a while, or prolongs it; with no time it ends it.
     ///
     /// # Errors
-    /// When there is no such partition or consumer, or it cannot be noted.
+    /// When there is no such partition or consumer, or it cannot be noted; and while the consumer has diverged.
     fn lease(
         &self,
         partition: u32,
@@ -177,6 +178,20 @@ pub trait Log: Send + Sync {
     fn standing(&self, partition: u32, position: Position) -> Result<Standing, Failure> {
         standing::read(self, partition, position)
     }
+
+    /// Notes that a consumer holds a position which this log does not have. It stays so until the consumer is rebased
+    /// or forgotten: meanwhile it gets no lease and confirms nothing, and what it has not confirmed is kept for it.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be noted.
+    fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure>;
+
+    /// Sets a consumer onto a position of this log, also an earlier one, and ends its divergence. The holder of its
+    /// lease loses it.
+    ///
+    /// # Errors
+    /// When there is no such partition, this log does not have the position, or it cannot be noted.
+    fn rebase_consumer(&self, partition: u32, name: &ConsumerName, to: Position) -> Result<(), Failure>;
 }
 
 /// An engine: whatever sequences, logs and applies commands.

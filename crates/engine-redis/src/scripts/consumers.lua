@@ -1,7 +1,8 @@
 -- Who consumes the log of a partition, and how far each is. A small library of its own: it serves no callers.
 --
--- The hash has two fields for each consumer: its name, with epoch, sequence and when that was confirmed; and
--- `lease` and its name, with until when somebody may work under the name, and who.
+-- The hash has two fields for each consumer: its name, with epoch, sequence and when that was confirmed, and where the
+-- consumer has diverged also the epoch and sequence that it holds; and `lease` and its name, with until when somebody
+-- may work under the name, and who.
 
 local function server_clock()
   local time = redis.call("TIME")
@@ -13,10 +14,43 @@ local function parts_of(position)
   return tonumber(epoch or "-1"), tonumber(sequence or "-1")
 end
 
+local function is_before(epoch, sequence, other_epoch, other_sequence)
+  return epoch < other_epoch or (epoch == other_epoch and sequence < other_sequence)
+end
+
+-- Epoch and first sequence of the entry of the log that holds a sequence, or of the first one after it.
+local function entry_from(log, sequence)
+  local found = redis.call("XRANGE", log, string.format("%.0f-0", sequence), "+", "COUNT", 1)[1]
+  if not found then return nil end
+  local values = cmsgpack.unpack(found[2][2])
+  return values[1], values[2]
+end
+
+-- Whether the log has a position: true or false, or nothing where the event was trimmed and the log cannot tell. An
+-- epoch of 0 is not compared.
+local function has_position(log, meta, epoch, sequence)
+  if sequence == 0 then return true end
+  local last = tonumber(redis.call("HGET", meta, "sequence") or "0")
+  if sequence > last then return false end
+  if epoch == 0 then return true end
+  local found_epoch, found_first = entry_from(log, sequence)
+  if not found_epoch then return nil end
+  if found_epoch == epoch then return found_first <= sequence + 1 or nil end
+  if found_first <= sequence then return false end
+  return nil
+end
+
+-- The last sequence that the log no longer has.
+local function last_trimmed(log, meta)
+  local _, first = entry_from(log, 0)
+  return first and first - 1 or tonumber(redis.call("HGET", meta, "sequence") or "0")
+end
+
 local actions = {}
 
 -- 1, or 0 where the consumer is not known.
-function actions.lease(key, name, holder, now, ttl)
+function actions.lease(keys, name, holder, now, ttl)
+  local key = keys[1]
   if redis.call("HEXISTS", key, name) == 0 then return 0 end
   if tonumber(ttl) == 0 then
     redis.call("HDEL", key, "lease " .. name)
@@ -26,24 +60,63 @@ function actions.lease(key, name, holder, now, ttl)
   return 1
 end
 
-function actions.confirm(key, name, _, now, epoch, sequence)
+-- 1, or -1 where the log does not have the position, or no longer has it and the consumer had not confirmed it.
+function actions.confirm(keys, name, _, now, epoch, sequence)
+  local key, log, meta = keys[1], keys[2], keys[3]
+  epoch, sequence = tonumber(epoch), tonumber(sequence)
   local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
-  local is_before = tonumber(epoch) < known_epoch
-    or (tonumber(epoch) == known_epoch and tonumber(sequence) < known_sequence)
-  if not is_before then
-    redis.call("HSET", key, name, string.format("%s %s %.0f", epoch, sequence, now))
+  local is_earlier = is_before(epoch, sequence, known_epoch, known_sequence)
+  local is_confirmed = is_earlier or (epoch == known_epoch and sequence == known_sequence)
+  local is_here = has_position(log, meta, epoch, sequence)
+  if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
+  if not is_earlier then
+    redis.call("HSET", key, name, string.format("%.0f %.0f %.0f", epoch, sequence, now))
   end
   return 1
 end
 
--- What is asked of one consumer: 1 or 0, or as a text who else has the lease.
+-- Notes that a consumer holds a position which the log does not have. Where no confirmed position of the log is known,
+-- everything that is there is kept.
+function actions.diverge(keys, name, now, epoch, sequence)
+  local key, log, meta = keys[1], keys[2], keys[3]
+  local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
+  if known_epoch < 0 or (known_epoch == tonumber(epoch) and known_sequence == tonumber(sequence)) then
+    known_epoch, known_sequence = 0, last_trimmed(log, meta)
+  end
+  local text = string.format(
+    "%.0f %.0f %.0f %.0f %.0f", known_epoch, known_sequence, now, tonumber(epoch), tonumber(sequence)
+  )
+  redis.call("HSET", key, name, text)
+  redis.call("HDEL", key, "lease " .. name)
+  return 1
+end
+
+-- Sets a consumer onto a position of the log, and ends its divergence. 1, or -1 where the log does not have it.
+function actions.rebase(keys, name, now, epoch, sequence)
+  local key, log, meta = keys[1], keys[2], keys[3]
+  local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
+  local is_confirmed = tonumber(epoch) == known_epoch and tonumber(sequence) == known_sequence
+  local is_here = has_position(log, meta, tonumber(epoch), tonumber(sequence))
+  if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
+  redis.call("HSET", key, name, string.format("%s %s %.0f", epoch, sequence, now))
+  redis.call("HDEL", key, "lease " .. name)
+  return 1
+end
+
+-- What is asked of one consumer: 1, 0 or -1; as a text who else has the lease; as a list the epoch and sequence that it
+-- holds, where it has diverged.
 local function serve(keys, arguments)
   local key, action, name, holder = keys[1], arguments[1], arguments[2], arguments[3]
   if action == "forget" then
     return redis.call("HDEL", key, name, "lease " .. name) > 0 and 1 or 0
   end
   local now = server_clock()
+  if action == "diverge" or action == "rebase" then
+    return actions[action](keys, name, now, arguments[3], arguments[4])
+  end
+  local held_epoch, held_sequence = string.match(redis.call("HGET", key, name) or "", "^%d+ %d+ %d+ (%d+) (%d+)$")
+  if held_epoch then return { held_epoch, held_sequence } end
   local stop, other = string.match(redis.call("HGET", key, "lease " .. name) or "", "^(%d+) (.*)$")
   if other and other ~= holder and tonumber(stop) > now then return other end
-  return actions[action](key, name, holder, now, arguments[4], arguments[5])
+  return actions[action](keys, name, holder, now, arguments[4], arguments[5])
 end

@@ -142,6 +142,14 @@ impl Log for Faulty {
         self.engine.lease(partition, name, holder, ttl)
     }
 
+    fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure> {
+        self.engine.note_divergence(partition, name, held)
+    }
+
+    fn rebase_consumer(&self, partition: u32, name: &ConsumerName, to: Position) -> Result<(), Failure> {
+        self.engine.rebase_consumer(partition, name, to)
+    }
+
     fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
         self.engine.forget_consumer(partition, name)
     }

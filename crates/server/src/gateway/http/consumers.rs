@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use scarce_core::event::Position;
-use scarce_engine::consumers::Consumption;
+use scarce_engine::consumers::{self, Consumption};
 use scarce_engine::{Engine, Failure};
 use scarce_outflow::{State as ConsumerState, Status};
 use serde_json::{Value, json};
@@ -42,7 +42,8 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Fai
         // The engine does not know consumers that could not even learn their start position.
         for status in of_here.iter().filter(|status| known.iter().all(|its| its.name != status.name)) {
             let name = status.name.clone();
-            let its = Consumption { name, confirmed: Position::default(), confirmed_at: 0, holder: None };
+            let confirmed = Position::default();
+            let its = Consumption { name, confirmed, confirmed_at: 0, holder: None, diverged: None };
             rows.push(row(partition, through, &its, Some(&status.state())));
         }
     }
@@ -51,6 +52,9 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Fai
 
 fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerState>) -> Value {
     let (state, reason) = shown(here, its.holder.is_some());
+    // A process that does not run the consumer, or has not come so far yet, says so too.
+    let told = its.diverged.map(|held| consumers::diverged(&its.name, partition, held).to_string());
+    let state = if told.is_some() { "troubled" } else { state };
     json!({
         "name": its.name.as_str(),
         "partition": partition,
@@ -60,7 +64,8 @@ fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerSt
         "lag_events": through.saturating_sub(its.confirmed.sequence),
         "holder": its.holder,
         "state": state,
-        "reason": reason,
+        "reason": told.as_deref().or(reason),
+        "diverged": its.diverged.map(|held| json!({ "epoch": held.epoch, "sequence": held.sequence })),
     })
 }
 

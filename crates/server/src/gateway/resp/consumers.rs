@@ -46,9 +46,10 @@ fn list(engine: &dyn Engine) -> Result<Value, String> {
     Ok(Value::List(rows))
 }
 
-/// Name, partition, epoch and sequence, time of that report, number of events left, holder of the lease.
+/// Name, partition, epoch and sequence, time of that report, number of events left, holder of the lease, and the
+/// position of another history that it holds.
 fn row(partition: u32, through: u64, its: Consumption) -> Value {
-    let Consumption { name, confirmed, confirmed_at, holder } = its;
+    let Consumption { name, confirmed, confirmed_at, holder, diverged } = its;
     Value::List(vec![
         Value::from(name.as_str()),
         Value::from(u64::from(partition)),
@@ -57,6 +58,7 @@ fn row(partition: u32, through: u64, its: Consumption) -> Value {
         Value::from(confirmed_at),
         Value::from(through.saturating_sub(confirmed.sequence)),
         Value::from(holder.map(CompactString::from)),
+        Value::from(diverged.map(|held| CompactString::from(held.to_string()))),
     ])
 }
 
