@@ -42,8 +42,8 @@ pub struct Forget {
 }
 
 /// The columns of the list, in the order of the answer.
-const COLUMNS: [&str; 7] =
-    ["consumer", "partition", "epoch", "sequence", "confirmed_at_ms", "lag_events", "holder"];
+const COLUMNS: [&str; 8] =
+    ["consumer", "partition", "epoch", "sequence", "confirmed_at_ms", "lag_events", "holder", "diverged"];
 
 pub(super) fn run(consumers: &Consumers) -> Ended {
     match consumers {

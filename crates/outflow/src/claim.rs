@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scarce_core::event::Position;
-use scarce_engine::consumers::{ConsumerName, Lease};
-use scarce_engine::{Failure, Log};
+use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
+use scarce_engine::{Failure, Log, Standing};
+
+use crate::cursor::CursorError;
 
 /// How long a lease lasts without renewal.
 const LEASE_TTL: Duration = Duration::from_secs(10);
@@ -22,6 +24,9 @@ pub(crate) enum ClaimError {
     /// The engine cannot record it.
     #[error(transparent)]
     Engine(#[from] Failure),
+    /// The log no longer has what follows the consumer's position.
+    #[error(transparent)]
+    Cursor(#[from] CursorError),
     /// Another process works on the partition.
     #[error("{0} has taken the partition over")]
     Lost(String),
@@ -45,9 +50,43 @@ pub(crate) struct Notes {
 impl Claim {
     /// The consumer's confirmed position, if the engine knows the consumer.
     pub(crate) async fn confirmed(&self) -> Result<Option<Position>, Failure> {
+        Ok(self.consumption().await?.map(|its| its.confirmed))
+    }
+
+    /// What the engine knows of the consumer.
+    async fn consumption(&self) -> Result<Option<Consumption>, Failure> {
         let partition = self.partition;
         let known = self.ask(move |log| log.consumers(partition)).await?;
-        Ok(known.into_iter().find(|its| its.name == self.name).map(|its| its.confirmed))
+        Ok(known.into_iter().find(|its| its.name == self.name))
+    }
+
+    /// Checks that a position is one of this log, before anything is confirmed: otherwise the log could be trimmed up
+    /// to where another history had ended.
+    ///
+    /// # Errors
+    /// When the log does not have the position, which the engine then remembers; when it no longer reaches back to it,
+    /// and does not know that the consumer confirmed it; and when the consumer has diverged before.
+    pub(crate) async fn check(&self, position: Position) -> Result<(), ClaimError> {
+        let partition = self.partition;
+        let its = self.consumption().await?;
+        if let Some(held) = its.as_ref().and_then(|its| its.diverged) {
+            return Err(consumers::diverged(&self.name, partition, held).into());
+        }
+        match self.ask(move |log| log.standing(partition, position)).await? {
+            Standing::Known => Ok(()),
+            Standing::Trimmed { .. } if its.is_some_and(|its| its.confirmed == position) => Ok(()),
+            Standing::Trimmed { begins_at } => {
+                Err(CursorError::Trimmed { partition, after: position, begins_at }.into())
+            }
+            Standing::Diverged { .. } => Err(self.note_divergence(position).await?.into()),
+        }
+    }
+
+    /// Has the engine remember that the consumer holds a position which the log does not have.
+    pub(crate) async fn note_divergence(&self, held: Position) -> Result<Failure, Failure> {
+        let (partition, name) = (self.partition, self.name.clone());
+        self.ask(move |log| log.note_divergence(partition, &name, held)).await?;
+        Ok(consumers::diverged(&self.name, partition, held))
     }
 
     /// Registers the consumer, so that the log is kept for it. It need not have the lease.

@@ -133,6 +133,7 @@ impl<C: Consumer> Share<C> {
         while !*self.stopping.borrow() {
             let before = self.status.position();
             let Err(interruption) = self.work().await else { break };
+            let interruption = self.divergence(interruption).await;
             if self.status.position() != before {
                 backoff.reset();
             }
@@ -140,6 +141,16 @@ impl<C: Consumer> Share<C> {
             self.pause(backoff.next_delay()).await;
         }
         self.status.set(State::Stopped);
+    }
+
+    /// Where the log turned out to have another history, has the engine remember it.
+    async fn divergence(&mut self, interruption: Interruption) -> Interruption {
+        match interruption {
+            Interruption::Cursor(CursorError::OtherHistory { after, .. }) => {
+                self.claim.note_divergence(after).await.unwrap_or_else(|failure| failure).into()
+            }
+            other => other,
+        }
     }
 
     /// Waits for a delay, or until the stop.
@@ -156,6 +167,7 @@ impl<C: Consumer> Share<C> {
             Some(position) => position,
             None => first_position(&self.claim, self.start).await?,
         };
+        self.claim.check(position).await?;
         // From here on the engine keeps the log for this consumer.
         self.claim.register(position).await?;
         if !self.wait_for_lease().await? {
@@ -163,6 +175,7 @@ impl<C: Consumer> Share<C> {
         }
         // The previous holder of the lease may have advanced.
         let position = self.known_position().await?.unwrap_or(position);
+        self.claim.check(position).await?;
         self.claim.step_back(position).await?;
         self.status.advance(position);
         let mut notes = Claim::notes(position);
@@ -200,10 +213,7 @@ impl<C: Consumer> Share<C> {
         let _watch = log.watch(self.claim.partition, Arc::new(move || grown.notify_one()))?;
         let bytes_max = self.batch_bytes_max;
         let read = |cursor: Cursor| cursor.aside(move |cursor| cursor.next_batch(bytes_max));
-        let cursor = Cursor::new(log, self.claim.partition, position);
-        let (cursor, checked) = cursor.aside(Cursor::check).await.map_err(|_| unfinished())?;
-        checked?;
-        let mut reading = read(cursor);
+        let mut reading = read(Cursor::vouched(log, self.claim.partition, position));
         loop {
             let (cursor, batch) = reading.await.map_err(|_| unfinished())?;
             if *self.stopping.borrow() {

@@ -128,9 +128,16 @@ fn consumers(language: Language) -> Value {
             "holder": text_or_null(),
             "state": { "type": "string", "enum": ["starting", "running", "elsewhere", "troubled", "absent"] },
             "reason": text_or_null(),
+            "diverged": {
+                "type": ["object", "null"],
+                "properties": { "epoch": integer(), "sequence": integer() },
+                "required": ["epoch", "sequence"],
+                "additionalProperties": false,
+            },
         },
         "required": [
             "name", "partition", "epoch", "sequence", "confirmed_at", "lag_events", "holder", "state", "reason",
+            "diverged",
         ],
         "additionalProperties": false,
     });
@@ -142,8 +149,10 @@ fn consumers(language: Language) -> Value {
     });
     let description = Text::new(
         "Who consumes the log: the projection into SQL, the outflow to Kafka, consumers of other processes. The log \
-         is kept for the slowest of them; `reason` says why one does not go on.",
-        "日志的消费者：SQL 投影、Kafka 输出以及其他进程的消费者。日志按其中最慢者保留；`reason` 说明某个消费者为何停滞。",
+         is kept for the slowest of them; `reason` says why one does not go on, `diverged` which position of another \
+         history of the log it holds.",
+        "日志的消费者：SQL 投影、Kafka 输出以及其他进程的消费者。日志按其中最慢者保留；`reason` 说明某个消费者为何停滞，\
+         `diverged` 是它所持有的、属于另一段日志历史的位置。",
     );
     json!({
         "operationId": "consumers",

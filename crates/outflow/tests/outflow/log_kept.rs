@@ -33,9 +33,11 @@ fn the_log_is_trimmed_behind_the_slowest_only() {
     Bench::each(None, |bench| {
         let account = bench.account_in(0);
         let (fast, slow) = (name("fast"), name("slow"));
-        bench.engine.confirm(0, &slow, "", at(6_000)).expect("it is noted");
+        bench.keep_log();
         bench.credit(&account, 20_000);
+        bench.engine.confirm(0, &slow, "", at(6_000)).expect("it is noted");
         bench.engine.confirm(0, &fast, "", at(19_000)).expect("it is noted");
+        bench.release_log();
         let first = || bench.engine.first_sequence(0).expect("a sequence");
         wait_until("nothing was trimmed", || {
             trim(bench);
@@ -62,8 +64,10 @@ fn the_log_is_trimmed_behind_the_slowest_only() {
 fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
     Bench::each(None, |bench| {
         let account = bench.account_in(0);
-        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
+        bench.keep_log();
         bench.credit(&account, 20_000);
+        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
+        bench.release_log();
         wait_until("nothing was trimmed", || {
             trim(bench);
             bench.engine.first_sequence(0).expect("a sequence") > 1
@@ -114,6 +118,10 @@ fn commands_are_refused_while_too_much_waits() {
 fn a_lease_keeps_others_out_until_it_ends() {
     Bench::each(None, |bench| {
         let (engine, its) = (&bench.engine, name("one"));
+        bench.keep_log();
+        let account = bench.account_in(1);
+        bench.credit(&account, 10);
+        bench.release_log();
         let minute = std::time::Duration::from_secs(60);
         assert!(engine.lease(1, &its, "a", minute).is_err(), "nobody knows it yet");
         assert_eq!(engine.confirm(1, &its, "a", at(3)), Ok(Lease::Held));
@@ -123,7 +131,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
         assert_eq!(engine.confirm(1, &its, "b", at(9)), Ok(taken));
         assert_eq!(engine.confirm(1, &its, "a", at(2)), Ok(Lease::Held));
         let known = engine.consumers(1).expect("the consumers");
-        assert_eq!((known.len(), known[0].confirmed), (1, at(3)));
+        assert_eq!((known.len(), known[0].confirmed), (1, at(3)), "{known:?}");
         assert_eq!(known[0].holder.as_deref(), Some("a"));
         assert_eq!(
             engine.lease(1, &its, "b", std::time::Duration::from_millis(1)),

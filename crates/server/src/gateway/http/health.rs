@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use scarce_core::command::{Command, table};
 use scarce_engine::Request;
+use scarce_outflow::State as ConsumerState;
 
 use super::exchange::Exchange;
 use super::{Context, Shared, reply, submit};
@@ -19,7 +20,7 @@ pub(super) async fn live() -> Response {
     reply::text(200, "ok\n".to_owned())
 }
 
-/// Ready when every partition answers and can accept commands.
+/// Ready when every partition answers and can accept commands. Consumers that wait are listed, and do not count.
 pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Response {
     let mut fields = exchange.query_fields();
     let verbose = match fields.take_text("verbose").and_then(|verbose| fields.check_none().map(|()| verbose))
@@ -37,8 +38,22 @@ pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Respons
             Err(reason) => writeln!(text, "[-] {name} failed: {reason}"),
         };
     }
+    if verbose {
+        // They do not decide whether commands are taken.
+        troubles(&shared).for_each(|line| text.push_str(&line));
+    }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
     reply::text(if all { 200 } else { 503 }, text)
+}
+
+/// A line for each consumer of this process that cannot go on.
+fn troubles(shared: &Shared) -> impl Iterator<Item = String> {
+    shared.flows.statuses.iter().filter_map(|status| match status.state() {
+        ConsumerState::Troubled { reason, .. } => {
+            Some(format!("[!] consumer {} of partition {} waits: {reason}\n", status.name, status.partition))
+        }
+        _ => None,
+    })
 }
 
 async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {

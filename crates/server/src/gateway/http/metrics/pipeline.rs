@@ -20,7 +20,9 @@ pub(super) fn projections(
 ) -> std::fmt::Result {
     let (help, kind) = ("Events that a consumer in this process has not taken yet", MetricType::Gauge);
     let mut family = encoder.encode_descriptor("scarce_projection_lag_events", help, None, kind)?;
-    for status in statuses.iter().filter(|status| status.state() == ConsumerState::Running) {
+    // In trouble too: that is when it matters how much waits.
+    let is_shown = |state| matches!(state, ConsumerState::Running | ConsumerState::Troubled { .. });
+    for status in statuses.iter().filter(|status| is_shown(status.state())) {
         let its = partitions.iter().find(|(partition, _)| *partition == status.partition);
         let Some((partition, metrics)) = its else { continue };
         let lag = metrics.levels().sequence.saturating_sub(status.position().sequence);
