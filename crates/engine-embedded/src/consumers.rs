@@ -318,6 +318,29 @@ mod tests {
     }
 
     #[test]
+    fn a_divergence_is_written_down_until_it_is_ended() {
+        let disk = FaultyDisk::new();
+        let known = registry(&disk);
+        known.confirm(&name("sql"), "", at(40), 1);
+        known.save(&disk).expect("it is written");
+        let older = read_small(&disk, FILE_NAME, FILE_BYTES_MAX).expect("it is read").expect("it is there");
+        assert!(older.starts_with(b"# ") && older.windows(18).any(|words| words == b"format_version = 1"));
+        known.note_divergence(&name("sql"), at(90), 7, 2);
+        known.note_divergence(&name("new"), at(90), 7, 2);
+        known.save(&disk).expect("it is written");
+        let again = registry(&disk);
+        let rows = |known: &Registry| {
+            let rows = known.list().into_iter().map(|its| (its.confirmed.sequence, its.diverged));
+            rows.collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&again), [(6, Some(at(90))), (40, Some(at(90)))]);
+        assert_eq!(again.saved_floor(), 6, "everything is kept for it");
+        again.rebase(&name("new"), at(40), 3);
+        again.rebase(&name("sql"), at(40), 3);
+        assert_eq!(rows(&again), [(40, None), (40, None)]);
+    }
+
+    #[test]
     fn one_at_a_time_works_under_a_name() {
         let known = registry(&FaultyDisk::new());
         assert_eq!(known.lease(&name("sql"), "a", Duration::from_secs(60)), None);

@@ -107,6 +107,19 @@ impl Consumers {
         lease_of(name, keys, &answer)
     }
 
+    /// Trims the log up to a sequence, but nothing that a consumer has not confirmed. Gives how many of at most `limit`
+    /// entries of the stream went.
+    pub(super) async fn trim(
+        &self,
+        link: &Link,
+        keys: &Keys,
+        through: u64,
+        limit: usize,
+    ) -> Result<u64, Failure> {
+        let answer = self.ask(link, keys, &["trim", &through.to_string(), &limit.to_string()]).await?;
+        Ok(if let Value::Int(count) = answer { u64::try_from(count).unwrap_or(0) } else { 0 })
+    }
+
     /// Forgets a consumer. Whether there was one.
     pub(super) async fn forget(
         &self,

@@ -129,12 +129,14 @@ impl RedisEngine {
     ) -> Self {
         let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
         let caller = Caller::new(&Library::new(source), script);
+        let consumers = Consumers::new(script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let context = PartitionContext {
             settings: &settings,
             nodes: &nodes,
             caller: &caller,
+            consumers: &consumers,
             waits: &waits,
             runtime: &runtime,
             ended,
@@ -147,7 +149,7 @@ impl RedisEngine {
             settings,
             deployment_id: deployment.id,
             secret: deployment.secret,
-            consumers: Consumers::new(script),
+            consumers,
             nodes,
             waits,
             warnings: Vec::new(),

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::{Sender, channel};
 
 use super::caller::Caller;
 use super::connection::Link;
+use super::consumers::Consumers;
 use super::keys::Keys;
 use super::lane::{Lane, Mail, PartitionStatus};
 use super::nodes::{Nodes, Traffic};
@@ -22,6 +23,7 @@ pub(super) struct PartitionContext<'a> {
     pub(super) settings: &'a RedisSettings,
     pub(super) nodes: &'a Arc<Nodes>,
     pub(super) caller: &'a Caller,
+    pub(super) consumers: &'a Consumers,
     pub(super) waits: &'a Arc<Waits>,
     pub(super) runtime: &'a Runtime,
     /// Dropped by each lane when it ends.
@@ -39,7 +41,7 @@ pub(super) struct Partition {
 impl Partition {
     /// Starts its lane, and its sweeper unless the clock is a test's.
     pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
-        let PartitionContext { settings, nodes, caller, waits, runtime, ended } = context;
+        let PartitionContext { settings, nodes, caller, consumers, waits, runtime, ended } = context;
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
         let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
@@ -70,7 +72,7 @@ impl Partition {
                 settings: settings.state.clone(),
                 status: Arc::clone(&status),
                 inbox: inbox.downgrade(),
-                trimmer: Trimmer::new(settings.log_retention),
+                trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
             };
             runtime.spawn(sweeper.run());
         }

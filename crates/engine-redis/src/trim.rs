@@ -7,6 +7,7 @@ use scarce_core::types::TimeMs;
 use scarce_engine::engine::Failure;
 
 use super::connection::Link;
+use super::consumers::Consumers;
 use super::keys::Keys;
 use super::log::read_entries;
 
@@ -22,6 +23,7 @@ const TRIMS_PER_TURN: usize = 200;
 /// What trims one partition's log.
 #[derive(Debug)]
 pub(super) struct Trimmer {
+    consumers: Consumers,
     retention_ms: u64,
     turned_at: Option<Instant>,
 }
@@ -31,8 +33,9 @@ type Mark = (u64, TimeMs);
 
 impl Trimmer {
     /// One that keeps what happened within the last `retention`.
-    pub(super) fn new(retention: Duration) -> Self {
-        Self { retention_ms: u64::try_from(retention.as_millis()).unwrap_or(u64::MAX), turned_at: None }
+    pub(super) fn new(consumers: Consumers, retention: Duration) -> Self {
+        let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
+        Self { consumers, retention_ms, turned_at: None }
     }
 
     /// Trims, if the last time is long enough ago. `floor` is the last sequence that no consumer needs, `now` the
@@ -53,10 +56,8 @@ impl Trimmer {
             return Ok(());
         };
         for _ in 0..TRIMS_PER_TURN {
-            let mut trim = redis::cmd("XTRIM");
-            trim.arg(keys.of("log")).arg("MINID").arg("~").arg(format!("{}-0", through + 1));
-            let trimmed: u64 = link.send(trim.arg("LIMIT").arg(ENTRIES_PER_TRIM)).await?;
-            if trimmed == 0 {
+            // Another server may answer by now, so each command looks again what consumers need there.
+            if self.consumers.trim(link, keys, through, ENTRIES_PER_TRIM).await? == 0 {
                 break;
             }
         }

@@ -103,10 +103,37 @@ function actions.rebase(keys, name, now, epoch, sequence)
   return 1
 end
 
+local function diverge_where_lost(keys, fields)
+  for at = 1, #fields, 2 do
+    local name, text = fields[at], fields[at + 1]
+    local epoch, sequence = parts_of(text)
+    if string.sub(name, 1, 6) ~= "lease " and has_position(keys[2], keys[3], epoch, sequence) == false then
+      actions.diverge(keys, name, server_clock(), epoch, sequence)
+    end
+  end
+end
+
+-- Trims the log up to `through` at most, in so many entries at most. Nothing goes that a consumer has not confirmed. A
+-- confirmed position counts only if it is of this log: after a failover that lost events, the same sequence is another
+-- event. The last entry stays, by which a reader that has it can see that the log is the same.
+local function trim(keys, through, limit)
+  local key, log, meta = keys[1], keys[2], keys[3]
+  diverge_where_lost(keys, redis.call("HGETALL", key))
+  local floor = math.min(tonumber(through), tonumber(redis.call("HGET", meta, "sequence") or "0") - 1)
+  local fields = redis.call("HGETALL", key)
+  for at = 1, #fields, 2 do
+    local _, sequence = parts_of(fields[at + 1])
+    if string.sub(fields[at], 1, 6) ~= "lease " then floor = math.min(floor, sequence) end
+  end
+  if floor < 1 then return 0 end
+  return redis.call("XTRIM", log, "MINID", "~", string.format("%.0f-0", floor + 1), "LIMIT", limit)
+end
+
 -- What is asked of one consumer: 1, 0 or -1; as a text who else has the lease; as a list the epoch and sequence that it
 -- holds, where it has diverged.
 local function serve(keys, arguments)
   local key, action, name, holder = keys[1], arguments[1], arguments[2], arguments[3]
+  if action == "trim" then return trim(keys, arguments[2], arguments[3]) end
   if action == "forget" then
     return redis.call("HDEL", key, name, "lease " .. name) > 0 and 1 or 0
   end

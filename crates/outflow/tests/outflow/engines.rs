@@ -1,5 +1,6 @@
 //! The engines that every test runs on.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,8 @@ pub const PARTITIONS: u32 = 3;
 
 /// The storage that an engine runs on.
 enum Ground {
-    Folder { _folder: TempDir, running: Option<Running> },
-    Redis { _server: Server },
+    Folder { _folder: Option<TempDir>, running: Option<Running> },
+    Redis { _server: Option<Server> },
 }
 
 /// An engine that stops with its storage.
@@ -35,6 +36,15 @@ impl Bench {
     /// The embedded engine, with small segments.
     pub fn embedded(outflow_lag_max: Option<u64>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
+        let mut bench = Self::in_folder(folder.path(), outflow_lag_max);
+        if let Ground::Folder { _folder, .. } = &mut bench.ground {
+            *_folder = Some(folder);
+        }
+        bench
+    }
+
+    /// The embedded engine in a folder that outlives it.
+    pub fn in_folder(folder: &Path, outflow_lag_max: Option<u64>) -> Self {
         let usual = EmbeddedSettings::default();
         let settings = EmbeddedSettings {
             partitions: PARTITIONS,
@@ -42,17 +52,22 @@ impl Bench {
             outflow_lag_max: outflow_lag_max.unwrap_or(usual.outflow_lag_max),
             ..usual
         };
-        let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("an engine");
+        let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
         let (engine, running) =
             recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");
-        Self { engine, ground: Ground::Folder { _folder: folder, running: Some(running) } }
+        Self { engine, ground: Ground::Folder { _folder: None, running: Some(running) } }
     }
 
     /// The engine inside Redis, which keeps no log that no consumer needs.
     pub fn redis(outflow_lag_max: Option<u64>) -> Self {
         let server = Server::start(Options::new()).expect("a server");
         let engine = Self::another(&server.url(), outflow_lag_max);
-        Self { engine, ground: Ground::Redis { _server: server } }
+        Self { engine, ground: Ground::Redis { _server: Some(server) } }
+    }
+
+    /// The engine inside a Redis that outlives it.
+    pub fn at_redis(url: &str) -> Self {
+        Self { engine: Self::another(url, None), ground: Ground::Redis { _server: None } }
     }
 
     fn another(url: &str, outflow_lag_max: Option<u64>) -> Arc<dyn Engine> {
