@@ -40,6 +40,7 @@ mod run;
 mod settings;
 pub mod snapshot;
 pub mod storage;
+mod sweep;
 mod waker;
 
 pub use engine::Embedded;

@@ -24,6 +24,7 @@ use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
+use crate::sweep::{FULL_INTERVAL, SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 
@@ -53,7 +54,7 @@ pub struct Owner {
     turn_at: Option<Result<TimeMs, Leap>>,
     /// Whether deadlines are swept as time goes by; a clock that tests set is swept by request.
     sweeps: bool,
-    swept_at: TimeMs,
+    sweep_pace: SweepPace,
     inbox: Inbox,
     waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
     consumers: Arc<Registry>,
@@ -70,15 +71,6 @@ pub struct Owner {
     handed_over: u64,
     commit_bytes_max: usize,
 }
-
-/// How many records one sweep ends.
-const SWEEP_RECORDS_MAX: usize = 1_024;
-
-/// Sweeps come no closer together than this, so that each ends many records.
-const SWEEP_INTERVAL_MS: u64 = 50;
-
-/// How often a full disk is looked at again for what is due.
-const FULL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
@@ -126,7 +118,7 @@ impl Owner {
             clock: settings.clock.clock(machine.state().at),
             turn_at: None,
             sweeps: matches!(settings.clock, ClockChoice::System { .. }),
-            swept_at: 0,
+            sweep_pace: SweepPace::default(),
             inbox,
             waiting: VecDeque::new(),
             consumers,
@@ -212,7 +204,7 @@ impl Owner {
         if !self.sweeps || !self.has_reserve() {
             return None;
         }
-        let due = self.machine.state().deadlines.next()?.max(self.swept_at + SWEEP_INTERVAL_MS);
+        let due = self.sweep_pace.next(self.machine.state().deadlines.next()?);
         let wait = self.clock.wait_until(due)?;
         // Nothing wakes the owner when the disk has room again.
         Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
@@ -361,10 +353,10 @@ impl Owner {
     pub(crate) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
         let Ok(now) = self.time() else { return };
-        if now >= due.max(self.swept_at + SWEEP_INTERVAL_MS) && self.may_sweep() && self.failure().is_none() {
+        if now >= self.sweep_pace.next(due) && self.may_sweep() && self.failure().is_none() {
             self.begin_batch();
-            self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
-            self.swept_at = now;
+            let ended = self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
+            self.sweep_pace.note_sweep(now, ended);
         }
     }
 

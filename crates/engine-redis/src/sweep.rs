@@ -5,11 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use scarce_core::facts;
 use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
-use scarce_engine::engine::{Failure, Request};
+use scarce_engine::engine::{Answers, Failure, Request};
 use scarce_engine::metrics::Levels;
 use tokio::sync::mpsc::WeakSender;
+use tokio::sync::oneshot;
 
 use super::call::EXPIRE_MAX;
 use super::connection::Link;
@@ -24,6 +26,12 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How many requests one sweep makes, each for as many overdue records as one may end.
 const SWEEP_REQUESTS: usize = 16;
+
+/// Whether a sweep ended as many records as it may, so that more may be overdue.
+fn is_full(answers: &Answers) -> bool {
+    let full = facts![EXPIRE_MAX as u64];
+    answers.iter().all(|answer| answer.as_ref().is_ok_and(|receipt| receipt.outcome.facts == full))
+}
 
 /// What sweeps one partition.
 pub(super) struct Sweeper {
@@ -60,8 +68,15 @@ impl Sweeper {
             }
             let Some(inbox) = self.inbox.upgrade() else { return };
             let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
-            if inbox.send(Mail::new(batch, &self.settings, Box::new(drop))).await.is_err() {
+            let (sender, answers) = oneshot::channel();
+            let reply = Box::new(move |answers| drop(sender.send(answers)));
+            if inbox.send(Mail::new(batch, &self.settings, reply)).await.is_err() {
                 return;
+            }
+            drop(inbox);
+            // The mail of callers is served in between, because each batch waits in line behind it.
+            if answers.await.is_ok_and(|answers| is_full(&answers)) {
+                turns.reset_immediately();
             }
         }
     }
