@@ -1,13 +1,15 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
+mod recall;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
-use scarce_core::event::{Entry, Position};
-use scarce_core::machine::{Answer, Machine, Replay};
+use scarce_core::event::Position;
+use scarce_core::machine::{Answer, Machine};
 use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
@@ -15,10 +17,8 @@ use scarce_engine::clock::{Clock, Leap};
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::Levels;
 
-use crate::batch::find_entry;
 use crate::commit::{Commit, Committer};
 use crate::consumers::Registry;
-use crate::error::explain;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
@@ -159,13 +159,21 @@ impl Owner {
 
     /// Answers a request. The answer must be kept back until its batch is durable.
     pub fn serve(&mut self, request: &Request) -> PendingAnswer {
-        let mut result = self.answer(request);
+        let (mut result, mut is_safe) = (self.answer(request), false);
+        if result.is_err() {
+            // That nothing was done rests on nothing. A full disk holds batches up, and no such answer with them.
+            is_safe = true;
+            if let Some((recalled, rests_on)) = self.recall(request) {
+                result = recalled;
+                is_safe = rests_on <= self.committer.progress.sequence();
+            }
+        }
         if let Ok(receipt) = &mut result {
             // It is kept back until it is.
             receipt.durability = Durability::Synced;
         }
         self.committer.progress.metrics().count(request, result.as_ref().map(|receipt| receipt.outcome.code));
-        PendingAnswer { result, after: self.gate() }
+        PendingAnswer { result, after: if is_safe { self.durable() } else { self.gate() } }
     }
 
     /// The last batch that is durable.
@@ -311,44 +319,6 @@ impl Owner {
         }
     }
 
-    /// A receipt too large to be kept in memory: from the batches under way, the receipts that left the log, or the log.
-    fn read_back(&mut self, replay: Replay) -> Result<Receipt, Failure> {
-        let sequence = replay.sequence_last;
-        let entry = find_entry(&self.open, sequence).or_else(|| find_entry(&self.in_flight, sequence));
-        let entry = match entry {
-            Some(entry) => Some(entry),
-            None => self.read_moved_or_log(sequence)?,
-        };
-        entry.map(|entry| self.machine.replayed(replay, &entry)).ok_or_else(|| Failure::Unavailable {
-            reason: format!(
-                "the receipt at sequence {sequence} is neither in the journal nor among the receipts moved out of it; look in the history"
-            ),
-        })
-    }
-
-    fn read_moved_or_log(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
-        if let Some(moved) = self.read_moved(sequence)? {
-            return Ok(Some(moved));
-        }
-        match self.read_log(sequence) {
-            Ok(Some(entry)) => Ok(Some(entry)),
-            // It may have moved and left the log since the first look.
-            missed => self.read_moved(sequence)?.map_or(missed, |moved| Ok(Some(moved))),
-        }
-    }
-
-    fn read_moved(&self, sequence: u64) -> Result<Option<Entry>, Failure> {
-        self.receipts.find(sequence).map_err(|error| Failure::Unavailable { reason: explain(&error) })
-    }
-
-    fn read_log(&mut self, sequence: u64) -> Result<Option<Entry>, Failure> {
-        let batches = self
-            .reader
-            .read_from(sequence, self.committer.progress.sequence(), 1)
-            .map_err(|error| Failure::Unavailable { reason: explain(&error) })?;
-        Ok(batches.first().and_then(|batch| find_entry(batch, sequence)))
-    }
-
     /// Ends what is due, if the last sweep is long enough ago.
     pub(crate) fn sweep(&mut self) {
         let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
@@ -374,8 +344,14 @@ impl Owner {
                 return;
             }
             let Some(mail) = self.inbox.take() else { return };
-            let answers = mail.requests().iter().map(|request| self.serve(request).result).collect();
-            self.waiting.push_back((self.gate(), mail, answers));
+            let served: Vec<_> = mail.requests().iter().map(|request| self.serve(request)).collect();
+            let after = served.iter().map(|answer| answer.after).max().unwrap_or_default();
+            let answers = served.into_iter().map(|answer| answer.result).collect();
+            if after <= self.durable() {
+                mail.answer(answers);
+            } else {
+                self.waiting.push_back((after, mail, answers));
+            }
         }
     }
 

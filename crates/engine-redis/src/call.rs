@@ -46,12 +46,15 @@ pub(super) enum RequestKind {
     Write,
     Read,
     DryRun,
+    /// The receipt of an operation that is known; nothing is decided.
+    Recall,
     Expire,
     Resume,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 5] = [Self::Write, Self::Read, Self::DryRun, Self::Expire, Self::Resume];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Write, Self::Read, Self::DryRun, Self::Recall, Self::Expire, Self::Resume];
 
     /// The word in a message.
     pub(super) const fn word(self) -> &'static str {
@@ -59,6 +62,7 @@ impl RequestKind {
             Self::Write => "write",
             Self::Read => "read",
             Self::DryRun => "dry_run",
+            Self::Recall => "recall",
             Self::Expire => "expire",
             Self::Resume => "resume",
         }
@@ -102,6 +106,14 @@ pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>
     };
     let is_read = matches!(request, Request::Read(..));
     EncodedRequest { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
+}
+
+/// Writes the question what became of an operation, as a duplicate asks it.
+#[must_use]
+pub fn encode_recall(envelope: &Envelope, settings: &StateSettings, scratch: &mut Vec<u8>) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    let values = write_envelope(&mut writer, RequestKind::Recall, envelope, settings, scratch);
+    EncodedRequest { bytes: writer.into_bytes(), values, is_read: true, is_shrinking: false }
 }
 
 /// Whether a request frees memory. It must be served when memory is full, or memory would stay full.
@@ -159,7 +171,7 @@ fn write_all_prepared(
     envelope: &Envelope,
     settings: &StateSettings,
 ) {
-    if envelope.prepared().is_empty() {
+    if envelope.prepared().is_empty() || kind == RequestKind::Recall {
         return writer.nothing();
     }
     writer.list(envelope.prepared().len());

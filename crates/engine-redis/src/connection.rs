@@ -57,6 +57,13 @@ impl Refused {
     pub fn is_full(&self) -> bool {
         matches!(self, Self::ByServer { error, .. } if word_of(error) == "OOM")
     }
+
+    /// Whether a primary refuses writes, and still serves reads. A replica may have what its primary has lost.
+    #[must_use]
+    pub fn is_of_writes(&self) -> bool {
+        let words = ["OOM", "NOREPLICAS", "MISCONF"];
+        matches!(self, Self::ByServer { error, .. } if words.contains(&word_of(error)))
+    }
 }
 
 impl From<Refused> for Failure {

@@ -111,6 +111,8 @@ pub(super) struct Lane {
     /// Whether the server has refused for want of memory.
     pub(super) is_full: bool,
     pub(super) slow: SlowLog,
+    /// Whether the last call found a primary that serves reads, be it that it refuses writes.
+    pub(super) serves_reads: bool,
     pub(super) status: Arc<PartitionStatus>,
 }
 
@@ -199,11 +201,12 @@ impl Lane {
             let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
             answers.extend(self.serve_piece(&encoded[first..first + count]).await);
         }
+        self.note(answers.last());
+        self.recall(requests, &mut answers).await;
         for (request, answer) in requests.iter().zip(&answers) {
             let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
             self.status.metrics.count(request, code);
         }
-        self.note(answers.last());
         answers
     }
 
@@ -257,7 +260,10 @@ impl Lane {
     }
 
     /// Calls the library; where memory is full, only with what gives some back.
-    async fn call(&mut self, requests: &[&EncodedRequest]) -> Result<(call::CallReply, Arc<Node>), Refused> {
+    pub(super) async fn call(
+        &mut self,
+        requests: &[&EncodedRequest],
+    ) -> Result<(call::CallReply, Arc<Node>), Refused> {
         let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
@@ -273,6 +279,7 @@ impl Lane {
             let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             tracing::warn!(partition, requests, took_ms, untold, "a call to Redis was slow");
         }
+        self.serves_reads = called.as_ref().map_or_else(Refused::is_of_writes, |_| true);
         let (answer, node) = called?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
@@ -316,7 +323,7 @@ fn kind(request: &EncodedRequest) -> (bool, bool) {
 }
 
 /// How many of the requests in front one call carries; where memory is full, only of one kind.
-fn piece(requests: &[&Request], encoded: &[EncodedRequest], is_full: bool) -> usize {
+pub(super) fn piece(requests: &[&Request], encoded: &[EncodedRequest], is_full: bool) -> usize {
     let (mut bytes, its_first) = (0, &encoded[0]);
     let fitting = requests.iter().zip(encoded).take(REQUESTS_MAX).take_while(|(request, encoded)| {
         let is_first = bytes == 0;

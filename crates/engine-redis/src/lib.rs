@@ -32,6 +32,7 @@ pub mod nodes;
 mod partition;
 mod program;
 mod reader;
+mod recall;
 mod receipt;
 pub mod records;
 pub mod routes;

@@ -57,6 +57,7 @@ impl Partition {
             waits: Arc::clone(waits),
             is_full: false,
             slow: SlowLog::above(settings.slow),
+            serves_reads: true,
             status: Arc::clone(&status),
         };
         let (inbox, outlet) = channel(settings.inbox_batches_max.max(1));

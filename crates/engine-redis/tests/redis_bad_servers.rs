@@ -9,10 +9,12 @@ mod load;
 mod servers;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use load::{insist, read, told};
-use scarce_engine::{Engine, Failure};
+use scarce_core::event::Position;
+use scarce_engine::consumers::ConsumerName;
+use scarce_engine::{Engine, Failure, Log};
 use scarce_engine_redis::keys::Keys;
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_launch::{Cluster, Options, Server};
@@ -66,8 +68,49 @@ fn set(server: &Server, name: &str, value: &str) {
 fn too_few_replicas() {
     let server = servers::server();
     let engine = open(server.url());
-    let cause = || set(&server, "min-replicas-to-write", "1");
+    let cause = || {
+        set(&server, "min-replicas-to-write", "1");
+        check_duplicates(&engine);
+    };
     check(&server, &engine, "too few replicas", cause, || set(&server, "min-replicas-to-write", "0"));
+}
+
+/// Checks that duplicates of what [`check`] did before the cause get the answer of the first one.
+fn check_duplicates(engine: &RedisEngine) {
+    // Handed in together with new work, as callers do.
+    let lines = ["ACCOUNT.CREDIT a 1 ID new", "ACCOUNT.CREDIT a 9 ID credit", "ACCOUNT.CREDIT a 8 ID credit"];
+    let answers = engine.call(0, lines.iter().map(|line| read(engine, line)).collect());
+    assert!(
+        matches!(answers[0], Err(Failure::Unavailable { .. } | Failure::Overloaded { .. })),
+        "{answers:?}"
+    );
+    let again = answers[1].as_ref().unwrap_or_else(|failure| panic!("a duplicate: {failure}"));
+    assert_eq!((again.outcome.to_string().as_str(), again.replayed), ("APPLIED 9 9", true));
+    let reused = answers[2].as_ref().unwrap_or_else(|failure| panic!("an id with other content: {failure}"));
+    assert_eq!(reused.outcome.to_string(), "ID_REUSED credit");
+    let resolved = insist(engine, 0, "OPERATION.RESOLVE credit ON a").outcome.to_string();
+    assert!(resolved.starts_with("APPLIED APPLIED"), "{resolved}");
+}
+
+#[test]
+fn above_the_lag_limit_a_duplicate_gets_the_answer_of_the_first_one() {
+    let server = servers::server();
+    let settings =
+        RedisSettings { url: server.url(), partitions: 1, outflow_lag_max: 2, ..RedisSettings::default() };
+    let engine = RedisEngine::open(settings).expect("the engine");
+    for line in ["ACCOUNT.OPEN a EUR ID open", "ACCOUNT.CREDIT a 9 ID credit", "STOCK.CREATE s 5 ID s"] {
+        insist(&engine, 0, line);
+    }
+    let epoch = insist(&engine, 0, "STOCK.TAKE s 1 u ID take").epoch;
+    let name = ConsumerName::parse("slow").expect("a name");
+    engine.confirm(0, &name, "", Position { epoch, sequence: 1 }).expect("registered");
+    let begun = Instant::now();
+    // The sweeper looks from time to time how far consumers are.
+    while told(&engine, 0, "STOCK.GET s").is_ok() && told(&engine, 0, "STOCK.TAKE s 1 u").is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the limit is not met");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    check_duplicates(&engine);
 }
 
 #[test]
@@ -195,7 +238,12 @@ fn memory_that_is_full_takes_nothing_but_what_gives_back() {
             let released = answers[1].as_ref().expect("an answer");
             assert!(released.outcome.is_applied(), "{released:?}");
             assert!(answers[3].is_ok(), "{answers:?}");
+            let copy = insist(&engine, 0, "ACCOUNT.OPEN a EUR ID a");
+            assert_eq!((copy.outcome.to_string().as_str(), copy.replayed), ("APPLIED 0", true));
+            assert!(told(&engine, 0, "ACCOUNT.OPEN b EUR ID b").is_err());
         } else {
+            let copy = insist(&engine, 0, "ACCOUNT.OPEN a EUR ID a");
+            assert_eq!((copy.outcome.to_string().as_str(), copy.replayed), ("APPLIED 0", true));
             assert_eq!(contents(&server), before, "something was written");
         }
         set(&server, "maxmemory", "0");

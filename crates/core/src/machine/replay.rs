@@ -1,8 +1,8 @@
 //! One id, one answer: what duplicates of an operation and queries about it receive.
 
 use super::{Answer, Machine, query};
-use crate::command::Envelope;
 use crate::command::table::OperationResolve;
+use crate::command::{Body, Command, Envelope};
 use crate::event::{Entry, OperationMark, OperationResolved};
 use crate::facts;
 use crate::operations::{Answered, Known};
@@ -59,6 +59,32 @@ impl Machine {
                 durability: Durability::Memory,
             },
         }
+    }
+
+    /// The answer to an envelope whose id is known by `clock`, and the sequence of the event that it rests on;
+    /// `None` if it would have to be decided. For engines that can decide nothing at the moment: a duplicate
+    /// still learns what became of the first one.
+    pub fn recall(&mut self, envelope: &Envelope, clock: TimeMs) -> Option<(Answer, u64)> {
+        let before = self.now;
+        self.stamp(clock);
+        let resolve = match &envelope.body {
+            Body::Single(Command::OperationResolve(resolve)) => Some(resolve),
+            _ => None,
+        };
+        let id = resolve.map(|resolve| &resolve.operation).or(envelope.common.operation.as_ref());
+        let settings = &self.state.settings;
+        let known = id.and_then(|id| self.state.operations.find(&envelope.namespace, id, settings, self.now));
+        let rests_on = known.map(|known| known.sequence_last);
+        let answer = rests_on.and_then(|_| match resolve {
+            Some(resolve) => self.resolution(&envelope.namespace, resolve).ok(),
+            None => {
+                let fingerprint = envelope.fingerprint(&mut self.scratch);
+                self.known(envelope, fingerprint)
+            }
+        });
+        // Nothing was decided, so nothing is stamped.
+        self.now = before;
+        answer.zip(rests_on)
     }
 
     /// The answer to an operation whose id is known.

@@ -265,6 +265,18 @@ local function submit(request)
   return atomic(request)
 end
 
+-- What a duplicate is answered where nothing new is taken: the receipt of the first one, if there was one.
+local function recall(request)
+  local command, answer = request.command, nil
+  if command and command.spec.name == "OPERATION.RESOLVE" then
+    local outcome = machine.resolution(request)
+    answer = outcome and unlogged(outcome)
+  else
+    answer = machine.known(request)
+  end
+  return answer or unlogged(outcomes.new(codes.OPERATION_NOT_FOUND, request.id or command.operation))
+end
+
 local function read(request)
   local command = request.command
   local facts, refusal = attempt(function() return command.spec.answer(command, call.now, request) end)
@@ -291,6 +303,7 @@ local function serve(request)
   -- What changes nothing leaves no stamp behind.
   call.now = math.max(call.meta.now, call.clock)
   if kind == request_kinds.READ then return read(request) end
+  if kind == request_kinds.RECALL then return recall(request) end
   if kind == request_kinds.DRY_RUN then return dry_run.answer(request) end
   error("a request of the kind '" .. tostring(kind) .. "'", 0)
 end
