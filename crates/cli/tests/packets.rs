@@ -11,7 +11,7 @@ use support::{Server, said, scarce_in};
 use tempfile::TempDir;
 
 const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-const COMMITMENT_OF_ZEROS: &str = "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925";
+const COMMITMENT_OF_ZEROS: &str = "d074d10f0aadc5e2c37d31abacb38c9f277f299d8ed5560cd5b223f01792cca3";
 
 fn packets(words: &[&str]) -> Command {
     scarce_in(Path::new("/"), &[&["packets"], words].concat())

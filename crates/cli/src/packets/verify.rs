@@ -77,12 +77,15 @@ fn show(out: &mut impl Write, closed: &Closed, found: &Verification, paint: Pain
         let (word, tone) = if is_kept { ("ok    ", Tone::Good) } else { ("BROKEN", Tone::Bad) };
         writeln!(out, "{}  {name:<10}  {text}", paint.paint(tone, word))
     };
-    let hashed = hex(&scarce_server::packets::commitment(&closed.seed));
+    let hashed = hex(&closed.plan.commitment(&closed.seed));
     line(true, "plan", &words_of(&closed.plan))?;
     match found.seed_fits {
-        true => line(true, "commitment", &format!("the seed's hash is {hashed}, as was promised"))?,
+        true => line(true, "commitment", &format!("the hash of seed and plan is {hashed}, as was promised"))?,
         false => {
-            let text = format!("the seed's hash is {hashed}, and {} was promised", hex(&closed.commitment));
+            let text = format!(
+                "the hash of seed and plan is {hashed}, and {} was promised",
+                hex(&closed.commitment)
+            );
             line(false, "commitment", &text)?;
         }
     }

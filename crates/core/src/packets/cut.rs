@@ -12,6 +12,7 @@
 
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
+use sha2::{Digest, Sha256};
 
 use crate::command::Invalid;
 use crate::command::shapes::{Cut, Method, PACKETS_MAX};
@@ -51,6 +52,20 @@ impl Plan {
             min: create.min.map_or(1, Positive::get),
             max: create.max.map(Positive::get),
         })
+    }
+
+    /// The plan as seeds and commitments contain it.
+    pub(crate) fn text(&self) -> String {
+        let Self { total, count, method, min, max } = self;
+        let max = max.map_or_else(|| "-".to_owned(), |max| max.to_string());
+        format!("{total} {count} {} {min} {max}", method.word())
+    }
+
+    /// The commitment to a seed and this plan, published when the campaign is created: neither can be exchanged
+    /// for another afterwards.
+    #[must_use]
+    pub fn commitment(&self, seed: &[u8; 32]) -> [u8; 32] {
+        Sha256::new().chain_update(seed).chain_update(self.text()).finalize().into()
     }
 
     /// Cuts the packets, in the order in which they are claimed.

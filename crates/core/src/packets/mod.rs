@@ -1,5 +1,5 @@
-//! Red packets: a total is cut into packets before any claim. The cut follows from a seed whose hash is
-//! published when the campaign is created and which is revealed when it is closed.
+//! Red packets: a total is cut into packets before any claim. The cut follows from a plan and a seed, whose hash
+//! is published when the campaign is created and which are revealed when it is closed.
 
 pub mod cut;
 mod decisions;
@@ -49,7 +49,7 @@ pub struct Campaign {
     pub ends_at: Option<TimeMs>,
     /// The seed of the cut; secret until the campaign is closed.
     pub seed: Option<[u8; 32]>,
-    /// The seed's hash.
+    /// The hash of seed and plan.
     pub commitment: Option<[u8; 32]>,
     /// How many packets are prepared; claims begin when all are.
     pub laid_count: u64,
@@ -219,12 +219,17 @@ impl Campaigns {
         amounts
     }
 
+    /// Digests are public: seeds of open campaigns and packets that nobody has claimed are left out, because
+    /// a caller that knows the rest could try out amounts until the digest fits.
     pub(crate) fn digest(&self, sum: &mut Sum<'_>) {
         for (id, campaign) in self.campaigns.iter() {
-            sum.add(Kind::Campaign, id, |out| campaign.put(out));
+            let seed = campaign.seed.filter(|_| campaign.closed_at.is_some());
+            let public = Campaign { seed, ..campaign.clone() };
+            sum.add(Kind::Campaign, id, |out| public.put(out));
         }
         for ((slot, first), piece) in self.pieces.iter() {
-            for (packet, amount) in (*first..).zip(piece.0.iter()) {
+            let claimed_count = self.campaigns.at(*slot).map_or(0, |campaign| campaign.claimed_count);
+            for (packet, amount) in (*first..=claimed_count).zip(piece.0.iter()) {
                 self.add(sum, Kind::Packet, *slot, |out| {
                     packet.put(out);
                     amount.put(out);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
 use super::cut::Plan;
 use crate::command::Invalid;
@@ -19,6 +19,7 @@ pub const AMOUNTS_MAX: usize = 250_000;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Prepared {
     pub(crate) seed: Option<[u8; 32]>,
+    commitment: Option<[u8; 32]>,
     pub(crate) amounts: Arc<[u64]>,
 }
 
@@ -37,10 +38,10 @@ impl Prepared {
         self.seed.as_ref()
     }
 
-    /// The commitment to the seed, published when the campaign is created.
+    /// The commitment to seed and plan, published when the campaign is created.
     #[must_use]
     pub fn commitment(&self) -> Option<[u8; 32]> {
-        self.seed.as_ref().map(commitment)
+        self.commitment
     }
 
     /// The amounts of the packets, in the order in which they are claimed. As secret as the seed.
@@ -60,10 +61,11 @@ impl Prepared {
     ) -> Result<Self, Invalid> {
         match Plan::of(create) {
             Some(plan) => {
-                let seed = seed(secret, &create.campaign, operation);
-                Ok(Self { seed: Some(seed), amounts: plan.cut(&seed)?.into() })
+                let seed = seed(secret, &create.campaign, operation, &plan);
+                let commitment = Some(plan.commitment(&seed));
+                Ok(Self { seed: Some(seed), commitment, amounts: plan.cut(&seed)?.into() })
             }
-            None => Ok(Self { seed: None, amounts: listed(&create.cut)? }),
+            None => Ok(Self { seed: None, commitment: None, amounts: listed(&create.cut)? }),
         }
     }
 }
@@ -89,9 +91,10 @@ fn check_amounts(amounts: &[Positive]) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// HMAC-SHA-256 with the deployment's secret over the campaign's id, a zero byte and the operation's id,
-/// which is empty if the caller gave none. No id contains a zero byte.
-fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>) -> [u8; 32] {
+/// HMAC-SHA-256 with the deployment's secret over the campaign's id, the operation's id, which is empty if the
+/// caller gave none, and the plan, with zero bytes between them, which none of them contains. Another plan gives
+/// another seed: whether it can be cut says nothing about an open campaign under the same ids.
+fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>, plan: &Plan) -> [u8; 32] {
     let operation = operation.map_or("", OperationId::as_str);
     // HMAC pads a key shorter than the hash's block of 64 bytes with zeros.
     let mut key = [0; 64];
@@ -100,10 +103,7 @@ fn seed(secret: &[u8; 32], campaign: &Id, operation: Option<&OperationId>) -> [u
     mac.update(campaign.as_str().as_bytes());
     mac.update(&[0]);
     mac.update(operation.as_bytes());
+    mac.update(&[0]);
+    mac.update(plan.text().as_bytes());
     mac.finalize().into_bytes().into()
-}
-
-/// The commitment to a seed, published when the campaign is created.
-pub(super) fn commitment(seed: &[u8; 32]) -> [u8; 32] {
-    Sha256::digest(seed).into()
 }

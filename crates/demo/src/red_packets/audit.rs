@@ -11,7 +11,6 @@ use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
 use super::guests::{CAMPAIGN, Guests, Wish, name};
 use super::ledger::{Ledger, Payment};
-use scarce_server::packets::commitment;
 
 /// What the server shows.
 pub(super) struct Shown {
@@ -141,15 +140,15 @@ impl Evidence<'_> {
         );
     }
 
-    /// The commitment, public before the first claim, is the hash of the seed revealed now.
+    /// The commitment, public before the first claim, is the hash of the seed revealed now and of the plan.
     fn judge_commitment(&self, proof: &mut Proof) {
-        let hash = unhex(&self.shown.seed).map(|seed| hex(&commitment(&seed)));
+        let hash = unhex(&self.shown.seed).map(|seed| hex(&self.plan.commitment(&seed)));
         let commitments = [&self.shown.commitment, &self.ledger.commitment];
         let is_kept = hash.is_some()
             && commitments.iter().all(|commitment| Some(*commitment) == hash.as_ref())
             && self.shown.seed == self.ledger.seed;
         let text = format!(
-            "SHA-256 of the seed {}… is {}…, committed to was {}…",
+            "SHA-256 of the seed {}… and the plan is {}…, committed to was {}…",
             start(&self.shown.seed),
             start(hash.as_deref().unwrap_or("nothing")),
             start(&self.shown.commitment)

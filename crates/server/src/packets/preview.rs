@@ -8,7 +8,6 @@ use scarce_engine::random::hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::commitment;
 use super::figures::{Bucket, Figures, histogram};
 
 /// The maximum number of ranges of a histogram.
@@ -66,7 +65,7 @@ pub fn preview(plan: &Plan, seed: &[u8; 32]) -> Result<Preview, Invalid> {
     Ok(Preview {
         plan: *plan,
         seed: *seed,
-        commitment: commitment(seed),
+        commitment: plan.commitment(seed),
         buckets: histogram(&amounts, BUCKETS_MAX),
         figures,
         positions: positions(plan, seed),
@@ -173,7 +172,7 @@ mod tests {
         assert_eq!(shown.amounts, [224, 1665, 130, 1133, 1755, 1292, 386, 408, 761, 2246]);
         assert_eq!(
             hex(&shown.commitment),
-            "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925"
+            "d074d10f0aadc5e2c37d31abacb38c9f277f299d8ed5560cd5b223f01792cca3"
         );
         assert_eq!(shown.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 10);
         assert_eq!(shown, preview(&plan, &[0; 32]).expect("a preview"));

@@ -1,15 +1,13 @@
-//! Verifies that a campaign was cut as promised: its seed hashes to the commitment, and the claims match what
-//! the seed gives.
+//! Verifies that a campaign was cut as promised: seed and plan hash to the commitment, and the claims match what
+//! they give.
 
 use scarce_core::command::Invalid;
 use scarce_core::packets::cut::Plan;
 
-use super::commitment;
-
 /// The result of verifying a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
-    /// Whether the seed hashes to the commitment.
+    /// Whether seed and plan hash to the commitment.
     pub seed_fits: bool,
     /// The number of claims compared.
     pub compared: u64,
@@ -59,7 +57,7 @@ pub fn verify(
         .filter(|difference| difference.cut != Some(difference.claimed))
         .collect();
     Ok(Verification {
-        seed_fits: commitment(seed) == *promised,
+        seed_fits: plan.commitment(seed) == *promised,
         compared: claims.len() as u64,
         differences,
         amounts,
@@ -76,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_cut_of_the_seed_holds_and_anything_else_does_not() {
-        let (seed, promised) = ([0; 32], commitment(&[0; 32]));
+        let (seed, promised) = ([0; 32], PLAN.commitment(&[0; 32]));
         let honest: Vec<_> = (1..).zip(PLAN.cut(&seed).expect("a cut")).collect();
         assert!(verify(&PLAN, &seed, &promised, &honest).expect("a cut").holds());
         assert!(
@@ -84,6 +82,9 @@ mod tests {
             "not all were claimed"
         );
         assert!(!verify(&PLAN, &seed, &[1; 32], &honest).expect("a cut").holds());
+        let other = Plan { max: Some(1_000), ..PLAN };
+        let found = verify(&other, &seed, &promised, &honest).expect("a cut");
+        assert!(found.differences.is_empty() && !found.holds(), "a plan that was named afterwards");
         let mut swapped = honest.clone();
         (swapped[3].1, swapped[4].1) = (honest[4].1, honest[3].1);
         let found = verify(&PLAN, &seed, &promised, &swapped).expect("a cut");

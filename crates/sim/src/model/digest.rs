@@ -137,14 +137,14 @@ impl Model {
                 its.max.put(out);
                 its.starts_at.put(out);
                 its.ends_at.put(out);
-                its.seed.put(out);
+                its.seed.filter(|_| its.closed_at.is_some()).put(out);
                 commitment(its).put(out);
                 its.count().put(out);
                 its.claimed_count().put(out);
                 its.claimed_amount().put(out);
                 its.closed_at.put(out);
             });
-            for (packet, amount) in (1_u64..).zip(&its.amounts) {
+            for (packet, amount) in (1_u64..).zip(its.amounts.iter().take(its.claims.len())) {
                 sum.add(Kind::Packet, id, |out| (packet, *amount).put(out));
             }
             for (packet, (user, at)) in (1_u64..).zip(&its.claims) {

@@ -179,9 +179,10 @@ fn cut(
     match &c.cut {
         Cut::Amounts(amounts) => Ok((None, amounts.iter().map(|amount| amount.get()).collect())),
         Cut::Plan { total, count, method } => {
-            let seed = seed(secret, c.campaign.as_str(), operation);
             let (total, count, method) = (total.get(), count.get(), *method);
             let (min, max) = (c.min.map_or(1, |min| min.get()), c.max.map(|max| max.get()));
+            let plan = format!("{total} {count} {} {min} {}", method.word(), shown_max(max));
+            let seed = seed(secret, c.campaign.as_str(), operation, &plan);
             let amounts = Plan { total, count, method, min, max }.cut(&seed);
             let amounts = amounts.map_err(|_| Refusal::invalid("cut", "cannot be made"))?;
             Ok((Some(seed), amounts))
@@ -189,18 +190,25 @@ fn cut(
     }
 }
 
-/// HMAC-SHA-256 over campaign and operation, with a zero byte between them.
-fn seed(secret: &[u8; 32], campaign: &str, operation: &str) -> [u8; 32] {
+fn shown_max(max: Option<u64>) -> String {
+    max.map_or("-".to_owned(), |max| max.to_string())
+}
+
+/// HMAC-SHA-256 over campaign, operation and plan, with zero bytes between them.
+fn seed(secret: &[u8; 32], campaign: &str, operation: &str, plan: &str) -> [u8; 32] {
     let mut block = [0; 64];
     block[..32].copy_from_slice(secret);
     let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
-    mac.update(format!("{campaign}\0{operation}").as_bytes());
+    mac.update(format!("{campaign}\0{operation}\0{plan}").as_bytes());
     mac.finalize().into_bytes().into()
 }
 
-/// The commitment to the seed, published at creation.
+/// The commitment to seed and plan, published at creation.
 pub(super) fn commitment(campaign: &Campaign) -> Option<[u8; 32]> {
-    campaign.seed.map(|seed| Sha256::digest(seed).into())
+    let method = campaign.method?.word();
+    let (total, count) = (campaign.total(), campaign.count());
+    let plan = format!("{total} {count} {method} {} {}", campaign.min, shown_max(campaign.max));
+    campaign.seed.map(|seed| Sha256::digest([&seed[..], plan.as_bytes()].concat()).into())
 }
 
 fn hex(bytes: [u8; 32]) -> Value {

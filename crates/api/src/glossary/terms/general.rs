@@ -70,8 +70,8 @@ pub(super) const TERMS: &[Term] = &[
     word(
         "",
         "commitment",
-        "SHA-256 of the seed, in hexadecimal; absent if the amounts were given individually",
-        "种子的 SHA-256 承诺值（十六进制）；逐个指定金额的活动无此值",
+        "SHA-256 of the seed and the plan, in hexadecimal; absent if the amounts were given individually",
+        "种子与拆分方案的 SHA-256 承诺值（十六进制）；逐个指定金额的活动无此值",
     ),
     word(
         "",
