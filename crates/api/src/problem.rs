@@ -11,6 +11,8 @@ use crate::answer;
 pub enum PortCode {
     /// The caller did not authenticate.
     Unauthenticated,
+    /// The caller's address showed too many wrong passwords.
+    TooManyAttempts,
     /// A page of another origin sent the request.
     CrossOrigin,
     /// No route has this path.
@@ -19,6 +21,8 @@ pub enum PortCode {
     MethodNotAllowed,
     /// The requested host is not this server.
     Misdirected,
+    /// The log no longer has what follows the cursor.
+    CursorTrimmed,
     /// The body is too large.
     PayloadTooLarge,
     /// The content type is not JSON.
@@ -29,10 +33,12 @@ impl PortCode {
     /// All of them.
     pub const ALL: &'static [Self] = &[
         Self::Unauthenticated,
+        Self::TooManyAttempts,
         Self::CrossOrigin,
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::Misdirected,
+        Self::CursorTrimmed,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
     ];
@@ -42,10 +48,12 @@ impl PortCode {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::TooManyAttempts => "TOO_MANY_ATTEMPTS",
             Self::CrossOrigin => "CROSS_ORIGIN",
             Self::NotFound => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
             Self::Misdirected => "MISDIRECTED",
+            Self::CursorTrimmed => "CURSOR_TRIMMED",
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
         }
@@ -56,10 +64,12 @@ impl PortCode {
     pub const fn status(self) -> u16 {
         match self {
             Self::Unauthenticated => 401,
+            Self::TooManyAttempts => 429,
             Self::CrossOrigin => 403,
             Self::NotFound => 404,
             Self::MethodNotAllowed => 405,
             Self::Misdirected => 421,
+            Self::CursorTrimmed => 410,
             Self::PayloadTooLarge => 413,
             Self::UnsupportedMediaType => 415,
         }
@@ -71,6 +81,10 @@ impl PortCode {
         use crate::glossary::Text;
         match self {
             Self::Unauthenticated => Text::new("The server's password was not shown.", "未出示服务器口令。"),
+            Self::TooManyAttempts => Text::new(
+                "This address showed too many wrong passwords; the one in this request was not looked at.",
+                "该地址出示错误口令次数过多；本次请求中的口令未作检查。",
+            ),
             Self::CrossOrigin => Text::new(
                 "A web page of another origin sent the request.",
                 "请求来自其他源（origin）的网页。",
@@ -80,6 +94,10 @@ impl PortCode {
             Self::Misdirected => {
                 Text::new("The request names a host that this server is not.", "请求的主机名不属于本服务器。")
             }
+            Self::CursorTrimmed => Text::new(
+                "The log no longer has the events after this cursor; older ones are deleted after snapshots.",
+                "日志中已没有该游标之后的事件；旧事件会在快照之后删除。",
+            ),
             Self::PayloadTooLarge => Text::new("The body is larger than 1 MiB.", "请求体超过 1 MiB。"),
             Self::UnsupportedMediaType => Text::new(
                 "The request is not declared as application/json.",
@@ -97,6 +115,10 @@ impl PortCode {
                 "Send the header Authorization: Bearer with the password.",
                 "请在 Authorization: Bearer 头中携带口令。",
             ),
+            Self::TooManyAttempts => Text::new(
+                "Wait as long as Retry-After says, and check the password.",
+                "请按 Retry-After 等待，并检查口令。",
+            ),
             Self::CrossOrigin => Text::new(
                 "Call the server from a program, or list the page's origin in the setting http_origins.",
                 "请从程序调用，或在设置 http_origins 中列出该网页的源。",
@@ -106,6 +128,10 @@ impl PortCode {
             Self::Misdirected => Text::new(
                 "Without a password only localhost and addresses are answered to; set a password to serve by name.",
                 "未设口令时只接受 localhost 与 IP 地址；如需按域名提供服务，请设置口令。",
+            ),
+            Self::CursorTrimmed => Text::new(
+                "Rebuild from another source, then continue from facts.oldest or with from=oldest; a consumer keeps the log.",
+                "请从其他来源重建数据，再从 facts.oldest 或用 from=oldest 继续；登记为消费者可让日志为其保留。",
             ),
             Self::PayloadTooLarge => {
                 Text::new("Send fewer operations at a time.", "请减少单次请求中的操作数。")
@@ -149,9 +175,20 @@ impl Problem {
     /// The document of a problem of the port itself.
     #[must_use]
     pub fn of_port(code: PortCode, language: Language) -> Self {
+        Self::of_port_with(code, Map::new(), language)
+    }
+
+    /// The same with facts.
+    #[must_use]
+    pub fn of_port_with(code: PortCode, facts: Map<String, Value>, language: Language) -> Self {
         let texts = (code.cause().get(language), code.advice().get(language));
-        let body = document(code.word(), code.status(), texts, false);
-        Self { status: code.status(), body: body.into(), retry_after: false }
+        let is_retryable = code == PortCode::TooManyAttempts;
+        let mut body = document(code.word(), code.status(), texts, is_retryable);
+        if !facts.is_empty() {
+            body.insert("detail".to_owned(), detail(&facts).into());
+            body.insert("facts".to_owned(), facts.into());
+        }
+        Self { status: code.status(), body: body.into(), retry_after: is_retryable }
     }
 }
 

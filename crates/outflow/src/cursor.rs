@@ -111,6 +111,14 @@ impl Cursor {
         }
     }
 
+    /// Checks that the log still has what follows the cursor.
+    ///
+    /// # Errors
+    /// When it was trimmed, or the log cannot be read.
+    pub fn check_kept(&self) -> Result<(), CursorError> {
+        self.trimmed()?.map_or(Ok(()), Err)
+    }
+
     /// Reads the next entries, up to about `bytes_max`, and moves past them; `None` at the end of the log.
     ///
     /// # Errors

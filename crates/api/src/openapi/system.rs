@@ -170,10 +170,11 @@ fn consumers(language: Language) -> Value {
 fn events(language: Language) -> Value {
     let description = Text::new(
         "The log as server-sent events, from the cursor on and then as it grows. The id of each is the cursor \
-         behind it, so that a browser's EventSource goes on by itself; Last-Event-ID and cursor mean the same. \
-         With Accept: application/json one page is answered instead.",
+         behind it, so that a browser's EventSource goes on by itself; Last-Event-ID and cursor mean the same. A \
+         stream that cannot go on ends with an event named problem. With Accept: application/json one page is \
+         answered instead.",
         "以 SSE 推送日志事件：先从游标处补齐，再随日志增长推送。每条消息的 id 即其后的游标，EventSource 断线后自动续传；\
-         Last-Event-ID 与 cursor 含义相同。Accept: application/json 时返回一页。",
+         Last-Event-ID 与 cursor 含义相同。无法继续时以名为 problem 的事件结束。Accept: application/json 时返回一页。",
     );
     let page = json!({
         "type": "object",
@@ -198,13 +199,20 @@ fn events(language: Language) -> Value {
         Text::new("Only this partition.", "只取该分区。"),
         language,
     );
+    let from = json!({
+        "name": "from", "in": "query", "schema": { "type": "string", "enum": ["oldest", "now"] },
+        "description": Text::new(
+            "Where to begin without a cursor: at the oldest event that the log still has, or behind the last one.",
+            "没有游标时从何处开始：日志中现存最早的事件，或最后一条事件之后。",
+        ).get(language),
+    });
     let last = json!({
         "name": "Last-Event-ID", "in": "header", "schema": { "type": "string", "pattern": CURSOR_PATTERN },
         "description": Text::new("The id of the last event that was seen.", "最后收到的事件 id。").get(language),
     });
     let shared = ["AcceptLanguage", "Cursor", "Limit"]
         .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
-    let parameters: Vec<Value> = [partition, last].into_iter().chain(shared).collect();
+    let parameters: Vec<Value> = [partition, from, last].into_iter().chain(shared).collect();
     json!({
         "operationId": "events",
         "tags": ["events"],
@@ -213,7 +221,11 @@ fn events(language: Language) -> Value {
         "parameters": parameters,
         "responses": with_problems(
             success,
-            of_kind(Method::Get, &[("400", &["INVALID"]), ("503", &["UNAVAILABLE"])], language),
+            of_kind(
+                Method::Get,
+                &[("400", &["INVALID"]), ("410", &["CURSOR_TRIMMED"]), ("503", &["UNAVAILABLE"])],
+                language,
+            ),
         ),
     })
 }

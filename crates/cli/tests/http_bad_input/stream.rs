@@ -1,11 +1,12 @@
 //! The log as a stream: complete, in order, without duplicates; after a disconnect it resumes where it
 //! stopped.
 
+use scarce_core::event::Position;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::Bench;
 use crate::support::{Http, Server};
+use crate::{Bench, assert_invalid, assert_problem};
 
 /// A stream of events.
 struct Stream {
@@ -37,12 +38,20 @@ impl Stream {
     /// The next event; `None` if the stream has ended.
     fn next(&mut self) -> Option<Message> {
         loop {
-            while let Some((block, rest)) = self.text.split_once("\n\n") {
-                let message = message(block);
+            let message = message(&self.block()?);
+            if message.is_some() {
+                return message;
+            }
+        }
+    }
+
+    /// The lines of the next event or comment; `None` if the stream has ended.
+    fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let block = block.to_owned();
                 self.text = rest.to_owned();
-                if message.is_some() {
-                    return message;
-                }
+                return Some(block);
             }
             self.text.push_str(&String::from_utf8(self.http.chunk()?).unwrap());
         }
@@ -185,4 +194,86 @@ fn a_stream_ends_cleanly_with_the_server() {
         assert_eq!(stream.http.line(), "");
         assert!(stream.http.has_ended());
     }
+}
+
+/// Writes until the log has lost so many events, and gives the first sequence that is left.
+fn trim(bench: &mut Bench, lost: u64) -> u64 {
+    let line = json!({ "command": "ACCOUNT.CREDIT", "arguments": { "account": "alice", "amount": 1 } });
+    let batch = json!({ "operations": vec![line; 1_000] });
+    let mut resp = bench.server.socket();
+    for _ in 0..500 {
+        assert_eq!(bench.http.post("/v1/batch", &batch).status, 200);
+        let made = resp.call(&["SNAPSHOT"]);
+        assert!(!made.starts_with('-'), "{made}");
+        let answer = bench.http.get("/v1/events?limit=1");
+        let first = answer.json()["facts"]["oldest_sequence"].as_u64().unwrap_or_default();
+        if first > lost {
+            return first;
+        }
+    }
+    panic!("the log was not trimmed");
+}
+
+#[test]
+fn a_trimmed_log_says_where_it_begins_and_can_be_entered_there() {
+    let mut bench = Bench::start(&["--segment-mib", "1", "--snapshot-mib", "1"]);
+    let first = trim(&mut bench, 1);
+    let stale = scarce_api::cursor::of_positions(&[Position { epoch: 0, sequence: 1 }]);
+    for accept in ["application/json", "text/event-stream"] {
+        for target in ["/v1/events".to_owned(), format!("/v1/events?cursor={stale}")] {
+            let gone = bench.http.call("GET", &target, &[("Accept", accept)], None);
+            assert_problem(&target, &gone, 410, "CURSOR_TRIMMED");
+            let problem = gone.json();
+            assert_eq!(
+                (&problem["retryable"], &problem["facts"]["oldest_sequence"]),
+                (&json!(false), &json!(first))
+            );
+            assert_eq!(gone.header("retry-after"), None);
+            let oldest = problem["facts"]["oldest"].as_str().unwrap();
+            let page = bench.http.get(&format!("/v1/events?limit=1&cursor={oldest}")).json();
+            assert_eq!(page["events"][0]["sequence"], first);
+        }
+    }
+    let page = bench.http.get("/v1/events?from=oldest&limit=2").json();
+    assert_eq!((&page["events"][0]["sequence"], &page["has_more"]), (&json!(first), &json!(true)));
+    let now = bench.http.get("/v1/events?from=now").json();
+    assert_eq!((&now["events"], &now["has_more"]), (&json!([]), &json!(false)));
+    credit(&mut bench.http, "after");
+    let page = bench.http.get(&format!("/v1/events?cursor={}", now["cursor"].as_str().unwrap())).json();
+    assert_eq!(page["events"].as_array().map(Vec::len), Some(1), "{page}");
+    let mut stream = Stream::open(&bench.server, "/v1/events?from=oldest", None);
+    assert_eq!(sequences(&stream.take(3)), [first, first + 1, first + 2]);
+    let mut resp = bench.server.socket();
+    let error = resp.call(&["EVENTS", "0", "0", "0"]);
+    assert!(error.starts_with("-ERR") && error.contains(&format!("EVENTS 0 0 {}", first - 1)), "{error}");
+    assert!(resp.call(&["EVENTS", "0", "0", &(first - 1).to_string(), "COUNT", "1"]).contains("account."));
+    for (query, reason) in
+        [("from=yesterday", "oldest or now"), (&format!("from=now&cursor={stale}"), "does not go with")]
+    {
+        let target = format!("/v1/events?{query}");
+        assert_invalid(&target, &bench.http.get(&target), "from", reason);
+    }
+    bench.check_well();
+}
+
+#[test]
+fn a_stream_that_falls_behind_what_is_kept_ends_with_the_reason() {
+    let mut bench = Bench::start(&["--segment-mib", "1", "--snapshot-mib", "1"]);
+    // It reads nothing, so the log goes on without it once the buffers between are full.
+    let mut stream = Stream::open(&bench.server, "/v1/events?from=oldest", None);
+    let first = trim(&mut bench, 100_000);
+    let mut seen = 0;
+    let problem = loop {
+        let block = stream.block().expect("the stream goes on until it says why not");
+        let message = message(&block);
+        if let Some(message) = message {
+            seen = message.data["sequence"].as_u64().unwrap();
+        } else if block.contains("event: problem") {
+            break block;
+        }
+        assert!(seen + 1 < first, "it read all, so nothing was trimmed before it came there");
+    };
+    assert!(problem.contains("CURSOR_TRIMMED") && !problem.contains("id: "), "{problem}");
+    assert!(stream.block().is_none(), "it has ended");
+    bench.check_well();
 }

@@ -10,6 +10,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use scarce_api::cursor;
+use scarce_api::problem::{PortCode, Problem};
 use scarce_api::{Misshapen, event};
 use scarce_core::event::Position;
 use scarce_core::facts;
@@ -22,7 +23,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinError;
 
 use super::command::read_limit;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Speech};
 use super::{Context, Shared, reply};
 
 /// The default and the maximum number of events of a page.
@@ -38,9 +39,19 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The header in which a browser sends the id of the last event it saw.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// Where to begin.
+enum Start {
+    /// Behind what the caller has seen.
+    At(Vec<Position>),
+    /// At the oldest event that each log still has.
+    Oldest,
+    /// Behind the last event of each log.
+    Now,
+}
+
 /// What the caller requests.
 struct Asked {
-    positions: Vec<Position>,
+    start: Start,
     partition: Option<u32>,
     limit: usize,
 }
@@ -51,16 +62,17 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
         Ok(asked) => asked,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    let mut reader = LogReader::new(shared.engine.clone(), asked.positions, asked.partition);
-    if let Err(outcome) = reader.check_positions().await {
-        return reply::refusal(&outcome, None, exchange.speech);
-    }
+    let opened = LogReader::open(shared.engine.clone(), asked.start, asked.partition).await;
+    let mut reader = match opened {
+        Ok(reader) => reader,
+        Err(error) => return reply::problem(&problem(&error, exchange.speech), exchange.speech),
+    };
     let accept = exchange.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
-        return stream(&shared, reader).into_response();
+        return stream(&shared, reader, exchange.speech).into_response();
     }
     match reader.next_events(asked.limit).await {
-        Err(error) => reply::refusal(&refused(&error), None, exchange.speech),
+        Err(error) => reply::problem(&problem(&reader.placed(error), exchange.speech), exchange.speech),
         Ok(events) => {
             let events: Vec<Value> = events.into_iter().map(|(_, event)| event).collect();
             let body = json!({ "events": events, "has_more": reader.has_more(), "cursor": reader.cursor() });
@@ -79,14 +91,35 @@ impl Asked {
             Some(text) => Some(read_partition(text, partitions)?),
         };
         let header = exchange.header(&LAST_EVENT_ID, "Last-Event-ID")?.map(String::from_utf8_lossy);
-        let cursor = fields.take_text("cursor")?;
+        let (cursor, from) = (fields.take_text("cursor")?, fields.take_text("from")?);
         fields.check_none()?;
-        // After a disconnect, the browser's header is ahead of the cursor in the URL.
-        let positions = match header.as_deref().or(cursor) {
-            Some(cursor) => cursor::positions(cursor, partitions)?,
-            None => vec![Position::default(); partitions as usize],
+        if cursor.is_some() && from.is_some() {
+            return Err(Misshapen::new("from", "does not go with cursor; send one of them"));
+        }
+        // After a disconnect, the browser's header is ahead of what the URL says.
+        let start = match (header.as_deref().or(cursor), from) {
+            (Some(cursor), _) => Start::At(cursor::positions(cursor, partitions)?),
+            (None, Some("oldest")) => Start::Oldest,
+            (None, Some("now")) => Start::Now,
+            (None, Some(_)) => return Err(Misshapen::new("from", "must be oldest or now")),
+            (None, None) => Start::At(vec![Position::default(); partitions as usize]),
         };
-        Ok(Self { positions, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+        Ok(Self { start, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+    }
+}
+
+impl Start {
+    /// The position in each partition's log. It may ask a server, and block.
+    fn positions(self, engine: &dyn Engine) -> Result<Vec<Position>, Failure> {
+        let before = |sequence| Position { epoch: 0, sequence };
+        let all = 0..engine.partitions();
+        match self {
+            Self::At(positions) => Ok(positions),
+            Self::Oldest => {
+                all.map(|partition| Ok(before(engine.first_sequence(partition)?.saturating_sub(1)))).collect()
+            }
+            Self::Now => all.map(|partition| Ok(before(engine.durable_through(partition)?))).collect(),
+        }
     }
 }
 
@@ -104,15 +137,21 @@ struct LogReader {
 }
 
 impl LogReader {
-    fn new(engine: Arc<dyn Engine>, positions: Vec<Position>, only: Option<u32>) -> Self {
-        let partitions = match only {
-            Some(partition) => vec![partition],
-            None => (0..engine.partitions()).collect(),
-        };
-        let cursors = (0..).zip(positions);
-        let cursors =
-            cursors.map(|(partition, after)| Cursor::new(engine.clone(), partition, after)).collect();
-        Self { engine, cursors, partitions }
+    /// Opens the logs, if they still have what follows the start. Otherwise it fails before anything is sent.
+    async fn open(engine: Arc<dyn Engine>, start: Start, only: Option<u32>) -> Result<Self, Stuck> {
+        let opened = tokio::task::spawn_blocking(move || -> Result<Self, Stuck> {
+            let partitions = match only {
+                Some(partition) => vec![partition],
+                None => (0..engine.partitions()).collect(),
+            };
+            let cursors = (0..).zip(start.positions(&*engine)?);
+            let cursors =
+                cursors.map(|(partition, after)| Cursor::new(engine.clone(), partition, after)).collect();
+            let mut reader = Self { engine, cursors, partitions };
+            reader.check().map_err(|error| reader.placed(error))?;
+            Ok(reader)
+        });
+        opened.await.unwrap_or_else(|error| Err(unfinished(error).into()))
     }
 
     fn cursor(&self) -> String {
@@ -128,14 +167,25 @@ impl LogReader {
         self.cursors().any(|(_, cursor)| cursor.lag().is_ok_and(|lag| lag > 0))
     }
 
-    /// Rejects a cursor of another history instead of ignoring the mismatch.
-    async fn check_positions(&self) -> Result<(), Outcome> {
-        for (_, cursor) in self.cursors() {
-            let checked = cursor.clone().aside(Cursor::check).await;
-            let checked = checked.map_err(unfinished).and_then(|(_, checked)| checked);
-            checked.map_err(|error| refused(&error))?;
+    /// Rejects a cursor of another history, or of before the log, instead of ignoring the mismatch.
+    fn check(&mut self) -> Result<(), CursorError> {
+        for place in self.partitions.iter().map(|partition| *partition as usize) {
+            if let Some(cursor) = self.cursors.get_mut(place) {
+                cursor.check()?;
+                cursor.check_kept()?;
+            }
         }
         Ok(())
+    }
+
+    /// An error with the cursor at which the caller can go on.
+    fn placed(&self, error: CursorError) -> Stuck {
+        let CursorError::Trimmed { partition, begins_at, .. } = error else { return error.into() };
+        let mut positions: Vec<_> = self.cursors.iter().map(Cursor::position).collect();
+        if let Some(position) = positions.get_mut(partition as usize) {
+            *position = Position { epoch: 0, sequence: begins_at.saturating_sub(1) };
+        }
+        Stuck { error, oldest: Some(cursor::of_positions(&positions)) }
     }
 
     /// The next events of any partition, each with the cursor behind it; `None` when all were read.
@@ -168,16 +218,41 @@ fn unfinished(_: JoinError) -> CursorError {
     Failure::Unavailable { reason: "reading the log was not finished".to_owned() }.into()
 }
 
+/// Why a caller cannot go on, and the cursor of the oldest event if that is the way in.
+struct Stuck {
+    error: CursorError,
+    oldest: Option<String>,
+}
+
+impl From<CursorError> for Stuck {
+    fn from(error: CursorError) -> Self {
+        Self { error, oldest: None }
+    }
+}
+
+impl From<Failure> for Stuck {
+    fn from(failure: Failure) -> Self {
+        CursorError::from(failure).into()
+    }
+}
+
 /// The answer for a cursor that cannot be used.
-fn refused(error: &CursorError) -> Outcome {
-    match error {
-        CursorError::Engine(failure) => failure.outcome(),
+fn problem(stuck: &Stuck, speech: Speech) -> Problem {
+    match &stuck.error {
+        CursorError::Engine(failure) => Problem::of(&failure.outcome(), None, speech.0),
         CursorError::OtherHistory { .. } => {
             let reason = "belongs to another history of the log; begin without one";
-            Outcome { code: Code::Invalid, facts: facts!["cursor", reason] }
+            Problem::of(&Outcome { code: Code::Invalid, facts: facts!["cursor", reason] }, None, speech.0)
         }
-        CursorError::Trimmed { .. } => {
-            Outcome { code: Code::Unavailable, facts: facts![error.to_string().as_str()] }
+        CursorError::Trimmed { partition, after, begins_at } => {
+            let facts = json!({
+                "partition": partition,
+                "after": after.sequence,
+                "oldest_sequence": begins_at,
+                "oldest": stuck.oldest,
+            });
+            let facts = facts.as_object().cloned().unwrap_or_default();
+            Problem::of_port_with(PortCode::CursorTrimmed, facts, speech.0)
         }
     }
 }
@@ -185,6 +260,8 @@ fn refused(error: &CursorError) -> Outcome {
 /// A stream in progress.
 struct Following {
     reader: LogReader,
+    speech: Speech,
+    has_ended: bool,
     ready: std::vec::IntoIter<(String, Value)>,
     grown: Arc<Notify>,
     ending: watch::Receiver<bool>,
@@ -192,7 +269,11 @@ struct Following {
 }
 
 /// Follows the log. It reads only as fast as the caller consumes, so nothing piles up here.
-fn stream(shared: &Shared, reader: LogReader) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+fn stream(
+    shared: &Shared,
+    reader: LogReader,
+    speech: Speech,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let grown = Arc::new(Notify::new());
     let watches = reader.partitions.iter().filter_map(|partition| {
         let grown = grown.clone();
@@ -200,7 +281,8 @@ fn stream(shared: &Shared, reader: LogReader) -> Sse<impl Stream<Item = Result<E
     });
     let watches = watches.collect();
     let ending = shared.ending.clone();
-    let following = Following { reader, ready: Vec::new().into_iter(), grown, ending, _watches: watches };
+    let ready = Vec::new().into_iter();
+    let following = Following { reader, speech, has_ended: false, ready, grown, ending, _watches: watches };
     let events = stream::unfold(following, |mut following| async move {
         let event = following.next().await?;
         Some((Ok(event), following))
@@ -210,15 +292,19 @@ fn stream(shared: &Shared, reader: LogReader) -> Sse<impl Stream<Item = Result<E
 
 impl Following {
     async fn next(&mut self) -> Option<Event> {
-        loop {
+        while !self.has_ended {
             if let Some((cursor, event)) = self.ready.next() {
                 let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
                 return Some(Event::default().id(cursor).event(name).data(event.to_string()));
             }
             let count_max = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
             match self.reader.next_events(count_max).await {
-                // The caller reconnects from its last id and then receives the error.
-                Err(_) => return None,
+                // The last event says why. It has no id, so the caller still knows where it was.
+                Err(error) => {
+                    self.has_ended = true;
+                    let problem = problem(&self.reader.placed(error), self.speech);
+                    return Some(Event::default().event("problem").data(problem.body.to_string()));
+                }
                 Ok(events) if !events.is_empty() => self.ready = events.into_iter(),
                 Ok(_) => tokio::select! {
                     () = self.grown.notified() => {}
@@ -226,5 +312,6 @@ impl Following {
                 },
             }
         }
+        None
     }
 }

@@ -27,15 +27,34 @@ pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Resul
     };
     let partition = u32::try_from(partition).unwrap_or(u32::MAX);
     let read = |sequence, bytes_max| {
-        turn.shared.engine.entries(partition, sequence, bytes_max).map_err(|failure| failure.to_string())
+        let read = turn.shared.engine.entries(partition, sequence, bytes_max);
+        read.map_err(|failure| trimmed(turn, partition, after).unwrap_or_else(|| failure.to_string()))
     };
     if epoch != 0 && after != 0 {
         check_epoch(&read(after, 1)?, epoch, after)?;
     }
-    let entries = read(after + 1, BYTES_MAX)?;
+    let entries = read(after.saturating_add(1), BYTES_MAX)?;
+    // A log in Redis may have been trimmed to its end.
+    let is_behind = || turn.shared.engine.durable_through(partition).is_ok_and(|through| through > after);
+    if entries.is_empty()
+        && is_behind()
+        && let Some(reason) = trimmed(turn, partition, after)
+    {
+        return Err(reason);
+    }
     let events = entries.iter().flat_map(|entry| shown(partition, entry));
     let count_max = usize::try_from(count_max).unwrap_or(usize::MAX);
     Ok(events.filter(|(sequence, _)| *sequence > after).take(count_max).map(|(_, event)| event).collect())
+}
+
+/// The error that says where a log begins, if it no longer has what follows a cursor.
+fn trimmed(turn: &Turn<'_>, partition: u32, after: u64) -> Option<String> {
+    let begins_at = turn.shared.engine.first_sequence(partition).ok()?;
+    let before = begins_at.checked_sub(1).filter(|before| *before > after)?;
+    Some(format!(
+        "the log of partition {partition} begins at sequence {begins_at}, and what follows {after} was deleted; \
+         rebuild from another source, then continue with EVENTS {partition} 0 {before}"
+    ))
 }
 
 fn number(text: &[u8], name: &'static str) -> Result<u64, String> {
