@@ -195,8 +195,8 @@ impl CommitLoop {
         loop {
             match self.writer.append(batch) {
                 Err(error) if error.is_full() && !self.is_stopping.load(Ordering::Acquire) => {
+                    self.progress.set_full(Some(&error));
                     self.progress.set_room_low(true);
-                    self.progress.set_full(true);
                     std::thread::park_timeout(FULL_RETRY);
                 }
                 result => return result,

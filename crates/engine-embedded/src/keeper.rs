@@ -13,7 +13,7 @@ use crate::commit::milliseconds;
 use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
-use crate::log::PartitionLog;
+use crate::log::{LogError, PartitionLog};
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::receipts::MovedReceipts;
@@ -66,7 +66,8 @@ impl Keeper {
 
     fn look(&mut self) {
         // A full disk shows here first, before a batch finds no room. Other failures show where they matter.
-        self.progress.set_full(self.log.reserve_room().is_err_and(|error| error.is_full()));
+        let refused = self.log.reserve_room().err().filter(LogError::is_full);
+        self.progress.set_full(refused.as_ref());
         if self.saved_at.elapsed() >= SAVE_INTERVAL {
             self.saved_at = Instant::now();
             self.save_consumers();

@@ -7,6 +7,8 @@ use scarce_engine::engine::Failure;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
+use crate::log::LogError;
+
 /// How far the log of a partition is durable, and whether it takes more.
 #[derive(Default)]
 pub(crate) struct CommitProgress {
@@ -18,8 +20,9 @@ pub(crate) struct CommitProgress {
     bytes: AtomicU64,
     /// Whether the room set aside may be too little for the next batch.
     is_room_low: AtomicBool,
-    /// Whether no more room could be set aside.
+    /// Whether no more room could be set aside, and why.
     is_full: AtomicBool,
+    full_reason: Mutex<String>,
     has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
     metrics: PartitionMetrics,
@@ -63,8 +66,12 @@ impl CommitProgress {
         self.is_room_low.store(is_low, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_full(&self, is_full: bool) {
-        self.is_full.store(is_full, Ordering::Relaxed);
+    /// Notes that no more room could be set aside, or that there is room again.
+    pub(crate) fn set_full(&self, error: Option<&LogError>) {
+        if let Some(error) = error {
+            *self.full_reason.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
+        }
+        self.is_full.store(error.is_some(), Ordering::Relaxed);
     }
 
     /// Whether writes must be refused because the next batch could find no room.
@@ -78,8 +85,8 @@ impl CommitProgress {
             return Err(Failure::Unavailable { reason });
         }
         if self.is_out_of_room() {
-            let reason = "the disk has no room for the next journal segment; free space, writes then go on";
-            return Err(Failure::Unavailable { reason: reason.to_owned() });
+            let reason = self.full_reason.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            return Err(Failure::Unavailable { reason });
         }
         Ok(())
     }

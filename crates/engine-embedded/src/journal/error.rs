@@ -19,6 +19,16 @@ pub enum JournalError {
         source: StorageError,
     },
 
+    /// There is no file descriptor for another segment. Nothing was written, nothing is broken: try again later.
+    #[error(
+        "no file descriptor for another journal segment; close connections or raise the limit of open files (ulimit -n, LimitNOFILE), writes then go on"
+    )]
+    NoDescriptor {
+        /// The call that found none.
+        #[source]
+        source: StorageError,
+    },
+
     /// An earlier write or sync failed. What was appended since the last good sync may or may not be durable.
     #[error(
         "the journal takes no more writes since an earlier failure ({reason}); restart, to recover from what the disk holds"
@@ -128,9 +138,9 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Whether the disk is full: writes are refused for now, and the writer lives.
+    /// Whether there is no room for more: writes are refused for now, and the writer lives.
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Full { .. })
+        matches!(self, Self::Full { .. } | Self::NoDescriptor { .. })
     }
 
     /// Whether the writer is dead for good.

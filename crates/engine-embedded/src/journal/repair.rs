@@ -32,7 +32,7 @@ pub(crate) fn tidy(
     }
     // Also what the process before had renamed but not synced.
     storage.sync_directory()?;
-    Ok(SpareSlot { next_segment, ready })
+    Ok(SpareSlot { next_segment, ready, file: None })
 }
 
 /// Makes the last segment end at `end`, durably: what follows is zeroed, and every frame that no later one

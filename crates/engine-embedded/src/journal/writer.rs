@@ -93,8 +93,8 @@ impl JournalWriter {
     /// Writes one frame that covers `first_sequence..=last_sequence`, or none if last is first - 1. It is
     /// durable after the next [`JournalWriter::sync`].
     ///
-    /// [`JournalError::Full`], [`JournalError::TooLarge`] and [`JournalError::Misnumbered`] leave the writer as
-    /// it was. Where the frame does not fit, the current segment is synced and the next one begun.
+    /// [`JournalError::Full`], [`JournalError::NoDescriptor`], [`JournalError::TooLarge`] and
+    /// [`JournalError::Misnumbered`] leave the writer as it was. Where the frame does not fit, the current segment is synced and the next one begun.
     pub fn append(
         &mut self,
         epoch: u64,
@@ -158,7 +158,8 @@ impl JournalWriter {
     }
 
     /// Completes the current segment and begins the next, so that the sequences so far can be folded or
-    /// retired. A full disk answers [`JournalError::Full`]; everything so far is then synced, and this writer lives.
+    /// retired. A full disk answers [`JournalError::Full`], a process without descriptors
+    /// [`JournalError::NoDescriptor`]; everything so far is then synced, and this writer lives.
     pub fn roll(&mut self) -> Result<(), JournalError> {
         // A segment is complete and durable before the next one exists: that a successor exists proves it.
         self.sync()?;
@@ -247,7 +248,10 @@ pub(crate) fn begin_segment(
     header: &SegmentHeader,
 ) -> Result<Box<dyn StorageFile>, StorageError> {
     let mut spare = shared.spare();
-    let mut file = shared.storage.open(&spare.name())?;
+    let mut file = match spare.file.take() {
+        Some(file) => file,
+        None => shared.storage.open(&spare.name())?,
+    };
     file.write_at(0, &header.encode())?;
     file.sync_data()?;
     shared.storage.rename(&spare.name(), &header.name())?;

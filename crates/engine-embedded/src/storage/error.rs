@@ -1,5 +1,7 @@
 use std::io;
 
+use rustix::io::Errno;
+
 /// A call to the disk that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} {path}{}", at(*.offset))]
@@ -35,6 +37,13 @@ impl StorageError {
     /// Whether the disk or the quota is full: nothing is broken, and room cures it.
     pub fn is_full(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+
+    /// Whether the process or the system has no free file descriptor. Only calls that open or create a file fail
+    /// so, and they leave everything as it was.
+    pub fn is_out_of_descriptors(&self) -> bool {
+        let number = self.source.raw_os_error();
+        [Errno::MFILE, Errno::NFILE].iter().any(|errno| number == Some(errno.raw_os_error()))
     }
 
     /// Whether the file does not exist.

@@ -97,6 +97,30 @@ fn a_full_disk_is_met_before_the_write_and_gone_on_from() {
 }
 
 #[test]
+fn a_process_without_descriptors_goes_on_once_it_has_one() {
+    let disk = FaultyDisk::new();
+    let (mut writer, mut truth) = fill(&disk, 5, 0);
+    writer.journal().prepare_spare().unwrap();
+    disk.inject(disk.call_count(), Fault::NoDescriptor);
+    writer.roll().unwrap();
+    assert_eq!(disk.fired_count(), 0, "a spare that is ready has its descriptor");
+    let refused = writer.journal().prepare_spare().unwrap_err();
+    assert!(matches!(refused, JournalError::NoDescriptor { .. }), "{refused:?}");
+    append_next(&mut writer, &mut truth, 0).unwrap();
+    for _ in 0..3 {
+        disk.inject(disk.call_count(), Fault::NoDescriptor);
+        let refused = writer.roll().unwrap_err();
+        assert!(refused.is_full() && !writer.is_poisoned(), "{refused:?}");
+    }
+    assert_eq!(disk.fired_count(), 4);
+    append_next(&mut writer, &mut truth, 0).unwrap();
+    writer.roll().unwrap();
+    append_next(&mut writer, &mut truth, 0).unwrap();
+    writer.sync().unwrap();
+    assert_eq!(open(&disk).unwrap().frames, truth);
+}
+
+#[test]
 fn a_full_disk_at_any_allocation_does_no_harm() {
     let disk = FaultyDisk::new();
     work(&disk, &mut Story::default(), 0).unwrap();

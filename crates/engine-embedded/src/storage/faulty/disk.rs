@@ -9,6 +9,7 @@ use super::{Fault, StorageError};
 /// Kinds of calls, as far as faults tell them apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
+    Open,
     Read,
     Write,
     Allocate,
@@ -25,6 +26,7 @@ impl Fault {
             Fault::SyncError => call == Call::Sync,
             Fault::DirectorySyncError => call == Call::SyncDirectory,
             Fault::Full => call == Call::Allocate,
+            Fault::NoDescriptor => call == Call::Open,
             Fault::PowerCut => true,
         }
     }
@@ -32,6 +34,7 @@ impl Fault {
     fn error(self) -> io::Error {
         match self {
             Fault::Full => io::Error::from(io::ErrorKind::StorageFull),
+            Fault::NoDescriptor => rustix::io::Errno::MFILE.into(),
             Fault::PowerCut => io::Error::other("the power is off"),
             _ => io::Error::other("injected input/output error"),
         }
@@ -110,12 +113,13 @@ impl Disk {
     /// Enters a change of the directory; when the power goes at this very call, it may still have landed.
     pub(super) fn change<T>(
         &mut self,
+        call: Call,
         operation: &'static str,
         name: &str,
         apply: impl FnOnce(&mut Self) -> Result<T, StorageError>,
     ) -> Result<T, StorageError> {
         let power = self.power();
-        let entered = self.enter(Call::Other, operation, name);
+        let entered = self.enter(call, operation, name);
         let applied = if power { Some(apply(self)) } else { None };
         entered?;
         applied.unwrap_or_else(|| Err(StorageError::new(operation, name, Fault::PowerCut.error())))

@@ -29,6 +29,8 @@ pub enum Fault {
     DirectorySyncError,
     /// An allocation finds the disk full.
     Full,
+    /// A file cannot be opened or created, because the process has no descriptor left.
+    NoDescriptor,
     /// The power goes at this call, of whatever kind: it and all later calls fail.
     PowerCut,
 }
@@ -143,23 +145,23 @@ impl Storage for FaultyDisk {
 
     fn open(&self, name: &str) -> Result<Box<dyn StorageFile>, StorageError> {
         let mut disk = self.disk();
-        disk.enter(Call::Other, "open", name)?;
+        disk.enter(Call::Open, "open", name)?;
         let (file, generation) = disk.open(name)?;
         Ok(Box::new(Handle { shared: Arc::clone(&self.shared), name: name.into(), file, generation }))
     }
 
     fn create(&self, name: &str) -> Result<Box<dyn StorageFile>, StorageError> {
         let mut disk = self.disk();
-        let (file, generation) = disk.change("create", name, |disk| disk.create(name))?;
+        let (file, generation) = disk.change(Call::Open, "create", name, |disk| disk.create(name))?;
         Ok(Box::new(Handle { shared: Arc::clone(&self.shared), name: name.into(), file, generation }))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), StorageError> {
-        self.disk().change("rename", from, |disk| disk.rename(from, to))
+        self.disk().change(Call::Other, "rename", from, |disk| disk.rename(from, to))
     }
 
     fn remove(&self, name: &str) -> Result<(), StorageError> {
-        self.disk().change("remove", name, |disk| disk.remove(name))
+        self.disk().change(Call::Other, "remove", name, |disk| disk.remove(name))
     }
 
     fn sync_directory(&self) -> Result<(), StorageError> {
