@@ -3,10 +3,10 @@
 use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
+use scarce_server::serve::descriptors;
 use scarce_server::serve::{Options, ServeError, Server, Stopper};
 use scarce_server::settings::{Loaded, Origin, listed};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -32,7 +32,7 @@ pub struct Serve {
 }
 
 pub(super) fn run(serve: &Serve) -> Ended {
-    allow_many_connections();
+    descriptors::raise_limit();
     let loaded = serve.settings.load().map_err(|problems| Failed::text(Exit::Usage, listed(&problems)))?;
     let settings = &loaded.settings;
     // The level is changed by a signal; without one the log stays as it is.
@@ -87,13 +87,6 @@ fn recovery_bar() -> ProgressBar {
         bar.set_style(style);
     }
     bar
-}
-
-/// Each connection needs a descriptor, and the usual soft limit is far below what the port can serve.
-fn allow_many_connections() {
-    let limit = getrlimit(Resource::Nofile);
-    // If the system refuses, fewer connections are served at a time.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// The first signal requests a clean shutdown, a second one ends the process at once.

@@ -7,33 +7,33 @@ use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 
 use super::finding::Finding;
-use scarce_server::gateway::resp::CONNECTIONS_MAX;
+use scarce_server::serve::descriptors;
 use scarce_server::settings::Settings;
 
 pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     let cgroup = Cgroup::of_process();
     vec![
-        open_files(getrlimit(Resource::Nofile).maximum),
+        open_files(settings, getrlimit(Resource::Nofile).maximum),
         memory(settings, &cgroup),
         processors(settings, &cgroup),
     ]
 }
 
-/// The server's open files besides its connections.
-const OWN_FILES: u64 = 64;
-
 /// The server raises the soft limit to the hard limit itself, so the hard limit counts.
-fn open_files(hard: Option<u64>) -> Finding {
-    let wanted = CONNECTIONS_MAX as u64 + OWN_FILES;
-    let found = hard.map_or_else(|| "no limit".to_owned(), |hard| format!("{hard} at most"));
-    Finding::ok("open files", found)
+fn open_files(settings: &Settings, hard: Option<u64>) -> Finding {
+    let (connections, own) = (descriptors::connections_wanted(settings), descriptors::needed(settings));
+    let wanted = connections + own;
+    let served = descriptors::connections_max(settings, hard);
+    let limit = hard.map_or_else(|| "no limit".to_owned(), |hard| format!("{hard} at most"));
+    Finding::ok("open files", format!("{limit}: {served} connections"))
         .warn_if(
             hard.is_some_and(|hard| hard < wanted),
             format!(
-                "{CONNECTIONS_MAX} connections need {wanted}: ulimit -Hn, or LimitNOFILE={wanted} in the systemd unit"
+                "all ports can serve {connections} connections; with {own} files of the server they need {wanted}: \
+                 ulimit -Hn, or LimitNOFILE={wanted} in the systemd unit"
             ),
         )
-        .with(json!({ "hard": hard, "wanted": wanted }))
+        .with(json!({ "hard": hard, "wanted": wanted, "own": own, "connections_max": served }))
 }
 
 /// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
@@ -152,6 +152,8 @@ impl Cgroup {
 
 #[cfg(test)]
 mod tests {
+    use scarce_server::settings::{Sources, load};
+
     use super::super::finding::Status;
     use super::*;
 
@@ -188,9 +190,12 @@ mod tests {
 
     #[test]
     fn few_files_are_warned_of() {
-        assert_eq!(open_files(Some(1_024)).status, Status::Warn);
-        assert_eq!(open_files(Some(1 << 20)).status, Status::Ok);
-        assert_eq!(open_files(None).status, Status::Ok);
+        let settings = load(&Sources::default()).expect("the defaults").settings;
+        let open_files = |hard| open_files(&settings, hard).status;
+        assert_eq!(open_files(Some(1_024)), Status::Warn);
+        assert_eq!(open_files(Some(10_100)), Status::Warn, "HTTP has connections too");
+        assert_eq!(open_files(Some(1 << 20)), Status::Ok);
+        assert_eq!(open_files(None), Status::Ok);
     }
 
     #[test]

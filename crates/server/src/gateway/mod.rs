@@ -2,6 +2,8 @@
 
 mod access;
 pub mod http;
+mod places;
 pub mod resp;
 
 pub use access::Access;
+pub use places::{Place, Places};

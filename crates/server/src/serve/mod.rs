@@ -11,6 +11,7 @@
 //!            PIPELINE: tables, topics, webhooks, settlement
 //! ```
 
+pub mod descriptors;
 mod embedded;
 mod error;
 mod inside;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 
-use super::ServeError;
-use crate::gateway::Access;
+use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics};
-use crate::gateway::resp::{Reactor, Shared, bind};
+use crate::gateway::resp::{CONNECTIONS_MAX, Reactor, Shared, bind};
+use crate::gateway::{Access, Places};
 use crate::pipeline::Pipeline;
 use crate::settings::{Password, Settings};
 
@@ -21,6 +21,7 @@ pub(super) struct Ports {
     access: Access,
     started_at: Instant,
     slow: Option<Duration>,
+    places: Arc<Places>,
 }
 
 impl Ports {
@@ -35,7 +36,11 @@ impl Ports {
             password: settings.password.as_ref().map(Password::reveal).map(str::to_owned),
             origins: settings.http_origins.0.clone(),
         };
-        Ok(Self { resp, http, access, started_at: Instant::now(), slow: settings.slow() })
+        let open_files_max = descriptors::open_max();
+        let connections_max = descriptors::connections_max(settings, open_files_max);
+        tracing::info!(connections_max, open_files_max, "the ports are open");
+        let places = Places::new(connections_max);
+        Ok(Self { resp, http, access, started_at: Instant::now(), slow: settings.slow(), places })
     }
 
     /// A local RESP port on a free port number, and nothing else.
@@ -46,6 +51,7 @@ impl Ports {
             access: Access { password: Some(password), origins: Vec::new() },
             started_at: Instant::now(),
             slow: None,
+            places: Places::new(CONNECTIONS_MAX as u64),
         })
     }
 
@@ -62,6 +68,7 @@ impl Ports {
             manual_clock,
             connection_ids: AtomicU64::new(1),
             connections_open: AtomicU64::new(0),
+            places: self.places.clone(),
             snapshot_runs: Arc::default(),
             started_at: self.started_at,
         })
@@ -79,8 +86,15 @@ impl Ports {
         pipeline: &Pipeline,
     ) -> Result<Option<Http>, ServeError> {
         let Some(listener) = self.http else { return Ok(None) };
-        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow);
-        let http = Http::start(listener, engine.clone(), self.access, metrics, pipeline.flows().clone())?;
+        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
+        let http = Http::start(
+            listener,
+            engine.clone(),
+            self.access,
+            metrics,
+            pipeline.flows().clone(),
+            self.places,
+        )?;
         Ok(Some(http))
     }
 }

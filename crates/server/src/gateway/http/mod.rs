@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use super::Access;
 use crate::pipeline::Flows;
 pub use metrics::Metrics;
-pub use server::{Http, bind};
+pub use server::{CONNECTIONS_MAX, Http, bind};
 
 /// The maximum size of a body in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;

@@ -11,11 +11,11 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
 use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
-use crate::gateway::Access;
+use crate::gateway::{Access, Places};
 use crate::pipeline::Flows;
 
 /// The maximum number of concurrent connections; more wait until one ends.
-const CONNECTIONS_MAX: usize = 10_000;
+pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
@@ -54,6 +54,7 @@ impl Http {
         access: Access,
         metrics: Metrics,
         flows: Flows,
+        places: Arc<Places>,
     ) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -67,7 +68,7 @@ impl Http {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
-        let listening = runtime.spawn(listen(listener, shared));
+        let listening = runtime.spawn(listen(listener, shared, places));
         Ok(Self { runtime, ending, listening })
     }
 
@@ -84,7 +85,7 @@ impl Http {
 }
 
 /// Accepts connections until the end, then waits for the open ones.
-async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>, all: Arc<Places>) {
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let app = router::router(shared.clone());
@@ -96,10 +97,14 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
         };
         match accepted {
             Ok((socket, _)) => {
+                let Some(of_all) = all.take() else {
+                    refuse(&socket);
+                    continue;
+                };
                 let (app, ending) = (app.clone(), shared.ending.clone());
                 tokio::spawn(async move {
                     serve(socket, app, ending).await;
-                    drop(place);
+                    drop((place, of_all));
                 });
             }
             // Most likely out of file descriptors: other connections must end first.
@@ -107,8 +112,17 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
         }
     }
     // All permits are returned once the connections have ended.
-    let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-    let _ = places.acquire_many(all).await;
+    let count = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+    let _ = places.acquire_many(count).await;
+}
+
+/// Answers a connection for which there is no place.
+fn refuse(socket: &TcpStream) {
+    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
+    let text = "all places for connections are taken\n";
+    let answer = format!("{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+    // A caller that is gone already needs no answer.
+    let _ = socket.try_write(answer.as_bytes());
 }
 
 async fn serve(socket: TcpStream, app: axum::Router, mut ending: watch::Receiver<bool>) {

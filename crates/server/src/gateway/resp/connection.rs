@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use mio::net::TcpStream;
 use smallvec::SmallVec;
 
+use super::super::Place;
 use super::Shared;
 use super::output::Output;
 use super::request::{LIMITS, LIMITS_BEFORE_AUTH, Parser, Progress, ProtocolError};
@@ -55,10 +56,11 @@ pub(super) struct Connection {
     is_writable: bool,
     /// Whether the loop visits the connection in each turn.
     pub(super) is_active: bool,
+    _place: Place,
 }
 
 impl Connection {
-    pub(super) fn new(socket: TcpStream, shared: &Shared) -> Self {
+    pub(super) fn new(socket: TcpStream, shared: &Shared, place: Place) -> Self {
         Self {
             socket,
             session: Session::new(shared),
@@ -74,6 +76,7 @@ impl Connection {
             clogged_since: None,
             is_writable: true,
             is_active: false,
+            _place: place,
         }
     }
 

@@ -9,7 +9,6 @@ use scarce_core::outcome::{Outcome, Value};
 use scarce_core::types::Natural;
 use scarce_engine::Request;
 
-use super::CONNECTIONS_MAX;
 use super::consumers;
 use super::documents;
 use super::events;
@@ -232,7 +231,7 @@ impl Session {
             text,
             "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n# Memory\r\nused_memory_rss:{}\r\n",
             connections.load(Ordering::Relaxed),
-            CONNECTIONS_MAX * engine.partitions() as usize,
+            turn.shared.places.max(),
             resident_bytes().unwrap_or(0),
         );
         let _ = write!(

@@ -32,6 +32,8 @@ pub struct Shared {
     pub connection_ids: std::sync::atomic::AtomicU64,
     /// How many connections are open.
     pub connections_open: std::sync::atomic::AtomicU64,
+    /// The places for connections of all ports.
+    pub places: std::sync::Arc<super::Places>,
     /// Whether a requested snapshot is in progress.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
     /// When the port was opened.

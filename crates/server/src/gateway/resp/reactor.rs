@@ -141,10 +141,11 @@ impl Reactor {
     }
 
     fn adopt(&mut self, mut socket: mio::net::TcpStream) {
-        if self.open >= CONNECTIONS_MAX {
+        let place = if self.open < CONNECTIONS_MAX { self.shared.places.take() } else { None };
+        let Some(place) = place else {
             let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
             return;
-        }
+        };
         // Without it, small replies wait for the client's acknowledgement of the previous one.
         let _ = socket.set_nodelay(true);
         let at = self.free.pop().unwrap_or_else(|| {
@@ -156,7 +157,7 @@ impl Reactor {
             self.free.push(at);
             return;
         }
-        self.connections[at] = Some(Connection::new(socket, &self.shared));
+        self.connections[at] = Some(Connection::new(socket, &self.shared, place));
         self.open += 1;
         self.shared.connections_open.fetch_add(1, Ordering::Relaxed);
     }

@@ -2,6 +2,7 @@
 //! from callers.
 
 mod pipeline;
+mod process;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::slow::SlowLog;
 
 use super::{Context, reply};
+use crate::gateway::Places;
 use crate::pipeline::Flows;
 
 /// The labels of a duration.
@@ -44,7 +46,7 @@ pub struct Metrics {
 impl Metrics {
     /// Registers the metrics of an engine.
     #[must_use]
-    pub fn new(engine: Arc<dyn Engine>, flows: Flows, slow: Option<Duration>) -> Self {
+    pub fn new(engine: Arc<dyn Engine>, flows: Flows, slow: Option<Duration>, places: Arc<Places>) -> Self {
         let mut registry = Registry::default();
         let http_durations =
             Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
@@ -54,7 +56,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows }));
+        registry.register_collector(Box::new(OfEngine { engine, flows, places }));
         Self {
             registry: Arc::new(registry),
             http_durations,
@@ -102,6 +104,7 @@ pub(super) async fn handle(State(shared): Context) -> Response {
 struct OfEngine {
     engine: Arc<dyn Engine>,
     flows: Flows,
+    places: Arc<Places>,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -125,6 +128,7 @@ impl Collector for OfEngine {
         if let Some(health) = self.flows.health.last() {
             pipeline::deliveries(&mut encoder, &health)?;
         }
+        process::descriptors(&mut encoder, &self.places)?;
         build_info(&mut encoder)
     }
 }

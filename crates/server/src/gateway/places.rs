@@ -1,0 +1,97 @@
+//! How many connections all ports together may have open, so that they leave the engine the file descriptors that it
+//! needs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often refused connections are logged.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The places for connections.
+#[derive(Debug)]
+pub struct Places {
+    max: u64,
+    open: AtomicU64,
+    refused: AtomicU64,
+    logged_at: Mutex<Option<Instant>>,
+}
+
+/// A connection's place. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct Place(Arc<Places>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Places {
+    /// So many places.
+    #[must_use]
+    pub fn new(max: u64) -> Arc<Self> {
+        let (open, refused) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { max, open, refused, logged_at: Mutex::default() })
+    }
+
+    /// A place for one more connection, if there is one.
+    #[must_use]
+    pub fn take(self: &Arc<Self>) -> Option<Place> {
+        let place = Place(Arc::clone(self));
+        if self.open.fetch_add(1, Ordering::Relaxed) < self.max {
+            return Some(place);
+        }
+        drop(place);
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        self.log_refusal();
+        None
+    }
+
+    fn log_refusal(&self) {
+        let mut logged_at = self.logged_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged_at.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
+            *logged_at = Some(Instant::now());
+            let (connections_max, refused) = (self.max, self.refused());
+            tracing::warn!(
+                connections_max,
+                refused,
+                "a connection was refused: all places are taken; raise the limit of open files, or close idle connections"
+            );
+        }
+    }
+
+    /// How many places there are.
+    #[must_use]
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// How many are taken.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// How many connections were refused.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_given_once_and_comes_back() {
+        let places = Places::new(2);
+        let taken: Vec<Place> = (0..2).filter_map(|_| places.take()).collect();
+        assert_eq!((taken.len(), places.open()), (2, 2));
+        assert!(places.take().is_none());
+        assert_eq!((places.open(), places.refused()), (2, 1));
+        drop(taken);
+        assert!(places.take().is_some());
+    }
+}

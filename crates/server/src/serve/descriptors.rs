@@ -1,0 +1,73 @@
+//! File descriptors: how many the process may have, how many the server itself needs, and what is left for connections.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::gateway::http;
+use crate::gateway::resp;
+use crate::settings::{EngineChoice, Settings};
+
+/// What any server has open: ports, polls, wakers, the lock of its data, its libraries' own files.
+const FILES_BASE: u64 = 48;
+
+/// What a partition of the embedded engine has open at once: segments that are written, read and made, a snapshot.
+const FILES_PER_PARTITION: u64 = 12;
+
+/// Connections to databases, brokers, receivers or a Redis.
+const FILES_PER_PEER: u64 = 32;
+
+/// Raises the soft limit of open files to the hard one, and answers the limit; `None` if there is none.
+pub fn raise_limit() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    // If the system refuses, fewer connections are served at a time.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    open_max()
+}
+
+/// The number of descriptors that the process may have open; `None` if there is no limit.
+#[must_use]
+pub fn open_max() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+/// The number of descriptors that the process has open; `None` if the system does not tell.
+#[must_use]
+pub fn open_count() -> Option<u64> {
+    match std::fs::read_dir("/proc/self/fd") {
+        // The listing itself has one open.
+        Ok(listed) => Some((listed.count() as u64).saturating_sub(1)),
+        // Nothing else can be the reason for this error.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => open_max(),
+        Err(_) => None,
+    }
+}
+
+/// The number of descriptors that a server with these settings needs besides its connections.
+#[must_use]
+pub fn needed(settings: &Settings) -> u64 {
+    let of_engine = match settings.engine {
+        EngineChoice::Embedded => FILES_PER_PARTITION * u64::from(settings.partitions),
+        EngineChoice::Redis => FILES_PER_PEER,
+    };
+    let peers = [settings.sql.is_some(), settings.kafka.is_some(), settings.webhooks];
+    let peers = peers.iter().filter(|is_used| **is_used).count() as u64;
+    FILES_BASE + of_engine + FILES_PER_PEER * peers
+}
+
+/// The number of connections that the ports can serve at most, if there are descriptors enough.
+#[must_use]
+pub fn connections_wanted(settings: &Settings) -> u64 {
+    let of_http = if settings.http.is_some() { http::CONNECTIONS_MAX } else { 0 };
+    let of_resp = match settings.engine {
+        EngineChoice::Embedded => resp::CONNECTIONS_MAX * settings.partitions as usize,
+        EngineChoice::Redis => resp::CONNECTIONS_MAX,
+    };
+    (of_resp + of_http) as u64
+}
+
+/// The number of connections for which a limit of open files leaves descriptors. Under a limit that is hardly enough
+/// for the server itself, callers get a quarter of it; the journal then waits for a descriptor when it has none.
+#[must_use]
+pub fn connections_max(settings: &Settings, limit: Option<u64>) -> u64 {
+    let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(needed(settings)).max(limit / 4));
+    left.min(connections_wanted(settings))
+}
