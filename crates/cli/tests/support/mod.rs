@@ -81,6 +81,15 @@ impl Server {
         server
     }
 
+    /// Starts with a limit of open files.
+    pub fn start_limited(data: &Path, open_files_max: u32, options: &[&str]) -> Self {
+        let server = serve(data, options);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {open_files_max} && exec \"$0\" \"$@\"")]);
+        command.arg(server.get_program()).args(server.get_args()).stdin(Stdio::null());
+        Self::spawn(command)
+    }
+
     fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();

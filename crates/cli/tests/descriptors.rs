@@ -1,0 +1,116 @@
+//! A server whose file descriptors run out refuses connections and waits; it does not end.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use redis::Value;
+use scarce_client::Client;
+use support::{Server, wait_until};
+use tempfile::TempDir;
+
+/// How many more callers come than there are descriptors for.
+const CALLERS: usize = 160;
+
+/// The bytes of a reason, so that few commands fill a segment of 1 MiB.
+const REASON_BYTES: usize = 200;
+
+/// An idle connection, or none if it was refused or is not served.
+fn idle(address: &str, request: &[u8], answer: &[u8]) -> Option<TcpStream> {
+    let mut socket = TcpStream::connect(address).ok()?;
+    socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    socket.write_all(request).ok()?;
+    let mut heard = vec![0; answer.len()];
+    (socket.read_exact(&mut heard).is_ok() && heard == answer).then_some(socket)
+}
+
+/// Writes so much that the journal begins another segment.
+fn fill_a_segment(client: &mut Client) -> Result<(), String> {
+    let reason = "r".repeat(REASON_BYTES);
+    for _ in 0..40 {
+        let lines = vec![vec!["STOCK.ADJUST", "sku-1", "1", "REASON", &reason]; 100];
+        let answers = client.pipeline(&lines).map_err(|error| error.to_string())?;
+        if let Some(refused) = answers.iter().find(|answer| !matches!(answer, Value::Array(_))) {
+            return Err(format!("{refused:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn segments(data: &Path) -> usize {
+    let files = std::fs::read_dir(data.join("partition-0000")).unwrap();
+    files.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with("journal-")).count()
+}
+
+#[test]
+fn idle_sockets_do_not_take_the_descriptors_of_the_journal() {
+    let data = TempDir::new().unwrap();
+    let server = Server::start_limited(data.path(), 128, &["--segment-mib", "1"]);
+    let mut client = server.connect();
+    client.call(&["STOCK.CREATE", "sku-1", "1"]).unwrap();
+    let callers: Vec<TcpStream> = (0..CALLERS)
+        .filter_map(|_| idle(&server.address, b"PING\r\n", b"+PONG\r\n"))
+        .chain((0..2).filter_map(|_| {
+            idle(&server.http, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", b"HTTP/1.1 200")
+        }))
+        .collect();
+    assert!((20..CALLERS).contains(&callers.len()), "{} connections", callers.len());
+    let refused = idle(&server.address, b"PING\r\n", b"-ERR max number of clients reached\r\n");
+    assert!(refused.is_some(), "a caller is told why it is refused");
+    let refused = idle(&server.http, b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 503 Service Unavailable\r\n");
+    assert!(refused.is_some(), "so is one over HTTP");
+
+    for _ in 0..3 {
+        fill_a_segment(&mut client).unwrap();
+    }
+    assert!(segments(data.path()) > 2);
+    drop(callers);
+    wait_until("others are served again", || idle(&server.address, b"PING\r\n", b"+PONG\r\n").is_some());
+    let text = String::from_utf8(server.http().get("/metrics").body).unwrap();
+    let figure = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{text}"));
+        line.trim().parse().unwrap()
+    };
+    assert_eq!(figure("process_max_fds "), 128);
+    assert!((10..128).contains(&figure("process_open_fds ")), "{text}");
+    assert!(figure("scarce_connections_open ") <= figure("scarce_connections_max "));
+    assert!(figure("scarce_connections_refused_total ") >= 2);
+    server.stop();
+}
+
+#[test]
+fn a_journal_without_a_descriptor_waits_for_one() {
+    let data = TempDir::new().unwrap();
+    let server = Server::overheard_at(data.path(), &["--segment-mib", "1"]);
+    let (mut client, mut http) = (server.connect(), server.http());
+    client.call(&["STOCK.CREATE", "sku-1", "1"]).unwrap();
+    let limit = |files: &str| {
+        let pid = server.pid().to_string();
+        let set = Command::new("prlimit").args(["--pid", &pid, &format!("--nofile={files}:")]).status();
+        assert!(set.expect("prlimit is installed: apt-get install util-linux").success());
+    };
+    limit("3");
+    wait_until("changes are refused", || fill_a_segment(&mut client).is_err());
+    wait_until("that is told", || server.overhead().contains("the partition takes no changes"));
+    assert!(
+        server.overhead().contains("no file descriptor for another journal segment"),
+        "{}",
+        server.overhead()
+    );
+    let ready = http.get("/readyz");
+    let text = String::from_utf8(ready.body).unwrap();
+    assert!(ready.status == 503 && text.contains("no file descriptor"), "{text}");
+
+    limit("200");
+    wait_until("changes are taken again", || fill_a_segment(&mut client).is_ok());
+    assert_eq!(http.get("/readyz").status, 200);
+    assert!(segments(data.path()) > 1);
+    wait_until("that is told", || server.overhead().contains("the partition takes changes again"));
+    server.stop();
+}
