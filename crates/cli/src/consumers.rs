@@ -42,8 +42,19 @@ pub struct Forget {
 }
 
 /// The columns of the list, in the order of the answer.
-const COLUMNS: [&str; 8] =
-    ["consumer", "partition", "epoch", "sequence", "confirmed_at_ms", "lag_events", "holder", "diverged"];
+const COLUMNS: [&str; 11] = [
+    "consumer",
+    "partition",
+    "epoch",
+    "sequence",
+    "confirmed_at_ms",
+    "lag_events",
+    "holder",
+    "diverged",
+    "state",
+    "troubled_since_ms",
+    "reason",
+];
 
 pub(super) fn run(consumers: &Consumers) -> Ended {
     match consumers {

@@ -18,8 +18,10 @@ fn connect(server: &Server) -> Connection {
     redis::Client::open(url).and_then(|client| client.get_connection()).expect("a connection")
 }
 
-/// Name, partition, epoch, sequence, when, lag, holder, and the position of another history.
-type Row = (String, u64, u64, u64, u64, u64, Option<String>, Option<String>);
+/// Name, partition, epoch, sequence, when, lag, holder, the position of another history; then state, beginning of its
+/// trouble, reason.
+type Row =
+    (String, u64, u64, u64, u64, u64, Option<String>, Option<String>, String, Option<u64>, Option<String>);
 
 fn call<T: redis::FromRedisValue>(connection: &mut Connection, line: &str) -> redis::RedisResult<T> {
     let mut words = line.split(' ');
@@ -55,7 +57,9 @@ fn a_consumer_is_known_until_it_is_forgotten_also_across_a_restart() {
     let server = Server::start(folder.path(), &[]);
     let mut connection = connect(&server);
     let rows: Vec<Row> = call(&mut connection, "CONSUMER LIST").unwrap();
-    let [(name, 0, its_epoch, 7, _, 3, None, None)] = rows.as_slice() else { panic!("{rows:?}") };
+    let [(name, 0, its_epoch, 7, _, 3, None, None, _, None, None)] = rows.as_slice() else {
+        panic!("{rows:?}")
+    };
     assert_eq!((name.as_str(), *its_epoch), ("audit", epoch));
     let (_, listed, _) = consumers(&server, &["list", "--json"]);
     assert!(listed.contains(r#""consumer":"audit""#) && listed.contains(r#""lag_events":3"#), "{listed}");

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use scarce_core::event::Position;
 use scarce_core::types::TimeMs;
-use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
+use scarce_engine::Failure;
+use scarce_engine::consumers::{ConsumerName, Consumption, Lease, overrun};
 
 use crate::inputs::Inputs;
 use crate::storage::{Storage, StorageError, read_small, replace};
@@ -108,6 +109,17 @@ impl Registry {
     /// Whether so many events wait for the slowest consumer that no more should come.
     pub(crate) fn is_overrun(&self, sequence: u64) -> bool {
         self.lag(sequence) > self.lag_events_max
+    }
+
+    /// Whether changes are taken.
+    ///
+    /// # Errors
+    /// When they are not, because of the slowest consumer.
+    pub(crate) fn check_room(&self, sequence: u64) -> Result<(), Failure> {
+        if self.is_overrun(sequence) {
+            return Err(overrun(self.lag(sequence), self.lag_events_max));
+        }
+        Ok(())
     }
 
     /// How many events the slowest has not confirmed.

@@ -125,7 +125,8 @@ impl Inbox {
     }
 
     pub(crate) fn check_ready(&self) -> Result<(), Failure> {
-        self.shared.progress.check_ready()
+        self.shared.progress.check_ready()?;
+        self.shared.consumers.check_room(self.shared.progress.metrics().levels().sequence)
     }
 
     /// What the partition counts.

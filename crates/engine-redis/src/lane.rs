@@ -2,7 +2,7 @@
 //! there is to do, the less each command costs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use scarce_core::command::Command;
@@ -61,6 +61,8 @@ pub(super) struct PartitionStatus {
     /// How many events waited for the slowest consumer when the sweeper looked, and may.
     lag: AtomicU64,
     lag_max: u64,
+    /// Whether the server has refused a change for want of memory.
+    is_full: AtomicBool,
 }
 
 impl PartitionStatus {
@@ -70,6 +72,7 @@ impl PartitionStatus {
             failure: std::sync::Mutex::default(),
             lag: AtomicU64::new(0),
             lag_max,
+            is_full: AtomicBool::new(false),
         }
     }
 
@@ -88,10 +91,35 @@ impl PartitionStatus {
         self.lag() > self.lag_max
     }
 
-    /// Whether the last call was answered.
+    /// Notes whether the server refuses changes for want of memory.
+    pub(super) fn note_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Relaxed);
+    }
+
+    /// Whether the server has refused a change for want of memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Notes how the last call ended.
+    pub(super) fn note_call(&self, failure: Option<Failure>) {
+        *self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = failure;
+    }
+
+    /// Whether changes are taken: the last call was answered, and there is memory and room for events.
     pub(super) fn check_ready(&self) -> Result<(), Failure> {
-        let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        failure.clone().map_or(Ok(()), Err)
+        let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        if self.is_full() {
+            let reason = "Redis has no memory left for changes; raise maxmemory, or let holds and orders end";
+            return Err(Failure::Unavailable { reason: reason.to_owned() });
+        }
+        if self.is_overrun() {
+            return Err(consumers::overrun(self.lag(), self.lag_max));
+        }
+        Ok(())
     }
 }
 
@@ -227,6 +255,7 @@ impl Lane {
                 Err(refused) => {
                     let was_full = self.is_full;
                     self.is_full |= refused.is_full();
+                    self.status.note_full(self.is_full);
                     let is_begun = owed == Owed::NextReceipt;
                     if self.is_full && !was_full && !is_begun && answers.is_empty() && is_mixed(piece) {
                         return answers;
@@ -283,7 +312,10 @@ impl Lane {
         let (answer, node) = called?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
-        self.is_full &= rights != Rights::Write;
+        if rights == Rights::Write {
+            self.is_full = false;
+            self.status.note_full(false);
+        }
         Ok((reply, node))
     }
 
@@ -300,9 +332,7 @@ impl Lane {
 
     fn note(&self, last: Option<&Answered>) {
         let failure = last.and_then(|answer| answer.result.as_ref().err().cloned());
-        if let Ok(mut known) = self.status.failure.lock() {
-            *known = failure;
-        }
+        self.status.note_call(failure);
     }
 }
 

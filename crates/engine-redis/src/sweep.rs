@@ -56,7 +56,17 @@ impl Sweeper {
                 return;
             };
             // Where the server does not answer, the next turn looks again.
-            let Ok((levels, now)) = self.look(waiting).await else { continue };
+            let (levels, now) = match self.look(waiting).await {
+                Ok(looked) => looked,
+                Err(failure) => {
+                    self.status.note_call(Some(failure));
+                    continue;
+                }
+            };
+            // Without callers nothing else would find out.
+            if self.status.is_full() && self.has_memory().await {
+                self.status.note_full(false);
+            }
             self.status.metrics.set_levels(levels);
             // Where it fails, the log stays as long as it is until a later turn.
             let _ = self.make_room(levels.sequence, now).await;
@@ -87,6 +97,18 @@ impl Sweeper {
         let floor = known.iter().map(|its| its.confirmed.sequence).min().unwrap_or(sequence);
         self.status.note_lag(sequence.saturating_sub(floor));
         self.trimmer.turn(&self.link, &self.keys, floor, now).await
+    }
+
+    /// Whether the server uses less memory than it may; also if it does not say.
+    async fn has_memory(&self) -> bool {
+        let Ok(info) = self.link.send::<String>(redis::cmd("INFO").arg("memory")).await else { return false };
+        let figure = |name: &str| -> Option<u64> {
+            info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+        };
+        match (figure("used_memory"), figure("maxmemory")) {
+            (Some(used), Some(max)) => max == 0 || used < max,
+            _ => true,
+        }
     }
 
     /// What there is of everything, and the server's time.

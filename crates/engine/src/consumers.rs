@@ -26,6 +26,14 @@ pub struct Consumption {
     pub diverged: Option<Position>,
 }
 
+impl Consumption {
+    /// A consumer that has confirmed nothing yet.
+    #[must_use]
+    pub fn none(name: ConsumerName) -> Self {
+        Self { name, confirmed: Position::default(), confirmed_at: 0, holder: None, diverged: None }
+    }
+}
+
 /// Whether a process may take a partition's log under a consumer's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lease {
@@ -58,6 +66,16 @@ pub fn not_of_this_log(partition: u32, position: Position) -> Failure {
     let reason = format!(
         "partition {partition} has no event {position} that could be confirmed: it was trimmed, or is of another \
          history of the log"
+    );
+    Failure::Unavailable { reason }
+}
+
+/// The failure of changes that are refused because of the slowest consumer.
+#[must_use]
+pub fn overrun(lag: u64, lag_max: u64) -> Failure {
+    let reason = format!(
+        "{lag} events wait for the slowest consumer of the log, and {lag_max} may (outflow_lag_max); \
+         see why with scarce consumers list"
     );
     Failure::Unavailable { reason }
 }

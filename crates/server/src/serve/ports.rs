@@ -1,8 +1,8 @@
 //! The ports. They are opened before the engine starts, so that an address in use is reported at once.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use scarce_engine::Engine;
@@ -10,7 +10,7 @@ use scarce_engine::clock::ManualClock;
 
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics};
-use crate::gateway::resp::{CONNECTIONS_MAX, Reactor, Shared, bind};
+use crate::gateway::resp::{CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
 use crate::gateway::{Access, Places};
 use crate::pipeline::Pipeline;
 use crate::settings::{Password, Settings};
@@ -22,6 +22,7 @@ pub(super) struct Ports {
     started_at: Instant,
     slow: Option<Duration>,
     places: Arc<Places>,
+    statuses: Arc<OnceLock<Statuses>>,
 }
 
 impl Ports {
@@ -40,7 +41,15 @@ impl Ports {
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
         let places = Places::new(connections_max);
-        Ok(Self { resp, http, access, started_at: Instant::now(), slow: settings.slow(), places })
+        Ok(Self {
+            resp,
+            http,
+            access,
+            started_at: Instant::now(),
+            slow: settings.slow(),
+            places,
+            statuses: Arc::default(),
+        })
     }
 
     /// A local RESP port on a free port number, and nothing else.
@@ -52,6 +61,7 @@ impl Ports {
             started_at: Instant::now(),
             slow: None,
             places: Places::new(CONNECTIONS_MAX as u64),
+            statuses: Arc::default(),
         })
     }
 
@@ -69,6 +79,7 @@ impl Ports {
             connection_ids: AtomicU64::new(1),
             connections_open: AtomicU64::new(0),
             places: self.places.clone(),
+            statuses: self.statuses.clone(),
             snapshot_runs: Arc::default(),
             started_at: self.started_at,
         })
@@ -85,6 +96,8 @@ impl Ports {
         engine: &Arc<dyn Engine>,
         pipeline: &Pipeline,
     ) -> Result<Option<Http>, ServeError> {
+        // Only the first pipeline is served.
+        let _ = self.statuses.set(pipeline.flows().statuses.clone());
         let Some(listener) = self.http else { return Ok(None) };
         let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
         let http = Http::start(

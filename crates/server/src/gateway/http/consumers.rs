@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use scarce_core::event::Position;
+use scarce_core::types::TimeMs;
 use scarce_engine::consumers::{self, Consumption};
 use scarce_engine::{Engine, Failure};
 use scarce_outflow::{State as ConsumerState, Status};
@@ -41,9 +41,7 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Fai
         }
         // The engine does not know consumers that could not even learn their start position.
         for status in of_here.iter().filter(|status| known.iter().all(|its| its.name != status.name)) {
-            let name = status.name.clone();
-            let confirmed = Position::default();
-            let its = Consumption { name, confirmed, confirmed_at: 0, holder: None, diverged: None };
+            let its = Consumption::none(status.name.clone());
             rows.push(row(partition, through, &its, Some(&status.state())));
         }
     }
@@ -51,10 +49,7 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Vec<Value>, Fai
 }
 
 fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerState>) -> Value {
-    let (state, reason) = shown(here, its.holder.is_some());
-    // A process that does not run the consumer, or has not come so far yet, says so too.
-    let told = its.diverged.map(|held| consumers::diverged(&its.name, partition, held).to_string());
-    let state = if told.is_some() { "troubled" } else { state };
+    let Shown { state, since, reason } = state_shown(partition, its, here);
     json!({
         "name": its.name.as_str(),
         "partition": partition,
@@ -64,19 +59,37 @@ fn row(partition: u32, through: u64, its: &Consumption, here: Option<&ConsumerSt
         "lag_events": through.saturating_sub(its.confirmed.sequence),
         "holder": its.holder,
         "state": state,
-        "reason": told.as_deref().or(reason),
+        "troubled_since": since,
+        "reason": reason,
         "diverged": its.diverged.map(|held| json!({ "epoch": held.epoch, "sequence": held.sequence })),
     })
 }
 
-/// The state's name, and the error. Of consumers in other processes, only their existence is known.
-fn shown(state: Option<&ConsumerState>, has_holder: bool) -> (&'static str, Option<&str>) {
-    match state {
-        Some(ConsumerState::Troubled { reason, .. }) => ("troubled", Some(reason)),
-        Some(ConsumerState::Running) => ("running", None),
-        Some(ConsumerState::Starting) => ("starting", None),
-        Some(ConsumerState::Elsewhere { .. }) => ("elsewhere", None),
-        None if has_holder => ("elsewhere", None),
-        Some(ConsumerState::Stopped) | None => ("absent", None),
-    }
+/// A consumer's state for display.
+pub(crate) struct Shown {
+    /// Its name.
+    pub(crate) state: &'static str,
+    /// Since when it is in trouble, in Unix milliseconds.
+    pub(crate) since: Option<TimeMs>,
+    /// Why.
+    pub(crate) reason: Option<String>,
+}
+
+/// The state for display. Of consumers in other processes, only their existence is known, and what the engine keeps.
+pub(crate) fn state_shown(partition: u32, its: &Consumption, here: Option<&ConsumerState>) -> Shown {
+    // A process that does not run the consumer, or has not come so far yet, says so too.
+    let told = its.diverged.map(|held| consumers::diverged(&its.name, partition, held).to_string());
+    let state = match here {
+        Some(ConsumerState::Troubled { reason, since }) => {
+            let reason = Some(told.unwrap_or_else(|| reason.clone()));
+            return Shown { state: "troubled", since: Some(*since), reason };
+        }
+        _ if told.is_some() => "troubled",
+        Some(ConsumerState::Running) => "running",
+        Some(ConsumerState::Starting) => "starting",
+        Some(ConsumerState::Elsewhere { .. }) => "elsewhere",
+        None if its.holder.is_some() => "elsewhere",
+        Some(ConsumerState::Stopped) | None => "absent",
+    };
+    Shown { state, since: None, reason: told }
 }

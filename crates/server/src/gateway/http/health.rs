@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::State as Extracted;
 use axum::response::Response;
 use scarce_core::command::{Command, table};
+use scarce_core::types::TimeMs;
 use scarce_engine::Request;
-use scarce_outflow::State as ConsumerState;
+use scarce_outflow::State;
 
 use super::exchange::Exchange;
 use super::{Context, Shared, reply, submit};
@@ -21,7 +22,7 @@ pub(super) async fn live() -> Response {
 }
 
 /// Ready when every partition answers and can accept commands. Consumers that wait are listed, and do not count.
-pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Response {
+pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Response {
     let mut fields = exchange.query_fields();
     let verbose = match fields.take_text("verbose").and_then(|verbose| fields.check_none().map(|()| verbose))
     {
@@ -39,21 +40,40 @@ pub(super) async fn ready(State(shared): Context, exchange: Exchange) -> Respons
         };
     }
     if verbose {
-        // They do not decide whether commands are taken.
-        troubles(&shared).for_each(|line| text.push_str(&line));
+        tell_consumers(&shared, &mut text);
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
     reply::text(if all { 200 } else { 503 }, text)
 }
 
-/// A line for each consumer of this process that cannot go on.
-fn troubles(shared: &Shared) -> impl Iterator<Item = String> {
-    shared.flows.statuses.iter().filter_map(|status| match status.state() {
-        ConsumerState::Troubled { reason, .. } => {
-            Some(format!("[!] consumer {} of partition {} waits: {reason}\n", status.name, status.partition))
-        }
-        _ => None,
-    })
+/// Consumers that do not advance. Commands are taken all the same, so they do not make the server unready.
+fn tell_consumers(shared: &Shared, text: &mut String) {
+    for status in shared.flows.statuses.iter() {
+        let (name, partition) = (&status.name, status.partition);
+        // Writing to a string cannot fail.
+        let _ = match status.state() {
+            State::Troubled { reason, since } => {
+                writeln!(
+                    text,
+                    "[!] consumer {name} of partition {partition} in trouble since {}: {reason}",
+                    utc(since)
+                )
+            }
+            State::Starting => writeln!(text, "[!] consumer {name} of partition {partition} has not started"),
+            State::Elsewhere { holder } => {
+                writeln!(text, "[+] consumer {name} of partition {partition} runs in {holder}")
+            }
+            State::Running | State::Stopped => {
+                writeln!(text, "[+] consumer {name} of partition {partition} ok")
+            }
+        };
+    }
+}
+
+/// A time in Unix milliseconds as people read it.
+fn utc(at_ms: TimeMs) -> String {
+    let time = i64::try_from(at_ms).ok().and_then(|at_ms| jiff::Timestamp::from_millisecond(at_ms).ok());
+    time.map_or_else(|| at_ms.to_string(), |time| format!("{time:.3}"))
 }
 
 async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {

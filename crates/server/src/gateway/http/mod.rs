@@ -3,7 +3,7 @@
 
 mod batch;
 mod command;
-mod consumers;
+pub(crate) mod consumers;
 mod documents;
 mod events;
 mod exchange;

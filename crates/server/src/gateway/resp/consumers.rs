@@ -1,5 +1,6 @@
 //! `CONSUMER …`: who consumes the log and how far each is, for consumers of other processes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use compact_str::CompactString;
@@ -8,6 +9,9 @@ use scarce_core::outcome::Value;
 use scarce_core::types::Natural;
 use scarce_engine::Engine;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
+use scarce_outflow::{State, Status};
+
+use super::super::http::consumers::{Shown, state_shown};
 
 /// The maximum duration of a lease in milliseconds; asking again renews it.
 const LEASE_TTL_MS_MAX: u64 = 3_600_000;
@@ -21,12 +25,13 @@ const HOLDER_BYTES_MAX: usize = 128;
 /// What is wrong, in words for people.
 pub(super) fn answer(
     engine: &dyn Engine,
+    statuses: &[Arc<Status>],
     subcommand: &[u8],
     arguments: &[&[u8]],
 ) -> Option<Result<Value, String>> {
     let subcommand = String::from_utf8_lossy(subcommand).to_ascii_uppercase();
     Some(match (subcommand.as_str(), arguments) {
-        ("LIST", []) => list(engine),
+        ("LIST", []) => list(engine, statuses),
         ("CONFIRM", [name, holder, partition, epoch, sequence]) => {
             confirm(engine, [name, holder, partition], [epoch, sequence])
         }
@@ -36,19 +41,27 @@ pub(super) fn answer(
     })
 }
 
-fn list(engine: &dyn Engine) -> Result<Value, String> {
+fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Value, String> {
     let mut rows = Vec::new();
     for partition in 0..engine.partitions() {
         let through = engine.durable_through(partition).map_err(told)?;
         let known = engine.consumers(partition).map_err(told)?;
-        rows.extend(known.into_iter().map(|its| row(partition, through, its)));
+        let of_here: Vec<_> = statuses.iter().filter(|its| its.partition == partition).collect();
+        // The engine does not know consumers that could not even learn their start position.
+        let unknown = of_here.iter().filter(|status| known.iter().all(|its| its.name != status.name));
+        let unknown: Vec<_> = unknown.map(|status| Consumption::none(status.name.clone())).collect();
+        for its in known.into_iter().chain(unknown) {
+            let state = of_here.iter().find(|status| status.name == its.name).map(|status| status.state());
+            rows.push(row(partition, through, its, state.as_ref()));
+        }
     }
     Ok(Value::List(rows))
 }
 
 /// Name, partition, epoch and sequence, time of that report, number of events left, holder of the lease, and the
-/// position of another history that it holds.
-fn row(partition: u32, through: u64, its: Consumption) -> Value {
+/// position of another history that it holds; then state, beginning of the trouble and its reason.
+fn row(partition: u32, through: u64, its: Consumption, state: Option<&State>) -> Value {
+    let Shown { state, since, reason } = state_shown(partition, &its, state);
     let Consumption { name, confirmed, confirmed_at, holder, diverged } = its;
     Value::List(vec![
         Value::from(name.as_str()),
@@ -59,6 +72,9 @@ fn row(partition: u32, through: u64, its: Consumption) -> Value {
         Value::from(through.saturating_sub(confirmed.sequence)),
         Value::from(holder.map(CompactString::from)),
         Value::from(diverged.map(|held| CompactString::from(held.to_string()))),
+        Value::from(state),
+        Value::from(since),
+        Value::from(reason.map(CompactString::from)),
     ])
 }
 

@@ -264,7 +264,8 @@ impl Session {
 
     /// `CONSUMER …`: who consumes the log, and how far each consumer is.
     fn consumer(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
-        match consumers::answer(&*turn.shared.engine, subcommand, rest) {
+        let statuses = turn.shared.statuses.get().map_or(&[][..], |statuses| &**statuses);
+        match consumers::answer(&*turn.shared.engine, statuses, subcommand, rest) {
             None => self.unknown("CONSUMER", turn),
             Some(Err(text)) => self.say(turn, |replies| replies.error("ERR", &text)),
             Some(Ok(answer)) => self.say(turn, |replies| replies.value(&answer)),

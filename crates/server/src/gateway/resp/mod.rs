@@ -32,6 +32,8 @@ pub struct Shared {
     pub connection_ids: std::sync::atomic::AtomicU64,
     /// How many connections are open.
     pub connections_open: std::sync::atomic::AtomicU64,
+    /// The consumers of this process, once they run.
+    pub statuses: std::sync::Arc<std::sync::OnceLock<Statuses>>,
     /// The places for connections of all ports.
     pub places: std::sync::Arc<super::Places>,
     /// Whether a requested snapshot is in progress.
@@ -39,6 +41,9 @@ pub struct Shared {
     /// When the port was opened.
     pub started_at: std::time::Instant,
 }
+
+/// How the consumers of this process are doing.
+pub type Statuses = std::sync::Arc<[std::sync::Arc<scarce_outflow::Status>]>;
 
 /// The maximum number of connections that one owner serves.
 pub const CONNECTIONS_MAX: usize = 10_000;

@@ -20,9 +20,9 @@ pub(super) fn projections(
 ) -> std::fmt::Result {
     let (help, kind) = ("Events that a consumer in this process has not taken yet", MetricType::Gauge);
     let mut family = encoder.encode_descriptor("scarce_projection_lag_events", help, None, kind)?;
-    // In trouble too: that is when it matters how much waits.
-    let is_shown = |state| matches!(state, ConsumerState::Running | ConsumerState::Troubled { .. });
-    for status in statuses.iter().filter(|status| is_shown(status.state())) {
+    // Where another process has the partition, that process knows the lag.
+    let is_here = |state: &ConsumerState| !matches!(state, ConsumerState::Elsewhere { .. });
+    for status in statuses.iter().filter(|status| is_here(&status.state())) {
         let its = partitions.iter().find(|(partition, _)| *partition == status.partition);
         let Some((partition, metrics)) = its else { continue };
         let lag = metrics.levels().sequence.saturating_sub(status.position().sequence);
