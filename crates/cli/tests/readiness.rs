@@ -38,6 +38,14 @@ fn a_database_that_is_away_is_told_everywhere() {
     );
     assert!(rows[0]["troubled_since_ms"].as_u64().unwrap() > 1_700_000_000_000, "{rows:?}");
     assert!(!rows[0]["reason"].as_str().unwrap().is_empty());
+
+    let doctor = ["doctor", "--json", "--sql", "postgres://shop@127.0.0.1:1/shop", "--data"];
+    let folder = tempfile::TempDir::new().unwrap();
+    let output = scarce().args(doctor).arg(folder.path().join("data")).output().unwrap();
+    let findings = json_lines(&String::from_utf8(output.stdout).unwrap());
+    let sql = findings.iter().find(|finding| finding["check"] == "sql").unwrap();
+    assert_eq!((output.status.code(), &sql["status"]), (Some(1), &"fail".into()), "{sql}");
+    assert!(sql["found"].as_str().unwrap().contains("127.0.0.1:1"), "{sql}");
 }
 
 #[test]

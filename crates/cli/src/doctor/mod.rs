@@ -13,6 +13,7 @@ mod listener;
 mod mounts;
 mod ports;
 mod redis;
+mod sinks;
 
 use std::io::Write;
 
@@ -63,6 +64,7 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
         (findings, found) = ([findings, of_data].concat(), its);
         findings.extend(disk::examine(settings));
     }
+    findings.extend(sinks::examine(settings));
     findings.extend(ports::examine(settings, found.holder));
     findings.push(password(settings));
     findings.extend(limits::examine(settings));
