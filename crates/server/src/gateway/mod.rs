@@ -7,3 +7,6 @@ pub mod resp;
 
 pub use access::Access;
 pub use places::{Place, Places};
+
+/// What callers are told while the engine recovers.
+pub(crate) type LoadingText = std::sync::Arc<dyn Fn() -> String + Send + Sync>;

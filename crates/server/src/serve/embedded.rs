@@ -18,7 +18,12 @@ pub(super) fn start(
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Started, ServeError> {
     let engine_settings = engine_settings(settings, options, state);
-    let recovered = embedded::open(&settings.data, &engine_settings, progress)?;
+    let loading = ports.loading()?;
+    let recovered = embedded::open(&settings.data, &engine_settings, &mut |at| {
+        loading.note(at);
+        progress(at);
+    })?;
+    drop(loading);
     let mut shared = None;
     let (engine, running) = recovered.start(|_, engine| {
         let engine: Arc<dyn Engine> = engine.clone();

@@ -15,6 +15,7 @@ pub mod descriptors;
 mod embedded;
 mod error;
 mod inside;
+mod loading;
 mod ports;
 mod redis;
 mod watch;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 
+use super::loading::Loading;
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics};
 use crate::gateway::resp::{CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
@@ -68,6 +69,11 @@ impl Ports {
     /// The addresses: RESP, and HTTP if it is enabled.
     pub(super) fn addresses(&self) -> Result<(SocketAddr, Option<SocketAddr>), ServeError> {
         Ok((self.resp.local_addr()?, self.http.as_ref().map(TcpListener::local_addr).transpose()?))
+    }
+
+    /// Answers callers until it is dropped, while the engine recovers.
+    pub(super) fn loading(&self) -> std::io::Result<Loading> {
+        Loading::begin(&self.resp, self.http.as_ref(), &self.places)
     }
 
     /// What the RESP port's threads share.

@@ -10,6 +10,7 @@ mod exchange;
 mod guard;
 mod health;
 mod history;
+pub(crate) mod loading;
 mod metrics;
 mod origin;
 mod preview;

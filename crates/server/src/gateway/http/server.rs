@@ -18,7 +18,7 @@ use crate::pipeline::Flows;
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long requests in progress have to finish when the port ends.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
@@ -117,7 +117,7 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>, all: Arc
 }
 
 /// Answers a connection for which there is no place.
-fn refuse(socket: &TcpStream) {
+pub(super) fn refuse(socket: &TcpStream) {
     let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
     let text = "all places for connections are taken\n";
     let answer = format!("{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}", text.len());

@@ -6,6 +6,7 @@ mod consumers;
 mod control;
 mod documents;
 mod events;
+pub(crate) mod loading;
 mod local;
 mod outbox;
 mod output;
