@@ -7,9 +7,9 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
 use scarce_server::serve::descriptors;
-use scarce_server::serve::{Options, ServeError, Server, Stopper};
+use scarce_server::serve::{Options, Reloader, ServeError, Server, Stopper};
 use scarce_server::settings::{Loaded, Origin, listed};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
@@ -35,8 +35,7 @@ pub(super) fn run(serve: &Serve) -> Ended {
     descriptors::raise_limit();
     let loaded = serve.settings.load().map_err(|problems| Failed::text(Exit::Usage, listed(&problems)))?;
     let settings = &loaded.settings;
-    // The level is changed by a signal; without one the log stays as it is.
-    let _logs = Logs::install(settings.log_format, &settings.log_level);
+    let logs = Logs::install(settings.log_format, &settings.log_level);
     log_start(&loaded);
     let options = Options {
         accept_clock: serve.accept_clock,
@@ -53,7 +52,9 @@ pub(super) fn run(serve: &Serve) -> Ended {
     for warning in server.warnings() {
         tracing::warn!("{warning}; see scarce doctor");
     }
-    stop_on_signals(server.stopper())?;
+    let reload =
+        Reload { flags: serve.settings.clone(), loaded: loaded.clone(), logs, server: server.reloader() };
+    obey_signals(server.stopper(), reload)?;
     announce(&server)?;
     let ended = server.join();
     match &ended {
@@ -89,11 +90,59 @@ fn recovery_bar() -> ProgressBar {
     bar
 }
 
-/// The first signal requests a clean shutdown, a second one ends the process at once.
-fn stop_on_signals(stopper: Stopper) -> Result<(), Failed> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+/// Reads the settings again while the server runs.
+struct Reload {
+    flags: SettingFlags,
+    loaded: Loaded,
+    logs: Logs,
+    server: Reloader,
+}
+
+impl Reload {
+    fn run(&mut self) {
+        match self.apply() {
+            Ok((applied, waiting)) => tracing::info!(
+                applied = applied.join(" "),
+                restart_needed = waiting.join(" "),
+                "the settings were read again"
+            ),
+            Err(reason) => {
+                tracing::error!(reason, "the settings could not be read again; nothing was changed");
+            }
+        }
+    }
+
+    /// Applies what can change while the server runs. Names it, and what needs a restart.
+    fn apply(&mut self) -> Result<(Vec<&'static str>, Vec<&'static str>), String> {
+        let loaded = self.flags.load().map_err(|problems| listed(&problems))?;
+        let mut applied = self.server.apply(&loaded.settings).map_err(|error| explain(&error))?;
+        let pairs = loaded.shown.iter().zip(&self.loaded.shown);
+        let changed = pairs.filter(|(new, old)| new.text != old.text).map(|(new, _)| new.spec.key);
+        let (levels, waiting): (Vec<_>, Vec<_>) =
+            changed.filter(|key| *key != "password").partition(|key| *key == "log_level");
+        self.logs.set_level(&loaded.settings.log_level)?;
+        applied.extend(levels);
+        // What needs a restart is named again next time.
+        for (old, new) in self.loaded.shown.iter_mut().zip(loaded.shown) {
+            if new.spec.key == "log_level" {
+                *old = new;
+            }
+        }
+        Ok((applied, waiting))
+    }
+}
+
+/// SIGHUP reads the settings again. The first other signal requests a clean shutdown, a second one ends the process at
+/// once.
+fn obey_signals(stopper: Stopper, mut reload: Reload) -> Result<(), Failed> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        let mut asked = signals.forever();
+        let mut asked = signals.forever().filter(|signal| {
+            if *signal == SIGHUP {
+                reload.run();
+            }
+            *signal != SIGHUP
+        });
         let Some(signal) = asked.next() else { return };
         let signal = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
         tracing::info!(signal, "the server was asked to stop; a second signal ends it at once");

@@ -1,15 +1,42 @@
 //! Who is admitted.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
 /// Who is admitted: the password is the same on every port.
 #[derive(Clone, Default)]
 pub struct Access {
-    /// The password, if one is required.
-    pub password: Option<String>,
+    /// The password, if one is required. It can change while the server runs.
+    password: Arc<RwLock<Option<String>>>,
+    is_required: Arc<AtomicBool>,
     /// The origins of pages that may call the HTTP port, besides its own.
     pub origins: Vec<String>,
 }
 
 impl Access {
+    /// Admits callers with the password, or anyone if there is none, and pages of the origins.
+    #[must_use]
+    pub fn new(password: Option<String>, origins: Vec<String>) -> Self {
+        let access = Self { origins, ..Self::default() };
+        access.set_password(password);
+        access
+    }
+
+    /// Whether callers must show a password.
+    #[must_use]
+    pub fn requires_password(&self) -> bool {
+        self.is_required.load(Ordering::Acquire)
+    }
+
+    /// Changes the password, for callers that come from now on. Whether it is another one.
+    pub fn set_password(&self, password: Option<String>) -> bool {
+        let mut current = self.password.write().unwrap_or_else(PoisonError::into_inner);
+        let is_other = *current != password;
+        self.is_required.store(password.is_some(), Ordering::Release);
+        *current = password;
+        is_other
+    }
+
     /// Whether pages of an origin may call.
     #[must_use]
     pub fn lists(&self, origin: &[u8]) -> bool {
@@ -19,7 +46,8 @@ impl Access {
     /// Checks a password in constant time.
     #[must_use]
     pub fn admits(&self, password: &[u8]) -> bool {
-        let Some(expected) = &self.password else { return true };
+        let current = self.password.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(expected) = &*current else { return true };
         let expected = expected.as_bytes();
         let differing = expected
             .iter()

@@ -13,6 +13,7 @@
 
 pub mod descriptors;
 mod embedded;
+mod ending;
 mod error;
 mod inside;
 mod loading;
@@ -20,11 +21,13 @@ mod ports;
 mod redis;
 mod watch;
 
+pub use ending::Stopper;
 pub use error::ServeError;
 pub use inside::Inside;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use scarce_core::state;
 use scarce_engine::Engine;
@@ -32,9 +35,10 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::RecoveryProgress;
 
-use crate::gateway::http::Http;
+use crate::gateway::Access;
 use crate::pipeline::Pipeline;
 use crate::settings::{EngineChoice, Settings};
+use ending::Ending;
 use ports::Ports;
 use watch::ReadyWatch;
 
@@ -64,7 +68,9 @@ struct Started {
 pub struct Server {
     started: Started,
     pipeline: Arc<Pipeline>,
-    http: Option<Http>,
+    ending: Ending,
+    grace: Duration,
+    access: Access,
     watch: ReadyWatch,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
@@ -91,9 +97,12 @@ impl Server {
             EngineChoice::Redis => redis::start(settings, options, &ports, state)?,
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
-        let http = ports.serve_http(&started.engine, &pipeline)?;
+        let (ending, access) = (ports.ending(), ports.access());
+        *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
+            ports.serve_http(&started.engine, &pipeline)?;
+        let grace = Duration::from_millis(settings.drain_ms);
         let watch = ReadyWatch::start(started.engine.clone())?;
-        Ok(Self { started, pipeline, http, watch, resp_address, http_address })
+        Ok(Self { started, pipeline, ending, grace, access, watch, resp_address, http_address })
     }
 
     /// The address of the RESP port.
@@ -123,7 +132,14 @@ impl Server {
     /// A handle to stop it from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper { pipeline: self.pipeline.clone(), stop: self.started.stop.clone() }
+        let (ending, grace) = (self.ending.clone(), self.grace);
+        Stopper { ending, grace, pipeline: self.pipeline.clone(), stop: self.started.stop.clone() }
+    }
+
+    /// A handle to apply other settings to it from another thread.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        Reloader { access: self.access.clone() }
     }
 
     /// Waits until it ends.
@@ -133,26 +149,28 @@ impl Server {
     pub fn join(self) -> Result<(), ServeError> {
         let ended = (self.started.join)();
         self.watch.end();
-        if let Some(http) = self.http {
-            http.shut_down();
-        }
+        self.ending.end_http();
         self.pipeline.stop();
         ended
     }
 }
 
-/// Stops a server.
-pub struct Stopper {
-    pipeline: Arc<Pipeline>,
-    stop: Stop,
+/// Applies settings to a running server.
+pub struct Reloader {
+    access: Access,
 }
 
-impl Stopper {
-    /// The pipeline ends before the engine, so that it can record its positions.
-    pub fn stop(&self) {
-        self.pipeline.stop();
-        tracing::info!("consumers have stopped");
-        self.stop.request();
+impl Reloader {
+    /// Applies what can change while the server runs, and names it.
+    ///
+    /// # Errors
+    /// When the settings would expose the server; then nothing is changed.
+    pub fn apply(&self, settings: &Settings) -> Result<Vec<&'static str>, ServeError> {
+        if let Some(exposed) = settings.exposed() {
+            return Err(ServeError::Exposed(exposed));
+        }
+        let password = settings.password.as_ref().map(|password| password.reveal().to_owned());
+        Ok(if self.access.set_password(password) { vec!["password"] } else { Vec::new() })
     }
 }
 

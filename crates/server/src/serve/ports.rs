@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 
+use super::ending::Ending;
 use super::loading::Loading;
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics};
@@ -24,6 +25,7 @@ pub(super) struct Ports {
     slow: Option<Duration>,
     places: Arc<Places>,
     statuses: Arc<OnceLock<Statuses>>,
+    ending: Ending,
 }
 
 impl Ports {
@@ -34,10 +36,8 @@ impl Ports {
             advice: "choose another address with --resp",
         })?;
         let http = settings.http.map(listen_http).transpose()?;
-        let access = Access {
-            password: settings.password.as_ref().map(Password::reveal).map(str::to_owned),
-            origins: settings.http_origins.0.clone(),
-        };
+        let password = settings.password.as_ref().map(Password::reveal).map(str::to_owned);
+        let access = Access::new(password, settings.http_origins.0.clone());
         let open_files_max = descriptors::open_max();
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
@@ -50,6 +50,7 @@ impl Ports {
             slow: settings.slow(),
             places,
             statuses: Arc::default(),
+            ending: Ending::default(),
         })
     }
 
@@ -58,17 +59,28 @@ impl Ports {
         Ok(Self {
             resp: bind(SocketAddr::from(([127, 0, 0, 1], 0)))?,
             http: None,
-            access: Access { password: Some(password), origins: Vec::new() },
+            access: Access::new(Some(password), Vec::new()),
             started_at: Instant::now(),
             slow: None,
             places: Places::new(CONNECTIONS_MAX as u64),
             statuses: Arc::default(),
+            ending: Ending::default(),
         })
     }
 
     /// The addresses: RESP, and HTTP if it is enabled.
     pub(super) fn addresses(&self) -> Result<(SocketAddr, Option<SocketAddr>), ServeError> {
         Ok((self.resp.local_addr()?, self.http.as_ref().map(TcpListener::local_addr).transpose()?))
+    }
+
+    /// How the ports end.
+    pub(super) fn ending(&self) -> Ending {
+        self.ending.clone()
+    }
+
+    /// Who is admitted.
+    pub(super) fn access(&self) -> Access {
+        self.access.clone()
     }
 
     /// Answers callers until it is dropped, while the engine recovers.
@@ -86,6 +98,7 @@ impl Ports {
             connections_open: AtomicU64::new(0),
             places: self.places.clone(),
             statuses: self.statuses.clone(),
+            drain: self.ending.resp.clone(),
             snapshot_runs: Arc::default(),
             started_at: self.started_at,
         })
@@ -106,14 +119,9 @@ impl Ports {
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
         let Some(listener) = self.http else { return Ok(None) };
         let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
-        let http = Http::start(
-            listener,
-            engine.clone(),
-            self.access,
-            metrics,
-            pipeline.flows().clone(),
-            self.places,
-        )?;
+        let (flows, is_ending) = (pipeline.flows().clone(), self.ending.is_begun.clone());
+        let http =
+            Http::start(listener, engine.clone(), self.access, metrics, flows, self.places, is_ending)?;
         Ok(Some(http))
     }
 }

@@ -23,7 +23,8 @@ pub(super) async fn authenticate(
     request: Request,
     next: Next,
 ) -> Response {
-    if shared.access.password.is_none() || shown(&request).is_some_and(|shown| shared.access.admits(&shown)) {
+    if !shared.access.requires_password() || shown(&request).is_some_and(|shown| shared.access.admits(&shown))
+    {
         return next.run(request).await;
     }
     reply::of_port(PortCode::Unauthenticated, speech)
@@ -55,7 +56,7 @@ pub(super) async fn check_host(
 ) -> Response {
     let mut hosts = request.headers().get_all(HOST).iter().peekable();
     let is_local = hosts.peek().is_some() && hosts.all(|host| host.to_str().is_ok_and(is_local));
-    if shared.access.password.is_some() || is_local {
+    if shared.access.requires_password() || is_local {
         return next.run(request).await;
     }
     reply::of_port(PortCode::Misdirected, speech)

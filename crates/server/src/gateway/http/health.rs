@@ -1,6 +1,7 @@
 //! Whether the process runs, and whether it accepts commands.
 
 use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::extract::State as Extracted;
@@ -78,6 +79,9 @@ fn utc(at_ms: TimeMs) -> String {
 
 async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {
     let mut checks = Vec::new();
+    let ends =
+        if shared.is_ending.load(Ordering::Acquire) { Err("it is shutting down".to_owned()) } else { Ok(()) };
+    checks.push(("the server stays".to_owned(), ends));
     for partition in 0..shared.engine.partitions() {
         let takes = shared.engine.check_ready(partition).map_err(|failure| failure.to_string());
         checks.push((format!("partition {partition} takes commands"), takes));

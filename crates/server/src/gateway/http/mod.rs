@@ -20,6 +20,7 @@ mod server;
 mod submit;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use scarce_engine::Engine;
 use tokio::sync::watch;
@@ -45,6 +46,8 @@ pub struct Shared {
     pub metrics: Metrics,
     /// What flows into this process and out of it.
     pub flows: Flows,
+    /// Whether the server ends soon, so that no traffic should be routed to it.
+    pub is_ending: Arc<AtomicBool>,
     /// Signals that the port must end.
     pub(crate) ending: watch::Receiver<bool>,
 }

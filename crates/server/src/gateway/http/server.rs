@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -55,6 +56,7 @@ impl Http {
         metrics: Metrics,
         flows: Flows,
         places: Arc<Places>,
+        is_ending: Arc<AtomicBool>,
     ) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -63,7 +65,7 @@ impl Http {
             .enable_all()
             .build()?;
         let (ending, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { access, engine, metrics, flows, ending: ended });
+        let shared = Arc::new(Shared { access, engine, metrics, flows, ending: ended, is_ending });
         let listener = {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?

@@ -238,6 +238,11 @@ impl Connection {
         !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX
     }
 
+    /// Takes no more requests. Pending replies are still sent.
+    pub(super) fn end(&mut self) {
+        self.is_closing = true;
+    }
+
     pub(super) fn is_clogged(&self) -> bool {
         self.clogged_since.is_some()
     }

@@ -158,7 +158,7 @@ impl Session {
     }
 
     fn auth(&mut self, password: &[u8], turn: &mut Turn<'_>) {
-        if turn.shared.access.password.is_none() {
+        if !turn.shared.access.requires_password() {
             let text =
                 "AUTH called without any password configured; start the server with one, or leave AUTH out";
             return self.say(turn, |replies| replies.error("ERR", text));
@@ -184,7 +184,7 @@ impl Session {
         self.transaction = None;
         self.name.clear();
         self.protocol = Protocol::Resp2;
-        self.is_authenticated = turn.shared.access.password.is_none();
+        self.is_authenticated = !turn.shared.access.requires_password();
         self.say(turn, |replies| replies.simple("RESET"));
     }
 

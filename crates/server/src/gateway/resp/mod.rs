@@ -5,6 +5,7 @@ mod connection;
 mod consumers;
 mod control;
 mod documents;
+mod drain;
 mod events;
 pub(crate) mod loading;
 mod local;
@@ -19,6 +20,7 @@ mod unknown;
 
 pub use super::access::Access;
 pub use documents::CONTROLS;
+pub use drain::Drain;
 pub use reactor::{Reactor, bind};
 
 /// What every connection of the port shares.
@@ -33,6 +35,8 @@ pub struct Shared {
     pub connection_ids: std::sync::atomic::AtomicU64,
     /// How many connections are open.
     pub connections_open: std::sync::atomic::AtomicU64,
+    /// The orderly end of the port.
+    pub drain: std::sync::Arc<Drain>,
     /// The consumers of this process, once they run.
     pub statuses: std::sync::Arc<std::sync::OnceLock<Statuses>>,
     /// The places for connections of all ports.

@@ -35,6 +35,17 @@ pub fn bind(address: SocketAddr) -> io::Result<StdListener> {
     Ok(listener)
 }
 
+/// How far the orderly end of the port is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Draining {
+    /// Requests are taken.
+    No,
+    /// No more are taken, and callers wait for answers.
+    Begun,
+    /// Nobody waits for an answer.
+    Done,
+}
+
 /// The RESP port of one thread.
 pub struct Reactor {
     poll: Poll,
@@ -46,6 +57,7 @@ pub struct Reactor {
     /// Callers are waiting because file descriptors ran out; nothing will announce them again.
     accepts_again: bool,
     strangers_seen_at: Instant,
+    draining: Draining,
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
     scratch: Vec<u8>,
@@ -71,6 +83,7 @@ impl Reactor {
             let _ = mio_waker.wake();
         });
         let (sender, arrivals) = crossbeam_channel::unbounded();
+        shared.drain.join(waker.clone());
         Ok(Self {
             poll,
             events: Events::with_capacity(1_024),
@@ -80,6 +93,7 @@ impl Reactor {
             open: 0,
             accepts_again: false,
             strangers_seen_at: Instant::now(),
+            draining: Draining::No,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
             shared,
@@ -141,6 +155,9 @@ impl Reactor {
     }
 
     fn adopt(&mut self, mut socket: mio::net::TcpStream) {
+        if self.draining != Draining::No {
+            return;
+        }
         let place = if self.open < CONNECTIONS_MAX { self.shared.places.take() } else { None };
         let Some(place) = place else {
             let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
@@ -203,7 +220,7 @@ impl Reactor {
 
     /// Whether there may be connections that have not authenticated.
     fn has_strangers(&self) -> bool {
-        self.shared.access.password.is_some() && self.open > 0
+        self.shared.access.requires_password() && self.open > 0
     }
 
     /// Drops callers that took too long to authenticate, so that they hold no slot.
@@ -263,14 +280,39 @@ impl Reactor {
         self.wait(timeout)?;
         local.begin_turn();
         self.deliver();
+        if self.shared.drain.is_requested() {
+            self.begin_drain();
+        }
         self.flush(local.durable());
         self.serve(local);
         self.outbox.send(&*self.shared.engine, &self.waker);
         // Replies that depend on nothing, or only on durable batches, need not wait for another turn.
         self.flush(local.durable());
+        self.note_drained();
         self.drop_overdue();
         self.rest();
         Ok(())
+    }
+
+    /// Takes no more requests.
+    fn begin_drain(&mut self) {
+        if self.draining != Draining::No {
+            return;
+        }
+        self.draining = Draining::Begun;
+        for (at, connection) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = connection else { continue };
+            connection.end();
+            activate(at, connection, &mut self.active);
+        }
+    }
+
+    /// Reports once that no caller waits for an answer any more.
+    fn note_drained(&mut self) {
+        if self.draining == Draining::Begun && !self.connections.iter().flatten().any(Connection::owes) {
+            self.draining = Draining::Done;
+            self.shared.drain.note_done();
+        }
     }
 
     fn close_with(&mut self, local: &dyn Local) {

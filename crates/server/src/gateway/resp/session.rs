@@ -134,7 +134,7 @@ impl Session {
             protocol: Protocol::Resp2,
             name: String::new(),
             library: String::new(),
-            is_authenticated: shared.access.password.is_none(),
+            is_authenticated: !shared.access.requires_password(),
             transaction: None,
             last_spec: None,
             expected: Vec::new(),
