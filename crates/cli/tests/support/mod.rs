@@ -19,7 +19,7 @@ pub use terminal::Terminal;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use scarce_client::Client;
 use tempfile::{NamedTempFile, TempDir};
@@ -180,9 +180,14 @@ impl Server {
         assert!(sent.success());
     }
 
+    /// Waits for the end.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("the server has ended")
+    }
+
     /// Waits for a clean end.
     pub fn wait_for_end(&mut self) {
-        let status = self.child.wait().expect("the server has ended");
+        let status = self.wait();
         assert!(status.success(), "{status}");
     }
 }
