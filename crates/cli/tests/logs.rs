@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Server, redis_server, wait_until};
+use support::{Server, redis_server, scarce, wait_until};
 use tempfile::TempDir;
 
 /// The lines of a log in JSON.
@@ -72,6 +72,10 @@ fn the_level_decides_what_is_logged() {
     assert!(log.contains("the partition was recovered") && !log.contains("the server is ready"), "{log}");
 }
 
+fn metrics(server: &Server) -> String {
+    String::from_utf8(server.http().get("/metrics").body).unwrap()
+}
+
 #[test]
 fn a_snapshot_and_the_damage_of_one_are_logged() {
     let data = TempDir::new().unwrap();
@@ -83,7 +87,16 @@ fn a_snapshot_and_the_damage_of_one_are_logged() {
         "{}",
         server.overhead()
     );
+    let metrics = metrics(&server);
+    for name in
+        ["scarce_snapshot_timestamp_seconds", "scarce_snapshot_bytes", "scarce_snapshot_duration_seconds"]
+    {
+        assert!(metrics.contains(&format!("\n{name}{{partition=\"0\"}} ")), "{name} in {metrics}");
+    }
+    assert!(metrics.contains("scarce_snapshot_failures_total{partition=\"0\"} 0\n"), "{metrics}");
     server.stop();
+    let verify = || scarce().args(["journal", "verify", "--data"]).arg(data.path()).output().unwrap();
+    assert!(verify().status.success(), "{:?}", verify());
     let partition = data.path().join("partition-0000");
     let files = std::fs::read_dir(&partition).unwrap().map(|file| file.unwrap().path());
     let snapshot = files.into_iter().find(|path| path.extension().is_some_and(|its| its == "snap")).unwrap();
@@ -91,7 +104,12 @@ fn a_snapshot_and_the_damage_of_one_are_logged() {
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&snapshot, bytes).unwrap();
 
-    let log = Server::overheard_at(data.path(), &[]).stop_overheard();
+    let found = verify();
+    let told = String::from_utf8(found.stderr).unwrap();
+    assert_eq!((found.status.code(), told.contains("is corrupt at offset")), (Some(5), true), "{told}");
+    let server = Server::overheard_at(data.path(), &[]);
+    assert!(self::metrics(&server).contains("scarce_snapshots_damaged{partition=\"0\"} 1\n"));
+    let log = server.stop_overheard();
     let line =
         log.lines().find(|line| line.contains("a snapshot is damaged")).unwrap_or_else(|| panic!("{log}"));
     assert!(line.contains("ERROR") && line.contains(snapshot.to_str().unwrap()), "{line}");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::state;
+use scarce_engine::clock::wall_ms;
 use scarce_engine::engine::SnapshotDone;
 
 use crate::EmbeddedError;
@@ -42,6 +43,8 @@ pub(crate) struct Keeper {
     pub(crate) snapshot_bytes: u64,
     pub(crate) bytes_at_snapshot: u64,
     pub(crate) saved_at: Instant,
+    /// When the last snapshot failed, if it did.
+    pub(crate) failed_at: Option<Instant>,
 }
 
 /// How often the keeper looks whether there is something to do.
@@ -49,6 +52,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How often it is written down how far consumers are: each time costs the disk two syncs.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long after a failure a snapshot is tried again.
+const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How much journal is read at a time while folding.
 const READ_BYTES: u64 = 4 << 20;
@@ -72,7 +78,8 @@ impl Keeper {
             self.saved_at = Instant::now();
             self.save_consumers();
         }
-        if self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes {
+        let is_due = self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes;
+        if is_due || self.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL) {
             self.snapshot_for(None);
         }
     }
@@ -91,17 +98,31 @@ impl Keeper {
         let begun = Instant::now();
         let done = self.snapshot().map_err(|error| explain(&error));
         let (partition, took_ms) = (self.home.partition, milliseconds(begun.elapsed()));
+        let metrics = &self.progress.metrics().snapshots;
         match &done {
-            Ok(SnapshotDone { sequence, payload_bytes, segments_retired, .. }) => tracing::info!(
-                partition,
-                sequence,
-                payload_bytes,
-                segments_retired,
-                took_ms,
-                "a snapshot was made"
-            ),
-            Err(reason) => tracing::error!(partition, reason, took_ms, "a snapshot failed"),
+            Ok(SnapshotDone { sequence, payload_bytes, segments_retired, .. }) => {
+                metrics.note(wall_ms(), *payload_bytes, begun.elapsed());
+                metrics.note_damaged(0);
+                tracing::info!(
+                    partition,
+                    sequence,
+                    payload_bytes,
+                    segments_retired,
+                    took_ms,
+                    "a snapshot was made"
+                );
+            }
+            Err(reason) => {
+                metrics.note_failure();
+                tracing::error!(
+                    partition,
+                    reason,
+                    took_ms,
+                    "a snapshot failed; it is tried again in a minute"
+                );
+            }
         }
+        self.failed_at = done.is_err().then(Instant::now);
         if let Some(reply) = reply {
             let _ = reply.send(done);
         }

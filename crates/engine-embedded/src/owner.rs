@@ -24,6 +24,7 @@ use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
+use crate::snapshot::Newest;
 use crate::sweep::{FULL_INTERVAL, SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
@@ -42,6 +43,7 @@ pub(crate) struct OwnerParts<'a> {
     pub(crate) writer: Box<dyn LogWriter>,
     pub(crate) log: Arc<dyn PartitionLog>,
     pub(crate) home: PartitionHome,
+    pub(crate) newest: Newest,
     pub(crate) state_settings: state::StateSettings,
     pub(crate) settings: &'a EmbeddedSettings,
 }
@@ -77,7 +79,7 @@ const MAIL_PER_TURN_MAX: usize = 64;
 
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
-        let OwnerParts { machine, writer, log, home, state_settings, settings } = parts;
+        let OwnerParts { machine, writer, log, home, newest, state_settings, settings } = parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
         let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
@@ -86,6 +88,11 @@ impl Owner {
         };
         let committer = Committer::start(writer, partition, waker.clone(), settings.slow)
             .map_err(|error| failed("committer", &error))?;
+        let snapshots = &committer.progress.metrics().snapshots;
+        snapshots.note_damaged(newest.damaged.len() as u64);
+        if let Some((_, info)) = &newest.snapshot {
+            snapshots.note(info.stamp_ms, info.payload_bytes, Duration::ZERO);
+        }
         let (keeper_sender, tasks) = bounded(4);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
@@ -100,6 +107,7 @@ impl Owner {
             snapshot_bytes: settings.snapshot_bytes,
             bytes_at_snapshot: 0,
             saved_at: Instant::now(),
+            failed_at: None,
         };
         let keeper = std::thread::Builder::new()
             .name(format!("keeper-{partition}"))

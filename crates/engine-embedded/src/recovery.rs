@@ -16,7 +16,7 @@ use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
 use crate::owner::OwnerParts;
 use crate::partition::PartitionHome;
-use crate::snapshot::{self, SnapshotError, SnapshotInfo};
+use crate::snapshot::{self, Newest, SnapshotError, SnapshotInfo, SnapshotReader};
 use crate::storage::Storage;
 use crate::{EmbeddedError, EmbeddedSettings, Owner};
 
@@ -88,7 +88,8 @@ pub(crate) fn recover_owner(
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Owner, EmbeddedError> {
     let state_settings = machine_settings(&settings.state, deployment);
-    let (mut machine, durable_through) = newest_machine_at(home, &state_settings)?;
+    let (mut machine, newest) = newest_machine_at(home, &state_settings)?;
+    let durable_through = newest.durable_through();
     let begun = home.storage.list()?.iter().any(|name| name == BEGUN_MARK);
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
     let partition = home.partition;
@@ -113,7 +114,7 @@ pub(crate) fn recover_owner(
     machine.set_epoch(epoch::next(machine.epoch().max(recovered.last_epoch), salt));
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
-    Owner::start(OwnerParts { machine, writer, log, home: home.clone(), state_settings, settings })
+    Owner::start(OwnerParts { machine, writer, log, home: home.clone(), newest, state_settings, settings })
 }
 
 /// The random bits of an epoch, which tell it from that of another start of the same files.
@@ -121,22 +122,21 @@ pub(crate) fn random_salt() -> Result<u32, EmbeddedError> {
     random::bytes().map(u32::from_le_bytes).map_err(EmbeddedError::Random)
 }
 
-/// The machine of the newest good snapshot, or an empty one, and the sequence known to be durable.
+/// The machine of the newest good snapshot, or an empty one, and the snapshots that were found.
 pub(crate) fn newest_machine_at(
     home: &PartitionHome,
     settings: &state::StateSettings,
-) -> Result<(Machine, u64), EmbeddedError> {
+) -> Result<(Machine, Newest), EmbeddedError> {
     let newest = snapshot::newest_good(&*home.storage, &home.snapshot_owner())?;
     for (_, error) in &newest.damaged {
         let (partition, reason) = (home.partition, explain(error));
         tracing::error!(partition, reason, "a snapshot is damaged and is passed over");
     }
-    let durable_through = newest.durable_through();
     let machine = match &newest.snapshot {
         None => Machine::new(settings.clone(), home.partition),
         Some((listed, _)) => load_machine(home, &listed.name, settings)?.0,
     };
-    Ok((machine, durable_through))
+    Ok((machine, newest))
 }
 
 /// The machine of the newest good snapshot of a partition's files, read without changing anything.
@@ -195,7 +195,7 @@ fn read_failed(home: &PartitionHome, name: &str, source: std::io::Error) -> Embe
 /// machine at its end and what the journal said of itself. Changes nothing.
 ///
 /// # Errors
-/// When the journal is corrupt, does not fold, or says something else than a snapshot.
+/// When the journal is corrupt, does not fold, or says something else than a snapshot, or a snapshot is damaged.
 pub fn verify_partition(
     storage: &Arc<dyn Storage>,
     deployment: &Deployment,
@@ -206,10 +206,14 @@ pub fn verify_partition(
     let settings = machine_settings(settings, deployment);
     let home = look_at(storage, deployment, partition);
     let owner = home.snapshot_owner();
-    let mut digests = Vec::new();
+    let (mut digests, mut damage) = (Vec::new(), None);
     for listed in snapshot::list(&*home.storage)? {
-        let info = *snapshot::load(&*home.storage, &listed.name, &owner)?.info();
-        digests.push((info.sequence, info.digest, listed.name));
+        match snapshot::load(&*home.storage, &listed.name, &owner).and_then(SnapshotReader::finish) {
+            Ok(info) => digests.push((info.sequence, info.digest, listed.name)),
+            // The journal is still compared with the others before that is reported.
+            Err(error @ SnapshotError::Corrupt { .. }) => damage = Some(error),
+            Err(error) => return Err(error.into()),
+        }
     }
     digests.sort();
     let first = journal::oldest(&*home.storage)?.map_or(1, |oldest| oldest.first_sequence);
@@ -240,5 +244,8 @@ pub fn verify_partition(
         },
         on_progress,
     )?;
-    Ok((machine, verification))
+    match damage {
+        Some(error) => Err(error.into()),
+        None => Ok((machine, verification)),
+    }
 }

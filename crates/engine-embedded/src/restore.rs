@@ -340,7 +340,8 @@ fn settle(
     plan: &RestorePlan,
     epoch: u64,
 ) -> Result<(), EmbeddedError> {
-    let (mut machine, durable_through) = newest_machine_at(home, settings)?;
+    let (mut machine, newest) = newest_machine_at(home, settings)?;
+    let durable_through = newest.durable_through();
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
     let mut recovered = journal::recover(
         home.storage.clone(),

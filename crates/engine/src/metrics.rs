@@ -100,6 +100,65 @@ pub struct Levels {
     pub outflow_lag: u64,
 }
 
+/// The last snapshot, and how many failed; one thread writes.
+#[derive(Debug, Default)]
+pub struct SnapshotMetrics {
+    made_at_ms: Counter,
+    payload_bytes: Counter,
+    took_ms: Counter,
+    failures: Counter,
+    damaged: Counter,
+}
+
+impl SnapshotMetrics {
+    /// Notes a snapshot: when it was made, in Unix milliseconds, its size, and how long that took.
+    pub fn note(&self, made_at_ms: u64, payload_bytes: u64, took: Duration) {
+        self.made_at_ms.set(made_at_ms);
+        self.payload_bytes.set(payload_bytes);
+        self.took_ms.set(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    }
+
+    /// Notes a snapshot that failed.
+    pub fn note_failure(&self) {
+        self.failures.add(1);
+    }
+
+    /// Notes how many snapshots are damaged.
+    pub fn note_damaged(&self, count: u64) {
+        self.damaged.set(count);
+    }
+
+    /// When the last one was made, in Unix milliseconds; 0 if there is none.
+    #[must_use]
+    pub fn made_at_ms(&self) -> u64 {
+        self.made_at_ms.get()
+    }
+
+    /// The size of the last one.
+    #[must_use]
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload_bytes.get()
+    }
+
+    /// How long the last one took; 0 if it was made before the start.
+    #[must_use]
+    pub fn took_ms(&self) -> u64 {
+        self.took_ms.get()
+    }
+
+    /// How many failed since the start.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failures.get()
+    }
+
+    /// How many of the newest ones are damaged.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        self.damaged.get()
+    }
+}
+
 /// What a partition counts.
 #[derive(Debug)]
 pub struct PartitionMetrics {
@@ -118,6 +177,8 @@ pub struct PartitionMetrics {
     pub commits: Durations,
     /// Bytes of log; written by the committer.
     pub log_bytes: Counter,
+    /// Snapshots, where the engine makes any.
+    pub snapshots: SnapshotMetrics,
 }
 
 impl Default for PartitionMetrics {
@@ -135,6 +196,7 @@ impl Default for PartitionMetrics {
             syncs: Durations::default(),
             commits: Durations::default(),
             log_bytes: Counter::default(),
+            snapshots: SnapshotMetrics::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod pipeline;
 mod process;
+mod snapshots;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -121,6 +122,7 @@ impl Collector for OfEngine {
         operations(&mut encoder, &partitions)?;
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
+        snapshots::encode(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
         if let Some(count) = self.flows.commands.get() {
             pipeline::commands(&mut encoder, &count())?;
