@@ -3,6 +3,8 @@
 mod claims;
 mod credits;
 mod doubts;
+mod earlier;
+pub(crate) mod ids;
 mod inside;
 mod lookup;
 mod outside;
@@ -38,27 +40,9 @@ impl Route {
     }
 }
 
-/// The operation id of a packet's settlement: `settle:{campaign}:{packet}`. If that id was refused for good,
-/// and the packet is retried, the round is appended.
+/// The operation id under which a packet is settled, in the namespace of settlements. If an id was refused for good, and
+/// the packet is retried, the round rises; it begins at 1.
 #[must_use]
 pub fn operation_id(campaign: &str, packet: u64, round: u64) -> String {
-    match round {
-        0 | 1 => format!("settle:{campaign}:{packet}"),
-        round => format!("settle:{campaign}:{packet}:{round}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OperationId};
-
-    #[test]
-    fn the_longest_operation_id_is_one() {
-        let campaign = "c".repeat(ID_BYTES_MAX);
-        let id = operation_id(&campaign, INTEGER_MAX, INTEGER_MAX);
-        assert!(OperationId::parse(id.as_bytes(), "id").is_ok(), "{id}");
-        assert_eq!(operation_id("spring", 7, 1), "settle:spring:7");
-        assert_eq!(operation_id("spring", 7, 2), "settle:spring:7:2");
-    }
+    ids::IdScheme::Current.operation_id(campaign, packet, round)
 }

@@ -14,7 +14,10 @@ static TABLES: TableSet = TableSet {
     application: "scarce-delivery",
     meta: "delivery_meta",
     migrations: "delivery_migrations",
-    versions: &[include_str!("../migrations/0001_tables.sql")],
+    versions: &[
+        include_str!("../migrations/0001_tables.sql"),
+        include_str!("../migrations/0002_operation_scheme.sql"),
+    ],
     remedies: Remedies {
         missing: "put the table or column back, or restore the delivery_ tables from a backup",
         unreadable: "put the schema back, or restore the delivery_ tables from a backup",

@@ -12,6 +12,7 @@ use super::cursor::Key;
 use super::{Rows, position, take};
 use crate::Delivery;
 use crate::queue::marks;
+use crate::settlement::ids::IdScheme;
 use crate::store::now_ms;
 
 /// How many campaigns' assets are cached.
@@ -51,7 +52,7 @@ impl Consumer for SettlementConsumer {
     }
 }
 
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 15] = [
     Column::text("campaign"),
     Column::integer("packet"),
     Column::text("user_id"),
@@ -62,6 +63,7 @@ const COLUMNS: [Column; 14] = [
     Column::integer("sequence"),
     Column::integer("claimed_at_ms"),
     Column::integer("operation_round"),
+    Column::integer("operation_scheme"),
     Column::text("state"),
     Column::integer("attempts"),
     Column::integer("next_at_ms"),
@@ -161,6 +163,7 @@ impl Settlements {
             signed(claim.sequence).into(),
             signed(claim.at).into(),
             1.into(),
+            IdScheme::CURRENT.into(),
             Cell::Word("pending"),
             0.into(),
             now.into(),

@@ -2,7 +2,8 @@
 
 use scarce_sql::{Cell, Column, DatabaseError};
 
-use super::{Route, operation_id};
+use super::Route;
+use super::ids::IdScheme;
 use crate::Delivery;
 use crate::page::Taken;
 use crate::queue::{Due, SETTLEMENTS};
@@ -19,6 +20,10 @@ pub(super) struct ClaimedSettlement {
     pub(super) asset: Option<String>,
     /// The template of the first attempt, which names the account until the packet is settled.
     pub(super) template: String,
+    /// The scheme of the operation id.
+    pub(super) scheme: IdScheme,
+    /// Which id of the packet is current.
+    pub(super) round: u64,
     pub(super) operation_id: String,
     /// When the attempt with an unknown outcome began; now, if there is none.
     pub(super) first_tried_at_ms: i64,
@@ -30,7 +35,7 @@ pub(super) struct ClaimedSettlement {
     pub(super) attempts: u64,
 }
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     Column::integer("settlement_id"),
     Column::text("campaign"),
     Column::integer("packet"),
@@ -39,6 +44,7 @@ const COLUMNS: [Column; 11] = [
     Column::text("asset"),
     Column::text("account_template"),
     Column::integer("operation_round"),
+    Column::integer("operation_scheme"),
     Column::integer("first_tried_at_ms"),
     Column::integer("claimed_at_ms"),
     Column::integer("attempts"),
@@ -74,7 +80,8 @@ fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> ClaimedSettlemen
     let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
     let (amount, asset) = (row.natural(), row.optional_text());
     let template = row.optional_text().or(template.map(str::to_owned)).unwrap_or_default();
-    let operation_id = operation_id(&campaign, packet, row.natural());
+    let (round, scheme) = (row.natural(), IdScheme::of(row.optional()));
+    let operation_id = scheme.operation_id(&campaign, packet, round);
     let first_tried_at_ms = row.optional();
     ClaimedSettlement {
         id,
@@ -84,10 +91,20 @@ fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> ClaimedSettlemen
         amount,
         asset,
         template,
+        scheme,
+        round,
         operation_id,
         first_tried_at_ms: first_tried_at_ms.unwrap_or(now),
         is_first: first_tried_at_ms.is_none(),
         claimed_at_ms: row.integer(),
         attempts: row.natural() + 1,
+    }
+}
+
+impl ClaimedSettlement {
+    /// Has the packet settled under an id of the current scheme.
+    pub(super) fn adopt_current_scheme(&mut self) {
+        self.scheme = IdScheme::Current;
+        self.operation_id = self.scheme.operation_id(&self.campaign, self.packet, self.round);
     }
 }

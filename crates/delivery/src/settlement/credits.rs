@@ -10,6 +10,7 @@ use scarce_core::types::{Id, Natural, OperationId, Positive};
 use scarce_engine::{Failure, Request};
 
 use super::claims::ClaimedSettlement;
+use super::ids::IdScheme;
 use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
 use crate::queue::{Ended, Failed, Resolution};
@@ -37,8 +38,10 @@ impl Settler {
             .collect();
         let campaigns: Vec<Id> =
             unknown.into_iter().filter_map(|name| Id::parse(name.as_bytes(), "campaign").ok()).collect();
-        let questions =
-            campaigns.iter().map(|id| read(&*self.engine, id, PacketGet { campaign: id.clone() })).collect();
+        let questions = campaigns
+            .iter()
+            .map(|id| read(&*self.engine, "", id, PacketGet { campaign: id.clone() }))
+            .collect();
         let answers = ask(&self.engine, questions, self.patience()).await;
         for (campaign, answer) in campaigns.iter().zip(answers) {
             if let Ok(receipt) = answer
@@ -108,7 +111,7 @@ impl Settler {
             let opening = if self.options.open_accounts { self.open(account, asset) } else { None };
             asked.push((*account, opening.is_some()));
             questions.extend(opening);
-            questions.push(read(&*self.engine, account, AccountGet { account: (*account).clone() }));
+            questions.push(read(&*self.engine, "", account, AccountGet { account: (*account).clone() }));
         }
         let mut answers = ask(&self.engine, questions, self.patience()).await.into_iter();
         let mut standings = BTreeMap::new();
@@ -158,17 +161,24 @@ impl Settler {
     }
 
     fn credit_of(&self, its: &Addressed) -> Option<Question> {
+        let (partition, envelope) = self.credit_under(its, its.claimed.scheme)?;
+        Some((partition, Request::Write(envelope)))
+    }
+
+    /// The credit of a packet under its id of a scheme, with its partition.
+    pub(super) fn credit_under(&self, its: &Addressed, scheme: IdScheme) -> Option<(u32, Envelope)> {
         let Addressed { claimed, account, .. } = its;
+        let operation = scheme.operation_id(&claimed.campaign, claimed.packet, claimed.round);
         let deadline = claimed.first_tried_at_ms.saturating_add(self.window_ms());
         let common = Common {
-            operation: Some(OperationId::parse(claimed.operation_id.as_bytes(), "ID").ok()?),
+            operation: Some(OperationId::parse(operation.as_bytes(), "ID").ok()?),
             deadline: Some(u64::try_from(deadline).ok()?),
             durability: None,
         };
         let command = AccountCredit { account: account.clone(), amount: Positive::new(claimed.amount)? };
         let body = Body::Single(Command::from(command));
-        let envelope = Envelope::new("", common, body, self.engine.secret()).ok()?;
-        Some((partition_of(&*self.engine, account), Request::Write(envelope)))
+        let envelope = Envelope::new(scheme.namespace(), common, body, self.engine.secret()).ok()?;
+        Some((partition_of(&*self.engine, account), envelope))
     }
 
     /// The failure that an answer to a credit means; `None` if the credit was made.

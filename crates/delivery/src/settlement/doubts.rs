@@ -96,7 +96,8 @@ impl Settler {
     fn get(&self, its: &Addressed, operation: &str) -> Option<Question> {
         let operation = OperationId::parse(operation.as_bytes(), "ID").ok()?;
         let resource = Resource(its.account.clone());
-        Some(read(&*self.engine, &its.account, OperationGet { operation, resource }))
+        let namespace = its.claimed.scheme.namespace();
+        Some(read(&*self.engine, namespace, &its.account, OperationGet { operation, resource }))
     }
 
     /// The time range in which a packet may have been credited, in Unix milliseconds.
@@ -114,6 +115,7 @@ impl Settler {
     async fn look_up(&self, its: &Addressed) -> Result<Settled, String> {
         let (from_ms, until_ms) = self.times(&its.claimed);
         let tried = Tried {
+            namespace: its.claimed.scheme.namespace().to_owned(),
             operation_id: its.claimed.operation_id.clone(),
             account: its.account.as_str().to_owned(),
             partition: partition_of(&*self.engine, &its.account),

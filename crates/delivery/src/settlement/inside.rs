@@ -103,6 +103,7 @@ impl Settler {
         let mut ended = Ended::default();
         self.learn_assets(&claimed).await;
         let addressed = self.address(claimed, &mut ended);
+        let addressed = self.resolve_earlier(addressed, &mut ended).await;
         let addressed = self.resolve_old(addressed, &mut ended).await;
         let addressed = self.find_accounts(addressed, &mut ended).await;
         self.credit(addressed, &mut ended).await;

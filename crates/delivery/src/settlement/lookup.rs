@@ -5,7 +5,10 @@ use std::pin::Pin;
 /// A credit whose outcome was never learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// Its operation id, in the namespace of callers that are not told apart (the empty one).
+    /// The namespace of its operation id: that of settlements, or the empty one of callers if an earlier release
+    /// sent the credit.
+    pub namespace: String,
+    /// Its operation id.
     pub operation_id: String,
     /// The account.
     pub account: String,

@@ -3,7 +3,8 @@
 use scarce_core::types::signed;
 use scarce_sql::Column;
 
-use super::{AccountTemplate, Route, operation_id};
+use super::ids::IdScheme;
+use super::{AccountTemplate, Route};
 use crate::page::{Conditions, Page, Taken};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
@@ -89,7 +90,7 @@ pub struct SettlementFilter<'a> {
     pub state: Option<SettlementState>,
 }
 
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 18] = [
     Column::integer("settlement_id"),
     Column::text("campaign"),
     Column::integer("packet"),
@@ -100,6 +101,7 @@ const COLUMNS: [Column; 17] = [
     Column::text("route"),
     Column::text("account_template"),
     Column::integer("operation_round"),
+    Column::integer("operation_scheme"),
     Column::text("state"),
     Column::integer("attempts"),
     Column::integer("next_at_ms"),
@@ -117,9 +119,10 @@ impl Settlement {
         let template = row.optional_text().and_then(|text| AccountTemplate::parse(&text).ok());
         let account =
             template.zip(asset.as_deref()).map(|(template, asset)| template.account(&user, asset, &campaign));
+        let (round, scheme) = (row.natural(), IdScheme::of(row.optional()));
         Self {
             id,
-            operation_id: operation_id(&campaign, packet, row.natural()),
+            operation_id: scheme.operation_id(&campaign, packet, round),
             campaign,
             packet,
             user,

@@ -22,9 +22,9 @@ pub(super) fn partition_of(engine: &dyn Engine, id: &Id) -> u32 {
     placement::partition(id, engine.partitions())
 }
 
-/// A request that changes nothing.
-pub(super) fn read(engine: &dyn Engine, id: &Id, command: impl Into<Command>) -> Question {
-    (partition_of(engine, id), Request::Read(String::new(), command.into()))
+/// A request that changes nothing; operation ids are looked up in a namespace.
+pub(super) fn read(engine: &dyn Engine, namespace: &str, id: &Id, command: impl Into<Command>) -> Question {
+    (partition_of(engine, id), Request::Read(namespace.to_owned(), command.into()))
 }
 
 /// Sends all requests, those of one partition together and in order; returns the answers in the order of the

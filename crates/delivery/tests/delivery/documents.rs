@@ -24,6 +24,8 @@ fn columns() -> BTreeMap<String, BTreeSet<String>> {
             _ => {}
         }
     }
+    let added = tables.get_mut("delivery_settlements").expect("a table");
+    added.insert("operation_scheme".to_owned());
     tables
 }
 

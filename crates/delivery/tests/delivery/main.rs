@@ -4,6 +4,7 @@ mod consumers;
 mod documents;
 mod endpoints;
 mod kit;
+mod operation_ids;
 mod outside;
 mod processes;
 mod settlement;

@@ -37,8 +37,9 @@ impl Operations {
         }
         let found = self.projection.history().operations(&tried.operation_id).await;
         let operations = found.map_err(|error| error.to_string())?;
-        let is_applied =
-            operations.iter().any(|its| its.namespace.is_empty() && its.outcome == Code::Applied.word());
+        let is_applied = operations
+            .iter()
+            .any(|its| its.namespace == tried.namespace && its.outcome == Code::Applied.word());
         Ok(if is_applied { Settled::Applied } else { Settled::Absent })
     }
 }

@@ -1,0 +1,1 @@
+ALTER TABLE delivery_settlements ADD COLUMN operation_scheme {integer};
