@@ -150,6 +150,9 @@ fn claimed_packets_are_on_the_accounts_with_either_engine() {
         let statement = http.get("/v1/history/accounts/u1/entries").json();
         assert_eq!(statement["rows"][0]["operation_id"], json!("settle:c1:1"));
         server.stop();
+        let left = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        let logs: Vec<_> = left.filter(|name| name.to_string_lossy().ends_with("-wal")).collect();
+        assert!(logs.is_empty(), "{logs:?}");
     }
 }
 

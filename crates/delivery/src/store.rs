@@ -80,6 +80,11 @@ impl Delivery {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// Closes the connections that are not in use; SQLite leaves only its file behind then.
+    pub async fn close(&self) {
+        self.store().close().await;
+    }
+
     pub(crate) fn store(&self) -> &Database {
         &self.inner.store
     }

@@ -122,6 +122,15 @@ impl Projection {
         SqlConsumer::new(self.clone(), partition, own_link)
     }
 
+    /// Closes the connections that are not in use; SQLite leaves only its file behind then. To be called after the
+    /// consumers have ended.
+    pub async fn close(&self) {
+        if let Some(link) = self.inner.writer.lock().await.take() {
+            link.close().await;
+        }
+        self.store().close().await;
+    }
+
     /// Reads history from the tables.
     #[must_use]
     pub fn history(&self) -> History {

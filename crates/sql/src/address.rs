@@ -1,5 +1,7 @@
 //! Where a database is.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -92,6 +94,22 @@ impl Address {
             Self::Sqlite(options) => Self::Sqlite(options.create_if_missing(false)),
             other => other,
         }
+    }
+
+    /// Creates SQLite's file, if it is missing, so that only this user may read it. SQLite gives the files beside it
+    /// the same rights.
+    pub(crate) fn create_private(&self) {
+        let Self::Sqlite(options) = self else { return };
+        let path = options.get_filename();
+        let is_in_memory =
+            [&b":"[..], b"file:"].iter().any(|front| path.as_os_str().as_encoded_bytes().starts_with(front));
+        if is_in_memory {
+            return;
+        }
+        let mut creating = OpenOptions::new();
+        creating.write(true).create_new(true).mode(0o600);
+        // It exists already, or SQLite says why it cannot be created.
+        drop(creating.open(path));
     }
 
     /// The dialect of the database.

@@ -12,6 +12,10 @@ use crate::{
     is_lost,
 };
 
+/// How long a clean end waits for other connections to SQLite's file to close, and how often it looks.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const CLOSE_INTERVAL: Duration = Duration::from_millis(20);
+
 /// A set of tables. A database has it once, for one deployment.
 #[derive(Debug)]
 pub struct TableSet {
@@ -163,6 +167,9 @@ impl Database {
     pub fn connect(&self) -> Doing<'_, Link, DatabaseError> {
         Box::pin(async {
             let Inner { address, deployment_id, tables, is_ready, is_read_only, .. } = &*self.inner;
+            if !*is_read_only {
+                address.create_private();
+            }
             let mut link = Link::open(address).await.map_err(|error| self.failed(&error))?;
             if *is_read_only {
                 return Ok(link);
@@ -239,6 +246,29 @@ impl Database {
             lent.done();
             Ok::<_, DatabaseError>(changed)
         }))
+    }
+
+    /// Closes idle connections. SQLite then has its write-ahead log in the file, and no file beside it, as soon as
+    /// every connection of this process is closed; that is waited for, but not for long.
+    pub async fn close(&self) {
+        for link in self.inner.take_idle() {
+            link.close().await;
+        }
+        let Address::Sqlite(options) = &self.inner.address else { return };
+        let mut log = options.get_filename().as_os_str().to_owned();
+        log.push("-wal");
+        let gone = async {
+            let mut again = tokio::time::interval(CLOSE_INTERVAL);
+            while std::path::Path::new(&log).exists() {
+                again.tick().await;
+                // The last connection that closes moves the log into the file.
+                let Ok(mut link) = Link::open(&self.inner.address).await else { return };
+                drop(link.run("PRAGMA wal_checkpoint(TRUNCATE)").await);
+                link.close().await;
+            }
+        };
+        // Another process may use it.
+        drop(tokio::time::timeout(CLOSE_TIMEOUT, gone).await);
     }
 
     /// Runs work that needs the database, within the timeout.

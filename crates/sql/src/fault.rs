@@ -12,8 +12,8 @@ pub fn is_duplicate(error: &Error) -> bool {
 /// Whether another transaction was in the way, so that an immediate retry makes sense.
 #[must_use]
 pub fn is_conflict(error: &Error) -> bool {
-    // PostgreSQL: serialization failure, deadlock; MySQL: deadlock, lock wait timeout.
-    const CODES: [&str; 4] = ["40001", "40P01", "1213", "1205"];
+    // PostgreSQL: serialization failure, deadlock; MySQL: deadlock.
+    const CODES: [&str; 3] = ["40001", "40P01", "1213"];
     error.as_database_error().is_some_and(|error| code(error).is_some_and(|code| CODES.contains(&&*code)))
 }
 
@@ -102,7 +102,15 @@ fn advice(code: &str, message: &str, kind: &ErrorKind, remedies: &Remedies) -> &
         }
         "53300" | "1040" | "1203" => "allow more connections, or close some",
         "14" => "create the folder, and let this user write there",
-        "5" | "261" | "517" => "another process holds the database too long; stop it",
+        "5" | "261" | "517" => {
+            "another process has held the lock on the file for 10 seconds; find it with 'fuser' and end its transaction"
+        }
+        "55P03" => {
+            "another session has held a lock on these rows or their table for 10 seconds; find it with 'SELECT pid, query FROM pg_stat_activity WHERE xact_start IS NOT NULL' and end its transaction"
+        }
+        "1205" => {
+            "another session has held a lock on these rows or their table for 10 seconds; find it with 'SHOW FULL PROCESSLIST' and 'SELECT * FROM information_schema.innodb_trx', and end its transaction"
+        }
         "11" | "26" => remedies.damaged,
         "1" if message.contains("no such") || message.contains("has no column") => remedies.missing,
         "57P01" | "57P02" | "57P03" | "1053" => "wait until it runs again",

@@ -14,6 +14,9 @@ use crate::{Address, Cell, Column, ColumnKind, Dialect, mysql};
 /// in each crate and test that awaits it.
 pub type Doing<'l, T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'l>>;
 
+/// How long PostgreSQL waits for a lock that another session holds.
+const POSTGRES_SESSION: &str = "SET lock_timeout = '10s'";
+
 /// A connection.
 #[derive(Debug)]
 pub enum Link {
@@ -54,7 +57,11 @@ impl Link {
         Box::pin(async move {
             Ok(match address {
                 Address::Sqlite(options) => Self::Sqlite(Box::new(options.connect().await?)),
-                Address::Postgres(options) => Self::Postgres(Box::new(options.connect().await?)),
+                Address::Postgres(options) => {
+                    let mut connection = options.connect().await?;
+                    sqlx::raw_sql(POSTGRES_SESSION).execute(&mut connection).await?;
+                    Self::Postgres(Box::new(connection))
+                }
                 Address::MySql(options) => {
                     let mut connection = options.connect().await?;
                     mysql::set_up(&mut connection).await?;

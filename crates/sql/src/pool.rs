@@ -77,6 +77,11 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All idle connections.
+    pub(crate) fn take_idle(&self) -> Vec<Link> {
+        self.idle().drain(..).map(|idle| idle.link).collect()
+    }
+
     /// An idle connection that still answers.
     async fn idle_link(&self) -> Option<Link> {
         loop {

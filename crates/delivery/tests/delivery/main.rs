@@ -1,6 +1,7 @@
 //! Delivery between real databases, real engines and real receivers.
 
 mod consumers;
+mod databases;
 mod documents;
 mod endpoints;
 mod kit;

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use delivery::HealthSeen;
 pub use flows::{CommandCounter, CommandCounts, Flows};
 
-use scarce_delivery::{DeliveryError, Workers};
+use scarce_delivery::{Delivery, DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
@@ -82,6 +82,7 @@ struct Running {
     outflows: Vec<Outflow>,
     workers: Vec<Workers>,
     tasks: Vec<JoinHandle<()>>,
+    delivery: Option<Delivery>,
     ending: watch::Sender<bool>,
 }
 
@@ -108,7 +109,8 @@ impl Pipeline {
         outflows.extend(flowing);
         tasks.extend(taking);
         let (mut workers, health) = (Vec::new(), HealthSeen::default());
-        if let Some(delivery) = delivery::open(&**engine, settings)? {
+        let delivery = delivery::open(&**engine, settings)?;
+        if let Some(delivery) = delivery.clone() {
             let (flowing, working) =
                 delivery::start(&delivery, &serve, engine, projection.as_ref(), settings)?;
             outflows.extend(flowing);
@@ -117,7 +119,7 @@ impl Pipeline {
             tasks.push(runtime.spawn(delivery::look_after(delivery, days, health.clone(), ended)));
         }
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
-        let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, ending }));
+        let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, delivery, ending }));
         Ok(Self { flows: Flows { statuses, projection, commands, health }, running })
     }
 
@@ -130,7 +132,7 @@ impl Pipeline {
     /// Finishes the work in progress, records every consumer's position, and ends. Idempotent.
     pub fn stop(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Running { runtime, outflows, workers, tasks, ending }) = running else { return };
+        let Some(Running { runtime, outflows, workers, tasks, delivery, ending }) = running else { return };
         // There is no listener if no commands are consumed.
         let _ = ending.send(true);
         runtime.block_on(async {
@@ -143,6 +145,12 @@ impl Pipeline {
             }
             for worker in workers {
                 worker.stop().await;
+            }
+            if let Some(delivery) = delivery {
+                delivery.close().await;
+            }
+            if let Some(projection) = &self.flows.projection {
+                projection.close().await;
             }
         });
         runtime.shutdown_background();
