@@ -68,6 +68,25 @@ pub struct Operations {
     forgotten_at: TimeMs,
     /// The epochs of records, each once; there are as many as there were starts.
     epochs: Vec<u64>,
+    moves: Moves,
+}
+
+/// How the stamps of older records compare with those of today, once the clock was put forward or back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moves {
+    /// How many of the records, from the oldest on, are from before the last move.
+    count: usize,
+    /// By how much the clock was put forward in all.
+    forward_ms: u64,
+    /// Where it was put last.
+    to_ms: TimeMs,
+}
+
+impl Moves {
+    /// When the record at a place would have been made by the clock of today; rather too late than too early.
+    fn made_at(&self, place: usize, at: TimeMs) -> TimeMs {
+        if place < self.count { at.saturating_add(self.forward_ms).min(self.to_ms) } else { at }
+    }
 }
 
 impl Operations {
@@ -82,7 +101,18 @@ impl Operations {
             scratch: Vec::new(),
             forgotten_at: 0,
             epochs: Vec::new(),
+            moves: Moves::default(),
         }
+    }
+
+    /// Notes that the clock was put forward or back. All that is remembered then counts as made by the new clock, at
+    /// the latest just now: to remember an id too long does no harm.
+    pub fn note_move(&mut self, from: TimeMs, to: TimeMs) {
+        self.moves.count = self.records.len();
+        self.moves.forward_ms = self.moves.forward_ms.saturating_add(to.saturating_sub(from));
+        self.moves.to_ms = to;
+        // Ids that carry a time are refused up to here, which the clock must be able to pass.
+        self.forgotten_at = self.forgotten_at.min(to);
     }
 
     /// How many operations are stored.
@@ -128,7 +158,9 @@ impl Operations {
     ) -> Option<Known> {
         let key = self.key(namespace, id);
         let position = self.index.find(key[0], |position| self.is_at(position, key))?;
-        let record = self.record(position).filter(|record| record.at + settings.window_ms > now)?;
+        let record = self
+            .record(position)
+            .filter(|record| self.made_at(position, record) + settings.window_ms > now)?;
         Some(record.known(self.epoch_of(record)))
     }
 
@@ -136,18 +168,19 @@ impl Operations {
     #[must_use]
     pub fn is_full(&self, settings: &StateSettings, now: TimeMs) -> bool {
         self.records.len() >= settings.operations_max
-            && self.records.get(0).is_none_or(|oldest| oldest.at + settings.window_ms_min > now)
+            && self
+                .records
+                .get(0)
+                .is_none_or(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms_min > now)
     }
 
-    /// Stores the outcome of an operation, which made `events` up to `sequence_last`, and forgets records
-    /// that left the window or have no space.
+    /// Stores the outcome of an operation, which made `events` up to `sequence_last`.
     pub fn remember(
         &mut self,
         operation: &OperationMark,
         outcome: &Outcome,
         head: &EntryHead,
         (sequence_last, events): (u64, u32),
-        settings: &StateSettings,
     ) {
         let key = self.key(&operation.namespace, &operation.id);
         self.scratch.clear();
@@ -155,7 +188,6 @@ impl Operations {
         let epoch = self.place_of(head.epoch);
         let made = (sequence_last, events);
         self.insert(Record::new(key, operation.fingerprint, &self.scratch, (head.at, epoch), made));
-        self.forget(settings, head.at);
     }
 
     /// The place of an epoch, which is mostly the last one.
@@ -172,18 +204,20 @@ impl Operations {
         self.epochs.get(record.epoch as usize).copied().unwrap_or(0)
     }
 
-    fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
+    /// Forgets records that left the window, or have no space, by `now`.
+    pub fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
         while let Some(oldest) = self.records.get(0) {
-            let over = oldest.at + settings.window_ms <= now;
+            let made_at = self.moves.made_at(0, oldest.at);
+            let over = made_at + settings.window_ms <= now;
             // After a restart the limit may be lower than the number of records; none is evicted early
             // for that.
             let crowded =
-                self.records.len() > settings.operations_max && oldest.at + settings.window_ms_min <= now;
+                self.records.len() > settings.operations_max && made_at + settings.window_ms_min <= now;
             if !over && !crowded {
                 break;
             }
             if crowded && !over {
-                self.forgotten_at = oldest.at;
+                self.forgotten_at = made_at;
             }
             self.drop_oldest();
         }
@@ -194,6 +228,7 @@ impl Operations {
         let position = self.first;
         self.records.pop_front();
         self.first = self.first.wrapping_add(1);
+        self.moves.count = self.moves.count.saturating_sub(1);
         self.index.remove(key[0], |found| found == position);
     }
 
@@ -213,6 +248,11 @@ impl Operations {
 
     fn record(&self, position: u32) -> Option<&Record> {
         self.records.get(position.wrapping_sub(self.first) as usize)
+    }
+
+    /// When the record at a position would have been made by the clock of today.
+    fn made_at(&self, position: u32, record: &Record) -> TimeMs {
+        self.moves.made_at(position.wrapping_sub(self.first) as usize, record.at)
     }
 
     fn is_at(&self, position: u32, key: [u64; 2]) -> bool {
@@ -269,6 +309,29 @@ impl Operations {
             record.outcome[..kept].copy_from_slice(input.take(kept)?);
             self.insert(record);
         }
+        Ok(())
+    }
+}
+
+impl Operations {
+    /// Appends how the clock was moved, for a snapshot.
+    pub fn put_moves(&self, out: &mut Vec<u8>) {
+        (self.moves.count as u64).put(out);
+        self.moves.forward_ms.put(out);
+        self.moves.to_ms.put(out);
+    }
+
+    /// Reads what [`Operations::put_moves`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes do not encode it.
+    pub fn load_moves(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+        let count: u64 = Wire::get(input)?;
+        self.moves = Moves {
+            count: usize::try_from(count).map_err(|_| Malformed)?,
+            forward_ms: Wire::get(input)?,
+            to_ms: Wire::get(input)?,
+        };
         Ok(())
     }
 }

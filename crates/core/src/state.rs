@@ -6,7 +6,7 @@ use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
 use crate::deadlines::{Deadlines, Ended, RecordKind};
 use crate::digest::Sum;
-use crate::event::{Event, OperationEvent};
+use crate::event::{ClockEvent, Event, OperationEvent};
 use crate::machine::step::Unfinished;
 use crate::markets::Markets;
 use crate::operations::Operations;
@@ -143,6 +143,8 @@ pub struct State {
     pub operations: Operations,
     /// The operation whose next step must run before anything else.
     pub unfinished: Option<Unfinished>,
+    /// How much of the stamps nothing confirms yet; see [`State::settled`].
+    pub doubted_ms: u64,
 }
 
 reversible_fields!(State { accounts, stock, campaigns, coupons, markets, deadlines, ended });
@@ -164,13 +166,21 @@ impl State {
             ended: Ended::default(),
             operations: Operations::new(seed),
             unfinished: None,
+            doubted_ms: 0,
         }
+    }
+
+    /// The part of `now` that is beyond doubt: deadlines end and ids are forgotten by it, so that a clock that is wrong
+    /// at a start ends nothing. What begins, and every new deadline, goes by the stamp itself.
+    #[must_use]
+    pub const fn settled(&self, now: TimeMs) -> TimeMs {
+        now.saturating_sub(self.doubted_ms)
     }
 
     /// Whether a record that ended at `ended_at` is still visible under its name.
     #[must_use]
     pub fn is_retained(&self, ended_at: TimeMs, now: TimeMs) -> bool {
-        ended_at.saturating_add(self.settings.retention_ms) > now
+        ended_at.saturating_add(self.settings.retention_ms) > self.settled(now)
     }
 
     /// Changes the state as the event says. Nothing else changes it, and it cannot fail.
@@ -181,6 +191,13 @@ impl State {
             Event::Packets(event) => crate::packets::evolve(self, event, origin.at),
             Event::Coupon(event) => crate::coupons::evolve(self, event, origin.at),
             Event::Market(event) => crate::markets::evolve(self, event, origin.at),
+            Event::Clock(ClockEvent::ClockDoubted(doubted)) => self.doubted_ms = doubted.doubted_ms,
+            Event::Clock(ClockEvent::ClockConfirmed(_)) => self.doubted_ms = 0,
+            Event::Clock(ClockEvent::ClockMoved(moved)) => {
+                // Where it is now is certain, and so there is nothing left to doubt.
+                self.doubted_ms = 0;
+                self.operations.note_move(moved.from_ms, moved.to_ms);
+            }
             // The entry as a whole settles the operations; see `Machine::settle`.
             Event::Operation(
                 OperationEvent::OperationRefused(_)
@@ -194,7 +211,7 @@ impl State {
     /// Drops ended records that no command can see any more, after an entry with the given number of
     /// events.
     pub(crate) fn forget(&mut self, now: TimeMs, events: usize) {
-        let count_max = FORGOTTEN_PER_EVENT_MAX.saturating_mul(events);
+        let (now, count_max) = (self.settled(now), FORGOTTEN_PER_EVENT_MAX.saturating_mul(events));
         self.coupons.forget_windows(now, count_max);
         let Some(ended_at) = now.checked_sub(self.settings.retention_ms) else { return };
         for _ in 0..count_max {
@@ -232,6 +249,8 @@ impl State {
         self.ended.put(out);
         self.operations.put(out);
         self.unfinished.put(out);
+        self.doubted_ms.put(out);
+        self.operations.put_moves(out);
     }
 
     /// Reads what [`State::put`] wrote.
@@ -249,6 +268,11 @@ impl State {
         state.ended.load(input)?;
         state.operations.load(input)?;
         state.unfinished = Wire::get(input)?;
+        // A snapshot of a release that knew no doubts ends here.
+        if !input.is_empty() {
+            state.doubted_ms = Wire::get(input)?;
+            state.operations.load_moves(input)?;
+        }
         Ok(state)
     }
 }

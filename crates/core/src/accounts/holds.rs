@@ -125,7 +125,7 @@ pub(super) fn visible<'a>(state: &'a State, slot: Slot, hold: &Id, now: TimeMs) 
 fn open_hold<'a>(state: &'a State, slot: Slot, hold: &Id, now: TimeMs) -> Result<&'a Hold, Refusal> {
     let found =
         visible(state, slot, hold, now).ok_or_else(|| Refusal::new(Code::HoldNotFound, facts![hold]))?;
-    match status_at(found, now) {
+    match status_at(found, state.settled(now)) {
         HoldStatus::Open => Ok(found),
         HoldStatus::Captured => Err(Refusal::new(Code::HoldCaptured, facts![hold])),
         HoldStatus::Voided => Err(Refusal::new(Code::HoldVoided, facts![hold])),

@@ -40,7 +40,7 @@ pub(crate) fn holds(state: &State, get: &AccountHolds, now: TimeMs) -> Verdict {
         .take_while(|((its_slot, _), _)| *its_slot == slot)
         .filter(|((_, name), _)| visible(state, slot, name, now).is_some())
         .map(|((_, name), hold)| {
-            let fields = facts![name, hold.amount, status_at(hold, now).word(), hold.deadline];
+            let fields = facts![name, hold.amount, status_at(hold, state.settled(now)).word(), hold.deadline];
             Value::List(fields.into_vec())
         })
         .take(usize::try_from(get.count.get()).unwrap_or(usize::MAX));

@@ -17,7 +17,7 @@ pub fn redeem(state: &State, command: &CouponRedeem, now: TimeMs, events: &mut V
     if claim.subject.user() != Some(user) {
         return Err(Refusal::new(Code::NotOwner, facts![]));
     }
-    check_open(claim, serial, now)?;
+    check_open(claim, serial, state.settled(now))?;
     events.push(CouponRedeemed { coupon: coupon.clone(), serial, user: user.clone() }.into());
     Ok(facts![serial])
 }
@@ -28,7 +28,7 @@ pub fn revoke(state: &State, command: &CouponRevoke, now: TimeMs, events: &mut V
     let CouponRevoke { coupon, serial, give_back } = command;
     let serial = serial.get();
     let (found, claim) = visible(state, coupon, serial, now)?;
-    check_open(claim, serial, now)?;
+    check_open(claim, serial, state.settled(now))?;
     let given_back = if *give_back { running_limits(found, claim, now) } else { Vec::new() };
     let count = given_back.len() as u64;
     events.push(CouponRevoked { coupon: coupon.clone(), serial, given_back }.into());
@@ -45,7 +45,7 @@ fn running_limits(coupon: &Coupon, claim: &Claim, now: TimeMs) -> Vec<Id> {
 
 /// Whether a claim is still visible under its serial.
 pub(super) fn is_visible(state: &State, claim: &Claim, now: TimeMs) -> bool {
-    claim.ended_by(now).is_none_or(|ended_at| state.is_retained(ended_at, now))
+    claim.ended_by(state.settled(now)).is_none_or(|ended_at| state.is_retained(ended_at, now))
 }
 
 /// The claim, unless it does not exist or ended long ago.

@@ -177,7 +177,7 @@ impl Coupons {
         for (id, coupon) in self.coupons.iter() {
             sum.add(Kind::Coupon, id, |out| coupon.put(out));
         }
-        for (key, used) in self.counters.running(state.at) {
+        for (key, used) in self.counters.running(state.settled(state.at)) {
             let Some((id, coupon)) = self.at(key.resource) else { continue };
             let limit = usize::try_from(key.limit).ok().and_then(|limit| coupon.limits.get(limit));
             sum.add(Kind::CouponCounter, id, |out| {
@@ -194,7 +194,7 @@ impl Coupons {
             sum.add(Kind::CouponClaim, id, |out| {
                 serial.put(out);
                 claim.subject.put(out);
-                claim.status_at(state.at).put(out);
+                claim.status_at(state.settled(state.at)).put(out);
                 claim.windows.put(out);
                 claim.at.put(out);
                 claim.deadline.put(out);

@@ -15,7 +15,7 @@ pub(crate) fn check(state: &State, command: &CouponCheck, now: TimeMs) -> Verdic
 
 pub(crate) fn claim(state: &State, coupon: &Id, serial: Positive, now: TimeMs) -> Verdict {
     let (_, claim) = visible(state, coupon, serial.get(), now)?;
-    let status = claim.status_at(now).word();
+    let status = claim.status_at(state.settled(now)).word();
     Ok(facts![serial.get(), claim.subject.user(), status, claim.at, claim.deadline])
 }
 

@@ -121,6 +121,16 @@ events! {
             { market: Id, order: Id, owner: Id, price: u64, quantity: u64, keeps_priority: bool } secret {};
     }
 
+    /// An event of the partition's clock, which the engine makes, and no command.
+    Clock(ClockEvent) of Nothing {
+        110 "clock.doubted" ClockDoubted "The clock went ahead while the server was off; until that is confirmed, nothing ends by the doubted time."
+            { by_ms: u64, doubted_ms: u64 } secret {};
+        111 "clock.confirmed" ClockConfirmed "The doubted time is confirmed: what is due by it ends now."
+            { confirmed_ms: u64 } secret {};
+        112 "clock.moved" ClockMoved "The clock was put forward or back; operation ids of before are remembered as long as if they were made now, or longer."
+            { from_ms: TimeMs, to_ms: TimeMs } secret {};
+    }
+
     /// An event that tells of an operation only.
     Operation(OperationEvent) of Nothing {
         120 "operation.refused" OperationRefused "A command was refused, and the refusal is remembered under its id." {} secret {};

@@ -3,6 +3,9 @@
 mod atomic;
 #[cfg(test)]
 pub(crate) mod bench;
+mod clock;
+#[cfg(test)]
+mod clock_tests;
 mod decide;
 mod dry_run;
 mod query;
@@ -26,6 +29,7 @@ use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 pub use atomic::BATCH_BYTES_MAX;
+pub use clock::ClockChange;
 pub use decide::Context;
 pub use replay::{Asked, Replay};
 use step::{OperationProgress, Step, Unfinished};
@@ -141,7 +145,7 @@ impl Machine {
         self.finish(log);
         // The events of the previous command are in the log already.
         self.events.clear();
-        let due: Vec<_> = self.state.deadlines.due(self.now).take(limit).collect();
+        let due: Vec<_> = self.state.deadlines.due(self.settled_now()).take(limit).collect();
         for due in &due {
             self.end(due.kind, due.slot, &due.record);
             self.log_ended(ENDED_PER_ENTRY, log);
@@ -164,7 +168,7 @@ impl Machine {
         }
         self.epoch = self.epoch.max(entry.head.epoch);
         self.sequence = entry.sequence_last();
-        self.now = self.now.max(entry.head.at);
+        self.now = if clock::is_move(&entry.events) { entry.head.at } else { self.now.max(entry.head.at) };
         self.settle(&entry.head, entry.outcome.as_ref(), &entry.events);
     }
 
@@ -217,7 +221,7 @@ impl Machine {
             return Err(Refusal::new(Code::DeadlinePassed, facts![deadline, self.now]));
         }
         if envelope.common.operation.is_some()
-            && self.state.operations.is_full(&self.state.settings, self.now)
+            && self.state.operations.is_full(&self.state.settings, self.settled_now())
         {
             return Err(Refusal::new(Code::Overloaded, facts!["operations"]));
         }
@@ -331,7 +335,7 @@ impl Machine {
     /// The records of a resource that are due, up to the number that one command ends.
     fn due_of(&self, kind: RecordKind, slot: Slot) -> Vec<Id> {
         let limit = self.state.settings.due_per_command_max;
-        let due = self.state.deadlines.due_of(kind, slot, self.now);
+        let due = self.state.deadlines.due_of(kind, slot, self.settled_now());
         due.take(limit).map(|(_, id)| id.clone()).collect()
     }
 
@@ -410,7 +414,9 @@ impl Machine {
             let last = head.sequence_first + events.len() as u64 - 1;
             let first = state.unfinished.as_ref().map_or(head.sequence_first, |begun| begun.sequence_first);
             let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
-            state.operations.remember(operation, outcome, head, (last, count), &state.settings);
+            state.operations.remember(operation, outcome, head, (last, count));
+            let settled = state.settled(head.at);
+            state.operations.forget(&state.settings, settled);
         }
         let before = state.unfinished.take();
         if let Some(Event::Operation(OperationEvent::OperationStepped(stepped))) = events.last() {

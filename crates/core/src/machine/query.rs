@@ -96,7 +96,9 @@ fn digest_of(machine: &Machine, only: Option<&Id>) -> crate::outcome::Facts {
 }
 
 fn operation(machine: &Machine, namespace: &str, id: &OperationId, now: TimeMs) -> Result<Outcome, Replay> {
-    let Some(known) = machine.state.operations.find(namespace, id, &machine.state.settings, now) else {
+    let Some(known) =
+        machine.state.operations.find(namespace, id, &machine.state.settings, machine.state.settled(now))
+    else {
         let not_found = Outcome { code: Code::OperationNotFound, facts: facts![id.as_str()] };
         return Ok(machine.check_age(id, None, now).map_or_else(|refusal| *refusal.0, |()| not_found));
     };

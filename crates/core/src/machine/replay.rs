@@ -73,7 +73,8 @@ impl Machine {
         };
         let id = resolve.map(|resolve| &resolve.operation).or(envelope.common.operation.as_ref());
         let settings = &self.state.settings;
-        let known = id.and_then(|id| self.state.operations.find(&envelope.namespace, id, settings, self.now));
+        let known = id
+            .and_then(|id| self.state.operations.find(&envelope.namespace, id, settings, self.settled_now()));
         let rests_on = known.map(|known| known.sequence_last);
         let answer = rests_on.and_then(|_| match resolve {
             Some(resolve) => self.resolution(&envelope.namespace, resolve).ok(),
@@ -90,7 +91,8 @@ impl Machine {
     /// The answer to an operation whose id is known.
     pub(super) fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<Answer> {
         let id = envelope.common.operation.as_ref()?;
-        let known = self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.now)?;
+        let known =
+            self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.settled_now())?;
         let refused = |code| Answer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
         Some(match known.answered {
             Answered::Absent => refused(Code::ResolvedAbsent),
@@ -120,7 +122,8 @@ impl Machine {
     ) -> Result<(), Refusal> {
         let settings = &self.state.settings;
         let made_at = id.time_ms(settings.ulid_times).or(issued_at);
-        let (horizon, lead) = (self.state.operations.horizon(settings, now), settings.id_lead_ms_max());
+        let (horizon, lead) =
+            (self.state.operations.horizon(settings, self.state.settled(now)), settings.id_lead_ms_max());
         match made_at {
             Some(made_at) if made_at > now.saturating_add(lead) => Err(Refusal::invalid(
                 "ID",
@@ -153,7 +156,7 @@ impl Machine {
     pub(super) fn resolution(&self, namespace: &str, resolve: &OperationResolve) -> Result<Answer, Outcome> {
         let id = &resolve.operation;
         let settings = &self.state.settings;
-        let known = self.state.operations.find(namespace, id, settings, self.now);
+        let known = self.state.operations.find(namespace, id, settings, self.settled_now());
         let outcome = match &known {
             Some(known) => match &known.answered {
                 Answered::InLog => return Ok(Answer::Replay(Replay::of(known, Asked::ByResolve))),
@@ -163,7 +166,7 @@ impl Machine {
             None => match self.check_age(id, None, self.now) {
                 // It may have been applied and forgotten; declaring it absent would be a guess.
                 Err(refusal) => *refusal.0,
-                Ok(()) if self.state.operations.is_full(settings, self.now) => {
+                Ok(()) if self.state.operations.is_full(settings, self.settled_now()) => {
                     Outcome { code: Code::Overloaded, facts: facts!["operations"] }
                 }
                 Ok(()) => return Err(absent()),

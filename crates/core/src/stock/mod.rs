@@ -254,7 +254,7 @@ impl StockItems {
                 self.returned_within(*slot, *first, receipt.count).put(out);
             });
         }
-        for (key, used) in self.owners.running(state.at) {
+        for (key, used) in self.owners.running(state.settled(state.at)) {
             self.add(sum, Kind::StockOwner, key.resource, |out| {
                 key.subject.put(out);
                 used.put(out);

@@ -40,7 +40,7 @@ pub(crate) fn reservation(state: &State, sku: &Id, reservation: &Id, now: TimeMs
         reservation,
         &found.owner,
         found.quantity,
-        status_at(found, now).word(),
+        status_at(found, state.settled(now)).word(),
         found.deadline,
         serial,
     ])

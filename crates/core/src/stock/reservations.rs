@@ -133,7 +133,7 @@ fn open_reservation<'a>(
         .find(sku)
         .and_then(|slot| Some((state.stock.items.at(slot)?, visible(state, slot, reservation, now)?)))
         .ok_or_else(|| Refusal::new(Code::ReservationNotFound, facts![reservation]))?;
-    let code = match status_at(found, now) {
+    let code = match status_at(found, state.settled(now)) {
         ReservationStatus::Open => return Ok((item, found)),
         ReservationStatus::Confirmed => Code::ReservationConfirmed,
         ReservationStatus::Released => Code::ReservationReleased,

@@ -105,6 +105,7 @@ impl Rows for Settlements {
                 | Event::Stock(_)
                 | Event::Coupon(_)
                 | Event::Market(_)
+                | Event::Clock(_)
                 | Event::Operation(_) => {}
             }
         }

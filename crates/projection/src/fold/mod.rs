@@ -226,6 +226,8 @@ fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), 
         Event::Packets(event) => packets::apply(tables, event, origin),
         Event::Coupon(event) => coupons::apply(tables, event, origin),
         Event::Market(event) => markets::apply(tables, event, origin),
+        // The clock is not a row of anything.
+        Event::Clock(_) => Ok(()),
         // Operations are recorded for the entry as a whole.
         Event::Operation(
             OperationEvent::OperationRefused(_)

@@ -18,6 +18,7 @@ pub(super) fn note(tables: &mut Tables, event: &Event) {
         Event::Packets(event) => of_campaign(tables, event),
         Event::Coupon(event) => of_coupon(tables, event),
         Event::Market(event) => of_market(tables, event),
+        Event::Clock(_) => {}
         Event::Operation(
             OperationEvent::OperationRefused(_)
             | OperationEvent::OperationResolved(_)

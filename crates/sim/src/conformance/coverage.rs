@@ -66,7 +66,8 @@ pub fn missing(suite: &Suite) -> Coverage {
         check_command(spec, &shown, &mut excuses, &mut coverage);
     }
     check_codes(&shown, &mut excuses, &mut coverage);
-    for spec in EVENTS {
+    // No command makes an event of the clock; the engines' own tests show those.
+    for spec in EVENTS.iter().filter(|spec| !spec.name.starts_with("clock.")) {
         let found = shown.events.contains(spec.name);
         need(&mut coverage, found, false, || format!("event {}", spec.name));
     }

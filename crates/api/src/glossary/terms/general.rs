@@ -47,6 +47,7 @@ pub(super) const TERMS: &[Term] = &[
         "1 if self-trade prevention reduced it, 0 if its owner did",
         "由自成交保护触发为 1，由用户主动减量为 0",
     ),
+    figure("", "by_ms", Milliseconds, "by how much the clock went ahead", "时钟前进的时长"),
     word("", "campaign", "campaign ID", "红包活动 ID"),
     figure("", "cancelled", Orders, "number of cancelled orders", "被撤销的订单数"),
     figure("", "captured", MinorUnits, "the amount captured from the hold", "本次从预扣中实扣的金额"),
@@ -73,6 +74,7 @@ pub(super) const TERMS: &[Term] = &[
         "SHA-256 of the seed and the plan, in hexadecimal; absent if the amounts were given individually",
         "种子与拆分方案的 SHA-256 承诺值（十六进制）；逐个指定金额的活动无此值",
     ),
+    figure("", "confirmed_ms", Milliseconds, "how much time is no longer doubted", "不再存疑的时长"),
     word(
         "",
         "consistent",
@@ -108,6 +110,13 @@ pub(super) const TERMS: &[Term] = &[
         "durability level: memory, replicated or synced",
         "持久化级别：memory（在一台机器的内存里）、replicated（已复制到副本）或 synced（已落盘）",
     ),
+    figure(
+        "",
+        "doubted_ms",
+        Milliseconds,
+        "how much of the time since the last confirmation is doubted in all",
+        "尚未确认的时间合计",
+    ),
     word("", "dimension", "the dimension that is missing from the subject", "领取主体缺少的维度名"),
     figure(
         "",
@@ -136,6 +145,7 @@ pub(super) const TERMS: &[Term] = &[
         "所得序列号中的第一个，其余依次递增",
     ),
     word("", "from", "the paying account", "付款账户"),
+    figure("", "from_ms", StampMs, "the last time by the clock as it was", "拨动前的时刻"),
     figure(
         "",
         "from_available",
@@ -317,6 +327,7 @@ pub(super) const TERMS: &[Term] = &[
         "订单有效方式：GTC 撤销前有效；IOC 立即成交、剩余撤销；FOK 全部成交或拒绝；POST 只挂单不吃单。限价单默认 GTC，市价单默认 IOC",
     ),
     word("", "to", "the receiving account", "收款账户"),
+    figure("", "to_ms", StampMs, "the time from which the clock goes on", "拨动后时钟由此继续的时刻"),
     figure(
         "",
         "to_available",
