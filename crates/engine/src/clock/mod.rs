@@ -1,10 +1,17 @@
 //! Where stamps come from: a wall clock that cannot step back and must not leap.
 
+mod kernel;
+mod note;
+mod source;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use scarce_core::types::TimeMs;
+
+pub use note::ClockNote;
+pub use source::{ManualTimeSource, Reading, SystemTimeSource, TimeSource};
 
 /// A source of stamps for one partition.
 pub trait Clock: Send {
