@@ -2,7 +2,9 @@
 
 mod kernel;
 mod note;
+mod notice;
 mod source;
+mod trusted;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +13,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use scarce_core::types::TimeMs;
 
 pub use note::ClockNote;
+pub use notice::notice;
+pub use scarce_core::machine::ClockChange;
 pub use source::{ManualTimeSource, Reading, SystemTimeSource, TimeSource};
+pub use trusted::{ClockStart, GAP_MAX, STEADY_SPAN, TrustedClock};
 
 /// A source of stamps for one partition.
 pub trait Clock: Send {
@@ -63,6 +68,15 @@ impl SystemClock {
         let time = if believed { wall.max(last) } else { last };
         Self { time, read_at: Instant::now(), leap_max: LEAP_RUNNING_MAX }
     }
+}
+
+/// How far the wall clock is from the time that stamps go by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockApart {
+    /// How far the wall clock is ahead, and not believed.
+    pub wall_ahead_ms: u64,
+    /// How far it is behind.
+    pub wall_behind_ms: u64,
 }
 
 /// What time the system has, for notes that nothing depends on.
