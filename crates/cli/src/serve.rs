@@ -20,7 +20,7 @@ pub struct Serve {
     #[command(flatten)]
     /// What can be set in a file, by variables and by flags.
     pub settings: SettingFlags,
-    /// Believe the system's clock although it is far beyond the last stamp of the log.
+    /// Say that the system's clock is right now, whether it is ahead of the log's last timestamp or behind it.
     #[arg(long)]
     pub accept_clock: bool,
     /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.

@@ -41,6 +41,7 @@ mod settings;
 pub mod snapshot;
 pub mod storage;
 mod sweep;
+mod timekeeper;
 mod waker;
 
 pub use engine::Embedded;
@@ -57,4 +58,4 @@ pub use receipts::ReceiptsError;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
-pub use settings::{ClockChoice, EmbeddedSettings};
+pub use settings::{ClockChoice, EmbeddedSettings, SystemClock};

@@ -11,7 +11,10 @@ use crate::deployment::Deployment;
 use crate::lock::DirectoryLock;
 use crate::partition::{PartitionHome, partition_directory};
 use crate::storage::{FileStorage, Storage, StorageError};
-use crate::{Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery, run};
+use crate::timekeeper::{self, Timekeeper};
+use crate::{
+    ClockChoice, Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery, run,
+};
 
 /// A recovered deployment whose owners have not been started.
 pub struct RecoveredDeployment {
@@ -19,6 +22,7 @@ pub struct RecoveredDeployment {
     deployment: Deployment,
     state: StateSettings,
     owners: Vec<Owner>,
+    timekeeper: Option<Timekeeper>,
 }
 
 /// A deployment's files.
@@ -61,6 +65,7 @@ pub fn open_files(
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<RecoveredDeployment, EmbeddedError> {
     let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
+    let clock_note = timekeeper::load(&*files.root);
     let owners = files
         .partitions
         .iter()
@@ -72,10 +77,18 @@ pub fn open_files(
                 partition,
                 segment_bytes: settings.segment_bytes,
             };
-            recovery::recover_owner(&home, &deployment, settings, progress)
+            recovery::recover_owner(&home, &deployment, settings, clock_note.clone(), progress)
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(RecoveredDeployment { lock: None, deployment, state: settings.state.clone(), owners })
+    let timekeeper = match &settings.clock {
+        ClockChoice::System(system) => {
+            let stamp = owners.iter().map(Owner::last_stamp).max().unwrap_or(0);
+            let clock = system.start(clock_note, stamp, owners.iter().any(|owner| owner.doubted_ms() > 0));
+            Some(Timekeeper::start(files.root.clone(), clock)?)
+        }
+        ClockChoice::Manual(_) => None,
+    };
+    Ok(RecoveredDeployment { lock: None, deployment, state: settings.state.clone(), owners, timekeeper })
 }
 
 impl RecoveredDeployment {
@@ -83,6 +96,12 @@ impl RecoveredDeployment {
     #[must_use]
     pub fn deployment(&self) -> &Deployment {
         &self.deployment
+    }
+
+    /// What is to be known of the clock, in words.
+    #[must_use]
+    pub fn clock_notices(&self) -> Vec<String> {
+        self.owners.iter().filter_map(Owner::clock_notice).collect()
     }
 
     /// Starts an owner thread per partition, each with the port that `port` makes for it.
@@ -109,7 +128,7 @@ impl RecoveredDeployment {
                 std::thread::Builder::new().name(name.clone()).spawn(move || run::run(owner, port, &stop));
             threads.push(thread.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?);
         }
-        Ok((engine, Running { stop, threads, _lock: self.lock }))
+        Ok((engine, Running { stop, threads, _timekeeper: self.timekeeper, _lock: self.lock }))
     }
 }
 
@@ -117,6 +136,7 @@ impl RecoveredDeployment {
 pub struct Running {
     stop: Stop,
     threads: Vec<JoinHandle<Result<(), EmbeddedError>>>,
+    _timekeeper: Option<Timekeeper>,
     _lock: Option<DirectoryLock>,
 }
 

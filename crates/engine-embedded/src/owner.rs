@@ -1,5 +1,6 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
+mod clock;
 mod recall;
 
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use scarce_core::machine::{Answer, Machine};
 use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
-use scarce_engine::clock::{Clock, Leap};
+use scarce_engine::clock::{Clock, ClockNote};
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::Levels;
 
@@ -25,7 +26,7 @@ use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
 use crate::snapshot::Newest;
-use crate::sweep::{FULL_INTERVAL, SWEEP_RECORDS_MAX, SweepPace};
+use crate::sweep::{SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 
@@ -46,6 +47,7 @@ pub(crate) struct OwnerParts<'a> {
     pub(crate) newest: Newest,
     pub(crate) state_settings: state::StateSettings,
     pub(crate) settings: &'a EmbeddedSettings,
+    pub(crate) clock_note: Option<ClockNote>,
 }
 
 /// A partition's state, the batch that is being decided, and the way to the disk.
@@ -53,7 +55,7 @@ pub struct Owner {
     machine: Machine,
     clock: Box<dyn Clock>,
     /// The time of this turn: one look at the clock serves all that came together.
-    turn_at: Option<Result<TimeMs, Leap>>,
+    turn_at: Option<TimeMs>,
     /// Whether deadlines are swept as time goes by; a clock that tests set is swept by request.
     sweeps: bool,
     sweep_pace: SweepPace,
@@ -79,7 +81,7 @@ const MAIL_PER_TURN_MAX: usize = 64;
 
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
-        let OwnerParts { machine, writer, log, home, newest, state_settings, settings } = parts;
+        let OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note } = parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
         let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
@@ -123,9 +125,9 @@ impl Owner {
             Position { epoch: machine.epoch(), sequence: machine.sequence() },
         );
         let mut owner = Self {
-            clock: settings.clock.clock(machine.state().at),
+            clock: settings.clock.clock(clock_note, machine.state().at, machine.state().doubted_ms > 0),
             turn_at: None,
-            sweeps: matches!(settings.clock, ClockChoice::System { .. }),
+            sweeps: matches!(settings.clock, ClockChoice::System(_)),
             sweep_pace: SweepPace::default(),
             inbox,
             waiting: VecDeque::new(),
@@ -144,6 +146,7 @@ impl Owner {
             machine,
         };
         owner.machine.finish(&mut owner.open);
+        owner.time();
         Ok(owner)
     }
 
@@ -214,18 +217,6 @@ impl Owner {
         self.committer.progress.failure()
     }
 
-    /// How long there is nothing to do but for what comes from outside.
-    pub(crate) fn patience(&mut self) -> Option<Duration> {
-        // Without room nothing is swept, and the committer wakes when it has made some.
-        if !self.sweeps || !self.has_reserve() {
-            return None;
-        }
-        let due = self.sweep_pace.next(self.machine.state().deadlines.next()?);
-        let wait = self.clock.wait_until(due)?;
-        // Nothing wakes the owner when the disk has room again.
-        Some(if self.may_sweep() { wait } else { wait.max(FULL_INTERVAL) })
-    }
-
     fn answer(&mut self, request: &Request) -> Result<Receipt, Failure> {
         if let Some(reason) = self.failure() {
             return Err(Failure::Unavailable { reason });
@@ -245,7 +236,7 @@ impl Owner {
 
     fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
         self.check_room()?;
-        let now = self.now()?;
+        let now = self.time();
         self.begin_batch();
         let answer = self.machine.submit(envelope, now, &mut self.open);
         if !self.open.is_empty() {
@@ -261,7 +252,7 @@ impl Owner {
     /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
     /// for that as any other does.
     fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
-        let now = self.now()?;
+        let now = self.time();
         self.begin_batch();
         match self.machine.dry_run(envelope, now, &mut self.open) {
             Answer::Receipt(receipt) => Ok(receipt),
@@ -270,8 +261,7 @@ impl Owner {
     }
 
     fn read(&mut self, namespace: &str, command: &Command) -> Result<Receipt, Failure> {
-        // A clock that leapt stops writes; reads go on by the last stamp.
-        let now = self.time().unwrap_or_else(|_| self.machine.now());
+        let now = self.time();
         match self.machine.query(namespace, command, now) {
             Answer::Receipt(receipt) => Ok(receipt),
             Answer::Replay(replay) => self.read_back(replay),
@@ -279,7 +269,7 @@ impl Owner {
     }
 
     fn expire(&mut self, limit: usize) -> Result<Receipt, Failure> {
-        let now = self.now()?;
+        let now = self.time();
         self.begin_batch();
         let ended = self.machine.expire(limit, now, &mut self.open) as u64;
         let sequence = self.machine.sequence();
@@ -293,15 +283,6 @@ impl Owner {
             replayed: false,
             durability: Durability::Memory,
         })
-    }
-
-    fn now(&mut self) -> Result<TimeMs, Failure> {
-        self.time().map_err(|leap| Failure::Unavailable { reason: leap.to_string() })
-    }
-
-    fn time(&mut self) -> Result<TimeMs, Leap> {
-        let clock = &mut self.clock;
-        *self.turn_at.get_or_insert_with(|| clock.now())
     }
 
     /// Begins a turn: what is asked from now on is stamped anew.
@@ -329,8 +310,11 @@ impl Owner {
 
     /// Ends what is due, if the last sweep is long enough ago.
     pub(crate) fn sweep(&mut self) {
-        let Some(due) = self.machine.state().deadlines.next().filter(|_| self.sweeps) else { return };
-        let Ok(now) = self.time() else { return };
+        if self.clock.is_unsettled() {
+            self.time();
+        }
+        let Some(due) = self.due_at().filter(|_| self.sweeps) else { return };
+        let now = self.time();
         if now >= self.sweep_pace.next(due) && self.may_sweep() && self.failure().is_none() {
             self.begin_batch();
             let ended = self.machine.expire(SWEEP_RECORDS_MAX, now, &mut self.open);
@@ -394,8 +378,8 @@ impl Owner {
     }
 
     fn publish_levels(&self) {
-        let state = self.machine.state();
-        let lag = state.deadlines.next().map_or(0, |due| self.machine.now().saturating_sub(due));
+        let (state, apart) = (self.machine.state(), self.clock.apart());
+        let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
         self.committer.progress.metrics().set_levels(Levels {
             operations: state.operations.len() as u64,
             deadlines: state.deadlines.len() as u64,
@@ -403,6 +387,9 @@ impl Owner {
             sequence: self.machine.sequence(),
             inbox: self.inbox.depth() as u64,
             outflow_lag: self.consumers.lag(self.machine.sequence()),
+            clock_ahead_ms: apart.wall_ahead_ms,
+            clock_behind_ms: apart.wall_behind_ms,
+            clock_doubted_ms: state.doubted_ms,
         });
     }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use scarce_core::event::epoch;
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_engine::clock::ClockNote;
 use scarce_engine::random;
 
 use crate::commit::milliseconds;
@@ -85,6 +86,7 @@ pub(crate) fn recover_owner(
     home: &PartitionHome,
     deployment: &Deployment,
     settings: &EmbeddedSettings,
+    clock_note: Option<ClockNote>,
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Owner, EmbeddedError> {
     let state_settings = machine_settings(&settings.state, deployment);
@@ -114,7 +116,9 @@ pub(crate) fn recover_owner(
     machine.set_epoch(epoch::next(machine.epoch().max(recovered.last_epoch), salt));
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
-    Owner::start(OwnerParts { machine, writer, log, home: home.clone(), newest, state_settings, settings })
+    let home = home.clone();
+    let parts = OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note };
+    Owner::start(parts)
 }
 
 /// The random bits of an epoch, which tell it from that of another start of the same files.

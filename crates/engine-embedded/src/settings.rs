@@ -1,26 +1,52 @@
 //! What may be set.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::state;
-use scarce_engine::clock::{Clock, ManualClock, SystemClock};
+use scarce_engine::clock::{
+    Clock, ClockNote, ClockStart, ManualClock, STEADY_SPAN, SystemTimeSource, TimeSource, TrustedClock,
+};
 
 /// Where stamps come from.
 #[derive(Clone, Debug)]
 pub enum ClockChoice {
-    /// The system's clock; `accept_leap` believes it whatever the log's last stamp is.
-    System {
-        /// Whether a leap at the start is believed.
-        accept_leap: bool,
-    },
+    /// The machine's clocks.
+    System(SystemClock),
     /// A clock that stands still until it is set.
     Manual(ManualClock),
 }
 
+/// How the machine's clocks are gone by.
+#[derive(Clone, Debug)]
+pub struct SystemClock {
+    /// The clocks.
+    pub source: Arc<dyn TimeSource>,
+    /// Whether the operator says that the wall clock is right at this start.
+    pub accepts_wall: bool,
+    /// How long the wall clock must run steadily to be believed, where no time service confirms it.
+    pub steady_span: Duration,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self { source: Arc::new(SystemTimeSource), accepts_wall: false, steady_span: STEADY_SPAN }
+    }
+}
+
+impl SystemClock {
+    /// A clock that goes on from a note, a last stamp and whether the log's time is doubted.
+    pub(crate) fn start(&self, note: Option<ClockNote>, stamp: u64, is_doubted: bool) -> TrustedClock {
+        let (accepts_wall, steady_span) = (self.accepts_wall, self.steady_span);
+        let start = ClockStart { note, stamp, is_doubted, accepts_wall, steady_span };
+        TrustedClock::start(self.source.clone(), start)
+    }
+}
+
 impl ClockChoice {
-    pub(crate) fn clock(&self, last_stamp: u64) -> Box<dyn Clock> {
+    pub(crate) fn clock(&self, note: Option<ClockNote>, last_stamp: u64, is_doubted: bool) -> Box<dyn Clock> {
         match self {
-            Self::System { accept_leap } => Box::new(SystemClock::after(last_stamp, *accept_leap)),
+            Self::System(system) => Box::new(system.start(note, last_stamp, is_doubted)),
             Self::Manual(clock) => Box::new(clock.clone()),
         }
     }
@@ -65,7 +91,7 @@ impl Default for EmbeddedSettings {
             commit_bytes_max: 2 << 20,
             outflow_lag_max: OUTFLOW_LAG_MAX,
             slow: None,
-            clock: ClockChoice::System { accept_leap: false },
+            clock: ClockChoice::System(SystemClock::default()),
             epoch_salt: None,
         }
     }

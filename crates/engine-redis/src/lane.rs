@@ -293,7 +293,7 @@ impl Lane {
         &mut self,
         requests: &[&EncodedRequest],
     ) -> Result<(call::CallReply, Arc<Node>), Refused> {
-        let clock = self.clock.as_mut().and_then(|clock| clock.now().ok());
+        let clock = self.clock.as_mut().map(Clock::now);
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
             () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,

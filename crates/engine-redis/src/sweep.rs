@@ -129,6 +129,7 @@ impl Sweeper {
             sequence: sequence.unwrap_or(0),
             inbox: inbox as u64,
             outflow_lag: self.status.lag(),
+            ..Levels::default()
         };
         Ok((levels, now))
     }

@@ -98,6 +98,12 @@ pub struct Levels {
     pub inbox: u64,
     /// Events that the slowest consumer of the log has not confirmed.
     pub outflow_lag: u64,
+    /// How far the wall clock is ahead of the time that stamps go by, and not believed.
+    pub clock_ahead_ms: u64,
+    /// How far it is behind.
+    pub clock_behind_ms: u64,
+    /// How much of the time nothing confirms yet: nothing ends by it.
+    pub clock_doubted_ms: u64,
 }
 
 /// The last snapshot, and how many failed; one thread writes.
@@ -169,6 +175,9 @@ pub struct PartitionMetrics {
     sequence: Counter,
     inbox: Counter,
     outflow_lag: Counter,
+    clock_ahead_ms: Counter,
+    clock_behind_ms: Counter,
+    clock_doubted_ms: Counter,
     /// Requests for which the engine could not decide.
     pub failures: Counter,
     /// How long the journal took to sync; written by the committer.
@@ -192,6 +201,9 @@ impl Default for PartitionMetrics {
             sequence: Counter::default(),
             inbox: Counter::default(),
             outflow_lag: Counter::default(),
+            clock_ahead_ms: Counter::default(),
+            clock_behind_ms: Counter::default(),
+            clock_doubted_ms: Counter::default(),
             failures: Counter::default(),
             syncs: Durations::default(),
             commits: Durations::default(),
@@ -237,6 +249,9 @@ impl PartitionMetrics {
         self.sequence.set(levels.sequence);
         self.inbox.set(levels.inbox);
         self.outflow_lag.set(levels.outflow_lag);
+        self.clock_ahead_ms.set(levels.clock_ahead_ms);
+        self.clock_behind_ms.set(levels.clock_behind_ms);
+        self.clock_doubted_ms.set(levels.clock_doubted_ms);
     }
 
     /// The levels at the end of the owner's last turn.
@@ -249,6 +264,9 @@ impl PartitionMetrics {
             sequence: self.sequence.get(),
             inbox: self.inbox.get(),
             outflow_lag: self.outflow_lag.get(),
+            clock_ahead_ms: self.clock_ahead_ms.get(),
+            clock_behind_ms: self.clock_behind_ms.get(),
+            clock_doubted_ms: self.clock_doubted_ms.get(),
         }
     }
 

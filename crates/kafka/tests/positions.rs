@@ -53,7 +53,7 @@ impl Bench {
             let account = format!("u{}", at % 4);
             let arguments = json!({ "account": account, "amount": 1 });
             let value = json!({ "command": "ACCOUNT.CREDIT", "arguments": arguments, "id": id }).to_string();
-            let timestamp = i64::try_from(self.clock.clone().now().expect("no leap")).expect("a time");
+            let timestamp = i64::try_from(self.clock.clone().now()).expect("a time");
             let record = BaseRecord::to(&self.settings.topics.commands).key(&account).payload(&value);
             self.producer.send(record.timestamp(timestamp)).expect("room");
         }

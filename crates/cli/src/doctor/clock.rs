@@ -62,13 +62,13 @@ fn against_log(stamp: Duration, wall: Duration) -> Finding {
         Finding::fail(
             NAME,
             format!("{} past the last stamp of the log", HumanDuration(wall.saturating_sub(stamp))),
-            "the server takes no commands with this: set the clock, or start with --accept-clock if it is right",
+            "the server does not follow it until a time service confirms it: set the clock, or start with --accept-clock if it is right",
         )
     } else if stamp > wall + BEHIND_MAX {
         Finding::warn(
             NAME,
             format!("{} behind the last stamp of the log", HumanDuration(stamp.saturating_sub(wall))),
-            "stamps go on from there at nine tenths of the speed until the clock has caught up: set the clock",
+            "stamps go on from there at nine tenths of the speed until the clock has caught up: set the clock, or start with --accept-clock if it is right",
         )
     } else {
         Finding::ok(

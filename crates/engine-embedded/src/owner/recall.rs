@@ -17,7 +17,7 @@ impl Owner {
         if wants_replicas(envelope) {
             return None;
         }
-        let now = self.time().unwrap_or_else(|_| self.machine.now());
+        let now = self.time();
         let (answer, rests_on) = self.machine.recall(envelope, now)?;
         Some(match answer {
             Answer::Receipt(receipt) => (Ok(receipt), rests_on),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use scarce_core::types::TimeMs;
 
-use super::{ClockApart, ClockChange, ClockNote, TimeSource, milliseconds};
+use super::{Clock, ClockApart, ClockChange, ClockNote, TimeSource, milliseconds};
 
 /// The wall clock is followed ahead of the time that has passed by one part in so many: a time service slews at most
 /// half as fast.
@@ -188,21 +188,18 @@ impl TrustedClock {
     }
 }
 
-impl TrustedClock {
-    /// As in the trait.
-    pub fn now(&mut self) -> TimeMs {
+impl Clock for TrustedClock {
+    fn now(&mut self) -> TimeMs {
         self.read();
         milliseconds(self.time)
     }
 
-    /// As in the trait.
-    pub fn wait_until(&mut self, at: TimeMs) -> Option<Duration> {
+    fn wait_until(&mut self, at: TimeMs) -> Option<Duration> {
         let now = self.now();
         Some(Duration::from_millis(at.saturating_sub(now)))
     }
 
-    /// As in the trait.
-    pub fn proposal(&mut self) -> Option<ClockChange> {
+    fn proposal(&mut self) -> Option<ClockChange> {
         if !self.is_unsettled() {
             return None;
         }
@@ -224,8 +221,7 @@ impl TrustedClock {
         Some(if self.is_doubted { ClockChange::Confirmed } else { self.moved() })
     }
 
-    /// As in the trait.
-    pub fn adopt(&mut self, change: ClockChange) {
+    fn adopt(&mut self, change: ClockChange) {
         match change {
             ClockChange::Doubted { to_ms, .. } => {
                 self.time = Duration::from_millis(to_ms);
@@ -239,13 +235,11 @@ impl TrustedClock {
         }
     }
 
-    /// As in the trait.
-    pub fn is_unsettled(&self) -> bool {
+    fn is_unsettled(&self) -> bool {
         self.accepts_wall || self.has_gap || self.is_doubted || self.is_ahead()
     }
 
-    /// As in the trait.
-    pub fn apart(&self) -> ClockApart {
+    fn apart(&self) -> ClockApart {
         ClockApart {
             wall_ahead_ms: milliseconds(self.wall.saturating_sub(self.time)),
             wall_behind_ms: milliseconds(self.time.saturating_sub(self.wall)),

@@ -18,7 +18,7 @@ use scarce_core::outcome::Receipt;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
 use scarce_engine_embedded::{
-    self as embedded, ClockChoice, Embedded, EmbeddedSettings, Running, SilentPort,
+    self as embedded, ClockChoice, Embedded, EmbeddedSettings, Running, SilentPort, SystemClock,
 };
 use scarce_kafka::KafkaSettings;
 use scarce_launch::Kafka;
@@ -37,7 +37,7 @@ pub struct Server {
 
 impl Server {
     pub fn start(partitions: u32) -> Self {
-        Self::start_at(partitions, ClockChoice::System { accept_leap: false })
+        Self::start_at(partitions, ClockChoice::System(SystemClock::default()))
     }
 
     /// Starts with a clock of the test's own.

@@ -1,10 +1,13 @@
 //! The embedded engine: recovered from its data directory, with the RESP port on its owners' threads.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use scarce_core::state;
 use scarce_engine::Engine;
-use scarce_engine_embedded::{self as embedded, ClockChoice, EmbeddedSettings, Port, RecoveryProgress};
+use scarce_engine_embedded::{
+    self as embedded, ClockChoice, EmbeddedSettings, Port, RecoveryProgress, SystemClock,
+};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
@@ -24,7 +27,7 @@ pub(super) fn start(
         progress(at);
     })?;
     drop(loading);
-    let mut shared = None;
+    let (mut shared, warnings) = (None, recovered.clock_notices());
     let (engine, running) = recovered.start(|_, engine| {
         let engine: Arc<dyn Engine> = engine.clone();
         let shared = shared.get_or_insert_with(|| ports.shared(engine, options.manual_clock.clone()));
@@ -35,7 +38,7 @@ pub(super) fn start(
         stop: running.stop_handle(),
         join: Box::new(|| Ok(running.join()?)),
         state_at: format!("data {}", settings.data.display()),
-        warnings: Vec::new(),
+        warnings,
     })
 }
 
@@ -48,7 +51,11 @@ fn engine_settings(settings: &Settings, options: &Options, state: state::StateSe
         snapshot_bytes: settings.snapshot_mib << 20,
         clock: match &options.manual_clock {
             Some(clock) => ClockChoice::Manual(clock.clone()),
-            None => ClockChoice::System { accept_leap: options.accept_clock },
+            None => ClockChoice::System(SystemClock {
+                accepts_wall: options.accept_clock,
+                steady_span: Duration::from_millis(settings.clock_steady_ms),
+                ..SystemClock::default()
+            }),
         },
         slow: settings.slow(),
         outflow_lag_max: settings.outflow_lag_max.unwrap_or(usual.outflow_lag_max),

@@ -45,7 +45,7 @@ use watch::ReadyWatch;
 /// Options of a start besides the settings.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Accept the system's clock although it is far ahead of the log's last timestamp.
+    /// The operator says that the system's clock is right, whether it is ahead of the log's last timestamp or behind it.
     pub accept_clock: bool,
     /// The source of time in place of the system's clock.
     pub manual_clock: Option<ManualClock>,

@@ -140,6 +140,8 @@ settings! {
         "The password that callers must show; required off loopback.";
     drain_ms: u64, "drain_ms" = Some("0"), "MS" {max: 600_000, unit: Some("ms")}
         "How long /readyz says that the server ends before it does, so that no traffic is routed to it any more.";
+    clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "MS" {min: 1_000, unit: Some("ms")}
+        "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
     "Redis engine":
     redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
         "Where the engine 'redis' finds its servers: redis://HOST:PORT, redis+sentinel://HOST,HOST/SERVICE, redis+cluster://HOST,HOST.";

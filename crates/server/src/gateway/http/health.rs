@@ -9,6 +9,7 @@ use axum::response::Response;
 use scarce_core::command::{Command, table};
 use scarce_core::types::TimeMs;
 use scarce_engine::Request;
+use scarce_engine::clock::{self, ClockApart};
 use scarce_outflow::State;
 
 use super::exchange::Exchange;
@@ -42,6 +43,7 @@ pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Res
     }
     if verbose {
         tell_consumers(&shared, &mut text);
+        clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
     reply::text(if all { 200 } else { 503 }, text)
@@ -75,6 +77,18 @@ fn tell_consumers(shared: &Shared, text: &mut String) {
 fn utc(at_ms: TimeMs) -> String {
     let time = i64::try_from(at_ms).ok().and_then(|at_ms| jiff::Timestamp::from_millisecond(at_ms).ok());
     time.map_or_else(|| at_ms.to_string(), |time| format!("{time:.3}"))
+}
+
+/// What is to be known of each partition's clock; it does not keep the server from serving.
+fn clock_notices(shared: &Shared) -> Vec<String> {
+    let of = |partition| {
+        let levels = shared.engine.metrics(partition).ok()?.levels();
+        let apart =
+            ClockApart { wall_ahead_ms: levels.clock_ahead_ms, wall_behind_ms: levels.clock_behind_ms };
+        let notice = clock::notice(apart, levels.clock_doubted_ms)?;
+        Some(format!("[!] partition {partition} clock: {notice}\n"))
+    };
+    (0..shared.engine.partitions()).filter_map(of).collect()
 }
 
 async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {

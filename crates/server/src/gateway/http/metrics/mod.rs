@@ -191,7 +191,7 @@ fn durations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -
 fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
     type Of = fn(&PartitionMetrics) -> f64;
     #[allow(clippy::cast_precision_loss, reason = "gauges are floats; figures beyond 2^53 do not occur")]
-    let families: [(&str, &str, Of); 7] = [
+    let families: [(&str, &str, Of); 10] = [
         (
             "scarce_outbox_lag_events",
             "Events that the slowest consumer of the log has not confirmed",
@@ -206,6 +206,21 @@ fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> s
         ("scarce_deadline_lag_seconds", "How long the oldest open deadline is overdue", |metrics| {
             metrics.levels().deadline_lag_ms as f64 / 1e3
         }),
+        (
+            "scarce_clock_ahead_ms",
+            "How far the wall clock is ahead of the time that timestamps go by, and not believed",
+            |metrics| metrics.levels().clock_ahead_ms as f64,
+        ),
+        (
+            "scarce_clock_behind_ms",
+            "How far the wall clock is behind the time that timestamps go by",
+            |metrics| metrics.levels().clock_behind_ms as f64,
+        ),
+        (
+            "scarce_clock_doubted_ms",
+            "How much of the time nothing confirms yet; no deadline ends by it",
+            |metrics| metrics.levels().clock_doubted_ms as f64,
+        ),
         ("scarce_sequence", "The sequence of the last event decided", |metrics| {
             metrics.levels().sequence as f64
         }),
