@@ -5,6 +5,8 @@ mod note;
 mod notice;
 mod source;
 mod trusted;
+#[cfg(test)]
+mod trusted_tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
