@@ -1,4 +1,4 @@
-//! What the log is told of the clock: it is doubted, confirmed, or put forward or back.
+//! What the log says of the clock: it is doubted, confirmed, or put forward or back.
 
 use super::Machine;
 use crate::event::{ClockConfirmed, ClockDoubted, ClockEvent, ClockMoved, Event};

@@ -20,7 +20,7 @@ pub(super) fn since_boot() -> Duration {
 }
 
 /// The wall clock, where the kernel says that it is synchronised: by any time service, which reports to the kernel.
-/// After somebody sets the clock the kernel says no, until the service has synchronised it again.
+/// After someone sets the clock the kernel says no, until the service has synchronised it again.
 #[cfg(target_os = "linux")]
 pub(super) fn synchronised_wall() -> Option<Duration> {
     let (status, found) = asked();

@@ -36,7 +36,7 @@ pub trait Clock: Send {
     /// Goes by a change that the log has been told.
     fn adopt(&mut self, _change: ClockChange) {}
 
-    /// Whether a change may come without anybody asking for anything.
+    /// Whether a change may come without any request.
     fn is_unsettled(&self) -> bool {
         false
     }

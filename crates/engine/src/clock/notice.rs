@@ -1,4 +1,4 @@
-//! What an operator is told of the clock.
+//! What is reported of the clock.
 
 use super::ClockApart;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The clocks of a machine.
 pub trait TimeSource: Send + Sync + fmt::Debug {
-    /// The wall clock, since the Unix epoch. Anybody may have set it.
+    /// The wall clock, since the Unix epoch. Anyone may have set it.
     fn wall(&self) -> Duration;
 
     /// How long the machine has run since its boot, with what it slept.

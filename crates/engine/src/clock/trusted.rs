@@ -21,7 +21,7 @@ const SLACK: Duration = Duration::from_secs(1);
 /// How often the kernel is asked whether its clock is synchronised.
 const ASKED_EVERY: Duration = Duration::from_secs(1);
 
-/// How much may pass from boot to boot, in all, before somebody confirms the clock.
+/// How much may pass from boot to boot, in all, before something confirms the clock.
 pub const GAP_MAX: Duration = Duration::from_hours(1);
 
 /// A clock that is further than this beyond the last stamp at a start is a fault, and stamps do not follow it: from there
