@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::KafkaError as Source;
+use rdkafka::types::RDKafkaErrorCode;
 
 /// The maximum length of a kept text.
 const TEXT_CHARS_MAX: usize = 300;
@@ -13,6 +14,8 @@ const TEXT_CHARS_MAX: usize = 300;
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     last: Mutex<Option<String>>,
+    /// Why the brokers refused the login, if that was what they did last.
+    refused: Mutex<Option<String>>,
 }
 
 impl Heard {
@@ -21,8 +24,21 @@ impl Heard {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Why the brokers refused the login.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// An error of the whole client.
-    pub(crate) fn error(&self, reason: &str) {
+    pub(crate) fn error(&self, error: &Source, reason: &str) {
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::Authentication) {
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(short(reason));
+        }
+        self.note(reason);
+    }
+
+    /// Something that went wrong on this side.
+    pub(crate) fn note(&self, reason: &str) {
         self.keep(reason);
     }
 
@@ -40,9 +56,12 @@ impl Heard {
     }
 
     fn keep(&self, text: &str) {
-        let text = text.chars().filter(|c| !c.is_control()).take(TEXT_CHARS_MAX).collect();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(short(text));
     }
+}
+
+fn short(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(TEXT_CHARS_MAX).collect()
 }
 
 /// A client that only records errors.
@@ -57,8 +76,8 @@ impl ClientContext for Plain {
         self.heard.log(level, facility, text);
     }
 
-    fn error(&self, _error: Source, reason: &str) {
-        self.heard.error(reason);
+    fn error(&self, error: Source, reason: &str) {
+        self.heard.error(&error, reason);
     }
 }
 

@@ -47,6 +47,16 @@ pub enum KafkaError {
         /// The last error.
         reason: String,
     },
+    /// The brokers refuse the login.
+    #[error(
+        "the brokers at {brokers} refuse the login: {reason}; correct the user (sasl.username), the password (--kafka-password-file) and the mechanism (sasl.mechanism)"
+    )]
+    LoginRefused {
+        /// The addresses.
+        brokers: String,
+        /// What they said.
+        reason: String,
+    },
     /// A topic is missing.
     #[error("there is no topic '{topic}'; let Scarce create topics, or create it with\n  {command}")]
     NoTopic {

@@ -88,7 +88,7 @@ impl Membership {
         assign(consumer, partitions).map_err(text)?;
         // A partition that was paused when it was revoked would still be paused.
         if consumer.resume(partitions).is_err() {
-            self.heard.error("partitions that came could not be resumed");
+            self.heard.note("partitions that came could not be resumed");
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Membership {
             RebalanceProtocol::None | RebalanceProtocol::Eager => consumer.unassign(),
         };
         if let Err(error) = given_up {
-            self.heard.error(&error.to_string());
+            self.heard.note(&error.to_string());
         }
     }
 }
@@ -124,8 +124,8 @@ impl ClientContext for Membership {
         self.heard.log(level, facility, text);
     }
 
-    fn error(&self, _error: Source, reason: &str) {
-        self.heard.error(reason);
+    fn error(&self, error: Source, reason: &str) {
+        self.heard.error(&error, reason);
     }
 }
 
@@ -144,7 +144,7 @@ impl ConsumerContext for Membership {
             Err(reason) => {
                 // librdkafka waits for an answer in any case.
                 if let Err(error) = assign(consumer, &TopicPartitionList::new()) {
-                    self.heard.error(&error.to_string());
+                    self.heard.note(&error.to_string());
                 }
                 self.fail(reason);
             }

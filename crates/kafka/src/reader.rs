@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError as Source;
 use rdkafka::message::BorrowedMessage;
+use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Message as _, Offset, TopicPartitionList};
 
 use crate::client::Plain;
@@ -12,6 +13,16 @@ use crate::{KafkaError, KafkaSettings};
 
 /// The timeout of requests to brokers.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The timeout of one request, after which it is looked whether the brokers refuse the login.
+const ASK_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Errors after which an answer may still come.
+const PENDING: [RDKafkaErrorCode; 3] = [
+    RDKafkaErrorCode::OperationTimedOut,
+    RDKafkaErrorCode::BrokerTransportFailure,
+    RDKafkaErrorCode::AllBrokersDown,
+];
 
 /// How long to poll for a message at a time.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -32,14 +43,13 @@ impl<'a> Reader<'a> {
 
     /// The first offset of a partition and its present end.
     pub(crate) fn bounds(&self, partition: i32) -> Result<(i64, i64), KafkaError> {
-        let bounds = self.consumer.fetch_watermarks(self.topic, partition, ANSWER_TIMEOUT);
-        bounds.map_err(|source| self.failed("tell the bounds", source))
+        self.ask("tell the bounds", |timeout| self.consumer.fetch_watermarks(self.topic, partition, timeout))
     }
 
     /// How many partitions the topic has; 0 if it does not exist.
     pub(crate) fn partitions(&self) -> Result<usize, KafkaError> {
-        let metadata = self.consumer.fetch_metadata(Some(self.topic), ANSWER_TIMEOUT);
-        let metadata = metadata.map_err(|source| self.failed("tell the partitions", source))?;
+        let asked = |timeout| self.consumer.fetch_metadata(Some(self.topic), timeout);
+        let metadata = self.ask("tell the partitions", asked)?;
         Ok(metadata
             .topics()
             .first()
@@ -82,7 +92,33 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Asks the brokers until they answer. In between, what the client reports is heard: brokers that refuse the login
+    /// would otherwise look as if there were none.
+    fn ask<T>(
+        &self,
+        what: &'static str,
+        ask: impl Fn(Duration) -> Result<T, Source>,
+    ) -> Result<T, KafkaError> {
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
+        loop {
+            let source = match ask(ASK_TIMEOUT) {
+                Ok(answer) => return Ok(answer),
+                Err(source) => source,
+            };
+            // For its errors; a message of an earlier reading is of no use any more.
+            drop(self.consumer.poll(Duration::ZERO));
+            let is_refused = self.consumer.context().heard.refused().is_some();
+            let is_pending = source.rdkafka_error_code().is_some_and(|code| PENDING.contains(&code));
+            if is_refused || !is_pending || Instant::now() >= deadline {
+                return Err(self.failed(what, source));
+            }
+        }
+    }
+
     fn failed(&self, what: &'static str, source: Source) -> KafkaError {
+        if let Some(reason) = self.consumer.context().heard.refused() {
+            return KafkaError::LoginRefused { brokers: self.settings.brokers.clone(), reason };
+        }
         if self.consumer.context().heard.last().is_some() {
             return self.unreachable();
         }

@@ -72,7 +72,7 @@ impl ClientContext for Deliveries {
     }
 
     fn error(&self, error: Source, reason: &str) {
-        self.heard.error(reason);
+        self.heard.error(&error, reason);
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::Fatal) {
             self.end();
         }
