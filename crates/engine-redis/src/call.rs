@@ -50,11 +50,12 @@ pub(super) enum RequestKind {
     Recall,
     Expire,
     Resume,
+    PutBack,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Write, Self::Read, Self::DryRun, Self::Recall, Self::Expire, Self::Resume];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Write, Self::Read, Self::DryRun, Self::Recall, Self::Expire, Self::Resume, Self::PutBack];
 
     /// The word in a message.
     pub(super) const fn word(self) -> &'static str {
@@ -65,6 +66,7 @@ impl RequestKind {
             Self::Recall => "recall",
             Self::Expire => "expire",
             Self::Resume => "resume",
+            Self::PutBack => "put_back",
         }
     }
 }
@@ -75,6 +77,14 @@ pub fn resume() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Resume.word());
     EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
+}
+
+/// A request to go on from the server's clock, also where that is behind the last stamp.
+#[must_use]
+pub fn put_back() -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::PutBack.word());
+    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
 }
 
 /// Writes a request.

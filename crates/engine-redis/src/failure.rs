@@ -55,6 +55,9 @@ pub fn advice(error: &RedisError) -> &'static str {
         }
         "MOVED" | "ASK" => "; the nodes do not agree who serves the slot, see redis-cli --cluster check",
         "MASTERDOWN" => "; it has lost its primary",
+        "CLOCK" => {
+            "; set its clock by a time service, or that of this machine; if the server's is right, restart with --accept-clock"
+        }
         _ => "",
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use scarce_core::command::Command;
 use scarce_core::outcome::Durability;
 use scarce_core::state::StateSettings;
-use scarce_engine::clock::{Clock, ManualClock};
+use scarce_engine::clock::Clock;
 use scarce_engine::consumers;
 use scarce_engine::engine::{Failure, Reply, Request};
 use scarce_engine::metrics::PartitionMetrics;
@@ -86,6 +86,11 @@ impl PartitionStatus {
         self.lag.load(Ordering::Relaxed)
     }
 
+    /// Notes why the partition cannot be served, before anyone asks.
+    pub(super) fn note_failure(&self, failure: Failure) {
+        *self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(failure);
+    }
+
     /// Whether so many events wait that no more should come.
     fn is_overrun(&self) -> bool {
         self.lag() > self.lag_max
@@ -128,7 +133,8 @@ pub(super) struct Lane {
     pub(super) partition: u32,
     pub(super) keys: Keys,
     pub(super) settings: StateSettings,
-    pub(super) clock: Option<ManualClock>,
+    /// What the server's clock is judged by, or a test's clock instead of it.
+    pub(super) clock: Box<dyn Clock + Sync>,
     pub(super) link: Link,
     /// For digests, which read all keys.
     pub(super) reading: Link,
@@ -293,7 +299,7 @@ impl Lane {
         &mut self,
         requests: &[&EncodedRequest],
     ) -> Result<(call::CallReply, Arc<Node>), Refused> {
-        let clock = self.clock.as_mut().map(Clock::now);
+        let clock = Some(self.clock.now());
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
             () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,

@@ -16,6 +16,7 @@
 pub mod address;
 pub mod call;
 pub mod caller;
+mod clock;
 pub mod connection;
 pub mod consumers;
 mod deployment;
@@ -116,25 +117,35 @@ impl RedisEngine {
             };
             Ok::<_, RedisError>((warnings, deployment, script))
         })?;
-        let mut engine = Self::start(settings, script, deployment, nodes, runtime);
+        let caller = Self::caller(&settings, script);
+        let mut lead = Duration::ZERO;
+        if settings.accepts_clock && settings.clock.is_none() {
+            lead = runtime.block_on(clock::accept(&settings, &nodes, &caller))?;
+        }
+        let mut engine = Self::start(settings, lead, (script, caller), deployment, nodes, runtime);
         engine.warnings = warnings;
         Ok(engine)
     }
 
+    fn caller(settings: &RedisSettings, script: ScriptKind) -> Caller {
+        let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
+        Caller::new(&Library::new(source), script)
+    }
+
     fn start(
         settings: RedisSettings,
-        script: ScriptKind,
+        lead: Duration,
+        (script, caller): (ScriptKind, Caller),
         deployment: Deployment,
         nodes: Arc<Nodes>,
         runtime: Runtime,
     ) -> Self {
-        let source = if settings.clock.is_some() { ClockSource::Call } else { ClockSource::Server };
-        let caller = Caller::new(&Library::new(source), script);
         let consumers = Consumers::new(script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let context = PartitionContext {
             settings: &settings,
+            lead,
             nodes: &nodes,
             caller: &caller,
             consumers: &consumers,

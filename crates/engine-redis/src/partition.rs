@@ -1,12 +1,14 @@
 //! A partition of the engine: its lane, and what sweeps it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use scarce_engine::slow::SlowLog;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Sender, channel};
 
 use super::caller::Caller;
+use super::clock::ClockBound;
 use super::connection::Link;
 use super::consumers::Consumers;
 use super::keys::Keys;
@@ -21,6 +23,8 @@ use super::waits::Waits;
 /// What every partition is started with.
 pub(super) struct PartitionContext<'a> {
     pub(super) settings: &'a RedisSettings,
+    /// How far the servers' clocks may be ahead besides, as the operator says.
+    pub(super) lead: Duration,
     pub(super) nodes: &'a Arc<Nodes>,
     pub(super) caller: &'a Caller,
     pub(super) consumers: &'a Consumers,
@@ -41,7 +45,7 @@ pub(super) struct Partition {
 impl Partition {
     /// Starts its lane, and its sweeper unless the clock is a test's.
     pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
-        let PartitionContext { settings, nodes, caller, consumers, waits, runtime, ended } = context;
+        let PartitionContext { settings, lead, nodes, caller, consumers, waits, runtime, ended } = context;
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
         let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
@@ -49,7 +53,10 @@ impl Partition {
             partition: number,
             keys: keys.clone(),
             settings: settings.state.clone(),
-            clock: settings.clock.clone(),
+            clock: match &settings.clock {
+                Some(clock) => Box::new(clock.clone()),
+                None => Box::new(ClockBound::new(settings, *lead)),
+            },
             link: link(Traffic::Calls),
             reading: link(Traffic::Reads),
             caller: (*caller).clone(),
@@ -74,6 +81,7 @@ impl Partition {
                 status: Arc::clone(&status),
                 inbox: inbox.downgrade(),
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
+                clock: ClockBound::new(settings, *lead),
             };
             runtime.spawn(sweeper.run());
         }

@@ -46,8 +46,8 @@ pub fn find(name: &str) -> Option<&'static RecordSpec> {
 
 /// The fields of the hash `meta`, which is no table of records, in the order in which they are read. The first five
 /// are numbers.
-pub const META_FIELDS: [&str; 7] =
-    ["epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary"];
+pub const META_FIELDS: [&str; 8] =
+    ["epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary", "moved"];
 
 /// How many of [`META_FIELDS`] are numbers.
 pub const META_NUMBERS: usize = 5;

@@ -1,10 +1,11 @@
 //! What the engine is opened with.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::outcome::Durability;
 use scarce_core::state;
-use scarce_engine::clock::ManualClock;
+use scarce_engine::clock::{ManualClock, SystemTimeSource, TimeSource};
 
 use super::address::{Login, Tls};
 use super::program::ScriptKind;
@@ -21,6 +22,9 @@ const OUTFLOW_LAG_MAX: u64 = 2_000_000;
 
 /// How long events are kept by default for readers of the log that are not registered as consumers.
 const LOG_RETENTION: Duration = Duration::from_mins(10);
+
+/// How far a server's clock may be ahead by default: time services keep them within milliseconds.
+const CLOCK_SKEW_MAX: Duration = Duration::from_mins(5);
 
 /// What may be set.
 #[derive(Clone, Debug)]
@@ -55,6 +59,12 @@ pub struct RedisSettings {
     pub slow: Option<Duration>,
     /// A clock that stands still until it is set, for tests; otherwise the server's.
     pub clock: Option<ManualClock>,
+    /// This machine's clocks, by which a server's is judged.
+    pub time_source: Arc<dyn TimeSource>,
+    /// How far a server's clock may be ahead of this machine's.
+    pub clock_skew_max: Duration,
+    /// Whether the operator says that the servers' clocks are right, ahead or behind.
+    pub accepts_clock: bool,
 }
 
 impl Default for RedisSettings {
@@ -75,6 +85,9 @@ impl Default for RedisSettings {
             log_retention: LOG_RETENTION,
             slow: None,
             clock: None,
+            time_source: Arc::new(SystemTimeSource),
+            clock_skew_max: CLOCK_SKEW_MAX,
+            accepts_clock: false,
         }
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio::sync::oneshot;
 
 use super::call::EXPIRE_MAX;
+use super::clock::{self, ClockBound};
 use super::connection::Link;
 use super::consumers;
 use super::image;
@@ -41,6 +42,7 @@ pub(super) struct Sweeper {
     pub(super) status: Arc<PartitionStatus>,
     pub(super) inbox: WeakSender<Mail>,
     pub(super) trimmer: Trimmer,
+    pub(super) clock: ClockBound,
 }
 
 impl Sweeper {
@@ -112,15 +114,20 @@ impl Sweeper {
     }
 
     /// What there is of everything, and the server's time.
-    async fn look(&self, inbox: usize) -> Result<(Levels, TimeMs), Failure> {
+    async fn look(&mut self, inbox: usize) -> Result<(Levels, TimeMs), Failure> {
         let (keys, link) = (&self.keys, &self.link);
         let first: Vec<String> = link.send(redis::cmd("ZRANGE").arg(keys.of("due")).arg(0).arg(0)).await?;
         let deadlines: u64 = link.send(redis::cmd("ZCARD").arg(keys.of("due"))).await?;
         let operations: u64 = link.send(redis::cmd("HLEN").arg(keys.of("operations"))).await?;
-        let sequence: Option<u64> =
-            link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("sequence")).await?;
-        let (seconds, microseconds): (u64, u64) = link.send(&redis::cmd("TIME")).await?;
-        let now = seconds * 1_000 + microseconds / 1_000;
+        let (sequence, stamp): (Option<u64>, Option<u64>) =
+            link.send(redis::cmd("HMGET").arg(keys.of("meta")).arg("sequence").arg("now")).await?;
+        let now = clock::server_time(link).await?;
+        let clock_ahead_ms = self.clock.excess_ms(now);
+        if clock_ahead_ms > 0 {
+            // The next call will say the same; without one, nobody would learn of it.
+            let reason = format!("the server's clock is {clock_ahead_ms} ms further ahead than is believed");
+            self.status.note_failure(Failure::Unavailable { reason });
+        }
         let deadline = first.first().and_then(|member| member.split(' ').next()?.parse::<u64>().ok());
         let levels = Levels {
             operations,
@@ -129,7 +136,9 @@ impl Sweeper {
             sequence: sequence.unwrap_or(0),
             inbox: inbox as u64,
             outflow_lag: self.status.lag(),
-            ..Levels::default()
+            clock_ahead_ms,
+            clock_behind_ms: stamp.unwrap_or(0).saturating_sub(now),
+            clock_doubted_ms: 0,
         };
         Ok((levels, now))
     }

@@ -40,10 +40,10 @@ end
 -- What an event changes that only reports something.
 function log.change_nothing() end
 
--- These concern operations, which the entry as a whole settles.
+-- Inside Redis no time is doubted: a clock that is ahead is refused. The others concern operations, which the entry as
+-- a whole settles.
 evolve["clock.doubted"] = log.change_nothing
 evolve["clock.confirmed"] = log.change_nothing
-evolve["clock.moved"] = log.change_nothing
 evolve["operation.refused"] = log.change_nothing
 evolve["operation.resolved"] = log.change_nothing
 evolve["operation.stepped"] = log.change_nothing

@@ -290,6 +290,21 @@ local function stamp()
   call.meta.now = call.now
 end
 
+-- A clock that is behind the last stamp by less goes on from there, as by itself.
+local CLOCK_SLACK_MS = 1000
+
+-- The operator says that the server's clock is right: stamps go on from it, also where it is behind the last one.
+local function put_back()
+  local from, to = call.meta.now, call.clock
+  call.now = from
+  if from <= to + CLOCK_SLACK_MS then return unlogged(outcomes.applied({})) end
+  clear_events()
+  call.now, call.meta.now = to, to
+  log.emit("clock.moved", { from_ms = from, to_ms = to })
+  evolve_from(1, nil)
+  return append(nil, codes.APPLIED, {})
+end
+
 -- The receipt of a request; nil where its further steps are left to the next call.
 local function serve(request)
   local kind = request.kind
@@ -300,6 +315,7 @@ local function serve(request)
     stamp()
     return expire(request.limit)
   end
+  if kind == request_kinds.PUT_BACK then return put_back() end
   -- What changes nothing leaves no stamp behind.
   call.now = math.max(call.meta.now, call.clock)
   if kind == request_kinds.READ then return read(request) end

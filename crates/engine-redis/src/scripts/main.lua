@@ -23,6 +23,10 @@ local function load_meta()
     local mark = operation and { key = operation[1], id = operation[2], fingerprint = operation[3] }
     meta.unfinished = { at = at, operation = mark or nil, sequence_first = sequence_first, progress = progress }
   end
+  if meta.moved then
+    local sequence, to = string.match(meta.moved, "^(%d+) (%d+)$")
+    meta.moved = { sequence = tonumber(sequence), to = tonumber(to) }
+  end
   call.meta = meta
 end
 
@@ -56,6 +60,10 @@ end
 local function meta_text(name)
   if name == "unfinished" then return unfinished_text() or "" end
   if name == "primary" then return call.meta.primary or "" end
+  if name == "moved" then
+    local moved = call.meta.moved
+    return moved and encoding.number(moved.sequence) .. " " .. encoding.number(moved.to) or ""
+  end
   return encoding.number(call.meta[name] or 0)
 end
 
@@ -86,9 +94,14 @@ local function read_settings(values)
   for at, name in ipairs(SETTING_NAMES) do settings[name] = values[at] end
 end
 
-local function server_clock()
+-- The server's clock. The caller says how far it believes it: what is stamped, ended or forgotten by a clock that is
+-- ahead cannot be taken back. It is judged here, in the call itself, so that no failover can come between.
+local function server_clock(bound)
   local time = redis.call("TIME")
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  if not bound or now <= bound then return now end
+  if call.is_reading then return bound end
+  error("CLOCK the server's clock is at " .. encoding.number(now) .. ", believed up to " .. encoding.number(bound), 0)
 end
 
 -- Whether a message is JSON, which is easier to type when one steps through the library.
@@ -104,7 +117,7 @@ local function serve(keys, message)
   operations.clear()
   log.clear()
   read_settings(setting_values)
-  call.clock = IS_TEST and clock or server_clock()
+  call.clock = IS_TEST and clock or server_clock(clock)
   load_meta()
   note_primary(primary)
   local receipts, what_is_owed = machine.serve(asked)

@@ -58,17 +58,32 @@ local function horizon(now)
   return math.max(now - settings.window_ms, 0, call.meta.forgotten_at)
 end
 
+-- When a record would have been made by the clock of today: after the clock was put back, all that is from before
+-- counts as made then, at the latest.
+local function made_at(at, sequence_last)
+  local moved = call.meta.moved
+  if moved and sequence_last <= moved.sequence then return math.min(at, moved.to) end
+  return at
+end
+
+evolve["clock.moved"] = function(moved)
+  local meta = call.meta
+  meta.moved = { sequence = meta.sequence, to = moved.to_ms }
+  -- Ids that carry a time are refused up to here, which the clock must be able to pass.
+  meta.forgotten_at = math.min(meta.forgotten_at, moved.to_ms)
+end
+
 -- What is known of an id by its key, or nil.
 function operations.find(key, now)
   local record = records.text_of("operations", key) and records.get("operations", key)
-  if record and record.at + settings.window_ms > now then return record end
+  if record and made_at(record.at, record.sequence_last) + settings.window_ms > now then return record end
 end
 
 -- Whether a new id would push one out that must not be forgotten yet.
 function operations.is_full(now)
   if count() < settings.operations_max then return false end
   local first = oldest()
-  return not first or first.at + settings.window_ms_min > now
+  return not first or made_at(first.at, first.sequence_last) + settings.window_ms_min > now
 end
 
 -- Forgets the oldest that left the window or have no room.
@@ -76,10 +91,11 @@ local function forget(now)
   for _ = 1, FORGOTTEN_MAX do
     local first = oldest()
     if not first then return end
-    local over = first.at + settings.window_ms <= now
-    local crowded = count_now > settings.operations_max and first.at + settings.window_ms_min <= now
+    local made = made_at(first.at, first.sequence_last)
+    local over = made + settings.window_ms <= now
+    local crowded = count_now > settings.operations_max and made + settings.window_ms_min <= now
     if not over and not crowded then return end
-    if not over then call.meta.forgotten_at = first.at end
+    if not over then call.meta.forgotten_at = made end
     taken_off[#taken_off + 1] = first.element
     oldest_now, count_now = nil, count_now - 1
     local record = records.get("operations", first.key)

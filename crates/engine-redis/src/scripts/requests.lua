@@ -64,6 +64,8 @@ function requests.prefetch(values, at)
     local kind, id = values[at], values[at + 2]
     if kind == request_kinds.EXPIRE then
       at = at + 2
+    elseif kind == request_kinds.PUT_BACK then
+      at = at + 1
     else
       if id then
         count = count + 1
@@ -102,6 +104,8 @@ function requests.read(values, at)
   if request.kind == request_kinds.EXPIRE then
     request.limit = values[at + 1]
     return request, at + 2
+  elseif request.kind == request_kinds.PUT_BACK then
+    return request, at + 1
   end
   local namespace, id, body, size = values[at + 1], values[at + 2], values[at + HEAD_VALUES], 1
   request.namespace, request.id = namespace, id

@@ -21,6 +21,7 @@ pub(super) fn start(
     let engine = RedisEngine::open(RedisSettings {
         state,
         clock: clock.clone(),
+        accepts_clock: options.accept_clock,
         ..settings.redis().map_err(ServeError::RedisSettings)?
     })?;
     let warnings = engine.warnings.iter().map(ToString::to_string).collect();

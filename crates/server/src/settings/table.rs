@@ -165,6 +165,8 @@ settings! {
         "What the names of all keys there begin with.";
     redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "MS" {min: 10, max: 600_000, unit: Some("ms")}
         "How long Redis may take to answer before the outcome is unknown.";
+    redis_clock_skew_ms: u64, "redis_clock_skew_ms" = Some("300000"), "MS" {max: 86_400_000, unit: Some("ms")}
+        "How far the clock of a Redis server may be ahead of this machine's before it is refused.";
     redis_log_retention_ms: u64, "redis_log_retention_ms" = Some("600000"), "MS" {unit: Some("ms")}
         "How long events stay in Redis that no consumer waits for.";
     "SQL projection":
