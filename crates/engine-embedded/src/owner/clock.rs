@@ -22,6 +22,7 @@ impl Owner {
             while let Some(change) = self.clock.proposal() {
                 self.begin_batch();
                 self.machine.change_clock(change, &mut self.open);
+                tracing::warn!(partition = self.partition(), ?change, "the clock is gone by in another way");
                 self.clock.adopt(change);
                 now = self.clock.now();
                 // What was noted may be ahead of it.
