@@ -56,6 +56,7 @@ struct Row {
     confirmed_at: TimeMs,
     lease: Option<(String, Instant)>,
     diverged: Option<Position>,
+    abandoned: Option<Position>,
 }
 
 /// Who consumes the log of one partition.
@@ -72,9 +73,18 @@ pub(crate) struct Registry {
     lag_events_max: u64,
 }
 
+/// The words for a position of another history.
+const DIVERGED: &str = "diverged";
+const ABANDONED: &str = "abandoned";
+
 impl Row {
+    fn other_history(&self) -> Option<(&'static str, Position)> {
+        let diverged = self.diverged.map(|held| (DIVERGED, held));
+        diverged.or(self.abandoned.map(|held| (ABANDONED, held)))
+    }
+
     fn at(confirmed: Position, confirmed_at: TimeMs) -> Self {
-        Self { confirmed, confirmed_at, lease: None, diverged: None }
+        Self { confirmed, confirmed_at, lease: None, diverged: None, abandoned: None }
     }
 }
 
@@ -142,6 +152,7 @@ impl Registry {
             confirmed_at: row.confirmed_at,
             holder: holder(row),
             diverged: row.diverged,
+            abandoned: row.abandoned,
         };
         self.rows().iter().map(show).collect()
     }
@@ -158,14 +169,14 @@ impl Registry {
 
     /// Notes that a consumer holds a position that the log does not have. Where no confirmed position of the log is
     /// known, everything from `begins_at` on is kept.
-    pub(crate) fn note_divergence(&self, name: &ConsumerName, held: Position, begins_at: u64, now: TimeMs) {
+    pub(crate) fn note_divergence(&self, name: &ConsumerName, held: Position, begins_at: u64) {
         let mut rows = self.rows();
         let oldest = Position { epoch: 0, sequence: begins_at.saturating_sub(1) };
-        let row = rows.entry(name.clone()).or_insert_with(|| Row::at(oldest, now));
+        let row = rows.entry(name.clone()).or_insert_with(|| Row::at(oldest, 0));
         if row.confirmed == held {
-            row.confirmed = oldest;
+            (row.confirmed, row.confirmed_at) = (oldest, 0);
         }
-        row.diverged = Some(held);
+        (row.diverged, row.abandoned) = (Some(held), None);
         row.lease = None;
         self.note_change(&rows);
     }
@@ -173,7 +184,8 @@ impl Registry {
     /// Sets a consumer onto a position, and ends its divergence.
     pub(crate) fn rebase(&self, name: &ConsumerName, to: Position, now: TimeMs) {
         let mut rows = self.rows();
-        rows.insert(name.clone(), Row::at(to, now));
+        let abandoned = rows.get(name).and_then(|row| row.diverged.or(row.abandoned));
+        rows.insert(name.clone(), Row { abandoned, ..Row::at(to, now) });
         self.note_change(&rows);
     }
 
@@ -194,7 +206,9 @@ impl Registry {
                 if let Some(other) = held_by_another(row, holder) {
                     return other;
                 }
-                row.confirmed = row.confirmed.max(confirmed);
+                if confirmed > row.confirmed {
+                    (row.confirmed, row.abandoned) = (confirmed, None);
+                }
                 row.confirmed_at = now;
             }
         }
@@ -258,17 +272,21 @@ fn floor_of(rows: &BTreeMap<ConsumerName, Row>) -> u64 {
 }
 
 /// A head, a line for each consumer, and a checksum over all that. A line has name, confirmed epoch and sequence, and
-/// when that was confirmed; where the consumer has diverged, also the epoch and sequence that it holds.
+/// when that was confirmed; where the consumer holds or has abandoned another history, also a word for that and the
+/// epoch and sequence there.
 fn text_of(rows: &BTreeMap<ConsumerName, Row>) -> String {
-    let version = FORMAT_VERSIONS[usize::from(rows.values().any(|row| row.diverged.is_some()))];
+    let version = FORMAT_VERSIONS[usize::from(rows.values().any(|row| row.other_history().is_some()))];
     let mut text = format!(
         "# How far each consumer of this log is. Written by the server; scarce consumers changes it.\n\
          format_version = {version}\n"
     );
-    for (name, Row { confirmed, confirmed_at, diverged, .. }) in rows {
-        let Position { epoch, sequence } = confirmed;
-        let held = diverged.map(|held| format!(" {} {}", held.epoch, held.sequence)).unwrap_or_default();
-        text.push_str(&format!("{name} {epoch} {sequence} {confirmed_at}{held}\n"));
+    for (name, row) in rows {
+        let Row { confirmed: Position { epoch, sequence }, confirmed_at, .. } = row;
+        text.push_str(&format!("{name} {epoch} {sequence} {confirmed_at}"));
+        if let Some((word, Position { epoch, sequence })) = row.other_history() {
+            text.push_str(&format!(" {word} {epoch} {sequence}"));
+        }
+        text.push('\n');
     }
     let checksum = crc32c::crc32c(text.as_bytes());
     text.push_str(&format!("checksum = {checksum:08x}\n"));
@@ -284,7 +302,11 @@ fn parse(text: &str) -> Option<BTreeMap<ConsumerName, Row>> {
         let mut number = || words.next()?.parse::<u64>().ok();
         let confirmed = Position { epoch: number()?, sequence: number()? };
         let mut row = Row::at(confirmed, number()?);
-        row.diverged = number().zip(number()).map(|(epoch, sequence)| Position { epoch, sequence });
+        if let Some(word) = words.next() {
+            let mut number = || words.next()?.parse::<u64>().ok();
+            let place = Some(Position { epoch: number()?, sequence: number()? });
+            *(if word == DIVERGED { &mut row.diverged } else { &mut row.abandoned }) = place;
+        }
         rows.insert(name, row);
     }
     // Written again it must be the same, the version in its head and the checksum at its end too.
@@ -337,8 +359,8 @@ mod tests {
         known.save(&disk).expect("it is written");
         let older = read_small(&disk, FILE_NAME, FILE_BYTES_MAX).expect("it is read").expect("it is there");
         assert!(older.starts_with(b"# ") && older.windows(18).any(|words| words == b"format_version = 1"));
-        known.note_divergence(&name("sql"), at(90), 7, 2);
-        known.note_divergence(&name("new"), at(90), 7, 2);
+        known.note_divergence(&name("sql"), at(90), 7);
+        known.note_divergence(&name("new"), at(90), 7);
         known.save(&disk).expect("it is written");
         let again = registry(&disk);
         let rows = |known: &Registry| {
@@ -350,6 +372,11 @@ mod tests {
         again.rebase(&name("new"), at(40), 3);
         again.rebase(&name("sql"), at(40), 3);
         assert_eq!(rows(&again), [(40, None), (40, None)]);
+        again.confirm(&name("sql"), "", at(40), 4);
+        again.confirm(&name("new"), "", at(41), 4);
+        again.save(&disk).expect("it is written");
+        let abandoned: Vec<_> = registry(&disk).list().into_iter().map(|its| its.abandoned).collect();
+        assert_eq!(abandoned, [None, Some(at(90))], "until it has gone on");
     }
 
     #[test]

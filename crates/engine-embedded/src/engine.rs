@@ -137,7 +137,7 @@ impl Log for Embedded {
 
     fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure> {
         let inbox = self.known(partition)?;
-        inbox.consumers().note_divergence(name, held, inbox.first_sequence(), wall_ms());
+        inbox.consumers().note_divergence(name, held, inbox.first_sequence());
         Ok(())
     }
 

@@ -185,10 +185,17 @@ pub(super) async fn list(link: &Link, keys: &Keys) -> Result<Vec<Consumption>, F
 }
 
 fn read(name: &str, text: &str, holder: Option<&str>) -> Option<Consumption> {
+    let at = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (text, other_history) = text.split_at(at);
     let mut words = text.split(' ').map(|word| word.parse::<u64>().ok());
     let mut number = || words.next().flatten();
     let confirmed = Position { epoch: number()?, sequence: number()? };
     let (name, confirmed_at) = (ConsumerName::parse(name).ok()?, number()?);
-    let diverged = number().zip(number()).map(|(epoch, sequence)| Position { epoch, sequence });
-    Some(Consumption { name, confirmed, confirmed_at, holder: holder.map(str::to_owned), diverged })
+    let place = |word: &str| {
+        let (epoch, sequence) = other_history.strip_prefix(word)?.trim().split_once(' ')?;
+        Some(Position { epoch: epoch.parse().ok()?, sequence: sequence.parse().ok()? })
+    };
+    let (diverged, abandoned) = (place("diverged"), place("abandoned"));
+    let holder = holder.map(str::to_owned);
+    Some(Consumption { name, confirmed, confirmed_at, holder, diverged, abandoned })
 }

@@ -24,13 +24,16 @@ pub struct Consumption {
     pub holder: Option<String>,
     /// The position that it holds and that this log does not have. It gets nothing until it is rebased.
     pub diverged: Option<Position>,
+    /// The position of another history from which it was rebased. As long as its own store says so, `confirmed` counts.
+    pub abandoned: Option<Position>,
 }
 
 impl Consumption {
     /// A consumer that has confirmed nothing yet.
     #[must_use]
     pub fn none(name: ConsumerName) -> Self {
-        Self { name, confirmed: Position::default(), confirmed_at: 0, holder: None, diverged: None }
+        let confirmed = Position::default();
+        Self { name, confirmed, confirmed_at: 0, holder: None, diverged: None, abandoned: None }
     }
 }
 

@@ -186,8 +186,8 @@ pub trait Log: Send + Sync {
     /// When there is no such partition, or it cannot be noted.
     fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure>;
 
-    /// Sets a consumer onto a position of this log, also an earlier one, and ends its divergence. The holder of its
-    /// lease loses it.
+    /// Sets a consumer onto a position of this log, also an earlier one, and ends its divergence: what it held is
+    /// abandoned. The holder of its lease loses it.
     ///
     /// # Errors
     /// When there is no such partition, this log does not have the position, or it cannot be noted.

@@ -40,6 +40,14 @@ pub(crate) struct Claim {
     pub(crate) holder: String,
 }
 
+/// Where a consumer goes on.
+pub(crate) struct Resumption {
+    /// The last known position.
+    pub(crate) position: Option<Position>,
+    /// The position of another history that the consumer's own store may still say.
+    pub(crate) abandoned: Option<Position>,
+}
+
 /// What was last reported to the engine, and when.
 pub(crate) struct Notes {
     confirmed: Position,
@@ -51,6 +59,15 @@ impl Claim {
     /// The consumer's confirmed position, if the engine knows the consumer.
     pub(crate) async fn confirmed(&self) -> Result<Option<Position>, Failure> {
         Ok(self.consumption().await?.map(|its| its.confirmed))
+    }
+
+    /// Where to go on: the consumer's own position, unless the consumer was rebased from it; else the confirmed one.
+    pub(crate) async fn resume_at(&self, own: Option<Position>) -> Result<Resumption, Failure> {
+        let its = self.consumption().await?;
+        let abandoned = its.as_ref().and_then(|its| its.abandoned);
+        let confirmed = its.map(|its| its.confirmed);
+        let own = own.filter(|own| Some(*own) != abandoned);
+        Ok(Resumption { position: own.or(confirmed), abandoned })
     }
 
     /// What the engine knows of the consumer.

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::backoff::Backoff;
 use crate::batch::Batch;
-use crate::claim::{Claim, ClaimError, LEASE_INTERVAL, Notes, unfinished};
+use crate::claim::{Claim, ClaimError, LEASE_INTERVAL, Notes, Resumption, unfinished};
 use crate::consumer::{Consumer, Trouble};
 use crate::cursor::{Cursor, CursorError};
 use crate::status::{State, Status};
@@ -90,6 +90,7 @@ pub fn run<C: Consumer>(
             status: Arc::clone(&status),
             stopping: stopping.clone(),
             grown: Arc::new(Notify::new()),
+            abandoned: None,
         };
         statuses.push(status);
         tasks.push(runtime.spawn(share.serve()));
@@ -121,6 +122,8 @@ struct Share<C> {
     status: Arc<Status>,
     stopping: watch::Receiver<bool>,
     grown: Arc<Notify>,
+    /// The position of another history that the consumer's own store may still say.
+    abandoned: Option<Position>,
 }
 
 impl<C: Consumer> Share<C> {
@@ -188,10 +191,10 @@ impl<C: Consumer> Share<C> {
 
     /// The last known position: the consumer's own, or the engine's.
     async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
-        match self.consumer.position().await? {
-            Some(position) => Ok(Some(position)),
-            None => Ok(self.claim.confirmed().await?),
-        }
+        let own = self.consumer.position().await?;
+        let Resumption { position, abandoned } = self.claim.resume_at(own).await?;
+        self.abandoned = abandoned;
+        Ok(position)
     }
 
     /// Waits until no other process has the lease. `true` if it was acquired; `false` if the stop was
@@ -261,7 +264,9 @@ impl<C: Consumer> Share<C> {
         }
         let position = self.status.position();
         match self.consumer.position().await? {
-            Some(own) if own != position => Err(Interruption::Moved { from: position, to: own }),
+            Some(own) if own != position && Some(own) != self.abandoned => {
+                Err(Interruption::Moved { from: position, to: own })
+            }
             _ => Ok(()),
         }
     }

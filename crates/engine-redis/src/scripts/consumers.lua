@@ -1,8 +1,8 @@
 -- Who consumes the log of a partition, and how far each is. A small library of its own: it serves no callers.
 --
 -- The hash has two fields for each consumer: its name, with epoch, sequence and when that was confirmed, and where the
--- consumer has diverged also the epoch and sequence that it holds; and `lease` and its name, with until when somebody
--- may work under the name, and who.
+-- consumer holds or has abandoned another history also `diverged` or `abandoned` and the epoch and sequence there; and
+-- `lease` and its name, with until when somebody may work under the name, and who.
 
 local function server_clock()
   local time = redis.call("TIME")
@@ -70,21 +70,27 @@ function actions.confirm(keys, name, _, now, epoch, sequence)
   local is_here = has_position(log, meta, epoch, sequence)
   if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
   if not is_earlier then
-    redis.call("HSET", key, name, string.format("%.0f %.0f %.0f", epoch, sequence, now))
+    local text = string.format("%.0f %.0f %.0f", epoch, sequence, now)
+    -- Until it has gone on, its own store may still say the position that it has abandoned.
+    local abandoned = string.match(redis.call("HGET", key, name) or "", " abandoned .*$")
+    if is_confirmed and abandoned then text = text .. abandoned end
+    redis.call("HSET", key, name, text)
   end
   return 1
 end
 
 -- Notes that a consumer holds a position which the log does not have. Where no confirmed position of the log is known,
 -- everything that is there is kept.
-function actions.diverge(keys, name, now, epoch, sequence)
+function actions.diverge(keys, name, _, epoch, sequence)
   local key, log, meta = keys[1], keys[2], keys[3]
-  local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
+  local known = redis.call("HGET", key, name) or ""
+  local known_epoch, known_sequence = parts_of(known)
+  local at = tonumber(string.match(known, "^%d+ %d+ (%d+)") or "0")
   if known_epoch < 0 or (known_epoch == tonumber(epoch) and known_sequence == tonumber(sequence)) then
-    known_epoch, known_sequence = 0, last_trimmed(log, meta)
+    known_epoch, known_sequence, at = 0, last_trimmed(log, meta), 0
   end
   local text = string.format(
-    "%.0f %.0f %.0f %.0f %.0f", known_epoch, known_sequence, now, tonumber(epoch), tonumber(sequence)
+    "%.0f %.0f %.0f diverged %.0f %.0f", known_epoch, known_sequence, at, tonumber(epoch), tonumber(sequence)
   )
   redis.call("HSET", key, name, text)
   redis.call("HDEL", key, "lease " .. name)
@@ -98,7 +104,9 @@ function actions.rebase(keys, name, now, epoch, sequence)
   local is_confirmed = tonumber(epoch) == known_epoch and tonumber(sequence) == known_sequence
   local is_here = has_position(log, meta, tonumber(epoch), tonumber(sequence))
   if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
-  redis.call("HSET", key, name, string.format("%s %s %.0f", epoch, sequence, now))
+  local _, held = string.match(redis.call("HGET", key, name) or "", " (%a+) (%d+ %d+)$")
+  local text = string.format("%s %s %.0f", epoch, sequence, now)
+  redis.call("HSET", key, name, held and text .. " abandoned " .. held or text)
   redis.call("HDEL", key, "lease " .. name)
   return 1
 end
@@ -108,7 +116,7 @@ local function diverge_where_lost(keys, fields)
     local name, text = fields[at], fields[at + 1]
     local epoch, sequence = parts_of(text)
     if string.sub(name, 1, 6) ~= "lease " and has_position(keys[2], keys[3], epoch, sequence) == false then
-      actions.diverge(keys, name, server_clock(), epoch, sequence)
+      actions.diverge(keys, name, 0, epoch, sequence)
     end
   end
 end
@@ -141,7 +149,7 @@ local function serve(keys, arguments)
   if action == "diverge" or action == "rebase" then
     return actions[action](keys, name, now, arguments[3], arguments[4])
   end
-  local held_epoch, held_sequence = string.match(redis.call("HGET", key, name) or "", "^%d+ %d+ %d+ (%d+) (%d+)$")
+  local held_epoch, held_sequence = string.match(redis.call("HGET", key, name) or "", " diverged (%d+) (%d+)$")
   if held_epoch then return { held_epoch, held_sequence } end
   local stop, other = string.match(redis.call("HGET", key, "lease " .. name) or "", "^(%d+) (.*)$")
   if other and other ~= holder and tonumber(stop) > now then return other end

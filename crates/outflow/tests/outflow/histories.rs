@@ -149,7 +149,17 @@ fn a_data_directory_that_is_put_back_is_another_history() {
     check_refused(&outflow, &bench, held);
     runtime.block_on(outflow.stop());
     assert_eq!(ledger.end(), held, "nothing of the other history was read");
-    rebase(&ledger, &runtime, &bench);
+    // What was published cannot be taken back: the store still says the position that is abandoned.
+    let confirmed = known(&*bench.engine).confirmed;
+    let count = ledger.positions().len();
+    bench.engine.rebase_consumer(0, &name(), confirmed).expect("it is noted");
+    drop(bench);
+    let bench = Bench::in_folder(&data, None);
+    assert_eq!(known(&*bench.engine).abandoned, Some(held));
+    ledger.read_all(&runtime, &bench);
+    assert_eq!(ledger.positions()[count].sequence, confirmed.sequence + 1);
+    let its = known(&*bench.engine);
+    assert_eq!((its.diverged, its.abandoned, its.confirmed), (None, None, ledger.end()));
 }
 
 /// The end of the log, in whatever epoch.

@@ -37,6 +37,7 @@ pub(super) fn answer(
         }
         ("LEASE", [name, holder, partition, ttl_ms]) => lease(engine, [name, holder, partition], ttl_ms),
         ("FORGET", [name]) => forget(engine, name),
+        ("REBASE", [name]) => rebase(engine, name),
         _ => return None,
     })
 }
@@ -62,7 +63,7 @@ fn list(engine: &dyn Engine, statuses: &[Arc<Status>]) -> Result<Value, String> 
 /// position of another history that it holds; then state, beginning of the trouble and its reason.
 fn row(partition: u32, through: u64, its: Consumption, state: Option<&State>) -> Value {
     let Shown { state, since, reason } = state_shown(partition, &its, state);
-    let Consumption { name, confirmed, confirmed_at, holder, diverged } = its;
+    let Consumption { name, confirmed, confirmed_at, holder, diverged, .. } = its;
     Value::List(vec![
         Value::from(name.as_str()),
         Value::from(u64::from(partition)),
@@ -107,6 +108,23 @@ fn forget(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
         known += u64::from(engine.forget_consumer(partition, &name).map_err(told)?);
     }
     Ok(Value::from(known))
+}
+
+/// Sets a consumer that holds another history onto its last confirmed position. For each partition: partition, the epoch
+/// and sequence that it held, and those from which it goes on.
+fn rebase(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
+    let name = read_name(name)?;
+    let mut rows = Vec::new();
+    for partition in 0..engine.partitions() {
+        let known = engine.consumers(partition).map_err(told)?;
+        let Some(its) = known.into_iter().find(|its| its.name == name) else { continue };
+        let Some(held) = its.diverged else { continue };
+        engine.rebase_consumer(partition, &name, its.confirmed).map_err(told)?;
+        let Position { epoch, sequence } = its.confirmed;
+        let numbers = [u64::from(partition), held.epoch, held.sequence, epoch, sequence];
+        rows.push(Value::List(numbers.map(Value::from).to_vec()));
+    }
+    Ok(Value::List(rows))
 }
 
 /// 1 if the lease was granted, or 0 and who holds it.

@@ -27,7 +27,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("SNAPSHOT", "SNAPSHOT"),
     (
         "CONSUMER",
-        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name",
+        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
     ),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
 ];
