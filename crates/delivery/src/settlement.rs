@@ -13,6 +13,7 @@ mod questions;
 mod template;
 
 pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
+pub(crate) use queries::SETTLEMENT_COLUMNS;
 pub use queries::{Settlement, SettlementFilter, SettlementState};
 pub use template::AccountTemplate;
 

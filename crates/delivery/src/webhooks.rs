@@ -88,7 +88,8 @@ pub fn message_id(deployment_id: &str, partition: u32, epoch: u64, sequence: u64
     format!("evt_{deployment_id}_{partition}_{epoch}_{sequence}")
 }
 
-const COLUMNS: [Column; 14] = [
+/// The columns of a delivery, in the order in which it is read.
+pub(crate) const WEBHOOK_COLUMNS: [Column; 14] = [
     Column::integer("delivery_id"),
     Column::text("endpoint_id"),
     Column::integer("partition_id"),
@@ -106,7 +107,7 @@ const COLUMNS: [Column; 14] = [
 ];
 
 impl WebhookDelivery {
-    fn read(mut row: Taken, deployment_id: &str) -> Self {
+    pub(crate) fn read(mut row: Taken, deployment_id: &str) -> Self {
         let (id, endpoint_id) = (row.integer(), row.text());
         let partition = u32::try_from(row.integer()).unwrap_or(u32::MAX);
         Self {
@@ -141,7 +142,7 @@ impl Delivery {
         let mut conditions = Conditions::default();
         conditions.and_if("endpoint_id = ?", filter.endpoint_id);
         conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
-        let source = ("delivery_webhooks", "delivery_id", &COLUMNS[..]);
+        let source = ("delivery_webhooks", "delivery_id", &WEBHOOK_COLUMNS[..]);
         let read = |row| WebhookDelivery::read(row, self.store().deployment_id());
         self.page(source, conditions, (after, limit), read).await
     }

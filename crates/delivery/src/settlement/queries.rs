@@ -90,7 +90,8 @@ pub struct SettlementFilter<'a> {
     pub state: Option<SettlementState>,
 }
 
-const COLUMNS: [Column; 18] = [
+/// The columns of a settlement, in the order in which it is read.
+pub(crate) const SETTLEMENT_COLUMNS: [Column; 18] = [
     Column::integer("settlement_id"),
     Column::text("campaign"),
     Column::integer("packet"),
@@ -112,7 +113,7 @@ const COLUMNS: [Column; 18] = [
 ];
 
 impl Settlement {
-    fn read(mut row: Taken) -> Self {
+    pub(crate) fn read(mut row: Taken) -> Self {
         let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
         let (amount, asset, claimed_at_ms) = (row.natural(), row.optional_text(), row.natural());
         let route = row.optional_text().and_then(|word| Route::from_word(&word));
@@ -163,7 +164,7 @@ impl Delivery {
         conditions.and_if("campaign = ?", filter.campaign);
         conditions.and_if("user_id = ?", filter.user);
         conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
-        let source = ("delivery_settlements", "settlement_id", &COLUMNS[..]);
+        let source = ("delivery_settlements", "settlement_id", &SETTLEMENT_COLUMNS[..]);
         self.page(source, conditions, (after, limit), Settlement::read).await
     }
 
@@ -175,7 +176,7 @@ impl Delivery {
         let mut conditions = Conditions::default();
         conditions.and("campaign = ?", campaign);
         conditions.and("packet = ?", signed(packet));
-        let source = ("delivery_settlements", "settlement_id", &COLUMNS[..]);
+        let source = ("delivery_settlements", "settlement_id", &SETTLEMENT_COLUMNS[..]);
         let page = self.page(source, conditions, (None, 1), Settlement::read).await?;
         Ok(page.items.into_iter().next())
     }

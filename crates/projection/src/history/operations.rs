@@ -1,5 +1,7 @@
 //! Operations.
 
+use scarce_core::types::signed;
+
 use super::History;
 use super::page::{LIMIT_MAX, find};
 use super::record::record;
@@ -34,6 +36,20 @@ record! {
 }
 
 impl History {
+    /// The operations that a partition decided after a sequence, in their order, up to 1 000.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn operations_after(
+        &self,
+        partition: u32,
+        sequence: u64,
+    ) -> Result<Vec<Operation>, ProjectionError> {
+        let condition = "partition_id = ? AND last_sequence > ? ORDER BY last_sequence, operation_id";
+        let values = [Cell::from(i64::from(partition)), Cell::from(signed(sequence))];
+        find(&self.projection, condition, &values, LIMIT_MAX).await
+    }
+
     /// All operations of an id: usually one; more if it was used in several partitions, or reused after it
     /// was forgotten.
     ///

@@ -1,0 +1,197 @@
+//! What the tables hold of a history that the engine's log does not have, and setting their consumers onto the log
+//! that is there.
+
+use scarce_core::event::Position;
+use scarce_core::types::signed;
+use scarce_sql::{Cell, ColumnKind, Lent};
+use sqlx::Error;
+
+use crate::page::{Conditions, Taken};
+use crate::queue::marks;
+use crate::settlement::SETTLEMENT_COLUMNS;
+use crate::store::now_ms;
+use crate::webhooks::WEBHOOK_COLUMNS;
+use crate::{Delivery, DeliveryError, Settlement, WebhookDelivery};
+
+/// How many rows of each kind are named at most.
+pub const HELD_MAX: usize = 1_000;
+
+/// What became of rows of the other history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rebased {
+    /// Rows that nobody had acted on, which were removed.
+    pub removed: u64,
+    /// Settlements that may have been paid although the claim is lost, which became dead letters.
+    pub dead: u64,
+    /// Settlements whose credit may be lost, which are looked up in the engine again.
+    pub reopened: u64,
+}
+
+impl Delivery {
+    /// The position of a consumer of these tables in a partition's log; `None` before its first event.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn held_position(
+        &self,
+        consumer: &str,
+        partition: u32,
+    ) -> Result<Option<Position>, DeliveryError> {
+        let sql = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
+        let key = [Cell::from(consumer), i64::from(partition).into()];
+        let rows = self.store().fetch(sql, &key, &[ColumnKind::Integer; 2]).await?;
+        Ok(rows.into_iter().next().map(|row| {
+            let mut row = Taken::new(row);
+            Position { epoch: row.natural(), sequence: row.natural() }
+        }))
+    }
+
+    /// The deliveries of a partition's events after a sequence, up to [`HELD_MAX`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn deliveries_after(
+        &self,
+        partition: u32,
+        sequence: u64,
+    ) -> Result<Vec<WebhookDelivery>, DeliveryError> {
+        let source = ("delivery_webhooks", "delivery_id", &WEBHOOK_COLUMNS[..]);
+        let read = |row| WebhookDelivery::read(row, self.store().deployment_id());
+        Ok(self.page(source, behind(partition, sequence), (None, HELD_MAX), read).await?.items)
+    }
+
+    /// The settlements of packets that were claimed in a partition after a sequence, up to [`HELD_MAX`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn settlements_after(
+        &self,
+        partition: u32,
+        sequence: u64,
+    ) -> Result<Vec<Settlement>, DeliveryError> {
+        let source = ("delivery_settlements", "settlement_id", &SETTLEMENT_COLUMNS[..]);
+        Ok(self.page(source, behind(partition, sequence), (None, HELD_MAX), Settlement::read).await?.items)
+    }
+
+    /// Removes settlements of lost claims whose credits are lost as well.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn forget_settlements(&self, ids: &[i64]) -> Result<u64, DeliveryError> {
+        let mut removed = 0;
+        for ids in ids.chunks(HELD_MAX) {
+            let sql = format!(
+                "DELETE FROM delivery_settlements WHERE state = 'settled' AND settlement_id IN ({})",
+                marks(ids.len())
+            );
+            let ids: Vec<Cell> = ids.iter().map(|id| Cell::from(*id)).collect();
+            removed += self.store().execute(&sql, &ids).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Sets the webhooks' consumer of a partition onto a position. What was not sent of the events after it never is;
+    /// what was sent stays in the table.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn rebase_webhooks(&self, partition: u32, to: Position) -> Result<Rebased, DeliveryError> {
+        let mut lent = self.store().lend_to_write().await?;
+        let done = rebase_webhooks(&mut lent, partition, to).await;
+        let done = done.map_err(|error| self.store().failed(&error))?;
+        lent.done();
+        Ok(done)
+    }
+
+    /// Sets the settlement's consumer onto a position of each of these partitions. Settlements after it that were never
+    /// tried are removed; those that may have been paid become dead letters. Credits in the engine since `since_ms`
+    /// (Unix milliseconds) may be lost with its history: their packets are settled again under the same operation id,
+    /// which credits only what is missing.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn rebase_settlement(
+        &self,
+        places: &[(u32, Position)],
+        since_ms: u64,
+    ) -> Result<Rebased, DeliveryError> {
+        let mut lent = self.store().lend_to_write().await?;
+        let done = rebase_settlement(&mut lent, places, since_ms).await;
+        let done = done.map_err(|error| self.store().failed(&error))?;
+        lent.done();
+        Ok(done)
+    }
+}
+
+fn behind(partition: u32, sequence: u64) -> Conditions {
+    let mut conditions = Conditions::default();
+    conditions.and("partition_id = ?", i64::from(partition));
+    conditions.and("sequence > ?", signed(sequence));
+    conditions
+}
+
+async fn rebase_webhooks(lent: &mut Lent, partition: u32, to: Position) -> Result<Rebased, Error> {
+    lent.begin().await?;
+    let sql = "DELETE FROM delivery_webhooks WHERE partition_id = ? AND sequence > ? AND state = 'pending'";
+    let removed = lent.execute(sql, &place(partition, to)).await?;
+    move_cursor(lent, "webhooks", partition, to).await?;
+    lent.commit().await?;
+    Ok(Rebased { removed, ..Rebased::default() })
+}
+
+async fn rebase_settlement(
+    lent: &mut Lent,
+    places: &[(u32, Position)],
+    since_ms: u64,
+) -> Result<Rebased, Error> {
+    let mut done = Rebased::default();
+    lent.begin().await?;
+    for (partition, to) in places {
+        let sql = "DELETE FROM delivery_settlements WHERE partition_id = ? AND sequence > ? \
+                   AND state <> 'settled' AND first_tried_at_ms IS NULL";
+        done.removed += lent.execute(sql, &place(*partition, *to)).await?;
+        let sql = "UPDATE delivery_settlements SET state = 'dead', lease_owner = NULL, last_error = ? \
+                   WHERE partition_id = ? AND sequence > ? AND state = 'pending'";
+        let mut values = vec![Cell::from(LOST_CLAIM)];
+        values.extend(place(*partition, *to));
+        done.dead += lent.execute(sql, &values).await?;
+        move_cursor(lent, "settlement", *partition, *to).await?;
+    }
+    done.reopened = reopen(lent, places, since_ms).await?;
+    lent.commit().await?;
+    Ok(done)
+}
+
+/// Has credits looked up again whose claims the log still has. An outside system did not lose what it paid.
+async fn reopen(lent: &mut Lent, places: &[(u32, Position)], since_ms: u64) -> Result<u64, Error> {
+    let mut sql = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, \
+                   done_at_ms = NULL WHERE state = 'settled' AND route = 'engine' AND done_at_ms >= ?"
+        .to_owned();
+    let mut values = vec![Cell::from(now_ms()), signed(since_ms).into()];
+    for (partition, to) in places {
+        sql += " AND (partition_id <> ? OR sequence <= ?)";
+        values.extend(place(*partition, *to));
+    }
+    lent.execute(&sql, &values).await
+}
+
+/// Why a settlement of a lost claim is not tried again.
+const LOST_CLAIM: &str = "the engine's log no longer has this claim, and a try may have paid it: look whether it was \
+                          paid, and resolve this";
+
+fn place(partition: u32, to: Position) -> [Cell; 2] {
+    [i64::from(partition).into(), signed(to.sequence).into()]
+}
+
+async fn move_cursor(lent: &mut Lent, consumer: &str, partition: u32, to: Position) -> Result<(), Error> {
+    let sql = "UPDATE delivery_cursors SET epoch = ?, sequence = ?, updated_at_ms = ? \
+               WHERE consumer = ? AND partition_id = ?";
+    let values = [
+        signed(to.epoch).into(),
+        signed(to.sequence).into(),
+        now_ms().into(),
+        Cell::from(consumer),
+        i64::from(partition).into(),
+    ];
+    lent.execute(sql, &values).await.map(drop)
+}
