@@ -1,5 +1,8 @@
 //! `scarce consumers`: who consumes the log of a server, and how far each consumer is.
 
+mod held;
+mod rebase;
+
 use std::io::Write;
 
 use clap::{Args, Subcommand};
@@ -9,6 +12,7 @@ use super::args::Target;
 use super::call::json as answer_json;
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
+pub use rebase::Rebase;
 use scarce_client::Reply;
 
 /// `scarce consumers`.
@@ -18,6 +22,8 @@ pub enum Consumers {
     List(List),
     /// Forget one that is gone for good, so that the log is no longer kept for it.
     Forget(Forget),
+    /// Show what one holds of a history that the log does not have, and set it onto the log that is there.
+    Rebase(Rebase),
 }
 
 /// `scarce consumers list`.
@@ -60,6 +66,7 @@ pub(super) fn run(consumers: &Consumers) -> Ended {
     match consumers {
         Consumers::List(options) => list(options),
         Consumers::Forget(options) => forget(options),
+        Consumers::Rebase(options) => rebase::run(options),
     }
 }
 
