@@ -21,7 +21,7 @@ const TRIES_MAX: u32 = 4;
 /// Turns a batch into rows, within the transaction that moves the cursor.
 trait Rows {
     /// Writes the rows of the events after a sequence; returns whether there were any.
-    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, Error>;
+    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, BatchFailure>;
 }
 
 /// Why a batch was not written.
@@ -34,6 +34,8 @@ enum BatchFailure {
     Gap(Position),
     /// Another process moved the cursor.
     Overtaken,
+    /// A row that is there contradicts the events; what both say.
+    Contradiction(String),
 }
 
 impl From<Error> for BatchFailure {
@@ -76,6 +78,7 @@ async fn take(delivery: &Delivery, key: Key, rows: &mut impl Rows, batch: &Batch
             "{database}: '{consumer}' is up to {reached} in partition {partition}, and the batch begins behind \
              {from}; it goes on from where it is"
         ),
+        BatchFailure::Contradiction(what) => format!("{database}: {what}"),
         BatchFailure::Overtaken => format!(
             "{database}: another process takes partition {partition} as '{consumer}' too, and was faster; this one \
              goes on from there"

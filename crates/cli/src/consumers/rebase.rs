@@ -178,7 +178,7 @@ fn needs_rebuild(
     Ok(false)
 }
 
-/// The settlements of lost claims whose credits the engine does not have either: as far as it remembers ids, it says so.
+/// The settlements of lost claims whose credits are lost for certain: their accounts do not exist in this log.
 fn lost_settlements(
     client: &mut Client,
     delivery: &Delivery,
@@ -189,28 +189,16 @@ fn lost_settlements(
     for its in diverged {
         let all = runtime.block_on(delivery.settlements_after(its.partition, its.confirmed.sequence))?;
         for settlement in all.iter().filter(|its| its.state == SettlementState::Settled) {
-            let (Some(Route::Engine), Some(account), Some(done_at_ms)) =
-                (settlement.route, &settlement.account, settlement.done_at_ms)
-            else {
+            let (Some(Route::Engine), Some(account)) = (settlement.route, &settlement.account) else {
                 continue;
             };
-            let of_time = id_of_time(done_at_ms.saturating_sub(CLOCKS_MARGIN_MS));
-            let is_unknown = |client: &mut Client, id: &str| -> Result<bool, Failed> {
-                let reply = Reply::of(client.call(&["OPERATION.GET", id, "ON", account])?);
-                Ok(matches!(reply, Reply::Refused(code, _) if code == "OPERATION_NOT_FOUND"))
-            };
-            if is_unknown(client, &settlement.operation_id)? && is_unknown(client, &of_time)? {
+            let reply = Reply::of(client.call(&["ACCOUNT.GET", account])?);
+            if matches!(reply, Reply::Refused(code, _) if code == "ACCOUNT_NOT_FOUND") {
                 lost.push(settlement.id);
             }
         }
     }
     Ok(lost)
-}
-
-/// An id that carries a time, as a UUID of version 7 does: the engine says whether it remembers as far back.
-fn id_of_time(at_ms: u64) -> String {
-    let (high, low) = ((at_ms >> 16) & 0xffff_ffff, at_ms & 0xffff);
-    format!("{high:08x}-{low:04x}-7000-8000-000000000000")
 }
 
 /// Sets the consumer's own store onto the log.

@@ -6,10 +6,9 @@ use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
 use scarce_sql::{Cell, Column, Doing, Lent, Text};
 use serde::Serialize;
-use sqlx::Error;
 
 use super::cursor::Key;
-use super::{Rows, position, take};
+use super::{BatchFailure, Rows, position, take};
 use crate::Delivery;
 use crate::endpoints::wanting;
 use crate::store::now_ms;
@@ -61,7 +60,7 @@ const COLUMNS: [Column; 10] = [
 struct Deliveries;
 
 impl Rows for Deliveries {
-    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, Error> {
+    async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, BatchFailure> {
         let endpoints = wanting(lent).await?;
         let endpoints: Vec<(Text, _)> =
             endpoints.into_iter().map(|its| (its.id.as_str().into(), its)).collect();

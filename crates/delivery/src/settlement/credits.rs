@@ -10,6 +10,7 @@ use scarce_core::types::{Id, Natural, OperationId, Positive};
 use scarce_engine::{Failure, Request};
 
 use super::claims::ClaimedSettlement;
+use super::doubts::other_credit;
 use super::ids::IdScheme;
 use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
@@ -204,7 +205,10 @@ impl Settler {
             (Code::DeadlinePassed, _) => self.later(claimed, reason, claimed.untouched()),
             (_, Kind::Rejected) => never(claimed, reason, claimed.untouched()),
             (Code::IdReused, _) => {
-                let reason = format!("{reason}; somebody else uses ids that begin with 'settle:'");
+                let found = format!(
+                    "{reason} (somebody else uses ids that begin with 'settle:', or the log has another history)"
+                );
+                let reason = other_credit(claimed, its.account.as_str(), &found);
                 never(claimed, reason, Resolution::Open)
             }
             (Code::ResolvedAbsent, _) => self.later(claimed, reason, Resolution::Refused),

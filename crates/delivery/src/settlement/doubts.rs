@@ -30,13 +30,17 @@ enum Memory {
 impl Settler {
     /// Resolves packets whose earlier attempt is unresolved for longer than the engine is sure to remember.
     /// The others may be sent, under the same id.
-    pub(super) async fn resolve_old(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
+    pub(super) async fn resolve_old(&mut self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
         let begins = now_ms().saturating_sub(self.window_ms());
         let (old, mut fresh): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
+        let mut remembered = Vec::new();
         for (its, memory) in self.recall(old).await {
             let settled = match memory {
-                Memory::Applied => Ok(Settled::Applied),
+                Memory::Applied => {
+                    remembered.push(only_repeated(its));
+                    continue;
+                }
                 Memory::Absent => Ok(Settled::Absent),
                 Memory::Forgotten => self.look_up(&its).await,
                 Memory::Unclear(reason) => Err(reason),
@@ -53,6 +57,10 @@ impl Settler {
                     let reason = "an earlier try came to nothing".to_owned();
                     ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
                 }
+                Ok(Settled::Other { found }) => {
+                    let reason = other_credit(&its.claimed, its.account.as_str(), &found);
+                    ended.failed.push(never(&its.claimed, reason, Resolution::Open));
+                }
                 Ok(Settled::Unknown { reason }) => {
                     ended.failed.push(never(&its.claimed, reason, its.claimed.untouched()));
                 }
@@ -61,6 +69,7 @@ impl Settler {
                 }
             }
         }
+        self.credit(remembered, ended).await;
         fresh
     }
 
@@ -118,6 +127,7 @@ impl Settler {
             namespace: its.claimed.scheme.namespace().to_owned(),
             operation_id: its.claimed.operation_id.clone(),
             account: its.account.as_str().to_owned(),
+            amount: its.claimed.amount,
             partition: partition_of(&*self.engine, &its.account),
             from_ms,
             until_ms,
@@ -138,6 +148,22 @@ impl Settler {
             found => found,
         })
     }
+}
+
+/// A credit whose id the engine remembers is sent again with a deadline that has passed: the engine repeats its answer
+/// if it was this credit, says so if the id names another one, and credits nothing.
+fn only_repeated(mut its: Addressed) -> Addressed {
+    its.claimed.first_tried_at_ms = 0;
+    its
+}
+
+/// Why an operation under the settlement's id does not settle the claim.
+pub(super) fn other_credit(claimed: &ClaimedSettlement, account: &str, found: &str) -> String {
+    let ClaimedSettlement { operation_id, campaign, packet, amount, .. } = claimed;
+    format!(
+        "packet {packet} of campaign '{campaign}' is to be credited with {amount} to '{account}', and the operation \
+         '{operation_id}' was another one: {found}; look which of them is right, and resolve this"
+    )
 }
 
 /// The meaning of the answers for an operation and for a time.

@@ -12,6 +12,8 @@ pub struct Tried {
     pub operation_id: String,
     /// The account.
     pub account: String,
+    /// The amount.
+    pub amount: u64,
     /// The partition in which the account lives, and which decided.
     pub partition: u32,
     /// The earliest time at which it may have happened, in Unix milliseconds: when it was first sent, or the
@@ -26,6 +28,11 @@ pub struct Tried {
 pub enum Settled {
     /// It did.
     Applied,
+    /// Its operation id was used for something else.
+    Other {
+        /// For what, with account and amount.
+        found: String,
+    },
     /// It did not, for certain: everything that the account's partition decided up to [`Tried::until_ms`] is
     /// known, and the operation is not part of it, or was refused. A table that is filled from the log is
     /// sure once it has reached the log's durable end at the time of the question.

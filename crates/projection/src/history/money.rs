@@ -1,8 +1,8 @@
 //! Accounts and holds.
 
-use super::History;
-use super::page::{List, Page, Paging, Span};
+use super::page::{LIMIT_MAX, List, Page, Paging, Span, find};
 use super::record::record;
+use super::{History, Operation};
 use crate::ProjectionError;
 use crate::table::{Cell, Column};
 
@@ -66,6 +66,17 @@ record! {
 const BY_TIME: &[Column] = &[Column::integer("at_ms"), Column::integer("sequence")];
 
 impl History {
+    /// The movements of money of an operation, each account's side of them.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn entries_of(&self, operation: &Operation) -> Result<Vec<AccountEntry>, ProjectionError> {
+        let condition = "partition_id = ? AND sequence >= ? AND sequence <= ? ORDER BY sequence, account_id";
+        let values =
+            [operation.partition_id, operation.first_sequence, operation.last_sequence].map(Cell::from);
+        find(&self.projection, condition, &values, LIMIT_MAX).await
+    }
+
     /// An account's movements within a span of time, with the balance after each.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use scarce_core::outcome::Code;
 use scarce_delivery::{LookedUp, Settled, SettledLookup, Tried};
 use scarce_engine::Engine;
 use scarce_projection::Projection;
+use scarce_projection::history::Operation;
 
 /// The projected operations of a deployment.
 pub(super) struct Operations {
@@ -37,10 +38,26 @@ impl Operations {
         }
         let found = self.projection.history().operations(&tried.operation_id).await;
         let operations = found.map_err(|error| error.to_string())?;
-        let is_applied = operations
+        let applied = operations
             .iter()
-            .any(|its| its.namespace == tried.namespace && its.outcome == Code::Applied.word());
-        Ok(if is_applied { Settled::Applied } else { Settled::Absent })
+            .find(|its| its.namespace == tried.namespace && its.outcome == Code::Applied.word());
+        match applied {
+            Some(operation) => self.compare(tried, operation).await,
+            None => Ok(Settled::Absent),
+        }
+    }
+
+    /// Whether an operation was the credit: its id alone does not say which account it credited, and with how much.
+    async fn compare(&self, tried: &Tried, operation: &Operation) -> Result<Settled, String> {
+        let entries = self.projection.history().entries_of(operation).await;
+        let entries = entries.map_err(|error| error.to_string())?;
+        let amount = i64::try_from(tried.amount).unwrap_or(i64::MAX);
+        if entries.iter().any(|its| its.account_id == tried.account && its.amount == amount) {
+            return Ok(Settled::Applied);
+        }
+        let shown: Vec<String> =
+            entries.iter().map(|its| format!("{} to '{}'", its.amount, its.account_id)).collect();
+        Ok(Settled::Other { found: format!("{} at {}", shown.join(", "), operation.last_sequence) })
     }
 }
 
