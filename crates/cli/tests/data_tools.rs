@@ -119,7 +119,8 @@ fn every_event_is_exported_and_nothing_that_is_secret() {
         assert_eq!(last, [(*own[own.len() - 1]).clone()]);
     }
     let opened = events.iter().find(|event| event["operation"] == "open-0").unwrap();
-    assert_eq!((&opened["name"], &opened["epoch"]), (&json!("account.opened"), &json!(2)));
+    assert_eq!(opened["name"], json!("account.opened"));
+    assert_eq!(opened["epoch"].as_u64().map(epoch::count), Some(1));
     assert_eq!(
         (&opened["fields"]["account"], &opened["fields"]["asset"]),
         (&json!("account-0"), &json!("EUR"))

@@ -1,7 +1,7 @@
 //! The log as a stream: complete, in order, without duplicates; after a disconnect it resumes where it
 //! stopped.
 
-use scarce_core::event::Position;
+use scarce_core::event::{Position, epoch};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -138,7 +138,8 @@ fn a_stream_goes_on_after_a_kill_from_the_last_event() {
     let more = server.http().post("/v1/accounts", &json!({ "account": "after", "asset": "EUR" }));
     assert_eq!(more.status, 201);
     let after = stream.next().unwrap();
-    assert_eq!((&after.data["fields"]["account"], &after.data["epoch"]), (&json!("after"), &json!(3)));
+    assert_eq!(after.data["fields"]["account"], json!("after"));
+    assert_eq!(after.data["epoch"].as_u64().map(epoch::count), Some(2));
     let mut accounts: Vec<&str> =
         seen.iter().map(|message| message.data["fields"]["account"].as_str().unwrap()).collect();
     accounts.sort_unstable();
