@@ -61,7 +61,7 @@ impl Refused {
     /// Whether a primary refuses writes, and still serves reads. A replica may have what its primary has lost.
     #[must_use]
     pub fn is_of_writes(&self) -> bool {
-        let words = ["OOM", "NOREPLICAS", "MISCONF"];
+        let words = ["OOM", "NOREPLICAS", "MISCONF", "CLOCK"];
         matches!(self, Self::ByServer { error, .. } if words.contains(&word_of(error)))
     }
 }
