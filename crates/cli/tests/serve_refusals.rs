@@ -50,6 +50,34 @@ fn off_loopback_a_password_is_needed() {
 }
 
 #[test]
+fn off_loopback_a_password_is_long_unless_somebody_insists() {
+    let data = TempDir::new().unwrap();
+    let file = data.path().join("password");
+    std::fs::write(&file, "x\n").unwrap();
+    let serve = |resp: &str, more: &[&str]| {
+        let mut command = scarce();
+        command.args(["serve", "--resp", resp, "--http", "off", "--data"]).arg(data.path().join("data"));
+        command.arg("--password-file").arg(&file).args(more);
+        command
+    };
+    let (code, message) = refused_start(&mut serve("0.0.0.0:0", &[]));
+    assert_eq!(code, Some(2), "{message}");
+    assert!(
+        message.contains("only 1 of at least 12") && message.contains("--accept-weak-password"),
+        "{message}"
+    );
+    for (resp, more) in [("127.0.0.1:0", &[][..]), ("0.0.0.0:0", &["--accept-weak-password"])] {
+        let mut server = serve(resp, more).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let stdout = server.stdout.take().unwrap();
+        let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line);
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert!(read.is_ok() && line.contains("resp "), "{resp} {more:?}: {line}");
+    }
+}
+
+#[test]
 fn an_address_that_is_taken_is_named() {
     let server = Server::fresh(&[]);
     let data = TempDir::new().unwrap();

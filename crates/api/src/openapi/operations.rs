@@ -251,7 +251,8 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 /// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
     let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
-    let any = [PortCode::Unauthenticated, PortCode::CrossOrigin, PortCode::Misdirected];
+    let any =
+        [PortCode::Unauthenticated, PortCode::TooManyAttempts, PortCode::CrossOrigin, PortCode::Misdirected];
     any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
 }
 
@@ -267,7 +268,7 @@ pub fn problem(words: &[&str], language: Language) -> Value {
         "description": causes(words, language),
         "content": { "application/problem+json": { "schema": schema } },
     });
-    let waits = ["OVERLOADED", "UNAVAILABLE"];
+    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS"];
     if words.iter().any(|word| waits.contains(word))
         && let Value::Object(response) = &mut response
     {

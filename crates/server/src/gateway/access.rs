@@ -1,7 +1,22 @@
 //! Who is admitted.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use super::attempts::Attempts;
+
+/// What became of a password that a caller showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Login {
+    /// It is the password.
+    Admitted,
+    /// It is not.
+    Wrong,
+    /// It was not looked at: the address showed too many wrong ones, and must wait.
+    Delayed(Duration),
+}
 
 /// Who is admitted: the password is the same on every port.
 #[derive(Clone, Default)]
@@ -11,6 +26,8 @@ pub struct Access {
     is_required: Arc<AtomicBool>,
     /// The origins of pages that may call the HTTP port, besides its own.
     pub origins: Vec<String>,
+    /// The addresses that showed wrong passwords, on any port.
+    pub(crate) attempts: Arc<Attempts>,
 }
 
 impl Access {
@@ -43,9 +60,22 @@ impl Access {
         self.origins.iter().any(|listed| listed.as_bytes() == origin)
     }
 
+    /// Looks at the password that a caller shows, unless its address guesses.
+    pub(crate) fn log_in(&self, address: IpAddr, password: &[u8]) -> Login {
+        let now = Instant::now();
+        if let Some(wait) = self.attempts.wait(address, now) {
+            return Login::Delayed(wait);
+        }
+        if self.admits(password) {
+            return Login::Admitted;
+        }
+        self.attempts.note(address, now);
+        tracing::warn!(%address, "a caller showed a wrong password");
+        Login::Wrong
+    }
+
     /// Checks a password in constant time.
-    #[must_use]
-    pub fn admits(&self, password: &[u8]) -> bool {
+    fn admits(&self, password: &[u8]) -> bool {
         let current = self.password.read().unwrap_or_else(PoisonError::into_inner);
         let Some(expected) = &*current else { return true };
         let expected = expected.as_bytes();

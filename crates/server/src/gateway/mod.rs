@@ -1,6 +1,7 @@
 //! The ports through which commands arrive.
 
 mod access;
+mod attempts;
 pub mod http;
 mod places;
 pub mod resp;

@@ -32,21 +32,30 @@ pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 use crate::nearest::nearest;
 
+/// How long a password must be that others can guess at.
+const PASSWORD_CHARACTERS_MIN: usize = 12;
+
 impl Settings {
-    /// The ports that are reachable from outside although there is no password.
+    /// The ports that are reachable from outside although there is no password, or one that is soon guessed.
     #[must_use]
     pub fn exposed(&self) -> Option<Problem> {
-        if self.password.is_some() {
-            return None;
-        }
+        let characters = self.password.as_ref().map(|password| password.reveal().chars().count());
+        let (what, advice) = match characters {
+            None => ("there is no password".to_owned(), "give --password-file, or listen on 127.0.0.1"),
+            Some(count) if count < PASSWORD_CHARACTERS_MIN && !self.accept_weak_password => (
+                format!("the password has only {count} of at least {PASSWORD_CHARACTERS_MIN} characters"),
+                "choose a longer one, listen on 127.0.0.1, or give --accept-weak-password",
+            ),
+            Some(_) => return None,
+        };
         let is_open = |address: &SocketAddr| !address.ip().is_loopback();
         let ports = [("resp", Some(self.resp)), ("http", self.http)];
         let (key, address) =
             ports.into_iter().find_map(|(key, address)| Some((key, address.filter(is_open)?)))?;
         Some(Problem::error(
             None,
-            format!("{key} on {address} can be reached from outside, but there is no password"),
-            "give --password-file, or listen on 127.0.0.1",
+            format!("{key} on {address} can be reached from outside, but {what}"),
+            advice,
         ))
     }
 }

@@ -137,7 +137,9 @@ settings! {
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
         "How many partitions; fixed when the deployment is created.";
     password: Option<Password>, "password" = None, "PASSWORD" {}
-        "The password that callers must show; required off loopback.";
+        "The password that callers must show; required off loopback, with at least 12 characters.";
+    accept_weak_password: bool, "accept_weak_password" = Some("false"), "BOOL" {}
+        "Listen off loopback although the password has fewer than 12 characters.";
     drain_ms: u64, "drain_ms" = Some("0"), "MS" {max: 600_000, unit: Some("ms")}
         "How long /readyz says that the server ends before it does, so that no traffic is routed to it any more.";
     clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "MS" {min: 1_000, unit: Some("ms")}

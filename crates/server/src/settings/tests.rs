@@ -182,7 +182,12 @@ fn both_ports_need_a_password_off_loopback() {
     assert!(open.contains("http on 0.0.0.0:7380") && open.contains("--password-file"), "{open}");
     assert!(exposed(&[("SCARCE_RESP", "[::]:1")]).is_some());
     assert!(exposed(&[("SCARCE_RESP", "[::1]:1"), ("SCARCE_HTTP", "off")]).is_none());
-    assert!(exposed(&[("SCARCE_HTTP", "0.0.0.0:7380"), ("SCARCE_PASSWORD", "x")]).is_none());
+    let with = |password| [("SCARCE_HTTP", "0.0.0.0:7380"), ("SCARCE_PASSWORD", password)];
+    assert!(exposed(&with("correct horse")).is_none());
+    let weak = exposed(&with("x")).expect("soon guessed").to_string();
+    assert!(weak.contains("only 1 of at least 12") && weak.contains("--accept-weak-password"), "{weak}");
+    let insists = [with("x").as_slice(), &[("SCARCE_ACCEPT_WEAK_PASSWORD", "true")]].concat();
+    assert!(exposed(&insists).is_none());
 }
 
 #[test]

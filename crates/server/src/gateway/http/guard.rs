@@ -1,6 +1,6 @@
 //! Checks that precede every handler.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -15,6 +15,11 @@ use scarce_api::problem::PortCode;
 use super::Shared;
 use super::exchange::Speech;
 use super::reply;
+use crate::gateway::access::Login;
+
+/// The address of a request's caller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
 
 /// Requires the password, if there is one.
 pub(super) async fn authenticate(
@@ -23,11 +28,15 @@ pub(super) async fn authenticate(
     request: Request,
     next: Next,
 ) -> Response {
-    if !shared.access.requires_password() || shown(&request).is_some_and(|shown| shared.access.admits(&shown))
-    {
+    if !shared.access.requires_password() {
         return next.run(request).await;
     }
-    reply::of_port(PortCode::Unauthenticated, speech)
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
+    match shown(&request).map(|shown| shared.access.log_in(peer, &shown)) {
+        Some(Login::Admitted) => next.run(request).await,
+        None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
+        Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
+    }
 }
 
 /// The password in a request: a bearer token, or basic authentication with any user name.

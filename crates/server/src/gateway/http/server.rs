@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt as _;
 
+use super::guard::Peer;
 use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
 use crate::gateway::{Access, Places};
 use crate::pipeline::Flows;
@@ -98,14 +102,15 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>, all: Arc
             _ = ending.wait_for(|ending| *ending) => break,
         };
         match accepted {
-            Ok((socket, _)) => {
+            Ok((socket, address)) => {
                 let Some(of_all) = all.take() else {
                     refuse(&socket);
                     continue;
                 };
                 let (app, ending) = (app.clone(), shared.ending.clone());
+                let peer = Peer(address.ip());
                 tokio::spawn(async move {
-                    serve(socket, app, ending).await;
+                    serve(socket, peer, app, ending).await;
                     drop((place, of_all));
                 });
             }
@@ -127,10 +132,13 @@ pub(super) fn refuse(socket: &TcpStream) {
     let _ = socket.try_write(answer.as_bytes());
 }
 
-async fn serve(socket: TcpStream, app: axum::Router, mut ending: watch::Receiver<bool>) {
+async fn serve(socket: TcpStream, peer: Peer, app: axum::Router, mut ending: watch::Receiver<bool>) {
     // Answers are small and callers wait for them. If the system refuses, they only arrive later.
     let _ = socket.set_nodelay(true);
-    let service = TowerToHyperService::new(app);
+    let service = TowerToHyperService::new(app.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    }));
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
     let connection = protocol.serve_connection(TokioIo::new(socket), service);

@@ -1,6 +1,7 @@
 //! One socket: bytes in, requests out of them, replies back.
 
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
@@ -34,6 +35,9 @@ const CLOGGED_MAX: Duration = Duration::from_mins(1);
 /// How long a caller may take to authenticate.
 const LOGIN_MAX: Duration = Duration::from_secs(10);
 
+/// How long a request may take to arrive once it has begun.
+const REQUEST_MAX: Duration = Duration::from_secs(30);
+
 /// A caller's socket and its state.
 pub(super) struct Connection {
     socket: TcpStream,
@@ -49,6 +53,8 @@ pub(super) struct Connection {
     is_read_closed: bool,
     /// The bytes read so far contain no further complete request.
     is_starved: bool,
+    /// When the request that has not arrived whole began.
+    unfinished_since: Option<Instant>,
     /// No more requests are accepted; pending replies are still sent.
     is_closing: bool,
     clogged_since: Option<Instant>,
@@ -60,10 +66,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(socket: TcpStream, shared: &Shared, place: Place) -> Self {
+    pub(super) fn new(socket: TcpStream, address: IpAddr, shared: &Shared, place: Place) -> Self {
         Self {
             socket,
-            session: Session::new(shared),
+            session: Session::new(shared, address),
             opened_at: Instant::now(),
             output: Output::default(),
             input: Vec::new(),
@@ -72,6 +78,7 @@ impl Connection {
             is_readable: false,
             is_read_closed: false,
             is_starved: true,
+            unfinished_since: None,
             is_closing: false,
             clogged_since: None,
             is_writable: true,
@@ -146,9 +153,15 @@ impl Connection {
                 Ok(Progress::Incomplete) => {
                     self.compact();
                     self.is_starved = true;
+                    if self.input.is_empty() {
+                        self.unfinished_since = None;
+                    } else {
+                        self.unfinished_since.get_or_insert_with(Instant::now);
+                    }
                     return Ok(());
                 }
                 Ok(Progress::Complete(bytes)) => {
+                    self.unfinished_since = None;
                     let request = &self.input[self.at..self.at + bytes];
                     let words: SmallVec<[&[u8]; 16]> =
                         self.parser.words().iter().map(|word| &request[word.clone()]).collect();
@@ -233,9 +246,17 @@ impl Connection {
         self.is_closing
     }
 
-    /// Whether the caller had enough time to authenticate and has not done so.
+    /// Whether the caller had enough time to authenticate, or to finish a request, and has not done so.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
-        !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX
+        let is_stranger = !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX;
+        // What it sent and was not read yet is not the caller's delay.
+        let begun = self.unfinished_since.filter(|_| !self.is_readable);
+        is_stranger || begun.is_some_and(|since| now - since > REQUEST_MAX)
+    }
+
+    /// When a request began that has not arrived whole, and the memory that it takes.
+    pub(super) fn unfinished(&self) -> Option<(Instant, usize)> {
+        self.unfinished_since.map(|since| (since, self.input.capacity()))
     }
 
     /// Takes no more requests. Pending replies are still sent.

@@ -15,6 +15,7 @@ use super::events;
 use super::reply::{Protocol, Replies};
 use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
 use super::unknown;
+use crate::gateway::access::Login;
 
 /// The Redis version whose replies clients may expect.
 const REDIS_VERSION: &str = "7.4.0";
@@ -169,15 +170,23 @@ impl Session {
     }
 
     fn log_in(&mut self, password: &[u8], turn: &mut Turn<'_>) -> bool {
-        let admitted = turn.shared.access.admits(password);
-        if admitted {
-            self.is_authenticated = true;
-        } else {
-            self.say(turn, |replies| {
+        match turn.shared.access.log_in(self.address, password) {
+            Login::Admitted => {
+                self.is_authenticated = true;
+                return true;
+            }
+            Login::Wrong => self.say(turn, |replies| {
                 replies.error("WRONGPASS", "invalid username-password pair or user is disabled.");
-            });
+            }),
+            Login::Delayed(wait) => {
+                let seconds = wait.as_secs() + 1;
+                let text = format!(
+                    "this address showed too many wrong passwords, and this one was not looked at; wait {seconds} s"
+                );
+                self.say(turn, |replies| replies.error("ERR", &text));
+            }
         }
-        admitted
+        false
     }
 
     fn reset(&mut self, turn: &mut Turn<'_>) {

@@ -1,7 +1,7 @@
 //! The loop that serves sockets: on an owner's own thread, or on a separate one if the engine runs elsewhere.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdListener};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -24,6 +24,21 @@ const WAKER: Token = Token(usize::MAX);
 
 /// How often clogged connections, callers that could not be accepted and unauthenticated callers are checked.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How much memory large requests may take that have not arrived whole, all connections together. Beyond it,
+/// those that take longest are dropped.
+const UNFINISHED_BYTES_MAX: usize = 8 << 20;
+
+/// A request that takes no more than this is not large.
+const UNFINISHED_BYTES_FREE: usize = 16 << 10;
+
+/// Requests that have not arrived whole.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unfinished {
+    count: usize,
+    /// The memory of the large ones.
+    bytes: usize,
+}
 
 /// Opens the port's socket.
 ///
@@ -56,7 +71,8 @@ pub struct Reactor {
     open: usize,
     /// Callers are waiting because file descriptors ran out; nothing will announce them again.
     accepts_again: bool,
-    strangers_seen_at: Instant,
+    overdue_seen_at: Instant,
+    unfinished: Unfinished,
     draining: Draining,
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
@@ -92,7 +108,8 @@ impl Reactor {
             free: Vec::new(),
             open: 0,
             accepts_again: false,
-            strangers_seen_at: Instant::now(),
+            overdue_seen_at: Instant::now(),
+            unfinished: Unfinished::default(),
             draining: Draining::No,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
@@ -105,9 +122,8 @@ impl Reactor {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let clogged = self.accepts_again
-            || self.has_strangers()
-            || self.active_connections().any(Connection::is_clogged);
+        let clogged =
+            self.accepts_again || self.has_overdue() || self.active_connections().any(Connection::is_clogged);
         let timeout = match timeout {
             Some(timeout) if clogged => Some(timeout.min(LOOK_INTERVAL)),
             None if clogged => Some(LOOK_INTERVAL),
@@ -144,7 +160,7 @@ impl Reactor {
         self.accepts_again = false;
         loop {
             match self.listener.accept() {
-                Ok((socket, _)) => self.adopt(socket),
+                Ok((socket, address)) => self.adopt(socket, address.ip()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.accepts_again = error.kind() != io::ErrorKind::WouldBlock;
@@ -154,7 +170,7 @@ impl Reactor {
         }
     }
 
-    fn adopt(&mut self, mut socket: mio::net::TcpStream) {
+    fn adopt(&mut self, mut socket: mio::net::TcpStream, address: IpAddr) {
         if self.draining != Draining::No {
             return;
         }
@@ -174,7 +190,7 @@ impl Reactor {
             self.free.push(at);
             return;
         }
-        self.connections[at] = Some(Connection::new(socket, &self.shared, place));
+        self.connections[at] = Some(Connection::new(socket, address, &self.shared, place));
         self.open += 1;
         self.shared.connections_open.fetch_add(1, Ordering::Relaxed);
     }
@@ -192,9 +208,30 @@ impl Reactor {
             };
             let (mailbox, outbox) = (&self.mailbox, &mut self.outbox);
             let mut around = Around { local: &mut *local, shared: &self.shared, mailbox, outbox };
-            if connection.serve(&mut around, at, &mut self.scratch).is_err() {
+            let before = Unfinished::of(connection);
+            let served = connection.serve(&mut around, at, &mut self.scratch);
+            self.unfinished = self.unfinished.with(Unfinished::of(connection)).without(before);
+            if served.is_err() {
                 self.drop_connection(at);
             }
+            if self.unfinished.bytes > UNFINISHED_BYTES_MAX {
+                self.drop_slowest();
+            }
+        }
+    }
+
+    /// Drops the connections whose large requests have not arrived whole for the longest time, until there is
+    /// memory again for others.
+    fn drop_slowest(&mut self) {
+        let unfinished = |connection: &Option<Connection>| connection.as_ref()?.unfinished();
+        let slow = self.connections.iter().enumerate();
+        let mut slow: Vec<_> = slow.filter_map(|(at, its)| Some((unfinished(its)?, at))).collect();
+        slow.sort_unstable();
+        for (_, at) in slow.into_iter().filter(|((_, bytes), _)| *bytes > UNFINISHED_BYTES_FREE) {
+            if self.unfinished.bytes <= UNFINISHED_BYTES_MAX / 2 {
+                return;
+            }
+            self.drop_connection(at);
         }
     }
 
@@ -218,18 +255,18 @@ impl Reactor {
         }
     }
 
-    /// Whether there may be connections that have not authenticated.
-    fn has_strangers(&self) -> bool {
-        self.shared.access.requires_password() && self.open > 0
+    /// Whether there may be connections that have not authenticated, or not finished a request.
+    fn has_overdue(&self) -> bool {
+        self.unfinished.count > 0 || self.shared.access.requires_password() && self.open > 0
     }
 
-    /// Drops callers that took too long to authenticate, so that they hold no slot.
+    /// Drops callers that took too long to authenticate or to finish a request, so that they hold no slot.
     fn drop_overdue(&mut self) {
         let now = Instant::now();
-        if !self.has_strangers() || now - self.strangers_seen_at < LOOK_INTERVAL {
+        if !self.has_overdue() || now - self.overdue_seen_at < LOOK_INTERVAL {
             return;
         }
-        self.strangers_seen_at = now;
+        self.overdue_seen_at = now;
         for at in 0..self.connections.len() {
             if self.connections[at].as_ref().is_some_and(|connection| connection.is_overdue(now)) {
                 self.drop_connection(at);
@@ -250,6 +287,7 @@ impl Reactor {
     fn drop_connection(&mut self, at: usize) {
         if let Some(mut connection) = self.connections[at].take() {
             let _ = self.poll.registry().deregister(connection.socket());
+            self.unfinished = self.unfinished.without(Unfinished::of(&connection));
             self.free.push(at);
             self.open -= 1;
             self.shared.connections_open.fetch_sub(1, Ordering::Relaxed);
@@ -343,6 +381,21 @@ impl Port for Reactor {
 
     fn waker(&self) -> Waker {
         Self::waker(self)
+    }
+}
+
+impl Unfinished {
+    fn of(connection: &Connection) -> Self {
+        let Some((_, bytes)) = connection.unfinished() else { return Self::default() };
+        Self { count: 1, bytes: if bytes > UNFINISHED_BYTES_FREE { bytes } else { 0 } }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self { count: self.count + other.count, bytes: self.bytes + other.bytes }
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self { count: self.count - other.count, bytes: self.bytes - other.bytes }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of one connection: its caller, its protocol and an open batch; and how its commands reach the
 //! engine.
 
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,6 +122,8 @@ pub(super) struct Session {
     pub(super) name: String,
     pub(super) library: String,
     pub(super) is_authenticated: bool,
+    /// The caller's address.
+    pub(super) address: IpAddr,
     pub(super) transaction: Option<Transaction>,
     last_spec: Option<&'static CommandSpec>,
     expected: Vec<(u64, Form)>,
@@ -128,13 +131,14 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(shared: &Shared) -> Self {
+    pub(super) fn new(shared: &Shared, address: IpAddr) -> Self {
         Self {
             id: shared.connection_ids.fetch_add(1, Ordering::Relaxed),
             protocol: Protocol::Resp2,
             name: String::new(),
             library: String::new(),
             is_authenticated: !shared.access.requires_password(),
+            address,
             transaction: None,
             last_spec: None,
             expected: Vec::new(),

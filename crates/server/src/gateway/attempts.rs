@@ -1,0 +1,95 @@
+//! Wrong passwords, counted for each address, so that guessing takes long.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many wrong passwords an address may show in a row.
+const BURST: u32 = 10;
+
+/// After those, one more is looked at in each of these.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many addresses are remembered; further ones share one count.
+const ADDRESSES_MAX: usize = 4_096;
+
+/// The addresses that showed wrong passwords.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts {
+    /// When all wrong passwords of an address are forgiven, one for each interval.
+    forgiven_at: Mutex<BTreeMap<IpAddr, Instant>>,
+}
+
+impl Attempts {
+    /// How long an address must wait before another password of it is looked at.
+    pub(crate) fn wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
+        let known = self.forgiven_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key(&known, address);
+        let owed = known.get(&key)?.saturating_duration_since(now);
+        owed.checked_sub(INTERVAL * (BURST - 1)).filter(|wait| !wait.is_zero())
+    }
+
+    /// Notes a wrong password.
+    pub(crate) fn note(&self, address: IpAddr, now: Instant) {
+        let mut known = self.forgiven_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= ADDRESSES_MAX {
+            known.retain(|_, forgiven_at| *forgiven_at > now);
+        }
+        let key = key(&known, address);
+        let forgiven_at = known.entry(key).or_insert(now);
+        *forgiven_at = (*forgiven_at).max(now) + INTERVAL;
+    }
+}
+
+/// What is counted together: an address; of version 6, the network that one customer gets; and all addresses
+/// that come when no more can be remembered.
+fn key(known: &BTreeMap<IpAddr, Instant>, address: IpAddr) -> IpAddr {
+    let address = match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        address @ IpAddr::V4(_) => address,
+    };
+    let has_room = known.len() < ADDRESSES_MAX || known.contains_key(&address);
+    if has_room { address } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn after_some_guesses_an_address_waits_and_others_do_not() {
+        let (attempts, begun) = (Attempts::default(), Instant::now());
+        let (guesser, other) = (address("203.0.113.7"), address("203.0.113.8"));
+        for _ in 0..BURST {
+            assert_eq!(attempts.wait(guesser, begun), None);
+            attempts.note(guesser, begun);
+        }
+        assert_eq!(attempts.wait(guesser, begun), Some(INTERVAL));
+        assert_eq!(attempts.wait(address("::ffff:203.0.113.7"), begun), Some(INTERVAL));
+        assert_eq!(attempts.wait(other, begun), None);
+        assert_eq!(attempts.wait(guesser, begun + INTERVAL), None, "one more");
+        attempts.note(guesser, begun + INTERVAL);
+        assert_eq!(attempts.wait(guesser, begun + INTERVAL), Some(INTERVAL));
+        assert_eq!(attempts.wait(guesser, begun + INTERVAL * (BURST + 1)), None);
+    }
+
+    #[test]
+    fn a_network_counts_as_one_and_memory_is_bounded() {
+        let (attempts, begun) = (Attempts::default(), Instant::now());
+        for host in 0..u128::from(BURST) {
+            attempts.note(IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) | host)), begun);
+        }
+        assert!(attempts.wait(address("2001:db8::ffff"), begun).is_some());
+        assert!(attempts.wait(address("2001:db8:0:1::1"), begun).is_none());
+        for host in 0..3 * u32::try_from(ADDRESSES_MAX).expect("small") {
+            attempts.note(IpAddr::V4(host.into()), begun);
+        }
+        assert!(attempts.forgiven_at.lock().expect("not poisoned").len() <= ADDRESSES_MAX + 1);
+        assert!(attempts.wait(address("198.51.100.1"), begun).is_some(), "an address that came too late");
+    }
+}
