@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use support::{Server, frame};
+use support::{Server, frame, wait_until};
 
 #[test]
 fn a_reader_of_events_gets_past_a_batch_larger_than_a_page() {
@@ -97,9 +97,15 @@ fn one_snapshot_is_made_at_a_time() {
 fn a_pipeline_of_long_questions_delays_nobody() {
     let server = Server::fresh(&[]);
     let mut asking = server.socket();
-    assert!(
-        asking.call(&["PACKET.CREATE", "c", "EUR", "PLAN", "100000", "20000", "EVEN"]).starts_with("[1 ")
-    );
+    // Enough records that each digest takes a while.
+    for thousand in 0..20 {
+        let opened: Vec<u8> =
+            (0..1_000).flat_map(|n| frame(&["ACCOUNT.OPEN", &format!("a{thousand}-{n}"), "EUR"])).collect();
+        asking.send(&opened);
+        for _ in 0..1_000 {
+            assert_eq!(asking.reply(), "[1 0]");
+        }
+    }
     let mut asking = TcpStream::connect(&server.address).unwrap();
     asking.write_all(&frame(&["DIGEST"]).repeat(100)).unwrap();
     assert_eq!(server.socket().call(&["PING"]), "PONG");
@@ -122,4 +128,73 @@ fn who_shows_no_password_takes_nobody_s_place() {
     assert_eq!(known.call(&["AUTH", "correct horse"]), "OK");
     assert_eq!(silent.rest(), "", "the server ends the conversation by itself");
     assert_eq!(known.call(&["PING"]), "PONG");
+}
+
+/// A request of a mebibyte, of which the second half never comes.
+fn half_of_a_request() -> Vec<u8> {
+    let mut bytes = b"*2\r\n$4\r\nECHO\r\n$1000000\r\n".to_vec();
+    bytes.resize(500_000, b'x');
+    bytes
+}
+
+#[test]
+fn half_sent_requests_take_little_memory_and_nobody_s_place() {
+    let server = Server::fresh(&[]);
+    let mut known = server.socket();
+    assert_eq!(known.call(&["PING"]), "PONG");
+    let (before, half) = (server.resident_kib(), half_of_a_request());
+    let senders: Vec<_> = (0..500)
+        .map(|_| {
+            let mut sender = TcpStream::connect(&server.address).unwrap();
+            sender.set_nonblocking(true).unwrap();
+            // What the server does not read stays in the system's buffers.
+            let _ = sender.write(&half);
+            sender
+        })
+        .collect();
+    let whole = "y".repeat(500_000);
+    for _ in 0..10 {
+        assert_eq!(known.call(&["ECHO", &whole]), whole);
+    }
+    let taken_kib = server.resident_kib() - before;
+    assert!(taken_kib < 40 << 10, "{taken_kib} KiB");
+    drop(senders);
+    assert_eq!(server.socket().call(&["PING"]), "PONG");
+}
+
+#[test]
+fn a_request_that_is_never_finished_is_given_up() {
+    let server = Server::fresh(&[]);
+    let (mut slow, mut known) = (server.socket(), server.socket());
+    slow.send(b"*2\r\n$4\r\nECHO\r\n$10\r\nhalf");
+    assert_eq!(slow.rest(), "", "the server ends the conversation by itself");
+    assert_eq!(known.call(&["PING"]), "PONG", "who only waits keeps its place");
+}
+
+#[test]
+fn guessing_a_password_takes_long() {
+    let secret = tempfile::tempdir().unwrap();
+    let file = secret.path().join("password");
+    std::fs::write(&file, "correct horse\n").unwrap();
+    let server = Server::overheard(&["--password-file", file.to_str().unwrap()]);
+    let mut known = server.socket();
+    assert_eq!(known.call(&["AUTH", "correct horse"]), "OK");
+    let mut guesser = server.socket();
+    let guesses: Vec<String> = (0..50).map(|n| guesser.call(&["AUTH", &format!("horse {n}")])).collect();
+    let looked_at = guesses.iter().filter(|answer| answer.starts_with("-WRONGPASS ")).count();
+    assert!((10..20).contains(&looked_at), "{guesses:?}");
+    let said = server.overhead();
+    let logged =
+        said.lines().filter(|line| line.contains("wrong password") && line.contains("127.0.0.1")).count();
+    assert_eq!(logged, looked_at, "{said}");
+    assert!(!said.contains("horse"), "{said}");
+    let answer = server.socket().call(&["AUTH", "correct horse"]);
+    assert!(answer.starts_with("-ERR") && answer.contains("too many wrong passwords"), "{answer}");
+    let shown = [("Authorization", "Bearer correct horse")];
+    let response = server.http().call("GET", "/v1/digest", &shown, None);
+    assert_eq!((response.status, response.code().as_str()), (429, "TOO_MANY_ATTEMPTS"));
+    assert_eq!((response.header("retry-after"), &response.json()["retryable"]), (Some("1"), &true.into()));
+    assert_eq!(known.call(&["PING"]), "PONG", "who was admitted before goes on");
+    wait_until("it may try again", || server.http().call("GET", "/v1/digest", &shown, None).status == 200);
+    assert_eq!(server.socket().call(&["AUTH", "correct horse"]), "OK");
 }

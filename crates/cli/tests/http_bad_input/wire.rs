@@ -150,6 +150,32 @@ fn who_drips_a_body_is_cut_off_and_changes_nothing() {
 }
 
 #[test]
+fn half_sent_bodies_take_little_memory_and_nobody_s_place() {
+    let mut bench = Bench::start(&[]);
+    let before = bench.everything();
+    let kib = bench.server.resident_kib();
+    let head = "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    let half = [head.as_bytes(), &vec![b' '; 500_000]].concat();
+    let senders: Vec<_> = (0..500)
+        .map(|_| {
+            let mut sender = std::net::TcpStream::connect(&bench.server.http).unwrap();
+            sender.set_nonblocking(true).unwrap();
+            // What the server does not read stays in the system's buffers.
+            let _ = std::io::Write::write(&mut sender, &half);
+            sender
+        })
+        .collect();
+    for _ in 0..10 {
+        assert_eq!(bench.everything(), before);
+    }
+    let taken_kib = bench.server.resident_kib() - kib;
+    assert!(taken_kib < 40 << 10, "{taken_kib} KiB");
+    bench.applied("POST", TAKE, &json!({ "quantity": 1, "owner": "u" }));
+    drop(senders);
+    bench.check_well();
+}
+
+#[test]
 fn requests_in_a_row_are_answered_in_their_order() {
     let mut bench = Bench::start(&[]);
     let mut bytes = String::new();

@@ -3,19 +3,23 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::response::Response;
+use bytes::BytesMut;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use scarce_api::glossary::Language;
 use scarce_api::problem::PortCode;
 use scarce_api::{Fields, Misshapen, arguments, strict};
 use scarce_core::command::Common;
 use scarce_core::types::{Natural, OperationId};
+use scarce_engine::Failure;
 use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{BODY_BYTES_MAX, reply};
 
@@ -30,6 +34,12 @@ pub(super) const DURABILITY: HeaderName = HeaderName::from_static("scarce-durabi
 
 /// How long a body may take to arrive, so that a slow sender does not hold a connection slot indefinitely.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The part of each body that needs no permit, so that ordinary requests always have room.
+const BODY_BYTES_FREE: usize = 16 << 10;
+
+/// The memory of all larger bodies that have not arrived whole, in KiB.
+static BODIES_KIB: Semaphore = Semaphore::const_new(8 << 10);
 
 /// The language of the texts a caller receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,12 +113,13 @@ async fn read_body(
     body: Body,
     speech: Speech,
 ) -> Result<Option<Map<String, Value>>, Response> {
-    let bytes = match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_BYTES_MAX).collect()).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            return Err(reply::of_port(PortCode::PayloadTooLarge, speech));
+    let bytes = match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(Uncollected::TooLarge)) => return Err(reply::of_port(PortCode::PayloadTooLarge, speech)),
+        Ok(Err(Uncollected::NoMemory)) => {
+            return Err(reply::refusal(&Failure::Overloaded { queue: "bodies" }.outcome(), None, speech));
         }
-        Ok(Err(_)) | Err(_) => {
+        Ok(Err(Uncollected::Broken)) | Err(_) => {
             return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech));
         }
     };
@@ -120,6 +131,38 @@ async fn read_body(
         return Ok(None);
     }
     read_object(&bytes).map(Some).map_err(|misshapen| reply::misshapen(&misshapen, speech))
+}
+
+/// Why a body was not read.
+enum Uncollected {
+    TooLarge,
+    NoMemory,
+    Broken,
+}
+
+/// Reads a body as it arrives. Half-sent bodies together take bounded memory: a caller that finds none is told
+/// at once, and not kept waiting for callers that may never finish.
+async fn collect(body: Body) -> Result<Bytes, Uncollected> {
+    let mut body = Limited::new(body, BODY_BYTES_MAX);
+    let mut bytes = BytesMut::new();
+    let mut permits: Vec<SemaphorePermit<'static>> = Vec::new();
+    let mut permitted = BODY_BYTES_FREE;
+    while let Some(frame) = body.frame().await {
+        let is_too_large = |error: &BoxError| error.is::<LengthLimitError>();
+        let frame = frame.map_err(|error| match is_too_large(&error) {
+            true => Uncollected::TooLarge,
+            false => Uncollected::Broken,
+        })?;
+        let Ok(data) = frame.into_data() else { continue };
+        bytes.extend_from_slice(&data);
+        if bytes.capacity() > permitted {
+            let missing_kib = (bytes.capacity() - permitted).div_ceil(1 << 10);
+            let missing = u32::try_from(missing_kib).unwrap_or(u32::MAX);
+            permits.push(BODIES_KIB.try_acquire_many(missing).map_err(|_| Uncollected::NoMemory)?);
+            permitted += missing_kib << 10;
+        }
+    }
+    Ok(bytes.freeze())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
