@@ -96,6 +96,8 @@ fn a_journal_without_a_descriptor_waits_for_one() {
         assert!(set.expect("prlimit is installed: apt-get install util-linux").success());
     };
     limit("3");
+    client.call(&["CONSUMER", "CONFIRM", "audit", "me", "0", "0", "0"]).unwrap();
+    wait_until("its position cannot be saved", || server.overhead().contains("cannot be saved"));
     wait_until("changes are refused", || fill_a_segment(&mut client).is_err());
     wait_until("that is told", || server.overhead().contains("the partition takes no changes"));
     assert!(
@@ -112,5 +114,8 @@ fn a_journal_without_a_descriptor_waits_for_one() {
     assert_eq!(http.get("/readyz").status, 200);
     assert!(segments(data.path()) > 1);
     wait_until("that is told", || server.overhead().contains("the partition takes changes again"));
+    wait_until("its position is saved", || server.overhead().contains("are saved again"));
+    let told = server.overhead().lines().filter(|line| line.contains("cannot be saved")).count();
+    assert_eq!(told, 1, "one line is enough: {}", server.overhead());
     server.stop();
 }

@@ -1,6 +1,7 @@
 //! The keeper: the thread that makes snapshots, keeps a spare segment ready and drops old ones, so
 //! that neither the owner nor the committer waits for it.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ pub(crate) struct Keeper {
     pub(crate) saved_at: Instant,
     /// When the last snapshot failed, if it did.
     pub(crate) failed_at: Option<Instant>,
+    /// Why the positions of consumers could not be saved, if so.
+    pub(crate) save_failed: RefCell<Option<String>>,
 }
 
 /// How often the keeper looks whether there is something to do.
@@ -86,10 +89,22 @@ impl Keeper {
 
     /// Where it fails, consumers take some events once more after the next start, and the journal is kept for that.
     fn save_consumers(&self) {
-        if let Err(error) = self.consumers.save(&*self.home.storage) {
-            let partition = self.home.partition;
-            let reason = explain(&error);
-            tracing::warn!(partition, reason, "the positions of consumers were not saved");
+        let failed = self.consumers.save(&*self.home.storage).err().map(|error| explain(&error));
+        let former = self.save_failed.replace(failed.clone());
+        // It is tried every second, and may fail as long as a disk is full.
+        match failed {
+            Some(reason) if former.as_ref() != Some(&reason) => {
+                let partition = self.home.partition;
+                tracing::warn!(
+                    partition,
+                    reason,
+                    "the positions of consumers cannot be saved; it is tried again"
+                );
+            }
+            None if former.is_some() => {
+                tracing::info!(partition = self.home.partition, "the positions of consumers are saved again");
+            }
+            _ => {}
         }
     }
 

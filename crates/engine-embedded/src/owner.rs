@@ -3,6 +3,7 @@
 mod clock;
 mod recall;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -110,6 +111,7 @@ impl Owner {
             bytes_at_snapshot: 0,
             saved_at: Instant::now(),
             failed_at: None,
+            save_failed: RefCell::default(),
         };
         let keeper = std::thread::Builder::new()
             .name(format!("keeper-{partition}"))
