@@ -12,21 +12,29 @@ use super::lane::{Lane, piece};
 use super::settle::Answered;
 
 impl Lane {
-    /// Replaces failures by which nothing was done with the receipts of operations that are known.
+    /// Replaces failures by which nothing was done with the receipts of operations that are known, and with what
+    /// reads are answered on their own.
     pub(super) async fn recall(&mut self, requests: &[&Request], answers: &mut [Answered]) {
         let mut scratch = Vec::new();
         let mut places = Vec::new();
         let mut asked: Vec<&Request> = Vec::new();
         let mut encoded: Vec<EncodedRequest> = Vec::new();
         for (place, (request, answer)) in requests.iter().zip(answers.iter()).enumerate() {
-            if let Request::Write(envelope) = request
-                && has_id(envelope)
-                && is_refused(answer)
-            {
-                places.push(place);
-                asked.push(request);
-                encoded.push(call::encode_recall(envelope, &self.settings, &mut scratch));
+            if !is_refused(answer) {
+                continue;
             }
+            encoded.push(match request {
+                Request::Write(envelope) if has_id(envelope) => {
+                    call::encode_recall(envelope, &self.settings, &mut scratch)
+                }
+                // It was joined with changes, and refused with them.
+                Request::Read(_, command) if !matches!(command, Command::Digest(_)) => {
+                    call::encode(request, &self.settings, &mut scratch)
+                }
+                _ => continue,
+            });
+            places.push(place);
+            asked.push(request);
         }
         let mut first = 0;
         // Another server is not asked: it cannot be reached, or may not have the last word.
@@ -35,7 +43,8 @@ impl Lane {
             let piece: Vec<&EncodedRequest> = encoded[first..first + count].iter().collect();
             let Ok((reply, node)) = self.call(&piece).await else { return };
             for (place, receipt) in places[first..].iter().zip(reply.receipts) {
-                if receipt.outcome.code != Code::OperationNotFound {
+                let is_read = matches!(requests[*place], Request::Read(..));
+                if is_read || receipt.outcome.code != Code::OperationNotFound {
                     answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) };
                 }
             }
