@@ -130,7 +130,7 @@ fn tables_of_a_lost_history_are_listed_and_written_anew() {
 fn check_told(server: &Server) {
     let ready = server.http().get("/readyz?verbose");
     assert!(
-        ready.text().contains("consumer sql of partition 0 waits") && ready.status == 200,
+        ready.text().contains("consumer sql of partition 0 in trouble") && ready.status == 200,
         "{}",
         ready.text()
     );
