@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod servers;
 
+use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Answer, Machine};
@@ -57,19 +58,22 @@ fn open(url: &str, settings: &state::StateSettings, script: ScriptKind, clock: &
     RedisEngine::open(settings).expect("the engine")
 }
 
+/// The epoch that an engine's answers carry.
+fn epoch_of(engine: &RedisEngine) -> u64 {
+    let (command, _) = Command::parse(find(b"DIGEST").expect("a command"), &[]).expect("well-formed");
+    engine.call(0, vec![Request::Read(String::new(), command)]).remove(0).expect("a receipt").epoch
+}
+
 impl<'a> Pair<'a> {
     fn new(server: &Server, url: &'a str, settings: &state::StateSettings, script: ScriptKind) -> Self {
         redis::cmd("FLUSHALL").exec(&mut connection(server)).expect("an empty server");
         let clock = ManualClock::default();
-        Self {
-            machine: Machine::new(settings.clone(), 0),
-            entries: Vec::new(),
-            url,
-            settings: settings.clone(),
-            script,
-            engine: open(url, settings, script, &clock),
-            clock,
-        }
+        let engine = open(url, settings, script, &clock);
+        let mut machine = Machine::new(settings.clone(), 0);
+        // An empty server has begun an epoch of its own, with random bits.
+        machine.set_epoch(epoch_of(&engine));
+        let entries = Vec::new();
+        Self { machine, entries, url, settings: settings.clone(), script, engine, clock }
     }
 
     /// Keeps what the machine logged, and checks that the engine logged the same.
