@@ -236,7 +236,7 @@ impl Lane {
             answers.extend(self.serve_piece(&encoded[first..first + count]).await);
         }
         self.note(answers.last());
-        self.recall(requests, &mut answers).await;
+        self.recall(requests, &mut answers, beyond).await;
         for (request, answer) in requests.iter().zip(&answers) {
             let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
             self.status.metrics.count(request, code);

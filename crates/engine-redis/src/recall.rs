@@ -12,30 +12,29 @@ use super::lane::{Lane, piece};
 use super::settle::Answered;
 
 impl Lane {
-    /// Replaces failures by which nothing was done with the receipts of operations that are known, and with what
-    /// reads are answered on their own.
-    pub(super) async fn recall(&mut self, requests: &[&Request], answers: &mut [Answered]) {
+    /// Replaces failures by which nothing was done with the receipts of operations that are known. `beyond` says which
+    /// requests were refused before they were sent.
+    pub(super) async fn recall(
+        &mut self,
+        requests: &[&Request],
+        answers: &mut [Answered],
+        beyond: &[Option<Failure>],
+    ) {
         let mut scratch = Vec::new();
         let mut places = Vec::new();
         let mut asked: Vec<&Request> = Vec::new();
         let mut encoded: Vec<EncodedRequest> = Vec::new();
         for (place, (request, answer)) in requests.iter().zip(answers.iter()).enumerate() {
-            if !is_refused(answer) {
-                continue;
+            if let Request::Write(envelope) = request
+                && has_id(envelope)
+                && is_refused(answer)
+            {
+                places.push(place);
+                asked.push(request);
+                encoded.push(call::encode_recall(envelope, &self.settings, &mut scratch));
             }
-            encoded.push(match request {
-                Request::Write(envelope) if has_id(envelope) => {
-                    call::encode_recall(envelope, &self.settings, &mut scratch)
-                }
-                // It was joined with changes, and refused with them.
-                Request::Read(_, command) if !matches!(command, Command::Digest(_)) => {
-                    call::encode(request, &self.settings, &mut scratch)
-                }
-                _ => continue,
-            });
-            places.push(place);
-            asked.push(request);
         }
+        let decided_from = decided_from(answers);
         let mut first = 0;
         // Another server is not asked: it cannot be reached, or may not have the last word.
         while first < asked.len() && self.serves_reads {
@@ -43,14 +42,30 @@ impl Lane {
             let piece: Vec<&EncodedRequest> = encoded[first..first + count].iter().collect();
             let Ok((reply, node)) = self.call(&piece).await else { return };
             for (place, receipt) in places[first..].iter().zip(reply.receipts) {
-                let is_read = matches!(requests[*place], Request::Read(..));
-                if is_read || receipt.outcome.code != Code::OperationNotFound {
-                    answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) };
+                if receipt.outcome.code == Code::OperationNotFound {
+                    continue;
+                }
+                match &beyond[*place] {
+                    Some(Failure::Unavailable { reason }) => {
+                        // The level cannot be had, so how safe the first one is cannot be learned. A copy in the
+                        // same batch came later: at the place of this one nothing was done.
+                        if receipt.sequence_last < decided_from {
+                            answers[*place] = Failure::Unknown { reason: reason.clone() }.into();
+                        }
+                    }
+                    _ => answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) },
                 }
             }
             first += count;
         }
     }
+}
+
+/// The first sequence of what these answers have decided.
+fn decided_from(answers: &[Answered]) -> u64 {
+    let receipts = answers.iter().filter_map(|answer| answer.result.as_ref().ok());
+    let decided = receipts.filter(|receipt| !receipt.replayed && receipt.outcome.is_applied());
+    decided.map(|receipt| receipt.sequence_first).min().unwrap_or(u64::MAX)
 }
 
 /// Whether an operation of the envelope can be known.

@@ -263,6 +263,9 @@ fn a_level_that_cannot_be_had_is_refused_before_anything_is_done() {
     assert!(refused(0, "0 replicas") && refused(2, "appendfsync"), "{answers:?}");
     assert!(answers[1].is_ok() && answers[3].as_ref().is_ok_and(|receipt| !receipt.replayed), "{answers:?}");
     assert_eq!(balance(&engine, 0), 7);
+    // Now it is known. That it is safe cannot be said, but neither that nothing was done.
+    let doubted = engine.call(0, vec![wanting("replicated")]).remove(0).expect_err("it cannot be had");
+    assert!(matches!(&doubted, Failure::Unknown { reason } if reason.contains("0 replicas")), "{doubted}");
     // What the server has learned since is asked for anew.
     server.ask::<()>(&["CONFIG", "SET", "appendfsync", "always"]).expect("set");
     let receipt = engine.call(0, vec![wanting("synced")]).remove(0).expect("an answer");
