@@ -127,6 +127,7 @@ fn consumers(language: Language) -> Value {
             "lag_events": integer(),
             "holder": text_or_null(),
             "state": { "type": "string", "enum": ["starting", "running", "elsewhere", "troubled", "absent"] },
+            "troubled_since": { "type": ["integer", "null"], "minimum": 0, "maximum": 9_007_199_254_740_991_u64 },
             "reason": text_or_null(),
             "diverged": {
                 "type": ["object", "null"],
@@ -136,8 +137,8 @@ fn consumers(language: Language) -> Value {
             },
         },
         "required": [
-            "name", "partition", "epoch", "sequence", "confirmed_at", "lag_events", "holder", "state", "reason",
-            "diverged",
+            "name", "partition", "epoch", "sequence", "confirmed_at", "lag_events", "holder", "state",
+            "troubled_since", "reason", "diverged",
         ],
         "additionalProperties": false,
     });
