@@ -343,6 +343,8 @@ impl Owner {
             let answers = served.into_iter().map(|answer| answer.result).collect();
             if after <= self.durable() {
                 mail.answer(answers);
+                // What its sender asks next comes later than this turn.
+                self.begin_turn();
             } else {
                 self.waiting.push_back((after, mail, answers));
             }
