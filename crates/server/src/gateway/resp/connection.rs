@@ -55,6 +55,10 @@ pub(super) struct Connection {
     is_starved: bool,
     /// When the request that has not arrived whole began.
     unfinished_since: Option<Instant>,
+    /// Whether a request has arrived whole before.
+    has_asked: bool,
+    /// How much of it had arrived, and since when nothing more has.
+    arrived: (usize, Instant),
     /// No more requests are accepted; pending replies are still sent.
     is_closing: bool,
     clogged_since: Option<Instant>,
@@ -79,6 +83,8 @@ impl Connection {
             is_read_closed: false,
             is_starved: true,
             unfinished_since: None,
+            has_asked: false,
+            arrived: (0, Instant::now()),
             is_closing: false,
             clogged_since: None,
             is_writable: true,
@@ -158,10 +164,14 @@ impl Connection {
                     } else {
                         self.unfinished_since.get_or_insert_with(Instant::now);
                     }
+                    if self.arrived.0 != self.input.len() {
+                        self.arrived = (self.input.len(), Instant::now());
+                    }
                     return Ok(());
                 }
                 Ok(Progress::Complete(bytes)) => {
                     self.unfinished_since = None;
+                    self.has_asked = true;
                     let request = &self.input[self.at..self.at + bytes];
                     let words: SmallVec<[&[u8]; 16]> =
                         self.parser.words().iter().map(|word| &request[word.clone()]).collect();
@@ -254,9 +264,10 @@ impl Connection {
         is_stranger || begun.is_some_and(|since| now - since > REQUEST_MAX)
     }
 
-    /// When a request began that has not arrived whole, and the memory that it takes.
-    pub(super) fn unfinished(&self) -> Option<(Instant, usize)> {
-        self.unfinished_since.map(|since| (since, self.input.capacity()))
+    /// Whether an earlier request was whole and since when nothing more has arrived of this one, which is not; and
+    /// the memory that it takes.
+    pub(super) fn unfinished(&self) -> Option<((bool, Instant), usize)> {
+        self.unfinished_since.map(|_| ((self.has_asked, self.arrived.1), self.input.capacity()))
     }
 
     /// Takes no more requests. Pending replies are still sent.

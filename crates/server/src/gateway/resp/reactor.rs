@@ -26,7 +26,7 @@ const WAKER: Token = Token(usize::MAX);
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How much memory large requests may take that have not arrived whole, all connections together. Beyond it,
-/// those that take longest are dropped.
+/// those of which nothing has arrived for longest are dropped.
 const UNFINISHED_BYTES_MAX: usize = 8 << 20;
 
 /// A request that takes no more than this is not large.
@@ -220,8 +220,8 @@ impl Reactor {
         }
     }
 
-    /// Drops the connections whose large requests have not arrived whole for the longest time, until there is
-    /// memory again for others.
+    /// Drops the connections with large requests of which nothing more has arrived for the longest time, until there
+    /// is memory again for others. Those that have never sent a whole request go first.
     fn drop_slowest(&mut self) {
         let unfinished = |connection: &Option<Connection>| connection.as_ref()?.unfinished();
         let slow = self.connections.iter().enumerate();
