@@ -14,7 +14,7 @@ use scarce_engine::Failure;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease, overrun};
 
 use crate::inputs::Inputs;
-use crate::storage::{Storage, StorageError, read_small, replace};
+use crate::storage::{Storage, StorageError, read_small, replace, sealed, unsealed};
 
 /// The version of a file in which no consumer has diverged, which older releases read too, and of any other.
 const FORMAT_VERSIONS: [u32; 2] = [1, 2];
@@ -288,15 +288,12 @@ fn text_of(rows: &BTreeMap<ConsumerName, Row>) -> String {
         }
         text.push('\n');
     }
-    let checksum = crc32c::crc32c(text.as_bytes());
-    text.push_str(&format!("checksum = {checksum:08x}\n"));
-    text
+    sealed(&text)
 }
 
 fn parse(text: &str) -> Option<BTreeMap<ConsumerName, Row>> {
-    let lines = text.lines().skip(2);
     let mut rows = BTreeMap::new();
-    for line in lines.take_while(|line| !line.starts_with("checksum")) {
+    for line in unsealed(text)?.lines().skip(2) {
         let mut words = line.split(' ');
         let name = ConsumerName::parse(words.next()?).ok()?;
         let mut number = || words.next()?.parse::<u64>().ok();
@@ -309,7 +306,7 @@ fn parse(text: &str) -> Option<BTreeMap<ConsumerName, Row>> {
         }
         rows.insert(name, row);
     }
-    // Written again it must be the same, the version in its head and the checksum at its end too.
+    // Written again it must be the same, the version in its head too.
     (text_of(&rows) == text).then_some(rows)
 }
 
@@ -393,6 +390,15 @@ mod tests {
         assert_eq!(known.lease(&name("sql"), "b", Duration::from_secs(60)), Some(Lease::Held));
         assert_eq!(known.list()[0].holder.as_deref(), Some("b"));
         assert_eq!(known.list()[0].confirmed, at(5));
+    }
+
+    #[test]
+    fn a_consumer_may_be_named_as_the_last_line_is() {
+        let disk = FaultyDisk::new();
+        let known = registry(&disk);
+        known.confirm(&name("checksum"), "", at(40), 1);
+        known.save(&disk).expect("it is written");
+        assert_eq!(registry(&disk).list(), known.list());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use scarce_engine::inputs::InputPosition;
 
 use crate::consumers::RegistryError;
-use crate::storage::{Storage, StorageError, read_small, replace};
+use crate::storage::{Storage, StorageError, read_small, replace, sealed, unsealed};
 
 const FORMAT_VERSION: u32 = 1;
 const FILE_NAME: &str = "inputs";
@@ -81,20 +81,18 @@ fn text_of(positions: &BTreeMap<String, InputPosition>) -> String {
     for position in positions.values() {
         text.push_str(&format!("{} {}\n", position.input, position.values()));
     }
-    let checksum = crc32c::crc32c(text.as_bytes());
-    text.push_str(&format!("checksum = {checksum:08x}\n"));
-    text
+    sealed(&text)
 }
 
 fn parse(text: &str) -> Option<BTreeMap<String, InputPosition>> {
-    let mut lines = text.lines().skip(1);
+    let mut lines = unsealed(text)?.lines().skip(1);
     (lines.next()? == format!("format_version = {FORMAT_VERSION}")).then_some(())?;
     let mut positions = BTreeMap::new();
-    for line in lines.take_while(|line| !line.starts_with("checksum = ")) {
+    for line in lines {
         let (input, values) = line.split_once(' ')?;
         positions.insert(input.to_owned(), InputPosition::read(input, values)?);
     }
-    // Written again it must be the same, the checksum at its end too.
+    // Written again it must be the same.
     (text_of(&positions) == text).then_some(positions)
 }
 

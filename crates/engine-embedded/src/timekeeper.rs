@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use scarce_engine::clock::{Clock, ClockNote, TrustedClock};
 
 use crate::EmbeddedError;
-use crate::storage::{Storage, StorageError, read_small, replace};
+use crate::storage::{Storage, StorageError, read_small, replace, sealed, unsealed};
 
 const FILE_NAME: &str = "clock";
 const TEMPORARY_NAME: &str = "clock.tmp";
@@ -24,18 +24,11 @@ const CHANGES_MAX: usize = 3;
 pub(crate) fn load(storage: &dyn Storage) -> Option<ClockNote> {
     let bytes = read_small(storage, FILE_NAME, FILE_BYTES_MAX).ok()??;
     let text = String::from_utf8(bytes).ok()?;
-    let (body, checksum) = text.split_at_checked(text.rfind("checksum = ")?)?;
-    (checksum == checksum_line(body)).then(|| ClockNote::from_text(body)).flatten()
+    ClockNote::from_text(unsealed(&text)?)
 }
 
 fn save(storage: &dyn Storage, note: &ClockNote) -> Result<(), StorageError> {
-    let body = note.to_text();
-    let text = format!("{body}{}", checksum_line(&body));
-    replace(storage, TEMPORARY_NAME, FILE_NAME, text.as_bytes())
-}
-
-fn checksum_line(body: &str) -> String {
-    format!("checksum = \"{:08x}\"\n", crc32c::crc32c(body.as_bytes()))
+    replace(storage, TEMPORARY_NAME, FILE_NAME, sealed(&note.to_text()).as_bytes())
 }
 
 /// Writes the note as long as it lives, and once more when it ends.

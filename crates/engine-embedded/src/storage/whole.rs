@@ -44,3 +44,14 @@ pub(crate) fn replace(
     storage.rename(temporary, name)?;
     storage.sync_directory()
 }
+
+/// A text with a last line that holds a checksum over what comes before.
+pub(crate) fn sealed(body: &str) -> String {
+    format!("{body}checksum = {:08x}\n", crc32c::crc32c(body.as_bytes()))
+}
+
+/// What comes before the checksum, if it fits and is the last line.
+pub(crate) fn unsealed(text: &str) -> Option<&str> {
+    let body = &text[..text.rfind("checksum = ")?];
+    (sealed(body) == text).then_some(body)
+}
