@@ -33,13 +33,8 @@ pub(super) enum Store {
 pub(super) async fn rows(store: &Store, name: &str, diverged: &[Divergence]) -> Result<Vec<Value>, Failed> {
     let mut rows = Vec::new();
     for its in diverged {
-        rows.push(json!({
-            "holds": "events",
-            "partition": its.partition,
-            "id": its.held.epoch,
-            "state": null,
-            "detail": format!("sequences {} to {}", its.confirmed.sequence + 1, its.held.sequence),
-        }));
+        let range = format!("sequences {} to {}", its.confirmed.sequence + 1, its.held.sequence);
+        rows.push(row("events", its, its.held.epoch, None, &range));
         match store {
             Store::Projection(projection) => rows.extend(operations(projection, its).await?),
             Store::Delivery(delivery) if name == "webhooks" => rows.extend(deliveries(delivery, its).await?),
@@ -50,49 +45,35 @@ pub(super) async fn rows(store: &Store, name: &str, diverged: &[Divergence]) -> 
     Ok(rows)
 }
 
+/// A row of the list.
+fn row(holds: &str, its: &Divergence, id: impl Into<Value>, state: Option<&str>, detail: &str) -> Value {
+    json!({ "holds": holds, "partition": its.partition, "id": id.into(), "state": state, "detail": detail })
+}
+
 async fn operations(projection: &Projection, its: &Divergence) -> Result<Vec<Value>, Failed> {
     let found = projection.history().operations_after(its.partition, its.confirmed.sequence).await?;
-    let row = |operation: &scarce_projection::history::Operation| {
-        json!({
-            "holds": "operation",
-            "partition": its.partition,
-            "id": operation.operation_id,
-            "state": operation.outcome,
-            "detail": format!("{}.{}", operation.epoch, operation.last_sequence),
-        })
-    };
-    Ok(found.iter().map(row).collect())
+    let rows = found.into_iter().map(|operation| {
+        let position = format!("{}.{}", operation.epoch, operation.last_sequence);
+        row("operation", its, operation.operation_id, Some(&operation.outcome), &position)
+    });
+    Ok(rows.collect())
 }
 
 async fn deliveries(delivery: &Delivery, its: &Divergence) -> Result<Vec<Value>, Failed> {
     let found = delivery.deliveries_after(its.partition, its.confirmed.sequence).await?;
-    let row = |delivery: &scarce_delivery::WebhookDelivery| {
-        json!({
-            "holds": "delivery",
-            "partition": its.partition,
-            "id": delivery.message_id,
-            "state": delivery.state.word(),
-            "detail": format!("{} to {}", delivery.event, delivery.endpoint_id),
-        })
-    };
-    Ok(found.iter().map(row).collect())
+    let rows = found.into_iter().map(|delivery| {
+        let what = format!("{} to {}", delivery.event, delivery.endpoint_id);
+        row("delivery", its, delivery.message_id, Some(delivery.state.word()), &what)
+    });
+    Ok(rows.collect())
 }
 
 async fn settlements(delivery: &Delivery, its: &Divergence) -> Result<Vec<Value>, Failed> {
     let found = delivery.settlements_after(its.partition, its.confirmed.sequence).await?;
-    let row = |settlement: &scarce_delivery::Settlement| {
-        json!({
-            "holds": "settlement",
-            "partition": its.partition,
-            "id": settlement.operation_id,
-            "state": settlement.state.word(),
-            "detail": format!(
-                "{} {} to {}",
-                settlement.amount,
-                settlement.asset.as_deref().unwrap_or("of the campaign's asset"),
-                settlement.user
-            ),
-        })
-    };
-    Ok(found.iter().map(row).collect())
+    let rows = found.into_iter().map(|settlement| {
+        let asset = settlement.asset.as_deref().unwrap_or("of the campaign's asset");
+        let what = format!("{} {asset} to {}", settlement.amount, settlement.user);
+        row("settlement", its, settlement.operation_id, Some(settlement.state.word()), &what)
+    });
+    Ok(rows.collect())
 }
