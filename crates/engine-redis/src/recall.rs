@@ -42,18 +42,19 @@ impl Lane {
             let piece: Vec<&EncodedRequest> = encoded[first..first + count].iter().collect();
             let Ok((reply, node)) = self.call(&piece).await else { return };
             for (place, receipt) in places[first..].iter().zip(reply.receipts) {
-                if receipt.outcome.code == Code::OperationNotFound {
-                    continue;
-                }
+                let is_known = receipt.outcome.code != Code::OperationNotFound;
                 match &beyond[*place] {
-                    Some(Failure::Unavailable { reason }) => {
-                        // The level cannot be had, so how safe the first one is cannot be learned. A copy in the
-                        // same batch came later: at the place of this one nothing was done.
-                        if receipt.sequence_last < decided_from {
-                            answers[*place] = Failure::Unknown { reason: reason.clone() }.into();
-                        }
+                    // How safe the first one is cannot be learned where its level cannot be had. A copy in the same
+                    // batch came later: at the place of this one nothing was done.
+                    Some(Failure::Unavailable { reason })
+                        if is_known && receipt.sequence_last < decided_from =>
+                    {
+                        answers[*place] = Failure::Unknown { reason: reason.clone() }.into();
                     }
-                    _ => answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) },
+                    None | Some(Failure::Overloaded { .. }) if is_known => {
+                        answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) };
+                    }
+                    _ => {}
                 }
             }
             first += count;
