@@ -169,7 +169,8 @@ fn half_sent_bodies_take_little_memory_and_nobody_s_place() {
         assert_eq!(bench.everything(), before);
     }
     let taken_kib = bench.server.resident_kib() - kib;
-    assert!(taken_kib < 40 << 10, "{taken_kib} KiB");
+    // The bodies alone are 240 MiB. Beside their bound of 8, each connection has its buffers.
+    assert!(taken_kib < 100 << 10, "{taken_kib} KiB");
     bench.applied("POST", TAKE, &json!({ "quantity": 1, "owner": "u" }));
     drop(senders);
     bench.check_well();
