@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use compact_str::format_compact;
-use scarce_core::command::{Body, Command, Envelope};
+use scarce_core::command::{Body, Command, Common, Envelope};
 use scarce_core::outcome::Value;
 use scarce_core::packets::Prepared;
 use scarce_core::state::StateSettings;
@@ -71,12 +71,45 @@ impl RequestKind {
     }
 }
 
+/// Where the first step of an operation was logged, which tells it from every other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The partition's epoch then.
+    pub epoch: u64,
+    /// The sequence of the step's last event.
+    pub sequence: u64,
+}
+
+/// How many values a request to resume has.
+pub(super) const RESUME_VALUES: usize = 4;
+
 /// A request to finish what another call began, which nothing may keep from its end.
 #[must_use]
 pub fn resume() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Resume.word());
-    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: true }
+    (1..RESUME_VALUES).for_each(|_| writer.nothing());
+    resuming(writer)
+}
+
+/// The same for the receipt of a request that was begun, no matter which call finishes it.
+#[must_use]
+pub fn resume_begun(begun: Begun, request: &Request) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Resume.word());
+    writer.text(&format_compact!("{} {}", begun.epoch, begun.sequence));
+    match request {
+        Request::Write(Envelope { namespace, common: Common { operation: Some(id), .. }, .. }) => {
+            writer.text(namespace);
+            writer.text(id.as_str());
+        }
+        _ => (0..2).for_each(|_| writer.nothing()),
+    }
+    resuming(writer)
+}
+
+fn resuming(writer: MessageWriter) -> EncodedRequest {
+    EncodedRequest { bytes: writer.into_bytes(), values: RESUME_VALUES, is_read: false, is_shrinking: true }
 }
 
 /// A request to go on from the server's clock, also where that is behind the last stamp.

@@ -16,7 +16,7 @@ use scarce_engine::slow::SlowLog;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
-use super::call::{self, EncodedRequest, Owed};
+use super::call::{self, Begun, EncodedRequest, Owed};
 use super::caller::Caller;
 use super::connection::{Link, Refused};
 use super::image;
@@ -233,7 +233,8 @@ impl Lane {
             let sent = beyond[first..].iter().take_while(|failure| failure.is_none()).count();
             let end = first + sent;
             let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
-            answers.extend(self.serve_piece(&encoded[first..first + count]).await);
+            let last = first + count;
+            answers.extend(self.serve_piece(&requests[first..last], &encoded[first..last]).await);
         }
         self.note(answers.last());
         self.recall(requests, &mut answers, beyond).await;
@@ -246,9 +247,9 @@ impl Lane {
 
     /// Answers the requests of one call; a failure is the answer to all that it left open. None are answered
     /// where memory turns out to be full, and some of them could be served all the same.
-    async fn serve_piece(&mut self, piece: &[EncodedRequest]) -> Vec<Answered> {
+    async fn serve_piece(&mut self, asked: &[&Request], piece: &[EncodedRequest]) -> Vec<Answered> {
         let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
-        let resume = call::resume();
+        let mut resume = call::resume();
         let (mut owed, mut open) = (Owed::Nothing, piece);
         loop {
             let mut requests: Vec<&EncodedRequest> = Vec::with_capacity(open.len() + 1);
@@ -274,11 +275,15 @@ impl Lane {
                     return filled(answers, piece.len(), &failure);
                 }
             };
+            let begun = Begun { epoch: reply.epoch, sequence: reply.sequence };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
-            answers.extend(
-                receipts.map(|receipt| Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) }),
-            );
+            answers.extend(receipts.map(|receipt| Answered::of(receipt, &node)));
             open = &piece[answers.len().min(piece.len())..];
+            resume = match (reply.owed, asked.get(answers.len())) {
+                (Owed::NextReceipt, Some(request)) => call::resume_begun(begun, request),
+                (Owed::EarlierOperation, _) if owed != Owed::NextReceipt => call::resume(),
+                _ => resume,
+            };
             owed = match (reply.owed, owed) {
                 // What was begun for a request goes on being owed to it.
                 (Owed::EarlierOperation, Owed::NextReceipt) => Owed::NextReceipt,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scarce_core::outcome::{Durability, Receipt};
+use scarce_core::outcome::{Code, Durability, Receipt};
 use scarce_engine::engine::{Answers, Failure, Reply, Request};
 
 use super::keys::Keys;
@@ -13,6 +13,19 @@ use super::waits::{Waits, WantedLevels, level_of};
 pub(super) struct Answered {
     pub(super) result: Result<Receipt, Failure>,
     pub(super) by: Option<Arc<Node>>,
+}
+
+impl Answered {
+    /// What the library has answered. That it does not know the end of an operation is a failure, not an outcome.
+    pub(super) fn of(receipt: Receipt, by: &Arc<Node>) -> Self {
+        let result = match (receipt.outcome.code, receipt.outcome.facts.first()) {
+            (Code::Unknown, reason) => {
+                Err(Failure::Unknown { reason: reason.map(ToString::to_string).unwrap_or_default() })
+            }
+            _ => Ok(receipt),
+        };
+        Self { result, by: Some(Arc::clone(by)) }
+    }
 }
 
 impl From<Failure> for Answered {

@@ -5,10 +5,12 @@
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod servers;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::{Engine, Log, Request};
-use scarce_engine_redis::call::{self, Owed};
+use scarce_engine_redis::call::{self, Begun, CallReply, EncodedRequest, Owed};
 use scarce_engine_redis::keys::Keys;
 use scarce_engine_redis::library::{ClockSource, Library};
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
@@ -58,9 +60,13 @@ fn foretold(engine: &RedisEngine, line: &str) -> Request {
 
 /// Makes one call, as an engine would that ends before the next one. Gives what is owed.
 fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
-    let (library, keys) = (Library::new(ClockSource::Server), Keys::new("scarce:", 0, 1));
     let encoded = call::encode(request, &settings(), &mut Vec::new());
-    let message = call::message(&settings(), None, None, &[&encoded]);
+    call_with(server, script, &encoded).owed
+}
+
+fn call_with(server: &Server, script: ScriptKind, encoded: &EncodedRequest) -> CallReply {
+    let (library, keys) = (Library::new(ClockSource::Server), Keys::new("scarce:", 0, 1));
+    let message = call::message(&settings(), None, None, &[encoded]);
     let mut command = match script {
         ScriptKind::Functions => redis::cmd("FCALL"),
         ScriptKind::Evalsha => redis::cmd("EVAL"),
@@ -71,7 +77,25 @@ fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
     };
     command.arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
     let answer: redis::Value = command.query(&mut connection(server)).expect("an answer");
-    call::read_reply(&answer, 0).expect("a reply").owed
+    call::read_reply(&answer, 0).expect("a reply")
+}
+
+/// Begins a request, and leaves its further steps to others.
+fn begin(server: &Server, script: ScriptKind, request: &Request) -> Begun {
+    let reply = call_with(server, script, &call::encode(request, &settings(), &mut Vec::new()));
+    assert_eq!(reply.owed, Owed::NextReceipt);
+    Begun { epoch: reply.epoch, sequence: reply.sequence }
+}
+
+/// Asks until nothing is owed; gives the last answer.
+fn resumed(server: &Server, script: ScriptKind, resume: &EncodedRequest) -> String {
+    loop {
+        let reply = call_with(server, script, resume);
+        if reply.owed == Owed::Nothing {
+            return reply.receipts[0].outcome.to_string();
+        }
+        assert_eq!(reply.owed, Owed::EarlierOperation);
+    }
 }
 
 fn fill(engine: &RedisEngine) {
@@ -154,5 +178,72 @@ fn what_one_call_leaves_the_next_one_answers() {
             assert!(outcome.starts_with(&format!("APPLIED filled 3 0 [[{first} a{first} ")), "{outcome}");
         }
     }
+    check_fold(&engine);
+}
+
+/// Several processes take turns: one begins a sweep, another finishes it, and begins one itself.
+#[test]
+fn whoever_began_an_operation_gets_its_own_receipt_whoever_finished_it() {
+    for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        for (first, second) in [(" ID one", " ID two"), ("", ""), ("", " ID two"), (" ID one", "")] {
+            let server = servers::server();
+            let engine = open(&server, script);
+            fill(&engine);
+            let place = |order: &str, id: &str| {
+                read(&engine, &format!("ORDER.PLACE m {order} tom BUY LIMIT 200 20{id}"))
+            };
+            let (first, second) = (place("t1", first), place("t2", second));
+            // No sweeper may come in between.
+            drop(engine);
+            let first_begun = begin(&server, script, &first);
+            let others = resumed(&server, script, &call::resume());
+            assert!(others.starts_with("UNKNOWN"), "nobody else is told: {others}");
+            let second_begun = begin(&server, script, &second);
+            let answer = resumed(&server, script, &call::resume_begun(first_begun, &first));
+            assert!(answer.starts_with("APPLIED filled 20 0 [[1 a1 100 1 0] "), "{answer}");
+            let answer = resumed(&server, script, &call::resume_begun(second_begun, &second));
+            assert!(answer.starts_with("APPLIED filled 20 0 [[21 a21 120 1 0] "), "{answer}");
+            check_fold(&open(&server, script));
+        }
+    }
+}
+
+/// Says that something is over, also where it panics.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Two servers in front of one Redis: what one begins the other often finishes.
+#[test]
+fn a_server_answers_what_another_one_has_finished() {
+    const SWEEPS: u64 = 12;
+    let server = servers::server();
+    let (engine, other) = (open(&server, ScriptKind::Functions), open(&server, ScriptKind::Functions));
+    assert_eq!(ask(&engine, read(&engine, "MARKET.CREATE m")), "APPLIED open");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                ask(&other, read(&other, "MARKET.GET m"));
+            }
+        });
+        let _over = Over(&is_over);
+        for sweep in 0..SWEEPS {
+            for maker in 0..5 {
+                let line = format!("ORDER.PLACE m a{sweep}-{maker} ann SELL LIMIT {} 1", 100 + maker);
+                assert!(ask(&engine, read(&engine, &line)).starts_with("APPLIED open"), "{line}");
+            }
+            let id = if sweep % 2 == 0 { format!(" ID s{sweep}") } else { String::new() };
+            let line = format!("ORDER.PLACE m t{sweep} tom BUY LIMIT 200 5{id}");
+            let receipt = engine.call(0, vec![read(&engine, &line)]).remove(0).expect("a receipt");
+            let (answer, expected) = (receipt.outcome.to_string(), 5 * sweep + 1);
+            assert!(answer.starts_with(&format!("APPLIED filled 5 0 [[{expected} a{sweep}-0 ")), "{answer}");
+            assert!(!receipt.replayed, "it is the first answer");
+        }
+    });
     check_fold(&engine);
 }

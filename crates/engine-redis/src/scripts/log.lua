@@ -124,6 +124,8 @@ local function settle_step(operation, first)
   local join = steps_of[progress[1]].join
   meta.unfinished = {
     at = call.now, sequence_first = first,
+    -- Where its first step was logged: the caller who began it asks for its end by this.
+    begun = not before and number(meta.epoch) .. " " .. number(meta.sequence) or before and before.begun or nil,
     operation = operation and { key = operation.key, id = operation.id, fingerprint = operation.fingerprint },
     progress = join and join(progress, before and before.progress) or progress,
   }

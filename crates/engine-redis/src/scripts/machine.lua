@@ -124,8 +124,9 @@ local function log_step(operation, progress)
   append(operation)
 end
 
--- Takes the next step of the unfinished operation; gives its receipt where that was the last.
-local function take_step()
+-- Takes the next step of the unfinished operation; gives its receipt where that was the last. `asked` says which
+-- operation the caller began.
+local function take_step(asked)
   local unfinished, later = call.meta.unfinished, call.now
   local operation = unfinished.operation
   call.now = unfinished.at
@@ -136,6 +137,10 @@ local function take_step()
     log_step(operation, step.progress)
   else
     receipt = append(operation, codes.APPLIED, step)
+    local begun = unfinished.begun
+    if begun and not operation and begun ~= asked then
+      operations.remember_end(begun, call.now, call.meta.sequence, receipt)
+    end
   end
   call.now = later
   return receipt
@@ -324,15 +329,24 @@ local function serve(request)
   error("a request of the kind '" .. tostring(kind) .. "'", 0)
 end
 
+-- What the caller who began an operation is answered when nothing is unfinished any more: another call may have taken
+-- the last step, and begun and finished another operation since.
+local function resumption(unfinished, receipt, begun, namespace, id)
+  if begun and unfinished and unfinished.begun == begun then return receipt end
+  local ended = begun and operations.end_of(begun, namespace, id)
+  return ended or unlogged(outcomes.new(codes.UNKNOWN, "the end of the operation is not remembered"))
+end
+
 -- Serves requests in order. Gives their receipts, and what is owed where those are not all.
 function machine.serve(values)
   call.now = call.meta.now
-  local receipts, at, count = {}, 1, 0
-  local resumed = call.meta.unfinished and not call.is_reading and take_step()
+  local receipts, at, count, is_resume = {}, 1, 0, values[1] == request_kinds.RESUME
+  local unfinished = not call.is_reading and call.meta.unfinished
+  local receipt = unfinished and take_step(is_resume and values[2])
   if call.meta.unfinished then return receipts, owed.EARLIER_OPERATION end
-  if values[1] == request_kinds.RESUME then
-    receipts[1] = resumed or unlogged(outcomes.new(codes.UNKNOWN, "another call has finished the operation"))
-    at, count = 2, 1
+  if is_resume then
+    receipts[1] = resumption(unfinished, receipt, values[2], values[3], values[4])
+    at, count = constants.RESUME_VALUES + 1, 1
   end
   requests.prefetch(values, at)
   while values[at] do

@@ -19,9 +19,11 @@ local function load_meta()
   if meta.epoch == 0 then meta.epoch = 1 end
   if meta.unfinished == "" then meta.unfinished = nil end
   if meta.unfinished then
-    local at, operation, sequence_first, progress = unpack(encoding.from_json(meta.unfinished))
+    local at, operation, sequence_first, progress, begun = unpack(encoding.from_json(meta.unfinished))
     local mark = operation and { key = operation[1], id = operation[2], fingerprint = operation[3] }
-    meta.unfinished = { at = at, operation = mark or nil, sequence_first = sequence_first, progress = progress }
+    meta.unfinished = {
+      at = at, operation = mark or nil, sequence_first = sequence_first, progress = progress, begun = begun,
+    }
   end
   if meta.moved then
     local sequence, to = string.match(meta.moved, "^(%d+) (%d+)$")
@@ -54,7 +56,9 @@ local function unfinished_text()
   if not unfinished then return nil end
   local mark = unfinished.operation
   local operation = mark and { mark.key, mark.id, mark.fingerprint } or false
-  return encoding.json({ unfinished.at, operation, unfinished.sequence_first, unfinished.progress })
+  return encoding.json({
+    unfinished.at, operation, unfinished.sequence_first, unfinished.progress, unfinished.begun or false,
+  })
 end
 
 local function meta_text(name)

@@ -16,6 +16,11 @@ end
 
 operations.key_of = key_of
 
+-- The key of an operation without an id, by where its first step was logged. No id begins with a space.
+local function key_of_begun(begun)
+  return " " .. begun
+end
+
 -- Elements of the list: those that the call has added and taken off, and those that it has read of the oldest.
 local added, added_count, taken_off, read = {}, 0, {}, {}
 
@@ -111,6 +116,21 @@ function operations.remember(operation, at, sequence_last, receipt)
   added_count, count_now = added_count + 1, count() + 1
   added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. operation.key
   forget(at)
+end
+
+-- Keeps the receipt of an operation without an id that another caller began, who will ask for it.
+function operations.remember_end(begun, at, sequence_last, receipt)
+  operations.remember({ key = key_of_begun(begun) }, at, sequence_last, receipt)
+end
+
+-- The receipt of an operation that had further steps and has ended, by where its first one was logged; nil where it
+-- is not known.
+function operations.end_of(begun, namespace, id)
+  local key = id and key_of(namespace, id) or key_of_begun(begun)
+  local text = records.text_of("operations", key)
+  local _, sequence = string.match(begun, "^(%d+) (%d+)$")
+  -- An id may have been used before.
+  if text and records.get("operations", key).sequence_last > tonumber(sequence) then return text end
 end
 
 -- An id that carries a time from before the window may have been used and forgotten. One from too far ahead

@@ -123,8 +123,15 @@ impl<'a> Replies<'a> {
         outcome.facts.iter().for_each(|value| self.value(value));
     }
 
-    /// A refusal is an answer, never an error, so that traffic on a sold-out item raises no exceptions.
+    /// A refusal is an answer, never an error, so that traffic on a sold-out item raises no exceptions. What was not
+    /// decided is an error.
     pub fn refused(&mut self, outcome: &Outcome) {
+        let reason = || outcome.facts.first().map(ToString::to_string).unwrap_or_default();
+        match outcome.code {
+            Code::Unknown => return self.failure(&Failure::Unknown { reason: reason() }),
+            Code::Unavailable => return self.failure(&Failure::Unavailable { reason: reason() }),
+            _ => {}
+        }
         self.array(2 + outcome.facts.len());
         self.integer(0);
         self.bulk(outcome.code.word().as_bytes());
@@ -186,6 +193,18 @@ mod tests {
         replies.error("ERR", "a\r\n+OK\r\n");
         replies.value(&Value::from("b\r\n:1\r\n"));
         assert_eq!(out, b"-ERR a  +OK  \r\n$7\r\nb\r\n:1\r\n\r\n");
+    }
+
+    #[test]
+    fn what_was_not_decided_is_an_error() {
+        for (failure, expected) in [
+            (Failure::Unknown { reason: "why".to_owned() }, "-UNKNOWN the outcome was not learned: why; "),
+            (Failure::Unavailable { reason: "why".to_owned() }, "-UNAVAILABLE why"),
+        ] {
+            let mut out = Vec::new();
+            Replies::new(&mut out, Protocol::Resp2).refused(&failure.outcome());
+            assert!(out.starts_with(expected.as_bytes()), "{}", String::from_utf8_lossy(&out));
+        }
     }
 
     #[test]
