@@ -28,6 +28,6 @@ pub use dialect::{Dialect, put, put_arrays, put_marks};
 pub use error::DatabaseError;
 pub(crate) use fault::describe;
 pub use fault::{Remedies, is_conflict, is_duplicate, is_lost};
-pub use link::{Doing, Link};
+pub use link::{Doing, Link, traced};
 pub(crate) use migrations::{MigrationFault, Migrations};
 pub use pool::Lent;

@@ -125,7 +125,7 @@ impl Link {
     /// # Errors
     /// When the database does not answer, or refuses.
     pub fn execute<'l>(&'l mut self, sql: &str, values: &'l [Cell]) -> Doing<'l, u64> {
-        let sql = AssertSqlSafe(self.dialect().marked(sql));
+        let sql = AssertSqlSafe(traced(self.dialect().marked(sql)));
         Box::pin(async move {
             with_driver!(self, connection, Driver => {
                 let query = sqlx::query_with::<Driver, _>(sql, arguments::<Driver>(values)?);
@@ -144,7 +144,7 @@ impl Link {
         values: &'l [Cell],
         kinds: &'l [ColumnKind],
     ) -> Doing<'l, Vec<Vec<Cell>>> {
-        let sql = AssertSqlSafe(self.dialect().marked(sql));
+        let sql = AssertSqlSafe(traced(self.dialect().marked(sql)));
         Box::pin(async move {
             with_driver!(self, connection, Driver => {
                 let query = sqlx::query_with::<Driver, _>(sql, arguments::<Driver>(values)?);
@@ -191,6 +191,13 @@ impl Link {
             };
         })
     }
+}
+
+/// Shows a statement, without its values, to a subscriber at the level `trace`.
+#[must_use]
+pub fn traced(sql: String) -> String {
+    tracing::trace!(target: "scarce_sql::statement", sql);
+    sql
 }
 
 /// Runs a statement on PostgreSQL whose values are the columns of rows, each as an array.

@@ -2,8 +2,8 @@
 //!
 //! A description is SQL that SQLite and PostgreSQL understand, with words in braces for the parts that differ
 //! between dialects. It is text rather than Rust, because a released version must never change again,
-//! whatever happens to the code around it. An index stands directly after its table, and a statement ends
-//! with `;` at the end of a line.
+//! whatever happens to the code around it. An index stands after its table, or without it if that is from an
+//! earlier version, and a statement ends with `;` at the end of a line.
 
 use crate::{Dialect, put};
 
@@ -110,17 +110,24 @@ impl Dialect {
     }
 }
 
-/// Name and columns of the index that a statement creates.
-fn index(statement: &str) -> Option<(&str, &str)> {
-    let (name, rest) = statement.trim().strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
-    let (_table, columns) = rest.strip_suffix(';')?.split_once(' ')?;
-    Some((name, columns))
+/// Name, table and columns of the index that a statement creates.
+fn index(statement: &str) -> Option<[&str; 3]> {
+    let line = statement.trim().lines().last()?;
+    let (name, rest) = line.strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
+    let (table, columns) = rest.strip_suffix(';')?.split_once(' ')?;
+    Some([name, table, columns])
 }
 
-/// Puts an index into the table before it, so that both are created together or not at all.
-fn put_index(schema: &mut String, (name, columns): (&str, &str)) {
-    if let Some(end) = schema.rfind("\n) ") {
-        schema.insert_str(end, &format!(",\n    INDEX {name} {columns}"));
+/// Puts an index into its table, if that is described before it, so that both are created together or not at all. An
+/// index of an earlier version's table can be created again, which MySQL has no words for; MariaDB does.
+fn put_index(schema: &mut String, [name, table, columns]: [&str; 3]) {
+    let begun = schema.rfind(&format!("CREATE TABLE IF NOT EXISTS {table} ("));
+    let end = begun.and_then(|begun| Some(begun + schema[begun..].find("\n) ")?));
+    match end {
+        Some(end) => schema.insert_str(end, &format!(",\n    INDEX {name} {columns}")),
+        None => {
+            put(schema, format_args!("CREATE INDEX /*M! IF NOT EXISTS */ {name} ON {table} {columns};\n"));
+        }
     }
 }
 
@@ -166,6 +173,14 @@ CREATE VIEW times AS SELECT {time at_ms} AS at FROM sales;
             "    PRIMARY KEY (sale),\n    INDEX sales_by_owner (owner, sale),\n    INDEX sales_all (owner)\n) ENGINE"
         ));
         assert!(mysql.contains("CREATE OR REPLACE VIEW times") && !mysql.contains("sales_open"));
+    }
+
+    #[test]
+    fn an_index_of_an_earlier_table_stands_alone() {
+        let [postgres, mysql] = [Dialect::Postgres, Dialect::MySql]
+            .map(|dialect| dialect.schema("-- Days.\nCREATE INDEX sales_by_day ON sales (day);\n"));
+        assert_eq!(postgres, "-- Days.\nCREATE INDEX sales_by_day ON sales (day);\n");
+        assert_eq!(mysql, "CREATE INDEX /*M! IF NOT EXISTS */ sales_by_day ON sales (day);\n");
     }
 
     #[test]

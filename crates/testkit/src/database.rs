@@ -32,15 +32,15 @@ static DATABASES: AtomicU64 = AtomicU64::new(0);
 /// A database, and access to its content independent of the crates under test.
 #[derive(Debug)]
 pub struct Database {
-    kind: DatabaseKind,
+    pub(crate) kind: DatabaseKind,
     url: String,
-    pool: Pool,
+    pub(crate) pool: Pool,
     /// The folder of SQLite's file.
     _folder: Option<TempDir>,
 }
 
 #[derive(Debug)]
-enum Pool {
+pub(crate) enum Pool {
     Sqlite(SqlitePool),
     Postgres(PgPool),
     MySql(MySqlPool),

@@ -5,9 +5,12 @@
 //! should fail.
 
 mod database;
+mod plans;
+mod recorder;
 mod server;
 mod waiting;
 
 pub use database::{Database, DatabaseKind};
+pub use recorder::Recorder;
 pub use server::DatabaseServer;
 pub use waiting::{LOOK_INTERVAL, PATIENCE, number, wait_until};
