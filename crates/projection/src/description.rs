@@ -7,7 +7,11 @@ pub(crate) static TABLES: TableSet = TableSet {
     application: "scarce-projection",
     meta: "meta",
     migrations: "_sqlx_migrations",
-    versions: &[include_str!("../migrations/0001_tables.sql"), include_str!("../migrations/0002_views.sql")],
+    versions: &[
+        include_str!("../migrations/0001_tables.sql"),
+        include_str!("../migrations/0002_views.sql"),
+        include_str!("../migrations/0003_indexes.sql"),
+    ],
     remedies: Remedies {
         missing: "put the table or column back, or drop all tables of the projection and rebuild",
         unreadable: "put the schema back, or drop the tables and rebuild",

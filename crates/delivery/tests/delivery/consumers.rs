@@ -134,7 +134,7 @@ async fn the_tables_share_a_database_with_the_projection_and_newer_ones_are_refu
         database.run("UPDATE delivery_migrations SET version = 99 WHERE version = 1").await;
         let refused = Delivery::open(database.url(), id, options()).await.expect_err("newer");
         assert!(
-            matches!(refused, DeliveryError::Database(DatabaseError::Newer { found: 99, known: 2, .. })),
+            matches!(refused, DeliveryError::Database(DatabaseError::Newer { found: 99, .. })),
             "{refused}"
         );
     }
@@ -148,7 +148,7 @@ async fn making_the_tables_in_mariadb_goes_on_where_it_was_interrupted() {
     drop(open(&database, &bench, options()).await);
     database.run("DROP TABLE delivery_settlements").await;
     database.run("DROP TABLE delivery_webhooks").await;
-    database.run("DELETE FROM delivery_migrations WHERE version = 2").await;
+    database.run("DELETE FROM delivery_migrations WHERE version > 1").await;
     database.run("UPDATE delivery_migrations SET success = FALSE").await;
     let delivery = open(&database, &bench, options()).await;
     assert_eq!(delivery.health().await.expect("the database").settlement.pending, 0);

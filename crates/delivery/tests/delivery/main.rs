@@ -7,6 +7,7 @@ mod endpoints;
 mod kit;
 mod operation_ids;
 mod outside;
+mod plans;
 mod processes;
 mod settlement;
 mod settlement_faults;

@@ -1,5 +1,6 @@
 //! Writes rows to PostgreSQL, and reads them by their keys.
 
+use scarce_sql::traced;
 use scarce_sql::values::{add_column, cells};
 use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::{AssertSqlSafe, Error};
@@ -26,7 +27,7 @@ pub(super) async fn read(
         let kind = if column().any(is_number) { ColumnKind::Integer } else { ColumnKind::Text };
         add_column(&mut arguments, kind, column())?;
     }
-    let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
+    let query = sqlx::query_with(AssertSqlSafe(traced(sql)), arguments);
     query.fetch_all(connection).await?.iter().map(|row| cells(row, kinds)).collect()
 }
 
@@ -40,7 +41,7 @@ pub(super) async fn write(connection: &mut PgConnection, sheet: &Sheet) -> Resul
         add_column(&mut arguments, column.kind, sheet.column(at))?;
     }
     let sql = Dialect::Postgres.write(sheet.table, sheet.manner, sheet.rows());
-    let written = sqlx::query_with(AssertSqlSafe(sql), arguments).execute(connection).await?;
+    let written = sqlx::query_with(AssertSqlSafe(traced(sql)), arguments).execute(connection).await?;
     let is_whole = written.rows_affected() == sheet.rows() as u64;
     if is_whole { Ok(()) } else { Err(Error::RowNotFound) }
 }

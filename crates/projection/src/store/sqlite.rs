@@ -1,5 +1,6 @@
 //! Writes rows to SQLite.
 
+use scarce_sql::traced;
 use scarce_sql::values::arguments;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Error, Sqlite};
@@ -14,7 +15,7 @@ pub(super) async fn write(connection: &mut SqliteConnection, sheet: &Sheet) -> R
     let mut values = arguments::<Sqlite>(sheet.cells(rows.clone()))?;
     loop {
         let sql = Dialect::Sqlite.write(sheet.table, sheet.manner, rows.len());
-        let writing = sqlx::query_with(AssertSqlSafe(sql), values).execute(&mut *connection);
+        let writing = sqlx::query_with(AssertSqlSafe(traced(sql)), values).execute(&mut *connection);
         if rows.end == sheet.rows() {
             return writing.await.map(drop);
         }

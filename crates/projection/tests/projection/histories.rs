@@ -45,7 +45,7 @@ const LINES: &[&str] = &[
 /// A history, its arguments, and a distinctive value of each row, oldest first.
 type Case = (&'static str, Vec<(&'static str, &'static str)>, Vec<Value>);
 
-fn expected() -> Vec<Case> {
+pub fn expected() -> Vec<Case> {
     let texts = |texts: &[&str]| texts.iter().map(|text| json!(text)).collect();
     vec![
         ("account-entries", vec![("account", "u1")], vec![json!(500), json!(-120), json!(-80)]),
@@ -81,7 +81,7 @@ fn telling(name: &str) -> &'static str {
     }
 }
 
-fn asked(name: &str, said: &[(&str, &str)]) -> Asked {
+pub fn asked(name: &str, said: &[(&str, &str)]) -> Asked {
     let mut fields = Fields::default();
     for (name, text) in said {
         fields.add_text(name, text);
@@ -90,7 +90,7 @@ fn asked(name: &str, said: &[(&str, &str)]) -> Asked {
 }
 
 /// All rows, page after page.
-async fn read(projection: &Projection, mut asked: Asked) -> Vec<Value> {
+pub async fn read(projection: &Projection, mut asked: Asked) -> Vec<Value> {
     let mut rows = Vec::new();
     loop {
         let page = projection.history().ask(&asked).await.expect("the database");
@@ -102,7 +102,7 @@ async fn read(projection: &Projection, mut asked: Asked) -> Vec<Value> {
     }
 }
 
-async fn filled(kind: DatabaseKind) -> (Database, Projection) {
+pub async fn filled(kind: DatabaseKind) -> (Database, Projection) {
     let database = Database::new(kind);
     let projection = open(&database, 5).await;
     let mut log = Log::new(StateSettings::default(), 0);

@@ -5,7 +5,7 @@ mod schema;
 
 pub use log::{Log, batch, split};
 pub use scarce_testkit::{Database, DatabaseKind, number};
-pub use schema::{columns, dump, views};
+pub use schema::{columns, dump, indexes, views};
 
 use scarce_core::event::Position;
 use scarce_outflow::{Batch, Consumer};

@@ -1,6 +1,6 @@
 //! The tables as they are described.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_testkit::Database;
 
@@ -32,6 +32,16 @@ pub fn views() -> Vec<String> {
     let description = description("0002_views");
     let name = |line: &str| line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS").map(str::to_owned);
     description.lines().filter_map(name).collect()
+}
+
+/// The columns of the indexes of a table.
+pub fn indexes(table: &str) -> BTreeSet<String> {
+    let descriptions = ["0001_tables", "0003_indexes"].map(description);
+    let columns = |line: &str| {
+        let (_, rest) = line.strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
+        Some(rest.strip_prefix(table)?.strip_prefix(" (")?.strip_suffix(");")?.to_owned())
+    };
+    descriptions.iter().flat_map(|its| its.lines()).filter_map(columns).collect()
 }
 
 fn description(version: &str) -> String {
