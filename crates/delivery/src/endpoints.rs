@@ -8,7 +8,7 @@ use sqlx::Error;
 use crate::http::check_url;
 use crate::page::Taken;
 use crate::store::{millis, now_ms};
-use crate::{Delivery, DeliveryError, Secret};
+use crate::{Delivery, DeliveryError, Secret, suspension};
 
 /// Whether deliveries to an endpoint are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum EndpointState {
     Active,
     /// They wait until the endpoint is resumed.
     Paused,
+    /// Nothing arrived there for long: they wait until the endpoint is resumed.
+    Suspended,
     /// It answered 410 Gone: nothing more is written for it until it is resumed.
     Disabled,
 }
@@ -28,12 +30,14 @@ impl EndpointState {
         match self {
             Self::Active => "active",
             Self::Paused => "paused",
+            Self::Suspended => "suspended",
             Self::Disabled => "disabled",
         }
     }
 
-    fn from_word(word: &str) -> Self {
+    fn from_word(word: &str, is_suspended: bool) -> Self {
         match word {
+            "active" if is_suspended => Self::Suspended,
             "active" => Self::Active,
             "paused" => Self::Paused,
             _ => Self::Disabled,
@@ -54,10 +58,25 @@ pub struct Endpoint {
     pub state: EndpointState,
     /// Why it is disabled.
     pub reason: Option<String>,
+    /// Its failures, if nothing has arrived there since the last one.
+    pub failing: Option<Failing>,
     /// When it was added, in Unix milliseconds.
     pub created_at_ms: u64,
     /// When it was last changed, in Unix milliseconds.
     pub updated_at_ms: u64,
+}
+
+/// An endpoint's failures since its last success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// How many tries failed.
+    pub failures: u64,
+    /// Since when, in Unix milliseconds.
+    pub since_ms: u64,
+    /// The last error.
+    pub last_error: String,
+    /// When it was suspended, in Unix milliseconds.
+    pub suspended_at_ms: Option<u64>,
 }
 
 /// A new endpoint. Its secret is not shown again.
@@ -69,29 +88,41 @@ pub struct AddedEndpoint {
     pub secret: Secret,
 }
 
-/// The columns that are read of an endpoint.
-const COLUMNS: &str = "endpoint_id, url, events, state, reason, created_at_ms, updated_at_ms";
-const KINDS: [ColumnKind; 7] = [
+/// The columns that are read of an endpoint, and of its failures.
+const COLUMNS: &str = "e.endpoint_id, e.url, e.events, e.state, e.reason, e.created_at_ms, e.updated_at_ms";
+const FAILING: &str = "f.failures, f.since_ms, f.last_error, f.suspended_at_ms";
+const TABLES: &str =
+    "delivery_endpoints AS e LEFT JOIN delivery_failing AS f ON f.endpoint_id = e.endpoint_id";
+const KINDS: [ColumnKind; 11] = [
     ColumnKind::Text,
     ColumnKind::Text,
     ColumnKind::Text,
     ColumnKind::Text,
     ColumnKind::Text,
     ColumnKind::Integer,
+    ColumnKind::Integer,
+    ColumnKind::Integer,
+    ColumnKind::Integer,
+    ColumnKind::Text,
     ColumnKind::Integer,
 ];
 
 impl Endpoint {
     fn read(row: Vec<Cell>) -> Self {
         let mut row = Taken::new(row);
+        let (id, url, events, state) = (row.text(), row.text(), row.text(), row.text());
+        let (reason, created_at_ms, updated_at_ms) = (row.optional_text(), row.natural(), row.natural());
+        let failing = Failing::read(&mut row);
+        let is_suspended = failing.as_ref().is_some_and(|failing| failing.suspended_at_ms.is_some());
         Self {
-            id: row.text(),
-            url: row.text(),
-            events: row.text().split(' ').map(str::to_owned).collect(),
-            state: EndpointState::from_word(&row.text()),
-            reason: row.optional_text(),
-            created_at_ms: row.natural(),
-            updated_at_ms: row.natural(),
+            id,
+            url,
+            events: events.split(' ').map(str::to_owned).collect(),
+            state: EndpointState::from_word(&state, is_suspended),
+            reason,
+            failing,
+            created_at_ms,
+            updated_at_ms,
         }
     }
 
@@ -99,6 +130,13 @@ impl Endpoint {
     #[must_use]
     pub fn wants(&self, event: &str) -> bool {
         self.events.iter().any(|pattern| is_like(event, pattern))
+    }
+}
+
+impl Failing {
+    fn read(row: &mut Taken) -> Option<Self> {
+        let failures = row.time()?;
+        Some(Self { failures, since_ms: row.natural(), last_error: row.text(), suspended_at_ms: row.time() })
     }
 }
 
@@ -142,7 +180,8 @@ impl Delivery {
     /// # Errors
     /// When the database does not answer.
     pub async fn endpoints(&self) -> Result<Vec<Endpoint>, DeliveryError> {
-        let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints ORDER BY created_at_ms, endpoint_id");
+        let sql =
+            format!("SELECT {COLUMNS}, {FAILING} FROM {TABLES} ORDER BY e.created_at_ms, e.endpoint_id");
         Ok(self.store().fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
     }
 
@@ -151,7 +190,7 @@ impl Delivery {
     /// # Errors
     /// When the database does not answer.
     pub async fn endpoint(&self, id: &str) -> Result<Option<Endpoint>, DeliveryError> {
-        let sql = format!("SELECT {COLUMNS} FROM delivery_endpoints WHERE endpoint_id = ?");
+        let sql = format!("SELECT {COLUMNS}, {FAILING} FROM {TABLES} WHERE e.endpoint_id = ?");
         Ok(self.store().fetch(&sql, &[id.into()], &KINDS).await?.into_iter().map(Endpoint::read).next())
     }
 
@@ -180,14 +219,21 @@ impl Delivery {
         Ok(self.store().execute(sql, &[now_ms().into(), id.into()]).await? > 0)
     }
 
-    /// Resumes deliveries to a paused or disabled endpoint. Returns whether it exists.
+    /// Resumes deliveries to a paused, suspended or disabled endpoint. What waited while it was suspended is due at
+    /// once, with all its tries. Returns whether the endpoint exists.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn resume_endpoint(&self, id: &str) -> Result<bool, DeliveryError> {
-        let sql = "UPDATE delivery_endpoints SET state = 'active', reason = NULL, updated_at_ms = ? \
-                   WHERE endpoint_id = ?";
-        let is_there = self.store().execute(sql, &[now_ms().into(), id.into()]).await? > 0;
+        let is_there = self
+            .store()
+            .in_time(async {
+                let mut link = self.store().lend_to_write().await?;
+                let resumed = resume(&mut link, id).await.map_err(|error| self.store().failed(&error))?;
+                link.done();
+                Ok::<_, DeliveryError>(resumed)
+            })
+            .await?;
         self.webhooks_written().notify_one();
         Ok(is_there)
     }
@@ -222,8 +268,19 @@ impl Delivery {
     }
 }
 
+async fn resume(link: &mut Link, id: &str) -> Result<bool, Error> {
+    link.begin().await?;
+    let sql = "UPDATE delivery_endpoints SET state = 'active', reason = NULL, updated_at_ms = ? \
+               WHERE endpoint_id = ?";
+    let resumed = link.execute(sql, &[now_ms().into(), id.into()]).await?;
+    suspension::forget(link, id).await?;
+    link.commit().await?;
+    Ok(resumed > 0)
+}
+
 async fn remove(link: &mut Link, id: &str) -> Result<bool, Error> {
     link.begin().await?;
+    link.execute("DELETE FROM delivery_failing WHERE endpoint_id = ?", &[id.into()]).await?;
     let removed = link.execute("DELETE FROM delivery_endpoints WHERE endpoint_id = ?", &[id.into()]).await?;
     link.execute("DELETE FROM delivery_webhooks WHERE endpoint_id = ?", &[id.into()]).await?;
     link.commit().await?;
@@ -234,10 +291,10 @@ async fn remove(link: &mut Link, id: &str) -> Result<bool, Error> {
 /// endpoint waits for the end of that, and then finds its rows.
 pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM delivery_endpoints WHERE state <> 'disabled' ORDER BY endpoint_id {}",
+        "SELECT {COLUMNS} FROM delivery_endpoints AS e WHERE state <> 'disabled' ORDER BY endpoint_id {}",
         link.dialect().keep_rows()
     );
-    Ok(link.fetch(&sql, &[], &KINDS).await?.into_iter().map(Endpoint::read).collect())
+    Ok(link.fetch(&sql, &[], &KINDS[..7]).await?.into_iter().map(Endpoint::read).collect())
 }
 
 /// An endpoint that gets deliveries, with its secrets, the newest first.
@@ -246,28 +303,40 @@ pub(crate) struct Target {
     pub(crate) id: String,
     pub(crate) url: String,
     pub(crate) secrets: Vec<Secret>,
+    /// Whether the last try failed.
+    pub(crate) is_failing: bool,
 }
+
+const TARGET_KINDS: [ColumnKind; 6] = [
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Integer,
+    ColumnKind::Text,
+    ColumnKind::Text,
+    ColumnKind::Integer,
+];
 
 impl Delivery {
     /// The endpoints that get deliveries.
     pub(crate) async fn targets(&self) -> Result<Vec<Target>, DeliveryError> {
-        let sql = "SELECT endpoint_id, url, secret, secret_before, secret_before_until_ms \
-                   FROM delivery_endpoints WHERE state = 'active' ORDER BY endpoint_id";
-        let kinds =
-            [ColumnKind::Text, ColumnKind::Text, ColumnKind::Text, ColumnKind::Text, ColumnKind::Integer];
-        let rows = self.store().fetch(sql, &[], &kinds).await?;
+        let sql = format!(
+            "SELECT e.endpoint_id, e.url, f.failures, e.secret, e.secret_before, e.secret_before_until_ms \
+             FROM {TABLES} WHERE e.state = 'active' AND f.suspended_at_ms IS NULL ORDER BY e.endpoint_id"
+        );
+        let rows = self.store().fetch(&sql, &[], &TARGET_KINDS).await?;
         rows.into_iter().map(|row| target(Taken::new(row))).collect()
     }
 }
 
 fn target(mut row: Taken) -> Result<Target, DeliveryError> {
-    let (id, url, secret, before) = (row.text(), row.text(), row.text(), row.optional_text());
+    let (id, url, is_failing) = (row.text(), row.text(), row.optional().is_some());
+    let (secret, before) = (row.text(), row.optional_text());
     let is_valid = row.optional().is_some_and(|until| until > now_ms());
     let mut secrets = vec![Secret::parse(&secret)?];
     if let Some(before) = before.filter(|_| is_valid) {
         secrets.push(Secret::parse(&before)?);
     }
-    Ok(Target { id, url, secrets })
+    Ok(Target { id, url, secrets, is_failing })
 }
 
 /// Checks that every pattern matches the name of some event.

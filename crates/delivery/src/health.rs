@@ -28,6 +28,8 @@ pub struct Health {
     pub webhooks: Lag,
     /// Settlements.
     pub settlement: Lag,
+    /// Endpoints that are suspended because nothing arrived there.
+    pub suspended_endpoints: u64,
 }
 
 /// How many rows there are in each state.
@@ -47,7 +49,17 @@ impl Delivery {
     /// # Errors
     /// When the database does not answer.
     pub async fn health(&self) -> Result<Health, DeliveryError> {
-        Ok(Health { webhooks: self.lag(WEBHOOKS).await?, settlement: self.lag(SETTLEMENTS).await? })
+        Ok(Health {
+            webhooks: self.lag(WEBHOOKS).await?,
+            settlement: self.lag(SETTLEMENTS).await?,
+            suspended_endpoints: self.suspended_endpoints().await?,
+        })
+    }
+
+    async fn suspended_endpoints(&self) -> Result<u64, DeliveryError> {
+        let sql = "SELECT COUNT(*) FROM delivery_failing WHERE suspended_at_ms IS NOT NULL";
+        let rows = self.store().fetch(sql, &[], &[ColumnKind::Integer]).await?;
+        Ok(Taken::new(rows.into_iter().next().unwrap_or_default()).natural())
     }
 
     /// How many settlements are in each state. It counts all rows.

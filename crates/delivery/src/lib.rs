@@ -32,10 +32,11 @@ mod running;
 mod secret;
 mod settlement;
 mod store;
+mod suspension;
 mod webhooks;
 
 pub use consumer::{SettlementConsumer, WebhooksConsumer};
-pub use endpoints::{AddedEndpoint, Endpoint, EndpointState};
+pub use endpoints::{AddedEndpoint, Endpoint, EndpointState, Failing};
 pub use error::DeliveryError;
 pub use health::{Counts, Health, Lag};
 pub use options::{DeliveryOptions, SettlementOptions};

@@ -23,6 +23,11 @@ pub struct DeliveryOptions {
     /// The delay of the first retry. It doubles with each failure, and each delay is shortened at random by
     /// up to a half.
     pub retry_first: Duration,
+    /// After how long without a success an endpoint is suspended; `None` for never. Shorter than the time of
+    /// `attempts_max` tries, so that deliveries wait instead of becoming dead letters.
+    pub suspend_after: Option<Duration>,
+    /// How many tries must have failed in that time, too.
+    pub suspend_failures_min: u32,
     /// The longest delay, and the longest `Retry-After` that is honored.
     pub retry_max: Duration,
     /// After how long another worker takes over a row that a worker has claimed. More than twice
@@ -48,6 +53,8 @@ impl Default for DeliveryOptions {
             refused_attempts_max: 3,
             retry_first: Duration::from_secs(1),
             retry_max: Duration::from_secs(3_600),
+            suspend_after: Some(Duration::from_secs(3_600)),
+            suspend_failures_min: 10,
             lease: Duration::from_secs(60),
             poll_interval: Duration::from_millis(500),
             endpoint_requests_max: 8,

@@ -232,7 +232,7 @@ pub(crate) fn marks(count: usize) -> String {
 }
 
 /// The part of a text that is kept, without the character that PostgreSQL cannot store.
-fn clipped(text: &str) -> String {
+pub(crate) fn clipped(text: &str) -> String {
     let mut end = text.len().min(ERROR_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -18,6 +18,7 @@ static TABLES: TableSet = TableSet {
         include_str!("../migrations/0001_tables.sql"),
         include_str!("../migrations/0002_operation_scheme.sql"),
         include_str!("../migrations/0003_counts.sql"),
+        include_str!("../migrations/0004_failing.sql"),
     ],
     remedies: Remedies {
         missing: "put the table or column back, or restore the delivery_ tables from a backup",

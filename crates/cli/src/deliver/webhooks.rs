@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Paging, Place, done};
 use crate::files::print_rows;
+use crate::show::calendar;
 use crate::{Ended, Exit, Failed};
 
 /// `scarce webhooks`.
@@ -23,7 +24,7 @@ pub enum Webhooks {
     Remove(One),
     /// Have deliveries to an endpoint wait.
     Pause(One),
-    /// Go on with deliveries to an endpoint that was paused or disabled.
+    /// Go on with deliveries to an endpoint that was paused, suspended or disabled.
     Resume(One),
     /// Sign with another secret, and for a while with the one before, too; prints the new one.
     RotateSecret(Rotate),
@@ -125,7 +126,7 @@ pub struct Replay {
     pub delivery: Option<i64>,
 }
 
-const ENDPOINTS: [&str; 5] = ["endpoint", "url", "events", "state", "reason"];
+const ENDPOINTS: [&str; 7] = ["endpoint", "url", "events", "state", "failures", "since", "reason"];
 const DELIVERIES: [&str; 8] =
     ["delivery", "endpoint", "event", "state", "attempts", "last_status", "last_error", "next_at_ms"];
 
@@ -175,9 +176,16 @@ fn add(options: &Add) -> Ended {
 fn list(options: &List) -> Ended {
     let endpoints = options.place.with(async |delivery| delivery.endpoints().await)?;
     let row = |its: &Endpoint| {
+        let failing = its.failing.as_ref();
+        let last_error = failing.map(|failing| failing.last_error.as_str());
         json!({
             "endpoint": its.id, "url": its.url, "events": its.events.join(" "), "state": its.state.word(),
-            "reason": its.reason, "created_at_ms": its.created_at_ms, "updated_at_ms": its.updated_at_ms,
+            "failures": failing.map(|its| its.failures),
+            "since": failing.and_then(|its| calendar(i64::try_from(its.since_ms).ok()?)),
+            "reason": its.reason.as_deref().or(last_error),
+            "failing_since_ms": failing.map(|its| its.since_ms),
+            "suspended_at_ms": failing.and_then(|its| its.suspended_at_ms),
+            "created_at_ms": its.created_at_ms, "updated_at_ms": its.updated_at_ms,
         })
     };
     print_rows(&endpoints.iter().map(row).collect::<Vec<_>>(), &ENDPOINTS, options.json)?;

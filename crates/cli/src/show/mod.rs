@@ -17,6 +17,7 @@ use scarce_core::outcome::shape::names;
 use super::Exit;
 use super::paint::{Paint, Tone};
 use scarce_client::{integer, text};
+pub(crate) use value::calendar;
 use value::{is_scalar, line_of, rows_of, safe};
 
 /// A refusal: its code and its facts.

@@ -46,7 +46,7 @@ pub(super) fn line_of(name: &str, value: &Value) -> String {
 }
 
 /// Unix milliseconds as a date in UTC.
-fn calendar(unix_ms: i64) -> Option<String> {
+pub(crate) fn calendar(unix_ms: i64) -> Option<String> {
     jiff::Timestamp::from_millisecond(unix_ms).ok().map(|time| time.to_string())
 }
 

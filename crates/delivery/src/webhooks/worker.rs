@@ -1,6 +1,6 @@
 //! Makes due deliveries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_sql::{Column, DatabaseError};
 use tokio::runtime::Handle;
@@ -14,6 +14,7 @@ use crate::queue::{Due, Ended, Failed, Resolution, WEBHOOKS};
 use crate::retry::delay;
 use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
+use crate::suspension::Tally;
 use crate::{Delivery, DeliveryError};
 
 /// The status by which a receiver says that it wants nothing more.
@@ -27,7 +28,7 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
         let trouble = work.trouble();
-        let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new() };
+        let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new(), failing: BTreeSet::new() };
         Workers::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
     }
 }
@@ -52,6 +53,8 @@ struct Worker {
     flying: JoinSet<Attempt>,
     /// How many requests are in progress to each endpoint.
     busy: BTreeMap<String, usize>,
+    /// The endpoints whose last try failed, as the tables say.
+    failing: BTreeSet<String>,
 }
 
 impl Worker {
@@ -71,7 +74,10 @@ impl Worker {
     /// Claims due deliveries and sends them, while there is room.
     async fn claim(&mut self) -> Result<(), DeliveryError> {
         let delivery = self.work.delivery.clone();
-        for target in delivery.targets().await? {
+        let targets = delivery.targets().await?;
+        let failing = targets.iter().filter(|target| target.is_failing);
+        self.failing = failing.map(|target| target.id.clone()).collect();
+        for target in targets {
             let busy = self.busy.get(&target.id).copied().unwrap_or_default();
             let options = delivery.options();
             let room = options.endpoint_requests_max.saturating_sub(busy);
@@ -124,30 +130,37 @@ impl Worker {
 
     /// Records the result of an attempt, and of all others that have ended by now.
     async fn note(&mut self, first: Option<Attempt>) {
-        let mut ended = Ended::default();
+        let (mut ended, mut tally) = (Ended::default(), Tally::default());
         let mut next = first;
         while let Some(tried) = next {
             if let Some(busy) = self.busy.get_mut(&tried.endpoint_id) {
                 *busy = busy.saturating_sub(1);
             }
-            self.judge(tried, &mut ended).await;
+            self.judge(tried, &mut ended, &mut tally).await;
             next = self.flying.try_join_next().and_then(Result::ok);
         }
         self.work.note(&ended).await;
+        let delivery = self.work.delivery.clone();
+        if let Err(error) = delivery.note_tally(tally, |id| self.failing.contains(id)).await {
+            // It is counted again with the next failure.
+            self.work.is_troubled(&error).await;
+        }
     }
 
-    async fn judge(&mut self, tried: Attempt, ended: &mut Ended) {
+    async fn judge(&mut self, tried: Attempt, ended: &mut Ended, tally: &mut Tally) {
         let delivery = self.work.delivery.clone();
         let options = delivery.options();
         let (id, attempts) = (tried.id, tried.attempts);
         let (status, reason, asked) = match tried.answer {
             Ok(answer) if answer.is_success() => {
+                tally.succeeded(&tried.endpoint_id);
                 ended.done.push((id, Some(answer.status)));
                 return;
             }
             Ok(answer) => (Some(answer.status), answer.reason(), answer.retry_after),
             Err(reason) => (None, reason, None),
         };
+        tally.failed(&tried.endpoint_id, &reason);
         let is_gone = status == Some(GONE);
         if is_gone {
             let why = "it answered 410 Gone";

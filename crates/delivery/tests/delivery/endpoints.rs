@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
-use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions, Secret};
+use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions, Endpoint, EndpointState, Secret};
 use tokio::runtime::Handle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use crate::kit::{Bench, Database, DatabaseKind, Receiver, open, options, wait_until};
+use crate::kit::{Bench, Database, DatabaseKind, Receiver, Reply, open, options, wait_until};
 use crate::webhooks::is_signed;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -112,4 +112,76 @@ async fn an_encrypted_receiver_is_sent_to_where_its_authority_is_known() {
 #[tokio::test]
 async fn what_is_no_secret_is_refused() {
     assert!(matches!(Secret::parse("whsec_short"), Err(DeliveryError::Secret)));
+}
+
+/// Suspends after ten failures, and half a second of them.
+fn impatient() -> DeliveryOptions {
+    DeliveryOptions { suspend_after: Some(Duration::from_millis(500)), suspend_failures_min: 10, ..options() }
+}
+
+async fn state(delivery: &Delivery, id: &str) -> Endpoint {
+    delivery.endpoint(id).await.expect("the database").expect("an endpoint")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_endpoint_that_always_fails_is_suspended_and_loses_nothing() {
+    for kind in DatabaseKind::ALL {
+        let (bench, database) = (Bench::new(), Database::new(kind));
+        let delivery = open(&database, &bench, impatient()).await;
+        let (broken, sound) = (Receiver::with(|_, _| Reply::Status(503)).await, Receiver::start().await);
+        let failing = delivery.add_endpoint(&broken.url(), &["*"], None).await.expect("one").id;
+        delivery.add_endpoint(&sound.url(), &["*"], None).await.expect("one");
+        let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+        bench.run("ACCOUNT.OPEN a EUR").await;
+        wait_until("it is not suspended", || async {
+            state(&delivery, &failing).await.state == EndpointState::Suspended
+        })
+        .await;
+        let its = state(&delivery, &failing).await.failing.expect("its failures");
+        assert!(its.failures >= 10 && its.last_error.contains("503"), "{its:?}");
+        assert!(its.suspended_at_ms.expect("a time") >= its.since_ms + 500, "{its:?}");
+        // What comes meanwhile is sent to the other one only, and is still due.
+        bench.run("ACCOUNT.OPEN b EUR").await;
+        wait_until("not all else is done", || async {
+            let health = delivery.health().await.expect("the database");
+            (health.suspended_endpoints, health.webhooks.pending, health.webhooks.dead) == (1, 2, 0)
+        })
+        .await;
+        assert_eq!(sound.ids().len(), 2);
+        assert_eq!(broken.ids().len(), 1, "nothing is sent to a suspended endpoint");
+        broken.set(|_, _| Reply::Status(204));
+        assert!(delivery.resume_endpoint(&failing).await.expect("the database"));
+        wait_until("not all was sent after all", || async {
+            broken.ids() == sound.ids() && delivery.delivery_counts().await.is_ok_and(|its| its.done == 4)
+        })
+        .await;
+        wait_until("it still fails", || async {
+            let its = state(&delivery, &failing).await;
+            its.state == EndpointState::Active && its.failing.is_none()
+        })
+        .await;
+        running.stop().await;
+        flow.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_endpoint_that_answers_now_and_then_is_not_suspended() {
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
+    let soon = DeliveryOptions { suspend_after: Some(Duration::ZERO), ..impatient() };
+    let delivery = open(&database, &bench, soon).await;
+    let receiver = Receiver::with(|before, _| Reply::Status(if before % 5 == 4 { 204 } else { 503 })).await;
+    let id = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one").id;
+    let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    for number in 0..8 {
+        bench.run(&format!("ACCOUNT.OPEN a{number} EUR")).await;
+        wait_until("it was not sent", || async { receiver.heard().len() >= 5 * (number + 1) }).await;
+    }
+    wait_until("not all arrived", || async {
+        delivery.delivery_counts().await.is_ok_and(|counts| counts.done == 8)
+    })
+    .await;
+    assert_eq!(state(&delivery, &id).await.state, EndpointState::Active);
+    running.stop().await;
+    flow.stop().await;
 }

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use crate::kit::{Bench, Database, DatabaseKind, Receiver, Reply, open, options, wait_until};
 
 /// Tables with a row for each partition, endpoint or campaign, which do not grow with the log.
-const SMALL: &[&str] = &["delivery_meta", "delivery_cursors", "delivery_endpoints"];
+const SMALL: &[&str] = &["delivery_meta", "delivery_cursors", "delivery_endpoints", "delivery_failing"];
 
 /// What settlement, deliveries and their workers send, with failures among them.
 async fn work(bench: &Bench, delivery: &Delivery) {

@@ -89,5 +89,8 @@ pub(super) fn deliveries(encoder: &mut DescriptorEncoder<'_>, health: &Health) -
             ConstGauge::new(of(lag)).encode(family.encode_family(&[("queue", queue)])?)?;
         }
     }
-    Ok(())
+    let help = "Endpoints that are suspended because nothing arrived there for long";
+    let family =
+        encoder.encode_descriptor("scarce_webhooks_endpoints_suspended", help, None, MetricType::Gauge)?;
+    ConstGauge::new(health.suspended_endpoints).encode(family)
 }
