@@ -64,4 +64,4 @@ macro_rules! targets {
     };
 }
 
-targets!(commands, log);
+targets!(body, commands, log, image, journal, snapshot);

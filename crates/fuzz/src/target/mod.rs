@@ -1,6 +1,9 @@
 //! What is fuzzed.
 
+mod body;
 mod commands;
+mod files;
+mod image;
 mod log;
 
 /// Something that reads bytes from outside.
@@ -19,4 +22,5 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] = &[commands::TARGET, log::TARGET];
+pub const TARGETS: &[Target] =
+    &[body::TARGET, commands::TARGET, log::TARGET, image::TARGET, files::JOURNAL, files::SNAPSHOT];
