@@ -35,6 +35,7 @@ mod snapshot;
 mod top;
 
 pub use args::{Arguments, Subcommand};
+pub use import::{Import, count_operations};
 
 use std::process::ExitCode;
 use std::sync::Arc;

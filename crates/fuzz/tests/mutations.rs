@@ -64,4 +64,4 @@ macro_rules! targets {
     };
 }
 
-targets!(body, commands, log, image, journal, snapshot);
+targets!(request, body, commands, log, image, journal, snapshot, import);

@@ -20,7 +20,7 @@ mod report;
 mod rows;
 mod way;
 
-pub(super) use args::Import;
+pub use args::Import;
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::answer::Answer;
 use self::args::Options;
-use self::lines::{AnyLines, Found};
+use self::lines::{AnyLines, Found, Lines};
 use self::operation::{Existing, Operation, Role};
 use self::pipe::Pipe;
 use self::report::Report;
@@ -74,6 +74,22 @@ pub(super) fn run(import: &Import) -> Ended {
     let mut running = Running { options, rows, lines, line: 0, at_end: false, pipe, report, stop };
     let ended = running.all();
     running.finish(ended)
+}
+
+/// How many lines of a file are operations, and how many are bad. Nothing is sent.
+#[must_use]
+pub fn count_operations(import: &Import, text: &[u8]) -> (u64, u64) {
+    let (mut good, mut bad) = (0, 0);
+    let (Ok(mut rows), mut lines) = (Rows::new(import), Lines::new(text)) else { return (0, 0) };
+    for line in 1.. {
+        let Ok(Some(found)) = lines.next() else { break };
+        match rows.read(line, &found) {
+            Ok(operation) => good += u64::from(operation.is_some()),
+            Err(_) if rows.needs_header() => return (good, bad + 1),
+            Err(_) => bad += 1,
+        }
+    }
+    (good, bad)
 }
 
 /// A running import.

@@ -4,7 +4,11 @@ mod body;
 mod commands;
 mod files;
 mod image;
+#[cfg(feature = "ports")]
+mod import;
 mod log;
+#[cfg(feature = "ports")]
+mod request;
 
 /// Something that reads bytes from outside.
 #[derive(Clone, Copy, Debug)]
@@ -22,5 +26,15 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] =
-    &[body::TARGET, commands::TARGET, log::TARGET, image::TARGET, files::JOURNAL, files::SNAPSHOT];
+pub const TARGETS: &[Target] = &[
+    #[cfg(feature = "ports")]
+    request::TARGET,
+    body::TARGET,
+    commands::TARGET,
+    log::TARGET,
+    image::TARGET,
+    files::JOURNAL,
+    files::SNAPSHOT,
+    #[cfg(feature = "ports")]
+    import::TARGET,
+];
