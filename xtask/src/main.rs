@@ -1,6 +1,7 @@
-//! Project tasks: `cargo xtask test`, `lint`, `reference`, `soak`, `bench`.
+//! Project tasks: `cargo xtask test`, `lint`, `reference`, `soak`, `fuzz`, `bench`.
 
 mod bench;
+mod fuzz;
 mod lint;
 mod place;
 mod process;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Runs the tests and lints, generates the reference, soaks and benchmarks.
+/// Runs the tests and lints, generates the reference, soaks, fuzzes and benchmarks.
 #[derive(Debug, Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
 struct Arguments {
@@ -32,6 +33,8 @@ enum Task {
     Reference(reference::Options),
     /// Run the seeded simulation and the kill loop for a while.
     Soak(soak::Options),
+    /// Let libFuzzer look for bytes from outside that break what reads them.
+    Fuzz(fuzz::Options),
     /// Compare with Redis on this machine, in turn, by redis-benchmark.
     Bench(bench::Options),
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Task::Lint(options) => lint::run(&options),
         Task::Reference(options) => reference::run(&options),
         Task::Soak(options) => soak::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::Bench(options) => bench::run(&options),
     };
     match ended {
