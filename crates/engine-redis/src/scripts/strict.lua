@@ -1,7 +1,7 @@
 -- Tables that know their names: what is mistyped is an error at once, and not nil later.
 --
--- The library is built with `IS_CHECKED` where it is built once and kept. By EVALSHA it is built for every call,
--- so there the same text goes without; names that are there cost nothing either way.
+-- The library is built with `IS_CHECKED` as a Function, which is built once and kept. By EVALSHA it may be built for
+-- every call, so there the same text goes without; names that are there cost nothing either way.
 
 local function unknown(what, name)
   error("the library has no " .. what .. " '" .. tostring(name) .. "'", 3)
