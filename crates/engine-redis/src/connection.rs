@@ -8,7 +8,7 @@ use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerError
 use scarce_engine::engine::Failure;
 
 use super::address::Endpoint;
-use super::failure::{failure_of, is_broken, word_of};
+use super::failure::{UNMENDED, failure_of, is_broken, unmended, word_of};
 use super::nodes::{Node, Nodes, Traffic};
 
 /// How often a command is sent on to another server before that is told.
@@ -56,6 +56,13 @@ impl Refused {
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::ByServer { error, .. } if word_of(error) == "OOM")
+    }
+
+    /// Why nothing may be served from now on, where a change was written in part and nothing in Redis says so.
+    #[must_use]
+    pub(super) fn unmended(&self) -> Option<Failure> {
+        let Self::ByServer { error, .. } = self else { return None };
+        unmended(error).map(|detail| Failure::Unavailable { reason: format!("{UNMENDED}: {detail}") })
     }
 
     /// Whether a primary refuses writes, and still serves reads. A replica may have what its primary has lost.
@@ -130,13 +137,19 @@ impl Link {
     ) -> Result<(T, Arc<Node>), Refused> {
         let (begun, mut pause) = (Instant::now(), PAUSES.0);
         let mut asked: Option<Endpoint> = None;
-        let mut redirects = 0;
+        let (mut redirects, mut retired) = (0, 0);
         loop {
             let found = match &asked {
                 Some(endpoint) => self.nodes.at(endpoint, self.traffic).await,
                 None => self.nodes.of_slot(self.slot, self.traffic).await,
             };
             let node = found.map_err(Refused::Failure)?;
+            node.check_alive().await;
+            if node.is_retired() && retired < 2 {
+                // Nothing was sent on it; the next one is made anew.
+                retired += 1;
+                continue;
+            }
             let error = match send_to(&node, &make(&node), asked.is_some()).await {
                 Ok(answer) => return Ok((answer, node)),
                 Err(error) => error,

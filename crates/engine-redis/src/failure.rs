@@ -14,15 +14,25 @@ pub fn is_broken(error: &RedisError) -> bool {
         || error.kind() == ErrorKind::Parse
 }
 
-/// What an error of the server means. All but a failure that was not undone leave everything as it was.
+/// What an error of the server means. All but a failure that was not undone leave everything as it was. What is still
+/// to be undone will be before anything else is served.
 #[must_use]
 pub fn failure_of(error: &RedisError, from: &Endpoint) -> Failure {
-    let (code, detail) = (error.code().unwrap_or(""), error.detail().unwrap_or(""));
-    if code == "SCARCE" && detail.starts_with("DAMAGED") {
-        return Failure::Unknown { reason: format!("the partition is damaged: {detail}") };
+    if let Some(detail) = unmended(error) {
+        return Failure::Unknown { reason: format!("{UNMENDED}: {detail}") };
     }
     let advice = advice(error);
     Failure::Unavailable { reason: format!("Redis at {from} refused: {error}{advice}") }
+}
+
+/// What is said of a partition that keeps a change in part, and cannot say so in Redis.
+pub(super) const UNMENDED: &str = "the partition was changed in part, and nothing in Redis says how to take that back; \
+    restore its keys from a copy, and give Redis' user all commands on them before you start again";
+
+/// What a call could not take back and could not note.
+pub(super) fn unmended(error: &RedisError) -> Option<&str> {
+    let detail = error.detail().filter(|_| error.code() == Some("SCARCE"))?;
+    detail.strip_prefix("UNMENDED ")
 }
 
 /// The word by which a server names an error; that of a command in the library, where one was refused.
@@ -55,9 +65,36 @@ pub fn advice(error: &RedisError) -> &'static str {
         }
         "MOVED" | "ASK" => "; the nodes do not agree who serves the slot, see redis-cli --cluster check",
         "MASTERDOWN" => "; it has lost its primary",
+        "DAMAGED" => {
+            "; a change was refused halfway, and the partition serves nothing until it is taken back, which it does by itself once the cause is gone: give Redis' user all commands on its keys again"
+        }
         "CLOCK" => {
             "; set its clock by a time service, or that of this machine; if the server's is right, restart with --accept-clock"
         }
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str) -> RedisError {
+        let value = redis::parse_redis_value(line.as_bytes()).expect("a reply");
+        value.extract_error().expect_err("an error")
+    }
+
+    #[test]
+    fn only_what_nothing_takes_back_is_unknown() {
+        let from = Endpoint::Tcp("host".to_owned(), 1);
+        let unmended_change = said("-SCARCE UNMENDED no right\r\n");
+        assert!(matches!(failure_of(&unmended_change, &from), Failure::Unknown { .. }));
+        assert_eq!(unmended(&unmended_change), Some("no right"));
+        for line in
+            ["-SCARCE DAMAGED no right\r\n", "-OOM no memory\r\n", "-ERR UNMENDED by another script\r\n"]
+        {
+            assert!(matches!(failure_of(&said(line), &from), Failure::Unavailable { .. }), "{line}");
+            assert_eq!(unmended(&said(line)), None, "{line}");
+        }
     }
 }

@@ -51,14 +51,15 @@ pub async fn machine(
     Err(Failure::Unavailable { reason })
 }
 
-/// Whether an operation has further steps to take.
+/// Whether a call has to come first: an operation has further steps to take, or a change is to be taken back.
 ///
 /// # Errors
 /// When the server fails.
 pub async fn is_unfinished(link: &Link, keys: &Keys) -> Result<bool, Failure> {
-    let unfinished: Option<String> =
-        link.send(redis::cmd("HGET").arg(keys.of("meta")).arg("unfinished")).await?;
-    Ok(unfinished.is_some_and(|unfinished| !unfinished.is_empty()))
+    let mut fields = redis::cmd("HMGET");
+    fields.arg(keys.of("meta")).arg("unfinished").arg("damaged");
+    let fields: Vec<Option<Vec<u8>>> = link.send(&fields).await?;
+    Ok(fields.iter().flatten().any(|text| !text.is_empty()))
 }
 
 /// The answer to `DIGEST`: the partition, its sequence and the digest as 32 hexadecimal digits.

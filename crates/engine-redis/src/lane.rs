@@ -145,6 +145,8 @@ pub(super) struct Lane {
     /// Whether the server has refused for want of memory.
     pub(super) is_full: bool,
     pub(super) slow: SlowLog,
+    /// Why nothing is served any more: a change stands there in part, and nothing in Redis says so.
+    pub(super) unmended: Option<Failure>,
     /// Whether the last call found a primary that serves reads, be it that it refuses writes.
     pub(super) serves_reads: bool,
     pub(super) status: Arc<PartitionStatus>,
@@ -304,6 +306,9 @@ impl Lane {
         &mut self,
         requests: &[&EncodedRequest],
     ) -> Result<(call::CallReply, Arc<Node>), Refused> {
+        if let Some(failure) = &self.unmended {
+            return Err(Refused::Failure(failure.clone()));
+        }
         let clock = Some(self.clock.now());
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
@@ -320,6 +325,7 @@ impl Lane {
             tracing::warn!(partition, requests, took_ms, untold, "a call to Redis was slow");
         }
         self.serves_reads = called.as_ref().map_or_else(Refused::is_of_writes, |_| true);
+        self.unmended = called.as_ref().err().and_then(Refused::unmended);
         let (answer, node) = called?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;

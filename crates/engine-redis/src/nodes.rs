@@ -2,7 +2,7 @@
 //! server carry everything of this process; what blocks gets one of its own.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use scarce_engine::engine::Failure;
 
 use super::RedisError;
 use super::address::{Address, Endpoint, Login, Tls, Topology};
-use super::failure::advice;
+use super::failure::{advice, is_broken};
 use super::routes::{self, Routes};
 use super::server::ServerState;
 use super::settings::RedisSettings;
@@ -26,6 +26,10 @@ const TELL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much longer than what they wait for waits may take.
 const WAIT_MARGIN: Duration = Duration::from_secs(1);
+
+/// From when on a connection that was not used is asked whether its server still runs, before it is used. No server
+/// restarts faster.
+const IDLE_MS: u64 = 20;
 
 /// What a connection is for; what takes long never stands before what is short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,9 +51,32 @@ pub struct Node {
     pub state: ServerState,
     connection: MultiplexedConnection,
     is_broken: AtomicBool,
+    made_at: Instant,
+    /// When it was used last, in milliseconds since it was made.
+    used_ms: AtomicU64,
 }
 
 impl Node {
+    /// Takes it out of use if it has not been used for a while and its server ended meanwhile: what was sent on it
+    /// then, nobody could say whether it had arrived.
+    pub(super) async fn check_alive(&self) {
+        let now_ms = u64::try_from(self.made_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let used_ms = self.used_ms.swap(now_ms, Ordering::Relaxed);
+        if now_ms.saturating_sub(used_ms) < IDLE_MS || self.is_broken.load(Ordering::Relaxed) {
+            return;
+        }
+        let answer: redis::RedisResult<redis::Value> =
+            redis::cmd("TIME").query_async(&mut self.connection()).await;
+        if answer.is_err_and(|error| is_broken(&error)) {
+            self.retire();
+        }
+    }
+
+    /// Whether it is in use no more.
+    pub(super) fn is_retired(&self) -> bool {
+        self.is_broken.load(Ordering::Relaxed)
+    }
+
     /// A handle to send by.
     #[must_use]
     pub fn connection(&self) -> MultiplexedConnection {
@@ -342,7 +369,14 @@ impl Nodes {
     async fn connect(&self, endpoint: &Endpoint, timeout: Duration) -> Result<Node, Failure> {
         let (connection, state) = self.greet(endpoint, timeout).await?;
         state.check_usable(endpoint)?;
-        Ok(Node { endpoint: endpoint.clone(), state, connection, is_broken: AtomicBool::new(false) })
+        Ok(Node {
+            endpoint: endpoint.clone(),
+            state,
+            connection,
+            is_broken: AtomicBool::new(false),
+            made_at: Instant::now(),
+            used_ms: AtomicU64::new(0),
+        })
     }
 
     /// Connects to a server, and asks what it is.

@@ -64,6 +64,7 @@ impl Partition {
             waits: Arc::clone(waits),
             is_full: false,
             slow: SlowLog::above(settings.slow),
+            unmended: None,
             serves_reads: true,
             status: Arc::clone(&status),
         };

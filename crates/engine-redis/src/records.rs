@@ -46,8 +46,8 @@ pub fn find(name: &str) -> Option<&'static RecordSpec> {
 
 /// The fields of the hash `meta`, which is no table of records, in the order in which they are read. The first five
 /// are numbers.
-pub const META_FIELDS: [&str; 8] =
-    ["epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary", "moved"];
+pub const META_FIELDS: [&str; 9] =
+    ["epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary", "moved", "damaged"];
 
 /// How many of [`META_FIELDS`] are numbers.
 pub const META_NUMBERS: usize = 5;

@@ -1,6 +1,7 @@
 //! What a server says of itself.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use redis::aio::ConnectionLike;
 use redis::cmd;
@@ -14,6 +15,10 @@ use super::nodes::Nodes;
 
 /// The oldest version that is used.
 pub const VERSION_MIN: [u32; 2] = [6, 2];
+
+/// How often a start looks whether a server has loaded its data, and how often it says that it waits.
+const LOADING_LOOK_EVERY: Duration = Duration::from_millis(200);
+const LOADING_TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
@@ -151,6 +156,22 @@ async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<Str
     found.get(name).cloned()
 }
 
+/// What a server says of itself once it has read its data, which may take minutes after a restart.
+async fn loaded(nodes: &Nodes, endpoint: &Endpoint) -> Result<ServerState, Failure> {
+    let mut told: Option<Instant> = None;
+    loop {
+        let state = nodes.look(endpoint).await?;
+        if !state.is_loading {
+            return Ok(state);
+        }
+        if told.is_none_or(|told| told.elapsed() >= LOADING_TOLD_EVERY) {
+            tracing::info!(server = %endpoint, "Redis is loading its data; the start goes on when it is done");
+            told = Some(Instant::now());
+        }
+        tokio::time::sleep(LOADING_LOOK_EVERY).await;
+    }
+}
+
 /// Asks every primary whether it can give what is promised. Gives what should be known of those that can.
 ///
 /// # Errors
@@ -162,7 +183,7 @@ pub(super) async fn check_all(
 ) -> Result<Vec<String>, RedisError> {
     let mut warnings = Vec::new();
     for endpoint in nodes.primaries().await? {
-        let state = nodes.look(&endpoint).await?;
+        let state = loaded(nodes, &endpoint).await?;
         let at = endpoint.to_string();
         if state.version < VERSION_MIN {
             let [major, minor] = state.version;

@@ -15,6 +15,7 @@ use load::{insist, read, told};
 use scarce_core::event::Position;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::{Engine, Failure, Log};
+use scarce_engine_redis::address::Login;
 use scarce_engine_redis::keys::Keys;
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_launch::{Cluster, Options, Server};
@@ -184,6 +185,34 @@ fn a_server_that_is_loading() {
 }
 
 #[test]
+fn a_start_while_the_server_is_loading_waits() {
+    let options = Options::new().with("key-load-delay", "200");
+    let mut server = Server::start(options).expect("a server");
+    assert_eq!(told(&open(server.url()), 0, "ACCOUNT.OPEN a EUR"), Ok("APPLIED 0".to_owned()));
+    let fill = "for at = 1, 10000 do redis.call('SET', 'other-' .. at, string.rep('x', 100)) end";
+    server.ask::<()>(&["EVAL", fill, "0"]).expect("filled");
+    server.restart().expect("started");
+    let info: String = server.ask(&["INFO", "persistence"]).expect("it listens");
+    assert!(info.contains("loading:1"), "it has loaded already");
+    assert_eq!(told(&open(server.url()), 0, "ACCOUNT.CREDIT a 1"), Ok("APPLIED 1 1".to_owned()));
+}
+
+#[test]
+fn the_first_command_after_a_restart_is_answered() {
+    let mut server = servers::server();
+    let engine = open(server.url());
+    insist(&engine, 0, "ACCOUNT.OPEN a EUR");
+    for balance in 1..=3 {
+        // A server that runs again within milliseconds is beyond what is promised.
+        let last = Instant::now();
+        servers::restart(&mut server);
+        std::thread::park_timeout(Duration::from_millis(50).saturating_sub(last.elapsed()));
+        // It has no id: were it not certain that nothing was sent before, it could not be sent again.
+        assert_eq!(told(&engine, 0, "ACCOUNT.CREDIT a 1"), Ok(format!("APPLIED {balance} {balance}")));
+    }
+}
+
+#[test]
 fn a_slot_that_nobody_serves() {
     let cluster = Cluster::start(&Options::new(), 3, 0).expect("a cluster");
     let engine = open(cluster.url());
@@ -250,5 +279,61 @@ fn memory_that_is_full_takes_nothing_but_what_gives_back() {
         let receipt = insist(&engine, 0, "ACCOUNT.CREDIT a 1 ID 1");
         assert_eq!((receipt.outcome.to_string().as_str(), receipt.replayed), ("APPLIED 1 1", false));
         insist(&engine, 0, "STOCK.RELEASE sku r ID 2");
+    }
+}
+
+/// A user who may not delete: what adds a row can be written, and not be taken back.
+#[test]
+fn a_user_who_was_deprived_of_rights_halfway() {
+    for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        let server = servers::server();
+        server.ask::<()>(&["ACL", "SETUSER", "scarce", "on", ">secret", "~*", "+@all"]).expect("a user");
+        let rights = |words: &[&str]| {
+            server.ask::<()>(&[&["ACL", "SETUSER", "scarce"], words].concat()).expect("changed");
+        };
+        let login = Login {
+            user: Some("scarce".to_owned()),
+            password: Some("secret".to_owned()),
+            ..Login::default()
+        };
+        let url = server.url();
+        let settings =
+            RedisSettings { url, partitions: 1, script: Some(script), login, ..RedisSettings::default() };
+        let engines =
+            [settings.clone(), settings].map(|settings| RedisEngine::open(settings).expect("the engine"));
+        let [engine, other] = &engines;
+        insist(engine, 0, "STOCK.CREATE sku 5 PEROWNER 4 ID c");
+        let before = contents(&server);
+        rights(&["-xadd", "-hdel"]);
+        // Nothing is said to be unknown: what was written in part is taken back before anything else is served.
+        let reason = refused(engine, "STOCK.RESERVE sku r 2 u 60000 ID r");
+        assert!(reason.contains("all commands on its keys"), "{reason}");
+        for engine in &engines {
+            for line in ["STOCK.GET sku", "STOCK.TAKE sku 1 u", "DIGEST"] {
+                let reason = refused(engine, line);
+                assert!(reason.contains("DAMAGED"), "{line}: {reason}");
+            }
+        }
+        // All that could be taken back was, behind what could not.
+        let stock: String = server.ask(&["HGET", "scarce:{p0-0}:stock", "sku"]).expect("a row");
+        assert!(stock.starts_with("5|5|0|"), "{stock}");
+        rights(&["+hdel"]);
+        let begun = Instant::now();
+        while server
+            .ask::<String>(&["HGET", "scarce:{p0-0}:meta", "damaged"])
+            .is_ok_and(|text| !text.is_empty())
+        {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it does not mend itself");
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+        rights(&["+xadd"]);
+        let receipt = insist(other, 0, "STOCK.RESERVE sku r2 1 u 60000 ID r2").outcome.to_string();
+        assert!(receipt.ends_with(" 4"), "{receipt}");
+        insist(other, 0, "STOCK.RELEASE sku r2 ID r3");
+        let rows = |contents: BTreeMap<String, Option<Vec<u8>>>| contents.get("scarce:{p0-0}:stock").cloned();
+        assert_eq!(rows(contents(&server)), rows(before));
+        let receipt = insist(engine, 0, "STOCK.RESERVE sku r 2 u 60000 ID r");
+        assert!(receipt.outcome.to_string().ends_with(" 3") && !receipt.replayed, "{receipt:?}");
+        assert!(insist(engine, 0, "DIGEST").outcome.is_applied());
     }
 }

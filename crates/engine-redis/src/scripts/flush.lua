@@ -1,5 +1,6 @@
 -- Writing at the end of a call what it has changed. Everything was decided before the first write; should a
--- write fail all the same, those before it are taken back by their inverses.
+-- write fail all the same, those before it are taken back by their inverses. Inverses that fail too, because a user
+-- was deprived of rights, are noted in `meta`, and are carried out before anything else is served.
 
 local redis_call = redis.call
 
@@ -132,15 +133,62 @@ local function plan_all()
   return plan
 end
 
-local function take_back(plan, last, failure)
-  for at = last, 1, -1 do
-    for _, inverse in ipairs(plan[at].inverses()) do
-      local done, second = pcall(redis_call, unpack(inverse))
-      if not done then
-        error("DAMAGED " .. flush.reason_of(failure) .. "; it could not be taken back: " .. flush.reason_of(second), 0)
-      end
+-- The text of a failure, which `redis.call` raises as a table.
+function flush.reason_of(failure)
+  return type(failure) == "table" and failure.err or tostring(failure)
+end
+
+-- Carries out inverses, also those behind one that fails. Gives those that failed, and why the first did.
+local function attempt_all(inverses)
+  local left, reason = {}, nil
+  for _, words in ipairs(inverses) do
+    local done, failure = pcall(redis_call, unpack(words))
+    if not done then
+      left[#left + 1] = words
+      reason = reason or flush.reason_of(failure)
     end
   end
+  return left, reason
+end
+
+-- Ends the call: what it has written in part is still there, and the partition serves nothing.
+local function stop_damaged(cause, left, reason)
+  local text = cause .. "; " .. encoding.number(#left) .. " commands that take it back are left: " .. reason
+  error("DAMAGED " .. text, 0)
+end
+
+-- Notes in `meta` the commands that still have to be carried out, and that nothing is served until then. A user may
+-- have the right to one of the commands that can do it.
+local function note_damage(cause, left)
+  local text = cmsgpack.pack({ cause, left })
+  for _, word in ipairs({ "HSET", "HMSET" }) do
+    if pcall(redis_call, word, records.key("meta"), "damaged", text) then return true end
+  end
+end
+
+local function take_back(plan, last, failure)
+  local inverses, cause = {}, flush.reason_of(failure)
+  for at = last, 1, -1 do
+    for _, inverse in ipairs(plan[at].inverses()) do inverses[#inverses + 1] = inverse end
+  end
+  local left, reason = attempt_all(inverses)
+  if #left == 0 then return end
+  if note_damage(cause, left) then stop_damaged(cause, left, reason) end
+  error("UNMENDED " .. cause .. "; it could not be taken back: " .. reason, 0)
+end
+
+-- Takes the rest of an earlier call back, which that could not: no call serves anything before.
+function flush.mend(text)
+  local cause, left = unpack(cmsgpack.unpack(text))
+  if call.is_reading then stop_damaged(cause, left, "a call that only reads takes nothing back") end
+  -- What is taken back must not be so twice: without the right to say what is left, nothing is begun.
+  if not note_damage(cause, left) then stop_damaged(cause, left, "'meta' cannot be written") end
+  local failed, reason = attempt_all(left)
+  if #failed > 0 then
+    note_damage(cause, failed)
+    stop_damaged(cause, failed, reason)
+  end
+  redis_call("HSET", records.key("meta"), "damaged", "")
 end
 
 local function carry_out(plan)
@@ -151,11 +199,6 @@ local function carry_out(plan)
       error(failure, 0)
     end
   end
-end
-
--- The text of a failure, which `redis.call` raises as a table.
-function flush.reason_of(failure)
-  return type(failure) == "table" and failure.err or tostring(failure)
 end
 
 -- Writes what the call has changed.

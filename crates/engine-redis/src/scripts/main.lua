@@ -3,8 +3,21 @@
 -- The texts that `meta` had before the call.
 local meta_before
 
+local function read_meta()
+  return redis.call("HMGET", records.key("meta"), unpack(META_FIELDS))
+end
+
+-- What `meta` says, once nothing is left of a call that failed halfway.
+local function mended_meta()
+  local texts = read_meta()
+  local damage = texts[#META_FIELDS]
+  if not damage or damage == "" then return texts end
+  flush.mend(damage)
+  return read_meta()
+end
+
 local function load_meta()
-  local texts = redis.call("HMGET", records.key("meta"), unpack(META_FIELDS))
+  local texts = mended_meta()
   records.note_type("meta")
   local meta = {}
   meta_before = {}
@@ -63,6 +76,7 @@ end
 
 local function meta_text(name)
   if name == "unfinished" then return unfinished_text() or "" end
+  if name == "damaged" then return "" end
   if name == "primary" then return call.meta.primary or "" end
   if name == "moved" then
     local moved = call.meta.moved
@@ -130,7 +144,7 @@ local function serve(keys, message)
 end
 
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,
--- unless it says DAMAGED.
+-- unless it says DAMAGED or UNMENDED.
 function main.serve(keys, arguments)
   call.is_reading = arguments[2] == request_kinds.READ
   local done, reply = pcall(serve, keys, arguments[1])
