@@ -133,6 +133,11 @@ impl Accounts {
         self.accounts.iter()
     }
 
+    /// Every hold with the names of its account and its own; ended ones for as long as they are kept.
+    pub fn holds(&self) -> impl Iterator<Item = (&Id, &Id, &Hold)> {
+        self.holds.iter().filter_map(|((slot, name), hold)| Some((self.accounts.key_at(*slot)?, name, hold)))
+    }
+
     /// A hold by the names of account and hold.
     #[must_use]
     pub fn hold(&self, account: &Id, hold: &Id) -> Option<&Hold> {

@@ -156,6 +156,14 @@ impl Coupons {
         self.coupons.iter()
     }
 
+    /// Every claim with its coupon and serial; ended ones for as long as they are kept.
+    pub fn claims(&self) -> impl Iterator<Item = (&Id, u64, &Claim)> {
+        self.claims.iter().filter_map(|((slot, serial), claim)| {
+            let (coupon, _) = self.at(*slot)?;
+            Some((coupon, *serial, claim))
+        })
+    }
+
     fn existing(&self, coupon: &Id) -> Result<(Slot, &Coupon), Refusal> {
         self.coupons
             .find(coupon)

@@ -169,6 +169,18 @@ impl Markets {
         self.markets.get(market)
     }
 
+    /// Every market with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Id, &Market)> {
+        self.markets.iter()
+    }
+
+    /// Every order with the names of its market and its own; ended ones for as long as they are kept.
+    pub fn orders(&self) -> impl Iterator<Item = (&Id, &Id, &Order)> {
+        self.orders
+            .iter()
+            .filter_map(|((slot, name), order)| Some((self.markets.key_at(*slot)?, name, order)))
+    }
+
     /// An order by the names of market and order, even if it ended long ago but was not dropped yet.
     #[must_use]
     pub fn order(&self, market: &Id, order: &Id) -> Option<&Order> {

@@ -189,6 +189,13 @@ impl Campaigns {
         self.claimed_at(self.campaigns.find(campaign)?, user)
     }
 
+    /// Every claim: the campaign, the user, the claim and its amount.
+    pub fn claims(&self) -> impl Iterator<Item = (&Id, &Id, &Claim, u64)> {
+        self.claims.iter().filter_map(|((slot, user), claim)| {
+            Some((self.campaigns.key_at(*slot)?, user, claim, self.amount(*slot, claim.packet)?))
+        })
+    }
+
     fn claimed_at(&self, slot: Slot, user: &Id) -> Option<(&Claim, u64)> {
         let claim = self.claims.get(&(slot, user.clone()))?;
         Some((claim, self.amount(slot, claim.packet)?))

@@ -177,6 +177,22 @@ impl StockItems {
             .map(|((_, first), receipt)| (*first, receipt))
     }
 
+    /// Every reservation with the names of its item and its own; ended ones for as long as they are kept.
+    pub fn reservations(&self) -> impl Iterator<Item = (&Id, &Id, &Reservation)> {
+        self.reservations
+            .iter()
+            .filter_map(|((slot, name), reservation)| Some((self.items.key_at(*slot)?, name, reservation)))
+    }
+
+    /// Every range of returned serials: the item, the first one, how many, and the receipt that they are of with its
+    /// first serial.
+    pub fn returned(&self) -> impl Iterator<Item = (&Id, u64, u64, (u64, &Receipt))> {
+        self.returned.iter().filter_map(|((slot, first), count)| {
+            let ((_, receipt), sale) = self.receipts.range((*slot, 0)..=(*slot, *first)).next_back()?;
+            Some((self.items.key_at(*slot)?, *first, *count, (*receipt, sale)))
+        })
+    }
+
     /// Restores an item from another store.
     pub fn restore(&mut self, sku: Id, item: StockItem) {
         self.items.insert(sku, item);
