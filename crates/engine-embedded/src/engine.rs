@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
+use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
 use scarce_engine::Standing;
 use scarce_engine::clock::wall_ms;
@@ -81,6 +82,10 @@ impl Log for Embedded {
 
     fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
         Ok(self.known(partition)?.first_sequence())
+    }
+
+    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+        self.known(partition)?.request_image()
     }
 
     fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {

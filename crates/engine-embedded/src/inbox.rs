@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::event::{Entry, Position};
+use scarce_core::machine::Machine;
 use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
 use crate::consumers::Registry;
 use crate::error::explain;
-use crate::keeper::KeeperTask;
+use crate::keeper::{KeeperReply, KeeperTask};
 use crate::log::PartitionLog;
 use crate::progress::CommitProgress;
 use crate::waker::OwnerWaker;
@@ -179,9 +180,18 @@ impl Inbox {
     }
 
     pub(crate) fn request_snapshot(&self) -> Result<SnapshotDone, Failure> {
+        self.ask_keeper(KeeperTask::Snapshot)
+    }
+
+    /// The state of the newest snapshot.
+    pub(crate) fn request_image(&self) -> Result<Machine, Failure> {
+        self.ask_keeper(KeeperTask::Image)
+    }
+
+    fn ask_keeper<T>(&self, task: impl FnOnce(KeeperReply<T>) -> KeeperTask) -> Result<T, Failure> {
         let (sender, receiver) = bounded(1);
         let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
-        self.shared.keeper.send(KeeperTask::Snapshot(sender)).map_err(|_| stopped())?;
+        self.shared.keeper.send(task(sender)).map_err(|_| stopped())?;
         let done = receiver.recv().map_err(|_| stopped())?;
         done.map_err(|reason| Failure::Unavailable { reason })
     }

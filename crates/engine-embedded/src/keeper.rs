@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::engine::SnapshotDone;
@@ -22,13 +23,15 @@ use crate::receipts::MovedReceipts;
 use crate::recovery::{load_machine, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
 
-/// Where an asked-for snapshot is reported.
-pub(crate) type SnapshotReply = Sender<Result<SnapshotDone, String>>;
+/// Where the keeper reports what it was asked for.
+pub(crate) type KeeperReply<T> = Sender<Result<T, String>>;
 
 /// What the keeper is asked to do.
 pub(crate) enum KeeperTask {
     /// Make a snapshot now.
-    Snapshot(SnapshotReply),
+    Snapshot(KeeperReply<SnapshotDone>),
+    /// Read the state of the newest snapshot.
+    Image(KeeperReply<Machine>),
     /// End.
     Stop,
 }
@@ -67,6 +70,11 @@ impl Keeper {
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
                 Ok(KeeperTask::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
+                Ok(KeeperTask::Image(reply)) => {
+                    let read = newest_machine_at(&self.home, &self.settings).map(|(machine, _)| machine);
+                    // Nobody waits for it if the asker has ended.
+                    let _ = reply.send(read.map_err(|error| explain(&error)));
+                }
                 Err(RecvTimeoutError::Timeout) => self.look(),
                 Ok(KeeperTask::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
             }
@@ -108,7 +116,7 @@ impl Keeper {
         }
     }
 
-    fn snapshot_for(&mut self, reply: Option<&SnapshotReply>) {
+    fn snapshot_for(&mut self, reply: Option<&KeeperReply<SnapshotDone>>) {
         self.bytes_at_snapshot = self.progress.bytes();
         let begun = Instant::now();
         let done = self.snapshot().map_err(|error| explain(&error));

@@ -39,8 +39,34 @@ pub async fn machine(
     settings: &StateSettings,
     partition: u32,
 ) -> Result<Machine, Failure> {
+    read(link, keys, settings, partition, |_| true).await
+}
+
+/// The same, at a sequence at which no operation has further steps to take.
+///
+/// # Errors
+/// As for [`machine`].
+pub async fn between_operations(
+    link: &Link,
+    keys: &Keys,
+    settings: &StateSettings,
+    partition: u32,
+) -> Result<Machine, Failure> {
+    read(link, keys, settings, partition, |meta| !meta.is_unfinished).await
+}
+
+async fn read(
+    link: &Link,
+    keys: &Keys,
+    settings: &StateSettings,
+    partition: u32,
+    is_wanted: impl Fn(&Meta) -> bool,
+) -> Result<Machine, Failure> {
     for _ in 0..READINGS_MAX {
         let before = Meta::read(link, keys).await?;
+        if !is_wanted(&before) {
+            continue;
+        }
         let state = read_state(link, keys, settings, before.at).await;
         // What does not fit together may have been read before and after a change.
         if Meta::read(link, keys).await? == before {
@@ -96,6 +122,8 @@ struct Meta {
     epoch: u64,
     sequence: u64,
     at: u64,
+    /// Whether an operation has further steps to take.
+    is_unfinished: bool,
     /// A scan that goes on at another server skips rows.
     run_id: String,
 }
@@ -103,11 +131,17 @@ struct Meta {
 impl Meta {
     async fn read(link: &Link, keys: &Keys) -> Result<Self, Failure> {
         let mut command = redis::cmd("HMGET");
-        command.arg(keys.of("meta")).arg(&META_FIELDS[..3]);
-        type Numbers = (Option<u64>, Option<u64>, Option<u64>);
-        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
-        let run_id = node.state.run_id.clone();
-        Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0), run_id })
+        command.arg(keys.of("meta")).arg(&META_FIELDS[..3]).arg("unfinished");
+        type Fields = (Option<u64>, Option<u64>, Option<u64>, Option<String>);
+        let ((epoch, sequence, at, unfinished), node): (Fields, _) =
+            link.send_made(|_| command.clone()).await?;
+        Ok(Self {
+            epoch: epoch.unwrap_or(1),
+            sequence: sequence.unwrap_or(0),
+            at: at.unwrap_or(0),
+            is_unfinished: unfinished.is_some_and(|unfinished| !unfinished.is_empty()),
+            run_id: node.state.run_id.clone(),
+        })
     }
 }
 

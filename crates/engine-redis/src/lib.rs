@@ -51,6 +51,7 @@ use std::sync::{Arc, Weak, mpsc};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
+use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
@@ -246,6 +247,19 @@ impl Log for RedisEngine {
         let keys = self.partition(partition)?.keys.clone();
         let link = self.reading(&keys);
         self.wait(async move { reader::first_sequence(&link, &keys).await })
+    }
+
+    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+        let keys = self.partition(partition)?.keys.clone();
+        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
+        let state = self.settings.state.clone();
+        self.wait(async move {
+            let machine = image::between_operations(&link, &keys, &state, partition).await?;
+            // A server that has at least as much is asked how safe it is.
+            let (_, node) = reader::last_sequence(&link, &keys).await?;
+            waits.wait(&node, &keys, wanted).await?;
+            Ok(machine)
+        })
     }
 
     fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use scarce_core::command::{Command, Envelope};
 use scarce_core::event::{Entry, Position};
+use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement, state};
@@ -131,6 +132,13 @@ pub trait Log: Send + Sync {
     /// # Errors
     /// When there is no such partition, or it cannot be learned.
     fn first_sequence(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// The state of a partition at one durable position, from which the log goes on: where a consumer begins that
+    /// comes after the log's beginning was trimmed. Takes as much memory as the state, and may take long.
+    ///
+    /// # Errors
+    /// When there is no such partition, or the state cannot be read.
+    fn image(&self, partition: u32) -> Result<Machine, Failure>;
 
     /// Who consumes a partition's log, in the order of their names, and how far each is.
     ///

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
+use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Reply, Watch};
@@ -116,6 +117,10 @@ impl Log for Faulty {
 
     fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
         self.engine.first_sequence(partition)
+    }
+
+    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+        self.engine.image(partition)
     }
 
     fn consumers(&self, partition: u32) -> Result<Vec<Consumption>, Failure> {
