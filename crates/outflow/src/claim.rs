@@ -7,8 +7,6 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
 use scarce_engine::{Failure, Log, Standing};
 
-use crate::cursor::CursorError;
-
 /// How long a lease lasts without renewal.
 const LEASE_TTL: Duration = Duration::from_secs(10);
 
@@ -24,9 +22,22 @@ pub(crate) enum ClaimError {
     /// The engine cannot record it.
     #[error(transparent)]
     Engine(#[from] Failure),
-    /// The log no longer has what follows the consumer's position.
-    #[error(transparent)]
-    Cursor(#[from] CursorError),
+    /// Events between the consumer's position and the beginning of the log are gone.
+    #[error(
+        "the log of partition {partition} begins at sequence {begins_at}, and the consumer '{name}' has the events \
+         up to {after}: those between were trimmed while it did not hold the log; 'scarce consumers rebase {name}' \
+         says what it misses, and starts it over"
+    )]
+    Missed {
+        /// The consumer.
+        name: ConsumerName,
+        /// The partition of the log.
+        partition: u32,
+        /// Its position.
+        after: Position,
+        /// The first sequence that is still there.
+        begins_at: u64,
+    },
     /// Another process works on the partition.
     #[error("{0} has taken the partition over")]
     Lost(String),
@@ -90,13 +101,34 @@ impl Claim {
             return Err(consumers::diverged(&self.name, partition, held).into());
         }
         match self.ask(move |log| log.standing(partition, position)).await? {
-            Standing::Known => Ok(()),
-            Standing::Trimmed { .. } if its.is_some_and(|its| its.confirmed == position) => Ok(()),
-            Standing::Trimmed { begins_at } => {
-                Err(CursorError::Trimmed { partition, after: position, begins_at }.into())
-            }
-            Standing::Diverged { .. } => Err(self.note_divergence(position).await?.into()),
+            Standing::Known => {}
+            Standing::Trimmed { .. } if its.is_some_and(|its| vouches(its.confirmed, position)) => {}
+            Standing::Trimmed { begins_at } => return Err(self.missed(position, begins_at)),
+            Standing::Diverged { .. } => return Err(self.note_divergence(position).await?.into()),
         }
+        match self.first_kept().await? {
+            begins_at if begins_at > position.sequence + 1 => Err(self.missed(position, begins_at)),
+            _ => Ok(()),
+        }
+    }
+
+    fn missed(&self, after: Position, begins_at: u64) -> ClaimError {
+        ClaimError::Missed { name: self.name.clone(), partition: self.partition, after, begins_at }
+    }
+
+    /// The first sequence that the log still has.
+    pub(crate) async fn first_kept(&self) -> Result<u64, Failure> {
+        let partition = self.partition;
+        self.ask(move |log| log.first_sequence(partition)).await
+    }
+
+    /// Sets the consumer onto a position from which it was begun anew. It loses the lease by that, and takes it again.
+    pub(crate) async fn move_to(&self, position: Position) -> Result<(), ClaimError> {
+        // The epoch is not compared: the event itself may be trimmed.
+        let (partition, to) = (self.partition, Position { epoch: 0, ..position });
+        let name = self.name.clone();
+        self.ask(move |log| log.rebase_consumer(partition, &name, to)).await?;
+        held(self.take().await?)
     }
 
     /// Has the engine remember that the consumer holds a position which the log does not have.
@@ -184,6 +216,11 @@ impl Claim {
         let log = Arc::clone(&self.log);
         tokio::task::spawn_blocking(move || question(&*log)).await.unwrap_or_else(|_| Err(unfinished()))
     }
+}
+
+/// Whether a consumer that confirmed a position may go on behind one whose event is trimmed.
+fn vouches(confirmed: Position, position: Position) -> bool {
+    confirmed == position || (confirmed.epoch == 0 && confirmed.sequence == position.sequence)
 }
 
 fn held(lease: Lease) -> Result<(), ClaimError> {

@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use scarce_core::event::Position;
+use scarce_core::machine::Machine;
 
 use crate::Batch;
 
@@ -33,4 +34,16 @@ pub trait Consumer: Send + 'static {
 
     /// Consumes a batch.
     fn consume(&mut self, batch: &Batch) -> impl Future<Output = Result<(), Trouble>> + Send;
+
+    /// Whether it can begin with the state of the partition, where the log's beginning is gone.
+    fn takes_image(&self) -> bool {
+        false
+    }
+
+    /// Begins with the state of the partition at the position that the machine has, and continues behind it. `Ok`
+    /// means the same as for a batch: its own position is now that of the machine.
+    fn begin_with(&mut self, image: Machine) -> impl Future<Output = Result<(), Trouble>> + Send {
+        drop(image);
+        std::future::ready(Err(Trouble::new("this consumer needs the log from its beginning")))
+    }
 }

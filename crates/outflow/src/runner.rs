@@ -7,7 +7,7 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::{ConsumerName, Lease};
 use scarce_engine::{Failure, Log};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::backoff::Backoff;
@@ -23,7 +23,8 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration
 /// Where a new consumer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With the first event ever; if the log no longer has it, the consumer reports so.
+    /// With the first event ever. If the log no longer has it: with the state of the partition where the consumer takes
+    /// that, otherwise the consumer reports so.
     Beginning,
     /// With the oldest event that the log still has.
     Oldest,
@@ -79,6 +80,7 @@ pub fn run<C: Consumer>(
 ) -> Outflow {
     let (stop, stopping) = watch::channel(false);
     let (mut statuses, mut tasks) = (Vec::new(), Vec::new());
+    let images = Arc::new(Semaphore::new(1));
     for partition in 0..log.partitions() {
         let status = Arc::new(Status::new(plan.name.clone(), partition));
         let (name, holder) = (plan.name.clone(), plan.holder.clone());
@@ -90,6 +92,7 @@ pub fn run<C: Consumer>(
             status: Arc::clone(&status),
             stopping: stopping.clone(),
             grown: Arc::new(Notify::new()),
+            images: Arc::clone(&images),
             abandoned: None,
         };
         statuses.push(status);
@@ -122,6 +125,8 @@ struct Share<C> {
     status: Arc<Status>,
     stopping: watch::Receiver<bool>,
     grown: Arc<Notify>,
+    /// Held while a state is in memory, so that only one is.
+    images: Arc<Semaphore>,
     /// The position of another history that the consumer's own store may still say.
     abandoned: Option<Position>,
 }
@@ -166,20 +171,7 @@ impl<C: Consumer> Share<C> {
 
     /// Consumes the log until the stop.
     async fn work(&mut self) -> Result<(), Interruption> {
-        let position = match self.known_position().await? {
-            Some(position) => position,
-            None => first_position(&self.claim, self.start).await?,
-        };
-        self.claim.check(position).await?;
-        // From here on the engine keeps the log for this consumer.
-        self.claim.register(position).await?;
-        if !self.wait_for_lease().await? {
-            return Ok(());
-        }
-        // The previous holder of the lease may have advanced.
-        let position = self.known_position().await?.unwrap_or(position);
-        self.claim.check(position).await?;
-        self.claim.step_back(position).await?;
+        let Some(position) = self.begin().await? else { return Ok(()) };
         self.status.advance(position);
         let mut notes = Claim::notes(position);
         let taken = self.take(position, &mut notes).await;
@@ -187,6 +179,66 @@ impl<C: Consumer> Share<C> {
             self.claim.leave(&notes, self.status.position()).await;
         }
         taken
+    }
+
+    /// Registers the consumer and acquires the lease; gives the position to go on from. `None` if the stop was
+    /// requested.
+    async fn begin(&mut self) -> Result<Option<Position>, Interruption> {
+        let position = match self.known_position().await? {
+            Some(position) => position,
+            None => first_position(&self.claim, self.start).await?,
+        };
+        if !self.needs_image(position).await? {
+            // Before it is registered: the log is not kept for a consumer that cannot go on.
+            self.claim.check(position).await?;
+        }
+        // From here on the engine keeps the log for this consumer.
+        self.claim.register(position).await?;
+        if !self.wait_for_lease().await? {
+            return Ok(None);
+        }
+        // The previous holder of the lease may have advanced.
+        let position = self.known_position().await?.unwrap_or(position);
+        if self.needs_image(position).await? {
+            return self.begin_with_image().await.map(Some);
+        }
+        self.claim.check(position).await?;
+        self.claim.step_back(position).await?;
+        Ok(Some(position))
+    }
+
+    /// Whether the consumer has nothing yet, and the log no longer has its beginning.
+    async fn needs_image(&mut self, position: Position) -> Result<bool, Failure> {
+        let may = self.start == Start::Beginning && self.consumer.takes_image() && position.sequence == 0;
+        Ok(may && self.claim.first_kept().await? > 1)
+    }
+
+    /// Begins with the state of the partition at one position. Requires the lease.
+    async fn begin_with_image(&mut self) -> Result<Position, Interruption> {
+        let mut notes = Claim::notes(Position::default());
+        let (images, partition) = (Arc::clone(&self.images), self.claim.partition);
+        let consumer = &mut self.consumer;
+        let claim = &self.claim;
+        let beginning = async {
+            // It is never closed.
+            let _one = images.acquire().await;
+            let image = claim.ask(move |log| log.image(partition)).await?;
+            let position = Position { epoch: image.epoch(), sequence: image.sequence() };
+            consumer.begin_with(image).await?;
+            Ok::<_, Interruption>(position)
+        };
+        let (begun, prolonged) = prolonging(claim, &mut notes, beginning).await;
+        let position = begun?;
+        prolonged?;
+        self.claim.move_to(position).await?;
+        let (consumer, partition) = (self.claim.name.as_str(), self.claim.partition);
+        tracing::info!(
+            consumer,
+            partition,
+            %position,
+            "the beginning of the log is gone; a consumer began with the state at this position"
+        );
+        Ok(position)
     }
 
     /// The last known position: the consumer's own, or the engine's.
@@ -239,16 +291,8 @@ impl<C: Consumer> Share<C> {
 
     /// Consumes a batch, however long that takes. If the lease is lost meanwhile, this was the last one.
     async fn consume(&mut self, batch: &Batch, notes: &mut Notes) -> Result<(), Interruption> {
-        let mut prolonged = Ok(());
-        let mut consuming = std::pin::pin!(self.consumer.consume(batch));
-        loop {
-            tokio::select! {
-                consumed = &mut consuming => break consumed?,
-                () = tokio::time::sleep(LEASE_INTERVAL), if prolonged.is_ok() => {
-                    prolonged = self.claim.prolong(notes).await;
-                }
-            }
-        }
+        let (consumed, prolonged) = prolonging(&self.claim, notes, self.consumer.consume(batch)).await;
+        consumed?;
         self.status.advance(batch.end());
         prolonged?;
         Ok(self.claim.note(notes, batch.end(), false).await?)
@@ -268,6 +312,25 @@ impl<C: Consumer> Share<C> {
                 Err(Interruption::Moved { from: position, to: own })
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// Renews the lease while something is done, however long that takes; gives what it came to, and whether the lease is
+/// still held.
+async fn prolonging<T>(
+    claim: &Claim,
+    notes: &mut Notes,
+    work: impl Future<Output = T>,
+) -> (T, Result<(), ClaimError>) {
+    let mut prolonged = Ok(());
+    let mut working = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut working => return (done, prolonged),
+            () = tokio::time::sleep(LEASE_INTERVAL), if prolonged.is_ok() => {
+                prolonged = claim.prolong(notes).await;
+            }
         }
     }
 }

@@ -79,10 +79,14 @@ fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
         };
         let (late, modest) = (begin("late", Start::Beginning, &all), begin("modest", Start::Oldest, &rest));
         let is_told = || match late.statuses()[0].state() {
-            State::Troubled { reason, .. } => reason.contains("was trimmed before this consumer was known"),
+            State::Troubled { reason, .. } => {
+                reason.contains("'scarce consumers rebase late' says what it misses")
+            }
             _ => false,
         };
         wait_until("it was not told", is_told);
+        let known = bench.engine.consumers(0).expect("the consumers");
+        assert!(known.iter().all(|its| its.name != name("late")), "the log is kept for nothing: {known:?}");
         wait_until("the rest was not taken", || {
             rest.sequences(0).last().copied() == bench.engine.durable_through(0).ok()
         });
@@ -91,6 +95,47 @@ fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
             late.stop().await;
             modest.stop().await;
         });
+    });
+}
+
+#[test]
+fn who_takes_the_state_begins_with_it_once_and_misses_nothing_behind_it() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        bench.keep_log();
+        bench.credit(&account, 20_000);
+        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
+        bench.release_log();
+        wait_until("nothing was trimmed", || {
+            trim(bench);
+            bench.engine.first_sequence(0).expect("a sequence") > 1
+        });
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let record = Record::taking_images();
+        let begin = |holder| {
+            let plan = plan("late", holder, Start::Beginning);
+            run(runtime.handle(), bench.engine.clone(), &plan, |_| record.consumer())
+        };
+        let (one, other) = (begin("a"), begin("b"));
+        wait_until("it did not begin", || record.images(0).len() == 1);
+        bench.credit(&account, 300);
+        let through = || bench.engine.durable_through(0).expect("a sequence");
+        wait_until("not all was taken", || record.sequences(0).last() == Some(&through()));
+        runtime.block_on(async { one.stop().await });
+        runtime.block_on(async { other.stop().await });
+        // What is begun stays begun.
+        let again = begin("c");
+        bench.credit(&account, 1);
+        wait_until("it did not go on", || record.sequences(0).last() == Some(&through()));
+        runtime.block_on(async { again.stop().await });
+        let images = record.images(0);
+        let (position, credited) = (images[0].0, images[0].1);
+        assert_eq!(images.len(), 1, "{images:?}");
+        assert_eq!(record.sequences(0).first(), Some(&(position.sequence + 1)), "{position}");
+        let balance = bench.send(&[format!("ACCOUNT.GET {account}")]).remove(0).expect("the account");
+        let later = record.times(0, "account.credited");
+        let balance_then = format!("{}", credited + i64::try_from(later).expect("a count"));
+        assert_eq!(balance.outcome.facts[2].to_string(), balance_then, "{balance:?}");
     });
 }
 

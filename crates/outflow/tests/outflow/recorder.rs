@@ -1,8 +1,10 @@
 //! A consumer that records what it gets, and fails on request.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use scarce_core::event::Position;
+use scarce_core::machine::Machine;
 use scarce_engine::consumers::ConsumerName;
 use scarce_outflow::{Batch, Consumer, Plan, Start, Trouble};
 
@@ -14,7 +16,12 @@ type Taken = (u32, u64, &'static str);
 pub struct Record {
     taken: Arc<Mutex<Vec<Taken>>>,
     failures: Arc<Mutex<Failures>>,
+    /// The states that were begun with: partition, position, and the sum of all balances but those of the world.
+    images: Option<Arc<Mutex<Vec<Image>>>>,
 }
+
+/// A state: its partition and position, and the sum of all balances but those of the world outside.
+type Image = (u32, Position, i64);
 
 #[derive(Default)]
 struct Failures {
@@ -29,6 +36,18 @@ impl Record {
         let record = Self::default();
         record.failures.lock().expect("no panic").every = Some(batches);
         record
+    }
+
+    /// A record whose consumers begin with a state where the log's beginning is gone.
+    pub fn taking_images() -> Self {
+        Self { images: Some(Arc::default()), ..Self::default() }
+    }
+
+    /// The states of a partition that were begun with.
+    pub fn images(&self, partition: u32) -> Vec<(Position, i64)> {
+        let all = self.images.as_ref().map(|images| images.lock().expect("no panic").clone());
+        let own = all.into_iter().flatten().filter(|(its, ..)| *its == partition);
+        own.map(|(_, position, sum)| (position, sum)).collect()
     }
 
     fn taken(&self) -> MutexGuard<'_, Vec<Taken>> {
@@ -57,6 +76,13 @@ impl Record {
             }
         }
         seen
+    }
+
+    /// How many events of a name were consumed in a partition, duplicates once.
+    pub fn times(&self, partition: u32, name: &str) -> usize {
+        let taken = self.taken();
+        let own = taken.iter().filter(|(its, _, event)| *its == partition && *event == name);
+        own.map(|(_, sequence, _)| sequence).collect::<BTreeSet<_>>().len()
     }
 
     /// A consumer that writes to this record.
@@ -88,6 +114,19 @@ impl Consumer for Recorder {
             return Err(Trouble::new("it was told to"));
         }
         self.record.taken().extend(events);
+        Ok(())
+    }
+
+    fn takes_image(&self) -> bool {
+        self.record.images.is_some()
+    }
+
+    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
+        let position = Position { epoch: image.epoch(), sequence: image.sequence() };
+        let own = image.state().accounts.iter().filter(|(id, _)| !id.as_str().starts_with('$'));
+        let sum = own.map(|(_, account)| account.balance).sum();
+        let images = self.record.images.as_ref().expect("they are asked for");
+        images.lock().expect("no panic").push((image.partition(), position, sum));
         Ok(())
     }
 }
