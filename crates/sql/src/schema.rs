@@ -8,7 +8,7 @@
 use crate::{Dialect, put};
 
 /// What the words mean in SQLite, PostgreSQL and MySQL. `$` is the text after the word in the braces.
-const WORDS: [(&str, [&str; 3]); 15] = [
+const WORDS: [(&str, [&str; 3]); 17] = [
     ("integer", ["INTEGER", "BIGINT", "BIGINT"]),
     // A row's number, assigned by the database.
     (
@@ -43,6 +43,10 @@ const WORDS: [(&str, [&str; 3]); 15] = [
     ),
     // An integer whose products may exceed 64 bits.
     ("wide", ["$", "$::NUMERIC", "CAST($ AS DECIMAL(20))"]),
+    // `CREATE {replacing} VIEW`: SQLite replaces no view, so it must be dropped before.
+    ("replacing", ["", "OR REPLACE", "OR REPLACE"]),
+    // `{only sqlite}`, `{only postgres}`, `{only mysql}`: a statement for one of them, to change what is there.
+    (ONLY, ["", "", ""]),
     // `{partial index}` and `{whole index}`: MySQL has no partial indexes, and gets another index instead.
     (PARTIAL, ["INDEX", "INDEX", ""]),
     (WHOLE, ["", "", "INDEX"]),
@@ -50,6 +54,7 @@ const WORDS: [(&str, [&str; 3]); 15] = [
 
 const PARTIAL: &str = "partial";
 const WHOLE: &str = "whole";
+const ONLY: &str = "only";
 const C_TEXT: &str = "TEXT COLLATE \"C\"";
 const INNODB: &str = "ENGINE = InnoDB CHARACTER SET ascii COLLATE ascii_bin";
 
@@ -65,9 +70,12 @@ impl Dialect {
     /// refuses them.
     #[must_use]
     pub fn schema(self, description: &str) -> String {
-        let left_out = format!("{{{} ", if self == Self::MySql { PARTIAL } else { WHOLE });
+        let unwanted = format!("{{{} ", if self == Self::MySql { PARTIAL } else { WHOLE });
+        let (only, own) =
+            (format!("{{{ONLY} "), format!("{{{ONLY} {}}}", self.of(["sqlite", "postgres", "mysql"])));
+        let is_left_out = |its: &str| its.contains(&unwanted) || (its.contains(&only) && !its.contains(&own));
         let mut schema = String::with_capacity(2 * description.len());
-        for statement in description.split_inclusive(";\n").filter(|its| !its.contains(&left_out)) {
+        for statement in description.split_inclusive(";\n").filter(|its| !is_left_out(its)) {
             let statement = self.in_words(statement);
             match index(&statement) {
                 Some(index) if self == Self::MySql => put_index(&mut schema, index),
@@ -85,6 +93,7 @@ impl Dialect {
             let (word, rest) = part.split_once('}').unwrap_or((part, ""));
             let (name, argument) = word.split_once(' ').unwrap_or((word, ""));
             match WORDS.iter().find(|(its, _)| *its == name) {
+                Some((ONLY, _)) => {}
                 Some((_, meanings)) => match self.of(*meanings) {
                     "" => text.truncate(text.trim_end().len()),
                     meaning => text.push_str(&meaning.replace('$', argument)),
@@ -146,6 +155,9 @@ CREATE {partial index} sales_open ON sales (sale) WHERE owner = 'nobody';
 CREATE {whole index} sales_all ON sales (owner);
 
 CREATE VIEW times AS SELECT {time at_ms} AS at FROM sales;
+{only sqlite}DROP VIEW times;
+{only postgres}ALTER TABLE sales ADD CONSTRAINT nobody CHECK (owner <> '') NOT VALID;
+CREATE {replacing} VIEW times AS SELECT 1 AS at FROM sales;
 ";
 
     #[test]
@@ -173,6 +185,9 @@ CREATE VIEW times AS SELECT {time at_ms} AS at FROM sales;
             "    PRIMARY KEY (sale),\n    INDEX sales_by_owner (owner, sale),\n    INDEX sales_all (owner)\n) ENGINE"
         ));
         assert!(mysql.contains("CREATE OR REPLACE VIEW times") && !mysql.contains("sales_open"));
+        assert!(sqlite.contains("\nDROP VIEW times;\nCREATE VIEW times AS SELECT 1"), "{sqlite}");
+        assert!(postgres.contains("NOT VALID;\nCREATE OR REPLACE VIEW times AS SELECT 1"), "{postgres}");
+        assert!(!mysql.contains("ALTER") && !mysql.contains("DROP") && !sqlite.contains("ALTER"));
     }
 
     #[test]
