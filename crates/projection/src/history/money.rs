@@ -17,7 +17,7 @@ record! {
         account_id: String,
         /// The partition's epoch.
         epoch: i64,
-        /// `credit`, `debit`, `transfer` or `capture`.
+        /// `credit`, `debit`, `transfer`, `capture`, or `opening` for what was there where this history begins.
         kind: String,
         /// The amount that came in; negative if it went out.
         amount: i64,

@@ -91,7 +91,7 @@ record! {
         sku: String,
         /// The event's sequence in its partition.
         sequence: i64,
-        /// `created`, `restocked` or `adjusted`.
+        /// `created`, `restocked`, `adjusted`, or `opening` for the units that were there where this history begins.
         kind: String,
         /// The change; negative if units were removed.
         quantity: i64,

@@ -18,6 +18,8 @@ words! {
         3 Transfer = "transfer",
         /// It was paid out of a hold.
         4 Capture = "capture",
+        /// It was there where the history in these tables begins.
+        5 Opening = "opening",
     }
 }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod coupons;
 mod markets;
+mod openings;
 mod operations;
 mod packets;
 mod stock;
@@ -10,6 +11,7 @@ mod stock;
 pub(crate) use accounts::{AccountRow, EntryKind, EntryRow, HoldRow};
 pub(crate) use coupons::{CouponClaimRow, CouponLimitRow, CouponRow, CouponStatus};
 pub(crate) use markets::{MarketRow, MarketStatus, OrderRow, TradeRow};
+pub(crate) use openings::OpeningRow;
 pub(crate) use operations::OperationRow;
 pub(crate) use packets::{CampaignRow, CampaignStatus, PacketClaimRow};
 pub(crate) use stock::{
@@ -37,4 +39,5 @@ pub(crate) const TABLES: &[&Table] = &[
     OrderRow::TABLE,
     TradeRow::TABLE,
     OperationRow::TABLE,
+    OpeningRow::TABLE,
 ];

@@ -26,6 +26,8 @@ words! {
         2 Restocked = "restocked",
         /// It was corrected.
         3 Adjusted = "adjusted",
+        /// They were there where the history in these tables begins.
+        4 Opening = "opening",
     }
 }
 

@@ -12,7 +12,7 @@ async fn every_view_can_be_read() {
         for view in views() {
             assert_eq!(database.figure("COUNT(*)", &format!("FROM {view}")).await, "0", "{view}");
         }
-        assert_eq!(database.figure("value", "FROM meta WHERE name = 'schema_version'").await, "3");
+        assert_eq!(database.figure("value", "FROM meta WHERE name = 'schema_version'").await, "4");
     }
 }
 
