@@ -23,5 +23,5 @@ mod table;
 
 pub use consumer::SqlConsumer;
 pub use error::ProjectionError;
-pub use projection::{ProjectedPosition, Projection, ProjectionOptions};
+pub use projection::{Opening, ProjectedPosition, Projection, ProjectionOptions};
 pub use scarce_sql::DatabaseError;

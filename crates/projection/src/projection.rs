@@ -52,6 +52,17 @@ pub struct ProjectedPosition {
     pub updated_at_ms: u64,
 }
 
+/// Where the history of a partition begins in the tables: with the state at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Whose history.
+    pub partition: u32,
+    /// The last position of which the tables only have what it came to.
+    pub position: Position,
+    /// The stamp of that event.
+    pub at_ms: u64,
+}
+
 /// A consumer's own connection, opened on first use.
 pub(crate) type OwnLink = Arc<Mutex<Option<Link>>>;
 
@@ -161,6 +172,28 @@ impl Projection {
         Ok(emptied.map_err(|error| self.store().failed(&error))?)
     }
 
+    /// Empties the tables of some partitions only, all or nothing; consumers then begin anew. What the log no longer
+    /// has of them is lost with that.
+    ///
+    /// # Errors
+    /// When the database does not answer, or refuses a statement.
+    pub async fn empty(&self, partitions: &[u32]) -> Result<(), ProjectionError> {
+        let mut link = self.store().in_time(self.store().connect()).await?;
+        let emptied = emptying::empty_partitions(&mut link, partitions).await;
+        link.close().await;
+        Ok(emptied.map_err(|error| self.store().failed(&error))?)
+    }
+
+    /// Where the history of partitions begins, if that is not the beginning of their logs.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn openings(&self) -> Result<Vec<Opening>, ProjectionError> {
+        let sql = "SELECT partition_id, epoch, sequence, at_ms FROM openings ORDER BY partition_id";
+        let rows = self.store().fetch(sql, &[], &[ColumnKind::Integer; 4]).await?;
+        Ok(rows.iter().map(|row| opening(row)).collect())
+    }
+
     /// The database's address for people, without the password.
     #[must_use]
     pub fn database(&self) -> String {
@@ -182,16 +215,28 @@ impl ProjectionOptions {
     }
 }
 
-fn projected_position(row: &[Cell]) -> ProjectedPosition {
-    let number = |at: usize| match row.get(at) {
+fn number(row: &[Cell], at: usize) -> Option<u64> {
+    match row.get(at) {
         Some(Cell::Integer(value)) => u64::try_from(*value).ok(),
         _ => None,
-    };
-    let figure = |at| number(at).unwrap_or(0);
+    }
+}
+
+fn projected_position(row: &[Cell]) -> ProjectedPosition {
+    let figure = |at| number(row, at).unwrap_or(0);
     ProjectedPosition {
         partition: u32::try_from(figure(0)).unwrap_or(u32::MAX),
         position: Position { epoch: figure(1), sequence: figure(2) },
-        at_ms: number(3),
+        at_ms: number(row, 3),
         updated_at_ms: figure(4),
+    }
+}
+
+fn opening(row: &[Cell]) -> Opening {
+    let figure = |at| number(row, at).unwrap_or(0);
+    Opening {
+        partition: u32::try_from(figure(0)).unwrap_or(u32::MAX),
+        position: Position { epoch: figure(1), sequence: figure(2) },
+        at_ms: figure(3),
     }
 }

@@ -34,6 +34,20 @@ pub(super) async fn empty(link: &mut Link) -> Result<(), Error> {
     }
 }
 
+/// Empties the rows of some partitions, the cursors first for the same reason.
+pub(super) async fn empty_partitions(link: &mut Link, partitions: &[u32]) -> Result<(), Error> {
+    let marks = vec!["?"; partitions.len()].join(", ");
+    let values: Vec<Cell> = partitions.iter().map(|partition| Cell::from(i64::from(*partition))).collect();
+    link.begin().await?;
+    if link.dialect() == Dialect::Postgres {
+        link.run("LOCK TABLE cursors IN EXCLUSIVE MODE").await?;
+    }
+    for table in std::iter::once("cursors").chain(TABLES.iter().map(|table| table.name)) {
+        link.execute(&format!("DELETE FROM {table} WHERE partition_id IN ({marks})"), &values).await?;
+    }
+    link.commit().await
+}
+
 /// MySQL cannot roll back a `TRUNCATE`. A mark stays until all tables are empty, so that no consumer fills
 /// them before, and an interrupted rebuild is continued.
 async fn empty_by_steps(link: &mut Link) -> Result<(), Error> {
