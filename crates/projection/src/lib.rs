@@ -15,6 +15,7 @@ mod description;
 mod error;
 mod fold;
 pub mod history;
+mod opening;
 mod projection;
 mod rows;
 mod shelf;

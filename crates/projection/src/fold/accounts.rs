@@ -168,7 +168,7 @@ impl AccountRow {
     }
 
     /// The entry of a movement that was just applied, to or from outside.
-    pub(super) fn entry(&self, kind: EntryKind, amount: i64, origin: &Origin<'_>) -> EntryRow {
+    pub(crate) fn entry(&self, kind: EntryKind, amount: i64, origin: &Origin<'_>) -> EntryRow {
         EntryRow {
             partition_id: origin.partition_id(),
             sequence: origin.sequence,

@@ -91,7 +91,7 @@ fn set_limits(
     Ok(())
 }
 
-fn limit_row(coupon: &Id, place: i64, limit: &Limit, origin: &Origin<'_>) -> CouponLimitRow {
+pub(crate) fn limit_row(coupon: &Id, place: i64, limit: &Limit, origin: &Origin<'_>) -> CouponLimitRow {
     let dimensions = limit.shape.per.iter().map(|dimension| Value::from(dimension.as_str())).collect();
     let (window_unit, window_ms, offset_minutes) = match limit.shape.window {
         Window::None => ("NONE", None, None),
@@ -202,7 +202,7 @@ fn open_claim<'t>(
 }
 
 /// A subject as JSON: its dimensions with their values.
-fn subject_text(subject: &Subject) -> Text {
+pub(crate) fn subject_text(subject: &Subject) -> Text {
     match subject.shown() {
         Value::List(pairs) => json::object(&pairs),
         other => json::text(&other),

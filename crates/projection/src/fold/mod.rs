@@ -1,7 +1,7 @@
 //! Turns the events of a partition into rows. Nothing here accesses a database.
 
 mod accounts;
-mod coupons;
+pub(crate) mod coupons;
 mod holds;
 mod json;
 mod markets;
@@ -20,6 +20,7 @@ use scarce_core::types::{Id, signed};
 use scarce_outflow::Batch;
 
 pub(crate) use origin::{Mistake, Origin};
+pub(crate) use packets::hex;
 use tables::Tables;
 
 use crate::table::Text;
@@ -239,7 +240,7 @@ fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), 
 }
 
 /// A name as text.
-fn text(id: &Id) -> Text {
+pub(crate) fn text(id: &Id) -> Text {
     id.as_str().into()
 }
 

@@ -127,7 +127,7 @@ fn existing<'t>(
 }
 
 /// Bytes as hexadecimal digits.
-fn hex(bytes: &[u8; 32]) -> Text {
+pub(crate) fn hex(bytes: &[u8; 32]) -> Text {
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     digits.into()
 }

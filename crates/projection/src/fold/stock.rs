@@ -203,7 +203,7 @@ impl StockRow {
         spot.same("sold", self.sold, signed(sold))
     }
 
-    fn movement(
+    pub(crate) fn movement(
         &self,
         kind: MovementKind,
         quantity: i64,
