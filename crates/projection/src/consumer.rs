@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use scarce_core::event::Position;
+use scarce_core::machine::Machine;
 use scarce_outflow::{Batch, Consumer, Trouble};
 use scarce_sql::{DatabaseError, Doing};
 use sqlx::Error;
@@ -13,6 +14,7 @@ use crate::fold::{Fold, LogCursor, Misfit};
 use crate::projection::{OwnLink, Projection};
 use crate::store::{Link, Sheets, is_conflict, is_duplicate, is_lost};
 
+mod beginning;
 mod cursor;
 mod loading;
 
@@ -80,6 +82,15 @@ impl Consumer for SqlConsumer {
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
         let taking: Doing<'_, _, _> = Box::pin(self.take(batch));
         taking.await
+    }
+
+    fn takes_image(&self) -> bool {
+        true
+    }
+
+    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
+        let beginning: Doing<'_, _, _> = Box::pin(self.open(image));
+        beginning.await
     }
 }
 

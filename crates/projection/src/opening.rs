@@ -1,6 +1,8 @@
 //! The rows of a state at one position, where the log before it is gone: balances, units and everything that is open, as
 //! an opening balance sheet has them. What was before is not known, and nothing here makes it up.
 
+mod coupons;
+mod markets;
 mod money;
 mod packets;
 mod stock;
@@ -47,7 +49,9 @@ pub(crate) fn rows(image: &Machine, opened_at_ms: i64, take: Take<'_>) -> Result
     put(take, [opening])?;
     money::put(image.state(), &origin, take)?;
     stock::put(image.state(), &origin, take)?;
-    packets::put(image.state(), &origin, take)
+    packets::put(image.state(), &origin, take)?;
+    coupons::put(image.state(), &origin, take)?;
+    markets::put(image.state(), &origin, take)
 }
 
 /// Hands rows over in pieces.
