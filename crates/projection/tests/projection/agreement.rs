@@ -26,10 +26,32 @@ pub async fn check(database: &Database, log: &Log) {
     check_stock(database, log).await;
     check_reservations(database, log).await;
     check_packets(database, log).await;
-    check_coupons(database, log).await;
-    check_markets(database, log).await;
+    check_coupons(database, log, Extent::All).await;
+    check_markets(database, log, Extent::All).await;
     check_log(database, log).await;
-    check_sums(database).await;
+    check_sums(database, Extent::All).await;
+}
+
+/// How much of the log is in the tables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    All,
+    /// The state at one position, and everything behind it.
+    SinceOpening,
+}
+
+/// Compares what the machine still keeps with tables that began with its state at one position.
+pub async fn check_state(database: &Database, log: &Log) {
+    check_accounts(database, log).await;
+    check_holds(database, log).await;
+    check_stock(database, log).await;
+    check_reservations(database, log).await;
+    check_packets(database, log).await;
+    check_coupons(database, log, Extent::SinceOpening).await;
+    check_markets(database, log, Extent::SinceOpening).await;
+    check_sums(database, Extent::SinceOpening).await;
+    let last = log.entries.last().map_or(0, Entry::sequence_last).to_string();
+    assert_eq!(database.figure("sequence", "FROM cursors").await, last);
 }
 
 async fn check_accounts(database: &Database, log: &Log) {
@@ -162,7 +184,7 @@ async fn check_packets(database: &Database, log: &Log) {
     assert_eq!(rows, expected);
 }
 
-async fn check_coupons(database: &Database, log: &Log) {
+async fn check_coupons(database: &Database, log: &Log, extent: Extent) {
     let figures = ["claimed", "starts_at_ms", "ends_at_ms", "claim_ttl_ms", "status"];
     let selected: Vec<&str> = ["coupon_id"].into_iter().chain(figures).collect();
     let rows = by_first(database, &selected, "FROM coupons").await;
@@ -175,7 +197,8 @@ async fn check_coupons(database: &Database, log: &Log) {
         let claims = format!("FROM coupon_claims WHERE coupon_id = '{id}' ORDER BY serial");
         let selected = ["serial", "user_id", "status", "claimed_at_ms", "deadline_ms"];
         let claims = database.ask(&selected, &claims).await;
-        assert_eq!(claims.len() as u64, coupon.serial, "claims of {id}");
+        let is_whole = extent == Extent::All;
+        assert!(!is_whole || claims.len() as u64 == coupon.serial, "claims of {id}");
         for row in claims {
             let Some(mut answer) = log.ask(&format!("COUPON.CLAIMED {id} {}", row[0])) else { continue };
             if answer[2] == "expired" {
@@ -192,14 +215,15 @@ async fn check_coupons(database: &Database, log: &Log) {
     assert_eq!(rows, expected);
 }
 
-async fn check_markets(database: &Database, log: &Log) {
+async fn check_markets(database: &Database, log: &Log, extent: Extent) {
     let selected = ["market_id", "status", "tick", "lot", "quantity_min", "quantity_max", "trades"];
     for row in database.ask(&selected, "FROM markets").await {
         let answer = log.ask(&format!("MARKET.GET {}", row[0])).expect("the market");
         assert_eq!(row[..6], answer[..6]);
         assert_eq!(row[6], answer[9]);
         let count = format!("FROM trades WHERE market_id = '{}'", row[0]);
-        assert_eq!(database.figure("COUNT(*)", &count).await, row[6], "trades of {}", row[0]);
+        let trades = database.figure("COUNT(*)", &count).await;
+        assert!(extent == Extent::SinceOpening || trades == row[6], "trades of {}", row[0]);
         let live = "status IN ('open', 'partially_filled')";
         let count = format!("FROM orders WHERE market_id = '{}' AND {live}", row[0]);
         assert_eq!(database.figure("COUNT(*)", &count).await, answer[8], "live orders of {}", row[0]);
@@ -259,7 +283,7 @@ fn operations(entries: &[Entry]) -> Vec<Vec<String>> {
 }
 
 /// Checks sums within the tables.
-async fn check_sums(database: &Database) {
+async fn check_sums(database: &Database, extent: Extent) {
     for (what, wrong) in [
         (
             "entries that do not sum to the balance",
@@ -302,6 +326,9 @@ async fn check_sums(database: &Database) {
              WHERE f.market_id = o.market_id AND f.order_id = o.order_id AND f.use_number = o.use_number)",
         ),
     ] {
+        if extent == Extent::SinceOpening && what.starts_with("trades") {
+            continue;
+        }
         assert_eq!(database.figure("COUNT(*)", wrong).await, "0", "{what}");
     }
 }

@@ -4,6 +4,7 @@ mod agreement;
 mod histories;
 mod kills;
 mod kit;
+mod openings;
 mod plans;
 mod random;
 mod rebuilding;
