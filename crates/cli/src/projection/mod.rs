@@ -61,6 +61,10 @@ pub struct Rebuild {
     /// Empty them without asking again: what the server's log no longer holds is lost.
     #[arg(long)]
     pub yes: bool,
+    /// Where the log no longer has its beginning, begin with the state that it goes on from: the history before is
+    /// lost.
+    #[arg(long)]
+    pub from_state: bool,
 }
 
 pub(super) fn run(command: &ProjectionCommand) -> Ended {
@@ -78,10 +82,13 @@ async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> 
 
 fn status(options: &Status) -> Ended {
     let server = Info::ask(&mut options.target.connect()?)?;
-    let progress = Runtime::new()?
-        .block_on(async { Ok::<_, Failed>(open(&options.database, &server).await?.positions().await?) })?;
+    let (progress, openings) = Runtime::new()?.block_on(async {
+        let projection = open(&options.database, &server).await?;
+        Ok::<_, Failed>((projection.positions().await?, projection.openings().await?))
+    })?;
     let row = |(partition, extent): (&u32, &Extent)| {
         let its = progress.iter().find(|its| its.partition == *partition);
+        let opening = openings.iter().find(|its| its.partition == *partition);
         let sequence = its.map_or(0, |its| its.position.sequence);
         json!({
             "partition": partition,
@@ -90,10 +97,21 @@ fn status(options: &Status) -> Ended {
             "lag_events": extent.last.unwrap_or(0).saturating_sub(sequence),
             "event_at_ms": its.and_then(|its| its.at_ms),
             "updated_at_ms": its.map(|its| its.updated_at_ms),
+            "opening_sequence": opening.map(|opening| opening.position.sequence),
+            "opening_at_ms": opening.map(|opening| opening.at_ms),
         })
     };
     let rows: Vec<_> = server.partitions.iter().map(row).collect();
-    let columns = ["partition", "epoch", "sequence", "lag_events", "event_at_ms", "updated_at_ms"];
+    let columns = [
+        "partition",
+        "epoch",
+        "sequence",
+        "lag_events",
+        "event_at_ms",
+        "updated_at_ms",
+        "opening_sequence",
+        "opening_at_ms",
+    ];
     print_rows(&rows, &columns, options.json)?;
     Ok(Exit::Done)
 }
@@ -101,10 +119,12 @@ fn status(options: &Status) -> Ended {
 fn rebuild(options: &Rebuild) -> Ended {
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
-    if let Some((partition, Extent { first, .. })) = server.partitions.iter().find(|(_, its)| its.first > 1) {
+    let is_cut = |(_, its): &(&u32, &Extent)| its.first > 1 && !options.from_state;
+    if let Some((partition, Extent { first, .. })) = server.partitions.iter().find(is_cut) {
         let lost = format!(
             "the log of partition {partition} begins at sequence {first}, so what was before it could not be written \
-             again; keep these tables, or restore a copy of them"
+             again; keep these tables, or restore a copy of them. With --from-state they begin with opening balances \
+             instead, and the history before is lost"
         );
         return Err(Failed::text(Exit::Refused, lost));
     }
