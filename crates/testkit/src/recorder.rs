@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{DefaultGuard, set_default};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 /// Where statements are shown.
 const TARGET: &str = "scarce_sql::statement";
@@ -17,6 +17,8 @@ const TARGET: &str = "scarce_sql::statement";
 pub struct Recorder {
     statements: Statements,
     _guard: DefaultGuard,
+    /// While there is only one subscriber, a thread without one decides for all threads that nobody follows.
+    _second: Dispatch,
 }
 
 type Statements = Arc<Mutex<BTreeSet<String>>>;
@@ -26,7 +28,9 @@ impl Recorder {
     #[must_use]
     pub fn start() -> Self {
         let statements = Statements::default();
-        Self { _guard: set_default(Follower(Arc::clone(&statements))), statements }
+        let follower = || Follower(Arc::clone(&statements));
+        let second = Dispatch::new(follower());
+        Self { _guard: set_default(follower()), _second: second, statements }
     }
 
     /// The statements that read rows or look for them, each once.
