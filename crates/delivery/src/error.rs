@@ -20,6 +20,36 @@ pub enum DeliveryError {
     /// An invalid secret.
     #[error("this is not a secret; write 'whsec_' and 24 to 64 bytes in base64")]
     Secret,
+    /// Invalid keys for secrets.
+    #[error(
+        "these are no keys for secrets; write 32 random bytes in base64, one key on a line: openssl rand -base64 32"
+    )]
+    SecretKey,
+    /// An invalid reference to a secret.
+    #[error("'{reference}' does not say where a secret is; write file:/path or env:NAME")]
+    SecretReference {
+        /// What was given.
+        reference: String,
+    },
+    /// A secret that is kept elsewhere cannot be read.
+    #[error("its secret cannot be read from {reference}: {what}")]
+    UnreadableReference {
+        /// Where it is kept.
+        reference: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// A secret is encrypted with a key that is not there.
+    #[error(
+        "its secret is encrypted with the key {key}, which is not in --secrets-key-file; put that key back, or rotate the secret"
+    )]
+    OtherSecretKey {
+        /// The id of the key.
+        key: String,
+    },
+    /// A secret that was changed in the table.
+    #[error("its secret was changed in the database, or belongs to another endpoint; rotate the secret")]
+    DamagedSecret,
     /// A pattern that matches no event.
     #[error("'{pattern}' names no event; give names such as stock.taken, patterns such as stock.*, or *")]
     Pattern {

@@ -33,6 +33,7 @@ mod secret;
 mod settlement;
 mod store;
 mod suspension;
+mod vault;
 mod webhooks;
 
 pub use consumer::{SettlementConsumer, WebhooksConsumer};
@@ -50,4 +51,5 @@ pub use settlement::{
     Tried, operation_id,
 };
 pub use store::Delivery;
+pub use vault::{SecretKeys, SecretReference};
 pub use webhooks::{DeliveryFilter, DeliveryState, WebhookDelivery, message_id};

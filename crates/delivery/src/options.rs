@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::SecretKeys;
 use crate::settlement::{AccountTemplate, SettledLookup};
 
 /// How deliveries are made and retried.
@@ -39,6 +40,8 @@ pub struct DeliveryOptions {
     pub endpoint_requests_max: usize,
     /// How many requests may be in progress at a time in all.
     pub requests_max: usize,
+    /// The keys that encrypt secrets in the database; without any, new secrets are stored as plain text.
+    pub secret_keys: Option<SecretKeys>,
     /// A PEM file with further certificate authorities to trust.
     pub ca_file: Option<PathBuf>,
 }
@@ -59,6 +62,7 @@ impl Default for DeliveryOptions {
             poll_interval: Duration::from_millis(500),
             endpoint_requests_max: 8,
             requests_max: 64,
+            secret_keys: None,
             ca_file: None,
         }
     }
