@@ -1,5 +1,7 @@
 //! Endpoints: the receivers of events by webhook.
 
+mod secrets;
+
 use scarce_core::event::EVENTS;
 use scarce_engine::random::{bytes, hex};
 use scarce_sql::{Cell, ColumnKind, Link};
@@ -7,8 +9,9 @@ use sqlx::Error;
 
 use crate::http::check_url;
 use crate::page::Taken;
-use crate::store::{millis, now_ms};
-use crate::{Delivery, DeliveryError, Secret, suspension};
+use crate::store::now_ms;
+use crate::{Delivery, DeliveryError, Secret, SecretReference, suspension};
+pub(crate) use secrets::{Target, Targets};
 
 /// Whether deliveries to an endpoint are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +94,7 @@ pub struct AddedEndpoint {
 /// The columns that are read of an endpoint, and of its failures.
 const COLUMNS: &str = "e.endpoint_id, e.url, e.events, e.state, e.reason, e.created_at_ms, e.updated_at_ms";
 const FAILING: &str = "f.failures, f.since_ms, f.last_error, f.suspended_at_ms";
-const TABLES: &str =
+pub(crate) const TABLES: &str =
     "delivery_endpoints AS e LEFT JOIN delivery_failing AS f ON f.endpoint_id = e.endpoint_id";
 const KINDS: [ColumnKind; 11] = [
     ColumnKind::Text,
@@ -162,17 +165,43 @@ impl Delivery {
         check_url(url)?;
         check_patterns(events)?;
         let secret = secret.map_or_else(Secret::generate, Ok)?;
-        let drawn = bytes::<12>().map_err(|error| DeliveryError::Random { what: error.to_string() })?;
-        let id = format!("ep_{}", hex(&drawn));
+        let id = new_id()?;
+        let stored = self.stored_secret(&id, &secret)?;
+        self.write_endpoint(&id, url, events, &stored).await?;
+        Ok(AddedEndpoint { id, secret })
+    }
+
+    /// Adds an endpoint whose secret is kept elsewhere, and read for each delivery; returns its id.
+    ///
+    /// # Errors
+    /// As [`Delivery::add_endpoint`].
+    pub async fn add_endpoint_with(
+        &self,
+        url: &str,
+        events: &[&str],
+        secret: &SecretReference,
+    ) -> Result<String, DeliveryError> {
+        check_url(url)?;
+        check_patterns(events)?;
+        let id = new_id()?;
+        self.write_endpoint(&id, url, events, secret.text()).await?;
+        Ok(id)
+    }
+
+    async fn write_endpoint(
+        &self,
+        id: &str,
+        url: &str,
+        events: &[&str],
+        secret: &str,
+    ) -> Result<(), DeliveryError> {
         let sql = "INSERT INTO delivery_endpoints \
                    (endpoint_id, url, events, secret, state, created_at_ms, updated_at_ms) \
                    VALUES (?, ?, ?, ?, 'active', ?, ?)";
         let now = now_ms();
-        let events = events.join(" ");
-        let values =
-            [id.as_str().into(), url.into(), events.into(), secret.reveal().into(), now.into(), now.into()];
+        let values = [id.into(), url.into(), events.join(" ").into(), secret.into(), now.into(), now.into()];
         self.store().execute(sql, &values).await?;
-        Ok(AddedEndpoint { id, secret })
+        Ok(())
     }
 
     /// All endpoints, in the order in which they were added.
@@ -238,27 +267,6 @@ impl Delivery {
         Ok(is_there)
     }
 
-    /// Signs deliveries to an endpoint with another secret, and for `overlap` with the old one, too. Without
-    /// a secret one is generated. Returns the new secret, if the endpoint exists.
-    ///
-    /// # Errors
-    /// When the database does not answer, or the system has no random bytes.
-    pub async fn rotate_secret(
-        &self,
-        id: &str,
-        secret: Option<Secret>,
-        overlap: std::time::Duration,
-    ) -> Result<Option<Secret>, DeliveryError> {
-        let secret = secret.map_or_else(Secret::generate, Ok)?;
-        // MySQL sets columns from left to right, the others all at once.
-        let sql = "UPDATE delivery_endpoints SET secret_before = secret, secret_before_until_ms = ?, secret = ?, \
-                   updated_at_ms = ? WHERE endpoint_id = ?";
-        let now = now_ms();
-        let until = now.saturating_add(millis(overlap));
-        let values = [until.into(), secret.reveal().into(), now.into(), id.into()];
-        Ok((self.store().execute(sql, &values).await? > 0).then_some(secret))
-    }
-
     /// Stops deliveries to an endpoint whose receiver wants no more.
     pub(crate) async fn disable_endpoint(&self, id: &str, reason: &str) -> Result<(), DeliveryError> {
         let sql = "UPDATE delivery_endpoints SET state = 'disabled', reason = ?, updated_at_ms = ? \
@@ -297,46 +305,9 @@ pub(crate) async fn wanting(link: &mut Link) -> Result<Vec<Endpoint>, Error> {
     Ok(link.fetch(&sql, &[], &KINDS[..7]).await?.into_iter().map(Endpoint::read).collect())
 }
 
-/// An endpoint that gets deliveries, with its secrets, the newest first.
-#[derive(Clone, Debug)]
-pub(crate) struct Target {
-    pub(crate) id: String,
-    pub(crate) url: String,
-    pub(crate) secrets: Vec<Secret>,
-    /// Whether the last try failed.
-    pub(crate) is_failing: bool,
-}
-
-const TARGET_KINDS: [ColumnKind; 6] = [
-    ColumnKind::Text,
-    ColumnKind::Text,
-    ColumnKind::Integer,
-    ColumnKind::Text,
-    ColumnKind::Text,
-    ColumnKind::Integer,
-];
-
-impl Delivery {
-    /// The endpoints that get deliveries.
-    pub(crate) async fn targets(&self) -> Result<Vec<Target>, DeliveryError> {
-        let sql = format!(
-            "SELECT e.endpoint_id, e.url, f.failures, e.secret, e.secret_before, e.secret_before_until_ms \
-             FROM {TABLES} WHERE e.state = 'active' AND f.suspended_at_ms IS NULL ORDER BY e.endpoint_id"
-        );
-        let rows = self.store().fetch(&sql, &[], &TARGET_KINDS).await?;
-        rows.into_iter().map(|row| target(Taken::new(row))).collect()
-    }
-}
-
-fn target(mut row: Taken) -> Result<Target, DeliveryError> {
-    let (id, url, is_failing) = (row.text(), row.text(), row.optional().is_some());
-    let (secret, before) = (row.text(), row.optional_text());
-    let is_valid = row.optional().is_some_and(|until| until > now_ms());
-    let mut secrets = vec![Secret::parse(&secret)?];
-    if let Some(before) = before.filter(|_| is_valid) {
-        secrets.push(Secret::parse(&before)?);
-    }
-    Ok(Target { id, url, secrets, is_failing })
+fn new_id() -> Result<String, DeliveryError> {
+    let drawn = bytes::<12>().map_err(|error| DeliveryError::Random { what: error.to_string() })?;
+    Ok(format!("ep_{}", hex(&drawn)))
 }
 
 /// Checks that every pattern matches the name of some event.

@@ -63,6 +63,17 @@ impl Delivery {
         }
         Ok(())
     }
+
+    /// Writes down that nothing can be sent to an endpoint, although that is no failure of its receiver.
+    pub(crate) async fn note_unsendable(&self, endpoint_id: &str, why: &str) -> Result<(), DatabaseError> {
+        note(self.store(), self.options(), endpoint_id, (0, why)).await.map(drop)
+    }
+
+    /// Forgets that nothing could be sent to an endpoint whose receiver has not failed.
+    pub(crate) async fn note_sendable(&self, endpoint_id: &str) -> Result<(), DatabaseError> {
+        let sql = "DELETE FROM delivery_failing WHERE endpoint_id = ? AND failures = 0";
+        self.store().execute(sql, &[endpoint_id.into()]).await.map(drop)
+    }
 }
 
 /// Writes failures down; returns whether the endpoint is suspended by them.

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::message_id;
-use crate::endpoints::Target;
+use crate::endpoints::{Target, Targets};
 use crate::http::{Message, ReceiverAnswer};
 use crate::page::Taken;
 use crate::queue::{Due, Ended, Failed, Resolution, WEBHOOKS};
@@ -28,7 +28,14 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
         let trouble = work.trouble();
-        let worker = Worker { work, flying: JoinSet::new(), busy: BTreeMap::new(), failing: BTreeSet::new() };
+        let worker = Worker {
+            work,
+            flying: JoinSet::new(),
+            busy: BTreeMap::new(),
+            failing: BTreeSet::new(),
+            unsendable: BTreeMap::new(),
+            is_stale: true,
+        };
         Workers::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
     }
 }
@@ -55,6 +62,10 @@ struct Worker {
     busy: BTreeMap<String, usize>,
     /// The endpoints whose last try failed, as the tables say.
     failing: BTreeSet<String>,
+    /// The endpoints that nothing can be sent to, and why.
+    unsendable: BTreeMap<String, String>,
+    /// Whether secrets are to be encrypted anew: at the start those of every endpoint are looked at.
+    is_stale: bool,
 }
 
 impl Worker {
@@ -74,9 +85,7 @@ impl Worker {
     /// Claims due deliveries and sends them, while there is room.
     async fn claim(&mut self) -> Result<(), DeliveryError> {
         let delivery = self.work.delivery.clone();
-        let targets = delivery.targets().await?;
-        let failing = targets.iter().filter(|target| target.is_failing);
-        self.failing = failing.map(|target| target.id.clone()).collect();
+        let targets = self.targets(&delivery).await?;
         for target in targets {
             let busy = self.busy.get(&target.id).copied().unwrap_or_default();
             let options = delivery.options();
@@ -91,6 +100,31 @@ impl Worker {
             }
         }
         Ok(())
+    }
+
+    /// The endpoints that can be sent to. What is wrong with others is written down once.
+    async fn targets(&mut self, delivery: &Delivery) -> Result<Vec<Target>, DeliveryError> {
+        if self.is_stale {
+            let count = delivery.encrypt_secrets().await?;
+            if count > 0 {
+                tracing::info!(count, "secrets of webhooks were encrypted in the database");
+            }
+        }
+        let Targets { sendable, unsendable, is_stale } = delivery.targets().await?;
+        self.is_stale = is_stale;
+        let unsendable: BTreeMap<String, String> =
+            unsendable.into_iter().map(|(id, error)| (id, error.to_string())).collect();
+        for (id, why) in unsendable.iter().filter(|(id, why)| self.unsendable.get(*id) != Some(*why)) {
+            delivery.note_unsendable(id, why).await?;
+            tracing::warn!(endpoint = id, "deliveries to an endpoint wait: {why}");
+        }
+        self.unsendable = unsendable;
+        for target in sendable.iter().filter(|target| target.failures == Some(0)) {
+            delivery.note_sendable(&target.id).await?;
+        }
+        let failing = sendable.iter().filter(|target| target.failures.is_some());
+        self.failing = failing.map(|target| target.id.clone()).collect();
+        Ok(sendable)
     }
 
     fn send(&mut self, target: &Target, claimed: ClaimedDelivery) {
