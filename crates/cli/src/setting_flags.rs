@@ -90,6 +90,11 @@ some_flags! {
 }
 
 some_flags! {
+    /// The flags of whatever works on the database that is delivered from.
+    DeliveryFlags |key| key == "sql" || key.starts_with("sql_") || key == "secrets_key"
+}
+
+some_flags! {
     /// The flags of whatever works with Kafka.
     KafkaFlags |key| key == "kafka" || key.starts_with("kafka_")
 }

@@ -123,6 +123,35 @@ fn an_event_comes_signed_under_one_id_until_it_is_taken() {
     assert!(metrics.contains("scarce_deliveries_dead{queue=\"webhooks\"} 0"), "{metrics}");
 }
 
+#[test]
+fn secrets_are_encrypted_with_the_key_of_the_server_and_of_the_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let (url, keys) = (file(folder.path()), folder.path().join("keys"));
+    std::fs::write(&keys, format!("{}\n", STANDARD.encode([7; 32]))).unwrap();
+    let key = ["--secrets-key-file", keys.to_str().unwrap()];
+    let server = Server::fresh(&[&["--sql", &url, "--webhooks"][..], &key].concat());
+    let place = ["--sql", &url, "--resp", &server.address];
+    let webhooks = |words: &[&str]| run(&[&["webhooks"][..], words, &place].concat());
+    let (hook, came) = receiver(&[]);
+    let (code, added, said) = webhooks(&["add", &hook, "*"]);
+    assert!(code == Some(0) && said.contains("plain text"), "{said}");
+    let secret = added.trim().split_once(' ').unwrap().1;
+    server.http().post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
+    assert!(is_genuine(secret, &came.recv_timeout(PATIENCE).unwrap()));
+    let rekey = || webhooks(&[&["rekey"][..], &key].concat());
+    support::wait_until("the server encrypted it", || rekey().2.contains("0 secrets were encrypted"));
+    server.http().post("/v1/accounts", &json!({ "account": "u2", "asset": "EUR" }));
+    assert!(is_genuine(secret, &came.recv_timeout(PATIENCE).unwrap()));
+    let (code, _, said) = webhooks(&["rekey"]);
+    assert!(code == Some(2) && said.contains("--secrets-key-file"), "{said}");
+    let (code, _, said) = webhooks(&[&["add", &hook, "*"][..], &key].concat());
+    assert!(code == Some(0) && !said.contains("plain text"), "{said}");
+    let (code, id, _) = webhooks(&["add", &hook, "*", "--secret-from", "env:NOT_THERE"]);
+    assert_eq!(code, Some(0));
+    support::wait_until("the missing variable is shown", || webhooks(&["list"]).1.contains("env:NOT_THERE"));
+    assert_eq!(webhooks(&["remove", id.trim()]).0, Some(0));
+}
+
 /// Claims three packets, and waits until they are settled.
 fn claim_and_settle(server: &Server, url: &str) -> Vec<Value> {
     let mut http = server.http();
@@ -193,6 +222,8 @@ fn claimed_packets_go_to_a_balance_system_signed() {
 #[test]
 fn what_is_missing_is_said_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
+    let no_key = folder.path().join("no-key").display().to_string();
+    std::fs::write(&no_key, "hunter2\n").unwrap();
     let url = file(folder.path());
     for (options, told) in [
         (&["--webhooks"][..], "need a database; name one with --sql"),
@@ -203,6 +234,7 @@ fn what_is_missing_is_said_at_the_start() {
             "must be off, engine, or the address of a balance system",
         ),
         (&["--sql", &url, "--settlement", "engine", "--settlement-account", "all"], "with {user} in it"),
+        (&["--sql", &url, "--webhooks", "--secrets-key-file", &no_key], "openssl rand -base64 32"),
     ] {
         let (code, said) = refused_start(&mut serve(&folder.path().join("data"), options));
         assert!(code.is_some_and(|code| code != 0), "{options:?}: {said}");

@@ -10,7 +10,7 @@ pub use webhooks::Webhooks;
 use std::io::Write;
 
 use clap::Args;
-use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions};
+use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions, SecretKeys};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -18,7 +18,7 @@ use super::args::Target;
 use super::config::{load, sql_url};
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
-use crate::setting_flags::SqlFlags;
+use crate::setting_flags::DeliveryFlags;
 use scarce_client::Info;
 
 pub(super) use settlements::run as run_settlements;
@@ -29,7 +29,7 @@ pub(super) use webhooks::run as run_webhooks;
 pub struct Place {
     #[command(flatten)]
     /// Which database.
-    pub database: SqlFlags,
+    pub database: DeliveryFlags,
     /// Which server.
     #[command(flatten)]
     pub target: Target,
@@ -52,12 +52,20 @@ pub struct Paging {
 impl Place {
     /// Runs an operation on the database.
     fn with<T>(&self, work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>) -> Result<T, Failed> {
-        let url = sql_url(&load(&self.database.0)?.settings)?;
+        let settings = load(&self.database.0)?.settings;
+        let url = sql_url(&settings)?;
+        let secret_keys = settings.secrets_key.as_ref().map(|keys| SecretKeys::parse(keys.reveal()));
+        let options = DeliveryOptions { secret_keys: secret_keys.transpose()?, ..DeliveryOptions::default() };
         let deployment_id = Info::ask(&mut self.target.connect()?)?.deployment_id;
         Runtime::new()?.block_on(async {
-            let delivery = Delivery::open(&url, &deployment_id, DeliveryOptions::default()).await?;
+            let delivery = Delivery::open(&url, &deployment_id, options).await?;
             Ok(work(&delivery).await?)
         })
+    }
+
+    /// Whether there is a key that encrypts secrets in the database.
+    fn has_key(&self) -> Result<bool, Failed> {
+        Ok(load(&self.database.0)?.settings.secrets_key.is_some())
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use scarce_delivery::{DeliveryFilter, DeliveryState, Endpoint, Secret, WebhookDelivery};
+use scarce_delivery::{
+    Delivery, DeliveryFilter, DeliveryState, Endpoint, Secret, SecretReference, WebhookDelivery,
+};
 use serde_json::{Value, json};
 
 use super::{Paging, Place, done};
@@ -28,6 +30,8 @@ pub enum Webhooks {
     Resume(One),
     /// Sign with another secret, and for a while with the one before, too; prints the new one.
     RotateSecret(Rotate),
+    /// Encrypt secrets that are stored as plain text or with an earlier key; the running server does so, too.
+    Rekey(Rekey),
     /// List deliveries, with what became of each.
     Deliveries(Deliveries),
     /// Send a delivery again, or all dead letters of an endpoint.
@@ -43,6 +47,9 @@ pub struct Add {
     /// A file with the secret, 'whsec_' and 24 to 64 bytes as base64; without it one is made.
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
+    /// Keep the secret out of the database: 'file:/path' or 'env:NAME', which the server reads.
+    #[arg(long, value_name = "PLACE", conflicts_with = "secret_file")]
+    pub secret_from: Option<String>,
     /// Where deliveries go to: http:// or https://.
     pub url: String,
     /// Which events: names such as stock.taken, patterns such as stock.*, or '*'.
@@ -80,9 +87,20 @@ pub struct Rotate {
     /// A file with the new secret; without it one is made.
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
+    /// Keep the new secret out of the database: 'file:/path' or 'env:NAME', which the server reads.
+    #[arg(long, value_name = "PLACE", conflicts_with = "secret_file")]
+    pub secret_from: Option<String>,
     /// For how many hours the secret before signs, too.
     #[arg(long, default_value_t = 24, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(0..=8_760))]
     pub overlap_hours: u32,
+}
+
+/// `scarce webhooks rekey`.
+#[derive(Debug, Args)]
+pub struct Rekey {
+    #[command(flatten)]
+    /// Where.
+    pub place: Place,
 }
 
 /// What became of a delivery.
@@ -147,6 +165,7 @@ pub(in super::super) fn run(command: &Webhooks) -> Ended {
             done(resumed, "resumed", &one.missing())
         }
         Webhooks::RotateSecret(options) => rotate(options),
+        Webhooks::Rekey(options) => rekey(options),
         Webhooks::Deliveries(options) => deliveries(options),
         Webhooks::Replay(options) => replay(options),
     }
@@ -163,13 +182,41 @@ fn secret(file: Option<&PathBuf>) -> Result<Option<Secret>, Failed> {
     Ok(Some(Secret::parse(std::fs::read_to_string(file)?.trim())?))
 }
 
+/// Says that a secret is not encrypted, where that is so.
+fn warn_of_plain(place: &Place) -> Result<(), Failed> {
+    if !place.has_key()? {
+        let text = "the secret is stored as plain text until a server with --secrets-key-file encrypts it; --secret-from \
+                    keeps it out of the database";
+        writeln!(std::io::stderr(), "{text}")?;
+    }
+    Ok(())
+}
+
+fn rekey(options: &Rekey) -> Ended {
+    if !options.place.has_key()? {
+        return Err(Failed::text(Exit::Usage, "name the keys with --secrets-key-file, the newest first"));
+    }
+    let count = options.place.with(async |delivery| delivery.encrypt_secrets().await)?;
+    writeln!(std::io::stderr(), "{count} secrets were encrypted with the first key")?;
+    Ok(Exit::Done)
+}
+
 fn add(options: &Add) -> Ended {
-    let secret = secret(options.secret_file.as_ref())?;
     let events: Vec<&str> = options.events.iter().map(String::as_str).collect();
+    if let Some(reference) = &options.secret_from {
+        let reference = SecretReference::parse(reference)?;
+        let id = options
+            .place
+            .with(async |delivery| delivery.add_endpoint_with(&options.url, &events, &reference).await)?;
+        writeln!(std::io::stdout(), "{id}")?;
+        return Ok(Exit::Done);
+    }
+    let secret = secret(options.secret_file.as_ref())?;
     let added =
         options.place.with(async |delivery| delivery.add_endpoint(&options.url, &events, secret).await)?;
     writeln!(std::io::stdout(), "{} {}", added.id, added.secret.reveal())?;
     writeln!(std::io::stderr(), "keep the secret: it is not shown again; a server with --webhooks sends")?;
+    warn_of_plain(&options.place)?;
     Ok(Exit::Done)
 }
 
@@ -195,10 +242,17 @@ fn list(options: &List) -> Ended {
 fn rotate(options: &Rotate) -> Ended {
     let (one, secret) = (&options.one, secret(options.secret_file.as_ref())?);
     let overlap = Duration::from_secs(3_600 * u64::from(options.overlap_hours));
+    if let Some(reference) = &options.secret_from {
+        let reference = SecretReference::parse(reference)?;
+        let work =
+            async |delivery: &Delivery| delivery.rotate_secret_to(&one.endpoint, &reference, overlap).await;
+        return done(one.place.with(work)?, "rotated", &one.missing());
+    }
     let rotated =
         one.place.with(async |delivery| delivery.rotate_secret(&one.endpoint, secret, overlap).await)?;
     let secret = rotated.ok_or_else(|| Failed::text(Exit::Failed, one.missing()))?;
     writeln!(std::io::stdout(), "{}", secret.reveal())?;
+    warn_of_plain(&one.place)?;
     Ok(Exit::Done)
 }
 

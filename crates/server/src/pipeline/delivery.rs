@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use scarce_delivery::{Delivery, DeliveryOptions, Health, Secret, SettlementOptions, Workers};
+use scarce_delivery::{Delivery, DeliveryOptions, Health, Secret, SecretKeys, SettlementOptions, Workers};
 use scarce_engine::Engine;
 use scarce_outflow::{Outflow, Start};
 use scarce_projection::Projection;
@@ -51,7 +51,10 @@ pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<De
         return Ok(None);
     }
     let Some(url) = settings.sql_url() else { return Err(PipelineError::NoDatabase) };
-    let options = DeliveryOptions { ca_file: settings.receivers_ca.clone(), ..DeliveryOptions::default() };
+    let secret_keys =
+        settings.secrets_key.as_ref().map(|keys| SecretKeys::parse(keys.reveal())).transpose()?;
+    let ca_file = settings.receivers_ca.clone();
+    let options = DeliveryOptions { ca_file, secret_keys, ..DeliveryOptions::default() };
     Ok(Some(Delivery::new(&url, engine.deployment_id(), options)?))
 }
 

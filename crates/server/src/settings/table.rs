@@ -181,6 +181,8 @@ settings! {
         "Send events to the endpoints that 'scarce webhooks' knows; needs sql.";
     webhooks_retention_days: u64, "webhooks_retention_days" = Some("7"), "DAYS" {max: 36_500, unit: Some("days")}
         "How long deliveries that succeeded are kept, to be looked at or made again.";
+    secrets_key: Option<Password>, "secrets_key" = None, "KEYS" {}
+        "The keys that encrypt the secrets of webhooks in the database: 32 bytes each as base64. The first encrypts, further ones decrypt.";
     settlement: SettlementChoice, "settlement" = Some("off"), "WAY" {}
         "Where claimed red packets are credited: off, engine, or the http(s):// address of a balance system; needs sql.";
     settlement_account: AccountTemplate, "settlement_account" = Some("{user}"), "TEMPLATE" {}
