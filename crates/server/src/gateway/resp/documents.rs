@@ -29,7 +29,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
         "CONSUMER",
         "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
     ),
-    ("EVENTS", "EVENTS partition epoch sequence [COUNT n]"),
+    ("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]"),
 ];
 
 /// The usage line of a command that is not in the command table.

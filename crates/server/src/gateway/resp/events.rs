@@ -1,6 +1,7 @@
-//! `EVENTS partition epoch sequence [COUNT n]`: the durable events after a cursor.
+//! `EVENTS partition epoch sequence [COUNT n] [JSON]`: the durable events after a cursor.
 
 use compact_str::CompactString;
+use scarce_api::event::of_entry;
 use scarce_core::event::Entry;
 use scarce_core::outcome::Value;
 use scarce_core::types::Natural;
@@ -16,14 +17,19 @@ const COUNT_DEFAULT: u64 = 1_000;
 /// The maximum number of events of an answer.
 const COUNT_MAX: u64 = 10_000;
 
-/// The events after a cursor: partition, epoch, sequence, timestamp, operation id, name, fields.
+/// The events after a cursor: partition, epoch, sequence, timestamp, operation id, name, fields; or each as the JSON of
+/// `/v1/events`, with the outcome of its operation.
 pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Result<Vec<Value>, String> {
     let [partition, epoch, after] =
         [number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?];
+    let (rest, is_json) = match rest {
+        [before @ .., word] if word.eq_ignore_ascii_case(b"JSON") => (before, true),
+        rest => (rest, false),
+    };
     let count_max = match rest {
         [] => COUNT_DEFAULT,
         [word, count] if word.eq_ignore_ascii_case(b"COUNT") => number(count, "count")?.min(COUNT_MAX),
-        _ => return Err("usage: EVENTS partition epoch sequence [COUNT n]".to_owned()),
+        _ => return Err("usage: EVENTS partition epoch sequence [COUNT n] [JSON]".to_owned()),
     };
     let partition = u32::try_from(partition).unwrap_or(u32::MAX);
     let read = |sequence, bytes_max| {
@@ -42,8 +48,15 @@ pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]], turn: &Turn<'_>) -> Resul
     {
         return Err(reason);
     }
-    let events = entries.iter().flat_map(|entry| shown(partition, entry));
     let count_max = usize::try_from(count_max).unwrap_or(usize::MAX);
+    if is_json {
+        let events = entries.iter().flat_map(|entry| of_entry(partition, entry, after));
+        return Ok(events
+            .take(count_max)
+            .map(|(_, event)| Value::from(event.to_string().as_str()))
+            .collect());
+    }
+    let events = entries.iter().flat_map(|entry| shown(partition, entry));
     Ok(events.filter(|(sequence, _)| *sequence > after).take(count_max).map(|(_, event)| event).collect())
 }
 
