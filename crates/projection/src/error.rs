@@ -21,6 +21,14 @@ pub enum ProjectionError {
         /// What was given.
         cursor: String,
     },
+    /// The log cannot be replayed to where the tables are.
+    #[error("the log of partition {partition} cannot be replayed to where the tables are: {what}")]
+    Replay {
+        /// The partition of the log.
+        partition: u32,
+        /// Why.
+        what: String,
+    },
     /// A row cannot be written as JSON.
     #[error("a row of the tables cannot be shown as JSON")]
     Shown {

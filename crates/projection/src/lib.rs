@@ -21,8 +21,10 @@ mod rows;
 mod shelf;
 mod store;
 mod table;
+mod verify;
 
 pub use consumer::SqlConsumer;
 pub use error::ProjectionError;
 pub use projection::{Opening, ProjectedPosition, Projection, ProjectionOptions};
 pub use scarce_sql::DatabaseError;
+pub use verify::{Compared, Difference, Frozen, Replay};

@@ -17,6 +17,9 @@ use crate::store::{Address, Link};
 use crate::table::{Cell, ColumnKind};
 pub(crate) use emptying::MARK;
 
+const POSITIONS: &str = "SELECT partition_id, epoch, sequence, at_ms, updated_at_ms FROM cursors \
+                         WHERE deployment_id = ? ORDER BY partition_id";
+
 /// The maximum number of concurrent readers; further ones wait.
 const READERS_MAX: usize = 4;
 
@@ -153,11 +156,26 @@ impl Projection {
     /// # Errors
     /// When the database does not answer.
     pub async fn positions(&self) -> Result<Vec<ProjectedPosition>, ProjectionError> {
-        let sql = "SELECT partition_id, epoch, sequence, at_ms, updated_at_ms FROM cursors \
-                   WHERE deployment_id = ? ORDER BY partition_id";
         let deployment_id = [Cell::from(self.store().deployment_id())];
-        let rows = self.store().fetch(sql, &deployment_id, &[ColumnKind::Integer; 5]).await?;
+        let rows = self.store().fetch(POSITIONS, &deployment_id, &[ColumnKind::Integer; 5]).await?;
         Ok(rows.iter().map(|row| projected_position(row)).collect())
+    }
+
+    /// The same by a connection, within its transaction.
+    pub(crate) async fn positions_by(
+        &self,
+        link: &mut Link,
+    ) -> Result<Vec<ProjectedPosition>, ProjectionError> {
+        let deployment_id = [Cell::from(self.store().deployment_id())];
+        let rows = link.fetch(POSITIONS, &deployment_id, &[ColumnKind::Integer; 5]).await;
+        let rows = rows.map_err(|error| self.store().failed(&error))?;
+        Ok(rows.iter().map(|row| projected_position(row)).collect())
+    }
+
+    /// The deployment whose log the tables hold.
+    #[must_use]
+    pub fn deployment_id(&self) -> &str {
+        self.store().deployment_id()
     }
 
     /// Empties the tables and sets every cursor to the beginning, all or nothing; consumers then write the

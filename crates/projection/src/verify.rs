@@ -1,0 +1,71 @@
+//! Compares the tables with what the log makes of them: every row, at one position of each partition.
+
+mod compare;
+mod replay;
+
+use scarce_sql::Dialect;
+
+use crate::store::Link;
+use crate::{ProjectedPosition, Projection, ProjectionError};
+pub use compare::{Compared, Difference};
+pub use replay::Replay;
+
+/// How each database begins to read what is there now, whatever is written meanwhile.
+const BEGINS: [(Dialect, &[&str]); 3] = [
+    (Dialect::Sqlite, &["BEGIN"]),
+    (Dialect::Postgres, &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]),
+    (
+        Dialect::MySql,
+        &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT"],
+    ),
+];
+
+/// The tables as they are at one moment.
+#[derive(Debug)]
+pub struct Frozen {
+    projection: Projection,
+    link: Link,
+    positions: Vec<ProjectedPosition>,
+}
+
+impl Projection {
+    /// Begins to read the tables as they are now. Consumers go on writing.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn freeze(&self) -> Result<Frozen, ProjectionError> {
+        let store = self.store();
+        let mut link = store.in_time(store.connect()).await?;
+        let begins = BEGINS.iter().find(|(dialect, _)| *dialect == link.dialect());
+        for sql in begins.map_or(&[][..], |(_, statements)| statements) {
+            link.run(sql).await.map_err(|error| store.failed(&error))?;
+        }
+        let positions = self.positions_by(&mut link).await?;
+        Ok(Frozen { projection: self.clone(), link, positions })
+    }
+}
+
+impl Frozen {
+    /// How far each partition's log is in the tables.
+    #[must_use]
+    pub fn positions(&self) -> &[ProjectedPosition] {
+        &self.positions
+    }
+
+    /// Compares every row with those that the log was replayed into; the first differences, up to `limit`.
+    ///
+    /// # Errors
+    /// When one of the databases does not answer.
+    pub async fn compare(&mut self, replay: &Replay, limit: usize) -> Result<Compared, ProjectionError> {
+        let made = replay.projection().store();
+        let mut other = made.in_time(made.connect()).await?;
+        let compared = compare::compare(&mut self.link, &mut other, limit).await;
+        other.close().await;
+        Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
+    }
+
+    /// Ends reading.
+    pub async fn close(self) {
+        self.link.close().await;
+    }
+}

@@ -1,0 +1,166 @@
+//! Two databases, row by row in the order of the keys.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use sqlx::Error;
+
+use crate::rows::TABLES;
+use crate::store::Link;
+use crate::table::{Cell, ColumnKind, Table};
+
+/// How many rows are read at a time.
+const ROWS_AT_ONCE: usize = 1_000;
+
+/// A row that differs, or one column of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The table.
+    pub table: &'static str,
+    /// The key of the row: its values, with spaces in between.
+    pub key: String,
+    /// The column that differs; `None` for a row that only one side has.
+    pub column: Option<&'static str>,
+    /// What the tables have; `None` for a missing row.
+    pub tables: Option<String>,
+    /// What the log says; `None` for a row that it does not make.
+    pub log: Option<String>,
+}
+
+/// The result of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// How many rows the log makes.
+    pub rows: u64,
+    /// How many rows are missing, unexpected or changed.
+    pub wrong_rows: u64,
+    /// The first differences.
+    pub differences: Vec<Difference>,
+}
+
+/// Compares every table.
+pub(super) async fn compare(tables: &mut Link, log: &mut Link, limit: usize) -> Result<Compared, Error> {
+    let mut compared = Compared::default();
+    for table in TABLES {
+        let (mut left, mut right) = (Rows::new(table), Rows::new(table));
+        loop {
+            let (its, made) = (left.peek(tables).await?, right.peek(log).await?);
+            let order = match (its, made) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(its), Some(made)) => order(table, its, made),
+            };
+            let its = left.next_if(order.is_le());
+            let made = right.next_if(order.is_ge());
+            compared.note(table, its.as_deref(), made.as_deref(), limit);
+        }
+    }
+    Ok(compared)
+}
+
+impl Compared {
+    fn note(&mut self, table: &'static Table, its: Option<&[Cell]>, made: Option<&[Cell]>, limit: usize) {
+        self.rows += u64::from(made.is_some());
+        if its == made {
+            return;
+        }
+        self.wrong_rows += 1;
+        let some = its.or(made).unwrap_or_default();
+        let key: Vec<String> = some.iter().take(table.key_columns).map(Cell::to_string).collect();
+        let difference =
+            |column, tables, log| Difference { table: table.name, key: key.join(" "), column, tables, log };
+        let mut found = Vec::new();
+        match (its, made) {
+            (Some(its), Some(made)) => {
+                for ((column, its), made) in table.columns.iter().zip(its).zip(made) {
+                    if its != made {
+                        let values = (Some(its.to_string()), Some(made.to_string()));
+                        found.push(difference(Some(column.name), values.0, values.1));
+                    }
+                }
+            }
+            _ => found.push(difference(
+                None,
+                its.map(|row| shown(table, row)),
+                made.map(|row| shown(table, row)),
+            )),
+        }
+        let room = limit.saturating_sub(self.differences.len());
+        self.differences.extend(found.into_iter().take(room));
+    }
+}
+
+/// The values of a row beside its key, by their columns.
+fn shown(table: &Table, row: &[Cell]) -> String {
+    let values = table.columns.iter().zip(row).skip(table.key_columns);
+    let named = values.filter(|(_, cell)| **cell != Cell::Null);
+    named.map(|(column, cell)| format!("{}={cell}", column.name)).collect::<Vec<_>>().join(" ")
+}
+
+/// The order of two rows by their keys. Texts are ordered as bytes, as every database does here.
+fn order(table: &Table, left: &[Cell], right: &[Cell]) -> Ordering {
+    let cells = left.iter().zip(right).take(table.key_columns);
+    let each = cells.map(|(left, right)| match (left.text(), right.text()) {
+        (Some(left), Some(right)) => left.as_bytes().cmp(right.as_bytes()),
+        _ => left.integer().cmp(&right.integer()),
+    });
+    each.fold(Ordering::Equal, Ordering::then)
+}
+
+/// The rows of a table in the order of its key, a page at a time.
+struct Rows {
+    table: &'static Table,
+    page: VecDeque<Vec<Cell>>,
+    /// The key of the last row that was read.
+    after: Option<Vec<Cell>>,
+    has_more: bool,
+}
+
+impl Rows {
+    fn new(table: &'static Table) -> Self {
+        Self { table, page: VecDeque::new(), after: None, has_more: true }
+    }
+
+    async fn peek(&mut self, link: &mut Link) -> Result<Option<&[Cell]>, Error> {
+        if self.page.is_empty() && self.has_more {
+            let kinds: Vec<ColumnKind> = self.table.kinds().collect();
+            let (sql, values) = self.statement();
+            self.page = link.fetch(&sql, &values, &kinds).await?.into();
+            self.has_more = self.page.len() == ROWS_AT_ONCE;
+            self.after = self.page.back().map(|row| row[..self.table.key_columns].to_vec());
+        }
+        Ok(self.page.front().map(Vec::as_slice))
+    }
+
+    fn next_if(&mut self, is_due: bool) -> Option<Vec<Cell>> {
+        if is_due { self.page.pop_front() } else { None }
+    }
+
+    fn statement(&self) -> (String, Vec<Cell>) {
+        let columns: Vec<&str> = self.table.columns.iter().map(|column| column.name).collect();
+        let key: Vec<&str> = self.table.key().iter().map(|column| column.name).collect();
+        let (condition, values) =
+            self.after.as_ref().map_or_else(Default::default, |after| behind(&key, after));
+        let sql = format!(
+            "SELECT {} FROM {}{condition} ORDER BY {} LIMIT {ROWS_AT_ONCE}",
+            columns.join(", "),
+            self.table.name,
+            key.join(", ")
+        );
+        (sql, values)
+    }
+}
+
+/// The condition that a row comes after a key. The first column appears twice, so that every database starts there
+/// in its index.
+fn behind(key: &[&str], after: &[Cell]) -> (String, Vec<Cell>) {
+    let mut values = vec![after[0].clone()];
+    let mut choices = Vec::with_capacity(key.len());
+    for at in 0..key.len() {
+        let equal: Vec<String> = key[..at].iter().map(|name| format!("{name} = ?")).collect();
+        values.extend_from_slice(&after[..=at]);
+        choices.push([&equal[..], &[format!("{} > ?", key[at])]].concat().join(" AND "));
+    }
+    (format!(" WHERE {} >= ? AND ({})", key[0], choices.join(" OR ")), values)
+}
