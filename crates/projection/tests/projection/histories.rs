@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::kit::{DEPLOYMENT, Database, DatabaseKind, Log, open, take};
 
 /// Rows for every history, and other rows that must not be in it.
-const LINES: &[&str] = &[
+pub const LINES: &[&str] = &[
     "ACCOUNT.OPEN u1 EUR",
     "ACCOUNT.OPEN u2 EUR",
     "ACCOUNT.CREDIT u1 500 ID pay-1",

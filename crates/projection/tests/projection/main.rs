@@ -12,4 +12,5 @@ mod schema;
 mod several;
 mod small_disk;
 mod troubles;
+mod verifying;
 mod wrong_events;
