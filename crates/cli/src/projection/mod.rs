@@ -3,6 +3,7 @@
 mod follow;
 #[cfg(feature = "kafka")]
 mod topic;
+mod verify;
 
 use std::io::Write;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_projection::{Projection, ProjectionOptions};
 use serde_json::json;
 use tokio::runtime::Runtime;
+pub use verify::Verify;
 
 use super::args::Target;
 use super::config::{load, sql_url};
@@ -31,6 +33,8 @@ pub enum ProjectionCommand {
     Status(Status),
     /// Empty the tables; the running server then writes its whole log into them again.
     Rebuild(Rebuild),
+    /// Compare every row with what the log makes of it, while the server runs.
+    Verify(Verify),
     /// Fill the tables from the topic of events in Kafka, where no server can reach the database.
     Follow(Follow),
 }
@@ -71,6 +75,7 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
     match command {
         ProjectionCommand::Status(options) => status(options),
         ProjectionCommand::Rebuild(options) => rebuild(options),
+        ProjectionCommand::Verify(options) => verify::run(options),
         ProjectionCommand::Follow(options) => follow::run(options),
     }
 }
