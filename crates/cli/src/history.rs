@@ -4,13 +4,20 @@
 use std::io::Write;
 
 use clap::Args;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use scarce_api::Fields;
+use scarce_api::history::HistoryId;
 use scarce_api::history::{self, Asked, HISTORIES};
+use scarce_projection::history::{Paging, Span};
 use scarce_projection::{Projection, ProjectionOptions};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::config::{load, sql_url};
 use super::files::print_rows;
+use super::show::calendar;
 use super::{Ended, Exit, Failed};
 use crate::setting_flags::SqlFlags;
 
@@ -23,6 +30,12 @@ pub struct History {
     /// Read all pages, not only one.
     #[arg(long)]
     pub all: bool,
+    /// From this date or time in UTC on: '2026-11-01' or '2026-11-01T08:30:00Z'; the statement then begins with the balance.
+    #[arg(long, value_name = "DATE")]
+    pub from: Option<String>,
+    /// Before this date or time in UTC.
+    #[arg(long, value_name = "DATE")]
+    pub to: Option<String>,
     /// Print JSON, an object on each line.
     #[arg(long)]
     pub json: bool,
@@ -40,7 +53,15 @@ pub(super) fn run(options: &History) -> Ended {
         let text = format!("there is no history '{name}'; 'scarce history' lists all");
         Failed::text(Exit::Usage, text)
     })?;
+    let span = [("from_ms", &options.from), ("to_ms", &options.to)];
+    let span = span.map(|(name, date)| Ok((name, date.as_deref().map(unix_ms).transpose()?)));
+    let span: Vec<(&str, Option<String>)> = span.into_iter().collect::<Result<_, Failed>>()?;
     let mut fields = Fields::default();
+    for (name, text) in &span {
+        if let Some(text) = text {
+            fields.add_text(name, text);
+        }
+    }
     let mut required = history.required();
     for word in &options.words {
         match word.split_once('=') {
@@ -53,6 +74,19 @@ pub(super) fn run(options: &History) -> Ended {
         Failed::text(Exit::Usage, text)
     })?;
     Runtime::new()?.block_on(show(options, asked))
+}
+
+/// A date or a time as Unix milliseconds.
+fn unix_ms(text: &str) -> Result<String, Failed> {
+    let midnight = |date: Date| date.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    let time = text.parse::<Timestamp>().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
+    let misshapen = || {
+        let text =
+            format!("'{text}' is not a date; write 2026-11-01, or a time such as 2026-11-01T08:30:00Z");
+        Failed::text(Exit::Usage, text)
+    };
+    let unix_ms = time.map(Timestamp::as_millisecond).filter(|unix_ms| *unix_ms >= 0);
+    Ok(unix_ms.ok_or_else(misshapen)?.to_string())
 }
 
 /// The usage of a history.
@@ -77,6 +111,9 @@ async fn show(options: &History, mut asked: Asked) -> Ended {
     let url = sql_url(&load(&options.database.0)?.settings)?;
     let projection = Projection::open_read_only(&url, ProjectionOptions::default()).await?;
     let columns: Vec<&str> = asked.history.columns.iter().map(|column| column.name).collect();
+    if !options.json {
+        show_opening(&projection, &asked).await?;
+    }
     let mut rows = Vec::new();
     let left = loop {
         let page = projection.history().ask(&asked).await?;
@@ -93,10 +130,40 @@ async fn show(options: &History, mut asked: Asked) -> Ended {
         }
     };
     if !options.json {
-        print_rows(&rows, &columns, false)?;
+        rows.iter_mut().for_each(add_dates);
+        let columns: Vec<&str> = columns.into_iter().flat_map(|name| [name, dated(name)]).collect();
+        print_rows(&rows, &columns.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>(), false)?;
     }
     if let Some(cursor) = left {
         writeln!(std::io::stderr(), "there is more; --all shows it, or go on with cursor={cursor}")?;
     }
     Ok(Exit::Done)
+}
+
+/// The balance with which a statement from a time on begins.
+async fn show_opening(projection: &Projection, asked: &Asked) -> Result<(), Failed> {
+    let (HistoryId::AccountEntries, Some(from_ms)) = (asked.history.id, asked.number("from_ms")) else {
+        return Ok(());
+    };
+    let before = Span { from_ms: None, to_ms: Some(from_ms) };
+    let last = Paging { limit: 1, ..Paging::default() };
+    let page = projection.history().account_statement(asked.text("account"), before, &last).await?;
+    let balance = page.rows.first().map_or(0, |entry| entry.balance);
+    writeln!(std::io::stdout(), "balance {balance} before {}", calendar(from_ms).unwrap_or_default())?;
+    Ok(())
+}
+
+/// The name of the readable time beside a stamp; empty for any other column.
+fn dated(column: &'static str) -> &'static str {
+    column.strip_suffix("_ms").unwrap_or_default()
+}
+
+/// Adds a readable time beside each stamp.
+fn add_dates(row: &mut Value) {
+    let Value::Object(members) = row else { return };
+    let stamps: Vec<(String, String)> = members
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_suffix("_ms")?.to_owned(), calendar(value.as_i64()?)?)))
+        .collect();
+    members.extend(stamps.into_iter().map(|(name, time)| (name, Value::from(time))));
 }

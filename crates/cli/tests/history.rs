@@ -5,7 +5,8 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Server, json_lines, scarce};
+use sqlx::Connection;
+use support::{Server, json_lines, redis_server, scarce};
 
 fn history(url: &str, words: &[&str]) -> (Option<i32>, String, String) {
     let output = scarce().arg("history").args(["--sql", url]).args(words).output().unwrap();
@@ -77,4 +78,80 @@ fn what_cannot_be_answered_is_refused_with_what_to_do() {
     assert_eq!(code, Some(0));
     assert!(listed.contains("account-entries <account> [from_ms=…] [to_ms=…]"), "{listed}");
     assert!(!folder.path().join("missing.db").exists());
+}
+
+#[test]
+fn a_statement_shows_dates_and_begins_with_the_balance() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+    let server = Server::fresh(&["--sql", &url]);
+    let mut http = server.http();
+    http.post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
+    for amount in [100, 20] {
+        http.post("/v1/accounts/u1/credit", &json!({ "amount": amount }));
+    }
+    server.wait_until_drained();
+    let (_, told, _) = history(&url, &["account-entries", "u1", "--json", "sort=oldest_first"]);
+    let at_ms = json_lines(&told)[0]["at_ms"].as_i64().unwrap();
+    let time = |at_ms: i64| jiff::Timestamp::from_millisecond(at_ms).unwrap().to_string();
+    let (code, table, said) = history(&url, &["account-entries", "u1"]);
+    assert!(
+        code == Some(0) && table.contains(&time(at_ms)) && table.contains(&at_ms.to_string()),
+        "{table}{said}"
+    );
+    assert!(!table.contains("balance 0"), "{table}");
+    // The first movement is before the span, unless both came within a millisecond.
+    let (_, table, said) = history(&url, &["account-entries", "u1", "--from", &time(at_ms + 1)]);
+    assert!(table.starts_with("balance 1"), "{table}{said}");
+    let (_, table, _) =
+        history(&url, &["account-entries", "u1", "--from", "2001-01-01", "--to", "2001-02-01"]);
+    assert_eq!(table.lines().next(), Some("balance 0 before 2001-01-01T00:00:00Z"), "{table}");
+    assert!(!table.contains("credit"), "{table}");
+    let (code, _, said) = history(&url, &["account-entries", "u1", "--from", "yesterday"]);
+    assert!(code == Some(2) && said.contains("2026-11-01"), "{said}");
+}
+
+#[test]
+fn tables_are_compared_with_the_log_while_the_server_runs() {
+    let redis = redis_server(&[]);
+    let address = redis.url();
+    for engine in [&[][..], &["--engine", "redis", "--redis-url", &address]] {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+        let server = Server::fresh(&[engine, &["--sql", &url]].concat());
+        let mut http = server.http();
+        http.post("/v1/stock", &json!({ "sku": "s1", "quantity": 50 }));
+        for buyer in 0..20 {
+            http.post("/v1/stock/s1/take", &json!({ "quantity": 1, "owner": format!("u{buyer}") }));
+        }
+        server.wait_until_drained();
+        let verify = || {
+            let words = ["projection", "verify", "--json", "--sql", &url, "--resp", &server.address];
+            let output = scarce().args(words).output().unwrap();
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            (output.status.code(), text(output.stdout), text(output.stderr))
+        };
+        let (code, told, said) = verify();
+        assert!(code == Some(0) && told.is_empty() && said.contains("as the log makes them"), "{told}{said}");
+        change(&url, "UPDATE receipts SET quantity = 2 WHERE first_serial = 7");
+        change(&url, "DELETE FROM receipts WHERE first_serial = 9");
+        let (code, told, said) = verify();
+        assert_eq!(code, Some(5), "{told}{said}");
+        let rows = json_lines(&told);
+        assert_eq!(rows.len(), 2, "{told}");
+        let changed = [&rows[0]["key"], &rows[0]["column"], &rows[0]["tables"], &rows[0]["log"]];
+        assert_eq!(changed, [&json!("s1 7"), &json!("quantity"), &json!("2"), &json!("1")]);
+        assert_eq!([&rows[1]["table"], &rows[1]["key"]], [&json!("receipts"), &json!("s1 9")]);
+        assert!(said.contains("2 rows are missing"), "{said}");
+    }
+}
+
+/// Changes the tables by hand.
+fn change(url: &str, sql: &'static str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut connection = sqlx::SqliteConnection::connect(url).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
 }
