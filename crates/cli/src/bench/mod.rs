@@ -1,10 +1,6 @@
 //! `scarce bench`: load tests a server.
 
-mod drive;
-mod link;
 mod report;
-mod tally;
-mod workload;
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -14,11 +10,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::drive::{Driven, Driver, Shared, Until};
+use scarce_load::{Commands, Driven, Driver, Load, LoadError, Progress, Tally, Until, Workload, connect};
+
 use self::report::Report;
-use self::tally::Tally;
-use self::workload::{Commands, Load, Workload};
 use super::args::Target;
+use super::call::read_password;
 use super::{Ended, Exit, Failed, stop_on_signals};
 
 /// `scarce bench`.
@@ -53,6 +49,19 @@ pub struct Bench {
     pub json: bool,
 }
 
+impl From<LoadError> for Failed {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Client(error) => error.into(),
+            LoadError::Unreachable { .. } => Self::text(Exit::Unreachable, error.to_string()),
+            LoadError::Refused { .. } => Self::text(Exit::Refused, error.to_string()),
+            LoadError::Password { .. } | LoadError::NotDone { .. } => {
+                Self::text(Exit::Failed, error.to_string())
+            }
+        }
+    }
+}
+
 /// How often to update the displayed speed.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
@@ -64,9 +73,10 @@ pub(super) fn run(options: &Bench) -> Ended {
         operations: options.operations,
     };
     load.workload.prepare(&mut options.target.connect()?, &load.run, load.operations)?;
-    let links = (0..options.connections).map(|_| link::connect(&options.target));
+    let password = options.target.password_file.as_deref().map(read_password).transpose()?;
+    let links = (0..options.connections).map(|_| connect(&options.target.resp, password.as_deref()));
     let links = links.collect::<Result<Vec<_>, _>>()?;
-    let shared = Shared { stop: stop_on_signals()?, ..Shared::default() };
+    let progress = Progress { stop: stop_on_signals()?, ..Progress::default() };
     let started_at = Instant::now();
     let driven = std::thread::scope(|scope| {
         let running: Vec<_> = links
@@ -75,11 +85,11 @@ pub(super) fn run(options: &Bench) -> Ended {
             .map(|((stream, replies), connection)| {
                 let commands = Commands::new(&load, connection);
                 let until = until(options, connection, started_at);
-                let driver = Driver { stream, replies, commands, until, shared: &shared };
+                let driver = Driver { stream, replies, commands, until, progress: &progress };
                 start(scope, driver, options, connection, started_at)
             })
             .collect();
-        show(options, &shared, &running);
+        show(options, &progress, &running);
         running.into_iter().map(ScopedJoinHandle::join).collect::<Vec<_>>()
     });
     let seconds = started_at.elapsed().as_secs_f64();
@@ -133,7 +143,7 @@ fn start<'scope>(
 }
 
 /// Shows the speed until all connections are done; indicatif shows it on terminals only.
-fn show(options: &Bench, shared: &Shared, running: &[ScopedJoinHandle<'_, Driven>]) {
+fn show(options: &Bench, progress: &Progress, running: &[ScopedJoinHandle<'_, Driven>]) {
     let bar = match options.operations {
         Some(operations) => ProgressBar::new(operations),
         None => ProgressBar::new_spinner(),
@@ -148,7 +158,7 @@ fn show(options: &Bench, shared: &Shared, running: &[ScopedJoinHandle<'_, Driven
     let (mut before, mut looked_at) = (0, Instant::now());
     while !running.iter().all(ScopedJoinHandle::is_finished) {
         std::thread::park_timeout(SHOW_EVERY);
-        let (answered, now) = (shared.answered.load(Ordering::Relaxed), Instant::now());
+        let (answered, now) = (progress.answered.load(Ordering::Relaxed), Instant::now());
         let milliseconds = u64::try_from((now - looked_at).as_millis()).unwrap_or(u64::MAX).max(1);
         bar.set_position(answered);
         bar.set_message(format!("{}/s", (answered - before) * 1_000 / milliseconds));

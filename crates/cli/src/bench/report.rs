@@ -1,9 +1,9 @@
 //! The results of a load test, as text or JSON.
 
+use scarce_load::{PERCENTILES, Tally};
 use serde_json::json;
 
 use super::Bench;
-use super::tally::{PERCENTILES, Tally};
 
 /// A finished load test.
 pub(super) struct Report<'a> {

@@ -1,9 +1,9 @@
 //! The workloads. Their resources are created beforehand under `bench/` and used by nothing else.
 
 use clap::ValueEnum;
-
-use crate::{Exit, Failed};
 use scarce_client::{Client, Reply, pack};
+
+use crate::LoadError;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,18 +49,17 @@ const MIXED: [Workload; 6] = [
 
 impl Workload {
     /// Its name on the command line.
-    pub(super) fn name(self) -> String {
+    #[must_use]
+    pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
     /// Creates the resources of the load, unless an earlier run did. `operations` is the number of operations
     /// to come, if known.
-    pub(super) fn prepare(
-        self,
-        client: &mut Client,
-        run: &str,
-        operations: Option<u64>,
-    ) -> Result<(), Failed> {
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or refuses.
+    pub fn prepare(self, client: &mut Client, run: &str, operations: Option<u64>) -> Result<(), LoadError> {
         if self == Self::Mixed {
             return MIXED.iter().try_for_each(|each| each.prepare(client, run, operations));
         }
@@ -116,21 +115,13 @@ fn campaign(run: &str, at: u64) -> Vec<String> {
 }
 
 /// Creates resources; existing ones are fine too.
-fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), Failed> {
+fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), LoadError> {
     for (reply, command) in client.pipeline(commands)?.into_iter().zip(commands) {
         match Reply::of(reply) {
             Reply::Refused(code, _) if !code.ends_with("_EXISTS") => {
-                return Err(Failed::text(
-                    Exit::Refused,
-                    format!("{} was refused: {code}", command.join(" ")),
-                ));
+                return Err(LoadError::Refused { command: command.join(" "), code });
             }
-            Reply::Error(text) => {
-                return Err(Failed::text(
-                    Exit::Failed,
-                    format!("{} was not done: {text}", command.join(" ")),
-                ));
-            }
+            Reply::Error(text) => return Err(LoadError::NotDone { command: command.join(" "), text }),
             Reply::Applied(_) | Reply::Refused(..) => {}
         }
     }
@@ -139,18 +130,19 @@ fn make(client: &mut Client, commands: &[Vec<String>]) -> Result<(), Failed> {
 
 /// The commands of all connections.
 #[derive(Clone, Debug)]
-pub(super) struct Load {
-    pub(super) workload: Workload,
+pub struct Load {
+    /// What is asked.
+    pub workload: Workload,
     /// A unique name for this run.
-    pub(super) run: String,
+    pub run: String,
     /// Whether each command has an id.
-    pub(super) with_ids: bool,
+    pub with_ids: bool,
     /// The number of commands to come, if known.
-    pub(super) operations: Option<u64>,
+    pub operations: Option<u64>,
 }
 
 /// Generates the commands of one connection.
-pub(super) struct Commands {
+pub struct Commands {
     workload: Workload,
     run: String,
     connection: u32,
@@ -161,7 +153,9 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    pub(super) fn new(load: &Load, connection: u32) -> Self {
+    /// Those of a connection, which begin anew with each run.
+    #[must_use]
+    pub fn new(load: &Load, connection: u32) -> Self {
         Self {
             workload: load.workload,
             run: load.run.clone(),
@@ -174,7 +168,7 @@ impl Commands {
     }
 
     /// Appends the next command in wire format.
-    pub(super) fn put_next(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn put_next(&mut self, out: &mut Vec<u8>) {
         let workload = match self.workload {
             Workload::Mixed => MIXED[usize::try_from(self.count).unwrap_or_default() % MIXED.len()],
             other => other,

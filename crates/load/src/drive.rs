@@ -8,55 +8,61 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-use super::link::Replies;
-use super::tally::Tally;
-use super::workload::Commands;
+use crate::{Commands, Replies, Tally};
 
 /// The maximum number of unanswered commands at a fixed rate.
 const WAITING_MAX: usize = 1 << 16;
 
 /// When a connection stops.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Until {
+pub struct Until {
     /// After this number of commands.
-    pub(super) operations: u64,
+    pub operations: u64,
     /// At this time.
-    pub(super) at: Option<Instant>,
+    pub at: Option<Instant>,
 }
 
 /// What all connections share.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub struct Progress {
     /// Whether to stop early.
-    pub(super) stop: std::sync::Arc<AtomicBool>,
+    pub stop: std::sync::Arc<AtomicBool>,
     /// The number of answers so far.
-    pub(super) answered: AtomicU64,
+    pub answered: AtomicU64,
 }
 
 /// A connection and its commands.
-pub(super) struct Driver<'a> {
-    pub(super) stream: TcpStream,
-    pub(super) replies: Replies<TcpStream>,
-    pub(super) commands: Commands,
-    pub(super) until: Until,
-    pub(super) shared: &'a Shared,
+pub struct Driver<'a> {
+    /// Where commands are written.
+    pub stream: TcpStream,
+    /// Where answers are read.
+    pub replies: Replies<TcpStream>,
+    /// What is asked.
+    pub commands: Commands,
+    /// When it stops.
+    pub until: Until,
+    /// What it tells the others, and hears from them.
+    pub progress: &'a Progress,
 }
 
 /// The measurements of a connection, and why it ended early, if it did.
-pub(super) struct Driven {
-    pub(super) tally: Tally,
-    pub(super) broken: Option<io::Error>,
+pub struct Driven {
+    /// The measurements.
+    pub tally: Tally,
+    /// Why the connection ended early.
+    pub broken: Option<io::Error>,
 }
 
 impl Driver<'_> {
     fn is_over(&self, sent: u64) -> bool {
         sent >= self.until.operations
             || self.until.at.is_some_and(|at| Instant::now() >= at)
-            || self.shared.stop.load(Ordering::Relaxed)
+            || self.progress.stop.load(Ordering::Relaxed)
     }
 
     /// Keeps up to `pipeline` commands in flight.
-    pub(super) fn closed(mut self, pipeline: usize) -> Driven {
+    #[must_use]
+    pub fn closed(mut self, pipeline: usize) -> Driven {
         let mut tally = Tally::new();
         let broken = self.run_closed(pipeline, &mut tally).err();
         Driven { tally, broken }
@@ -88,20 +94,21 @@ impl Driver<'_> {
                 }
                 answered += 1;
             }
-            self.shared.answered.fetch_add(answered, Ordering::Relaxed);
+            self.progress.answered.fetch_add(answered, Ordering::Relaxed);
         }
     }
 
     /// Sends a command each `interval` from `first` on, whether or not answers have come. A latency counts
     /// from when the command was due, so that a stalled server is also charged for the commands that waited.
-    pub(super) fn open(self, first: Instant, interval: Duration) -> Driven {
-        let Self { stream, mut replies, commands, until, shared } = self;
+    #[must_use]
+    pub fn open(self, first: Instant, interval: Duration) -> Driven {
+        let Self { stream, mut replies, commands, until, progress } = self;
         let (due, dues) = bounded(WAITING_MAX);
-        let sender = Pace { stream, commands, until, shared, first, interval, due };
+        let sender = Pace { stream, commands, until, progress, first, interval, due };
         std::thread::scope(|scope| {
             let sending = scope.spawn(move || sender.run());
             let mut tally = Tally::new();
-            let read = receive(&mut replies, &dues, &mut tally, shared);
+            let read = receive(&mut replies, &dues, &mut tally, progress);
             // The other half will receive nothing more.
             drop(dues);
             let sent = sending.join().unwrap_or_else(|_| Err(io::Error::other("a thread has panicked")));
@@ -114,12 +121,12 @@ fn receive(
     replies: &mut Replies<TcpStream>,
     dues: &Receiver<Instant>,
     tally: &mut Tally,
-    shared: &Shared,
+    progress: &Progress,
 ) -> io::Result<()> {
     for due in dues {
         let outcome = replies.next()?;
         tally.record(due.elapsed(), outcome);
-        shared.answered.fetch_add(1, Ordering::Relaxed);
+        progress.answered.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -129,7 +136,7 @@ struct Pace<'a> {
     stream: TcpStream,
     commands: Commands,
     until: Until,
-    shared: &'a Shared,
+    progress: &'a Progress,
     first: Instant,
     interval: Duration,
     due: Sender<Instant>,
@@ -140,7 +147,7 @@ impl Pace<'_> {
         let (mut next, mut sent, mut out) = (self.first, 0, Vec::new());
         while sent < self.until.operations
             && self.until.at.is_none_or(|at| next < at)
-            && !self.shared.stop.load(Ordering::Relaxed)
+            && !self.progress.stop.load(Ordering::Relaxed)
         {
             if let Some(early) = next.checked_duration_since(Instant::now()).filter(|early| !early.is_zero())
             {

@@ -13,24 +13,31 @@ const MOST_NS: u64 = 600_000_000_000;
 
 /// Latencies in nanoseconds, with three significant digits.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub struct Tally {
     latencies: Histogram<u64>,
     outcomes: BTreeMap<String, u64>,
 }
 
 /// The percentiles to display.
-pub(super) const PERCENTILES: [(&str, f64); 4] =
-    [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9)];
+pub const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9)];
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Tally {
-    pub(super) fn new() -> Self {
+    /// Nothing measured yet.
+    #[must_use]
+    pub fn new() -> Self {
         let latencies = Histogram::new_with_bounds(LEAST_NS, MOST_NS, 3)
             .unwrap_or_else(|_| unreachable!("these bounds and three digits are allowed"));
         Self { latencies, outcomes: BTreeMap::new() }
     }
 
     /// Counts an answer.
-    pub(super) fn record(&mut self, latency: Duration, outcome: &str) {
+    pub(crate) fn record(&mut self, latency: Duration, outcome: &str) {
         let nanoseconds = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX).max(1);
         self.latencies.saturating_record(nanoseconds);
         match self.outcomes.get_mut(outcome) {
@@ -42,7 +49,7 @@ impl Tally {
     }
 
     /// Adds the measurements of another connection.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         // Both have the same bounds, so this always succeeds.
         let _ = self.latencies.add(&other.latencies);
         for (outcome, count) in &other.outcomes {
@@ -51,26 +58,32 @@ impl Tally {
     }
 
     /// The number of answers.
-    pub(super) fn count(&self) -> u64 {
+    #[must_use]
+    pub fn count(&self) -> u64 {
         self.latencies.len()
     }
 
-    pub(super) fn outcomes(&self) -> &BTreeMap<String, u64> {
+    /// How many answers had each outcome.
+    #[must_use]
+    pub fn outcomes(&self) -> &BTreeMap<String, u64> {
         &self.outcomes
     }
 
     /// The latency that this percentage of answers did not exceed, in microseconds.
-    pub(super) fn percentile_us(&self, percentile: f64) -> f64 {
+    #[must_use]
+    pub fn percentile_us(&self, percentile: f64) -> f64 {
         Duration::from_nanos(self.latencies.value_at_percentile(percentile)).as_secs_f64() * 1e6
     }
 
     /// The maximum, in microseconds.
-    pub(super) fn max_us(&self) -> f64 {
+    #[must_use]
+    pub fn max_us(&self) -> f64 {
         Duration::from_nanos(self.latencies.max()).as_secs_f64() * 1e6
     }
 
     /// The mean, in microseconds.
-    pub(super) fn mean_us(&self) -> f64 {
+    #[must_use]
+    pub fn mean_us(&self) -> f64 {
         self.latencies.mean() / 1e3
     }
 }

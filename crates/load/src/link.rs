@@ -4,10 +4,9 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use crate::args::Target;
-use crate::call::read_password;
-use crate::{Exit, Failed};
 use scarce_client::pack;
+
+use crate::LoadError;
 
 /// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -16,13 +15,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The name for an applied command.
-pub(super) const APPLIED: &str = "APPLIED";
+pub(crate) const APPLIED: &str = "APPLIED";
 
 /// The maximum length of a line in a reply.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
 /// The reading end of a connection.
-pub(super) struct Replies<R> {
+pub struct Replies<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     /// The outcome in the last reply: `APPLIED`, a refusal's code, or an error's first word.
@@ -30,24 +29,20 @@ pub(super) struct Replies<R> {
 }
 
 /// Connects, and authenticates if there is a password.
-pub(super) fn connect(target: &Target) -> Result<(TcpStream, Replies<TcpStream>), Failed> {
-    let unreachable = |error: io::Error| {
-        let text = format!("cannot reach {}: {error}; is 'scarce serve' running there?", target.resp);
-        Failed::text(Exit::Unreachable, text)
-    };
-    let password = target.password_file.as_deref().map(read_password).transpose()?;
-    let mut stream = open(&target.resp).map_err(unreachable)?;
-    let mut replies = Replies::new(stream.try_clone()?);
+///
+/// # Errors
+/// When the server cannot be reached, or does not take the password.
+pub fn connect(address: &str, password: Option<&str>) -> Result<(TcpStream, Replies<TcpStream>), LoadError> {
+    let unreachable = |error: io::Error| LoadError::Unreachable { address: address.to_owned(), error };
+    let mut stream = open(address).map_err(unreachable)?;
+    let mut replies = Replies::new(stream.try_clone().map_err(unreachable)?);
     if let Some(password) = password {
         let mut packed = Vec::new();
-        pack(&["AUTH", &password], &mut packed);
+        pack(&["AUTH", password], &mut packed);
         stream.write_all(&packed).map_err(unreachable)?;
         let outcome = replies.next().map_err(unreachable)?;
         if outcome != APPLIED {
-            return Err(Failed::text(
-                Exit::Failed,
-                format!("the server does not take the password: {outcome}"),
-            ));
+            return Err(LoadError::Password { outcome: outcome.to_owned() });
         }
     }
     Ok((stream, replies))
@@ -70,13 +65,13 @@ fn open(address: &str) -> io::Result<TcpStream> {
 }
 
 impl<R: Read> Replies<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         let outcome = String::new();
         Self { reader: BufReader::with_capacity(64 << 10, reader), line: Vec::new(), outcome }
     }
 
     /// The outcome in the next reply.
-    pub(super) fn next(&mut self) -> io::Result<&str> {
+    pub(crate) fn next(&mut self) -> io::Result<&str> {
         self.read_line()?;
         self.outcome.clear();
         match self.line.first() {
