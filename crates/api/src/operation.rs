@@ -1,6 +1,7 @@
 //! Operations as JSON objects: a command by its name, its arguments, its id, its deadline and its
 //! durability; and batches of them that are applied all or none.
 
+use scarce_core::command::work::{WORK_MAX, too_much};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, table};
 use scarce_core::types::{Natural, OperationId};
 use serde_json::{Map, Value};
@@ -61,7 +62,8 @@ impl Operation {
 /// Reads the operations of a batch.
 ///
 /// # Errors
-/// When there are none or too many, or one of them is malformed; the error includes its index.
+/// When there are none or too many, one of them is malformed, or they ask for too much work together; the error
+/// includes its index.
 pub fn read_all(value: Option<&Value>, is_atomic: bool) -> Result<Vec<Operation>, Misshapen> {
     let Some(Value::Array(operations)) = value else {
         return Err(Misshapen::new("operations", "must be a JSON array"));
@@ -74,7 +76,12 @@ pub fn read_all(value: Option<&Value>, is_atomic: bool) -> Result<Vec<Operation>
             Misshapen::new(format!("operations[{at}].{}", error.field), error.reason)
         })
     };
-    operations.iter().enumerate().map(read).collect()
+    let operations: Vec<Operation> = operations.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let work = operations.iter().map(|operation| operation.command.work()).fold(0, u64::saturating_add);
+    if work > WORK_MAX {
+        return Err(Misshapen::new("operations", too_much(work).reason));
+    }
+    Ok(operations)
 }
 
 /// The request in a message: a command that changes state, or several that are applied all or none, with

@@ -4,7 +4,7 @@
 
 use compact_str::CompactString;
 
-use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
+use crate::types::{Delta, Id, Natural, OperationId, Positive, RowCount, Text};
 
 /// The bytes were not written by this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ macro_rules! number_wire {
     )*};
 }
 
-number_wire!(Positive, Natural, Delta);
+number_wire!(Positive, Natural, Delta, RowCount);
 
 macro_rules! text_wire {
     ($($name:ident),*) => {$(

@@ -87,6 +87,27 @@ integer!(
     Delta(i64), -BALANCE_MAX, BALANCE_MAX, "an integer from -9007199254740991 to 9007199254740991"
 );
 
+/// The most rows that a caller may ask of a list at once.
+pub const ROWS_MAX: u64 = 10_000;
+
+integer!(
+    /// How many rows of a list are wanted: 1 to [`ROWS_MAX`].
+    RowCount(u64), 1, ROWS_MAX, "an integer from 1 to 10000"
+);
+
+impl RowCount {
+    /// Ten.
+    pub const TEN: Self = Self(10);
+    /// A thousand.
+    pub const THOUSAND: Self = Self(1_000);
+
+    /// As the length of a list in memory.
+    #[must_use]
+    pub fn rows(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 impl Natural {
     /// Zero.
     pub const ZERO: Self = Self(0);

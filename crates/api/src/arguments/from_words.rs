@@ -121,7 +121,9 @@ fn option(argument: &ArgumentSpec, words: &mut Words<'_>, fields: &mut Map<Strin
 
 fn scalar(argument: &ArgumentSpec, word: &str) -> Value {
     match argument.kind {
-        ArgumentKind::Positive | ArgumentKind::Natural | ArgumentKind::Delta => number(word),
+        ArgumentKind::Positive | ArgumentKind::Natural | ArgumentKind::Delta | ArgumentKind::RowCount => {
+            number(word)
+        }
         ArgumentKind::Word => Value::from(word.to_ascii_uppercase()),
         _ => Value::from(word),
     }

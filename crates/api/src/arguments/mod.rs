@@ -229,7 +229,7 @@ fn flag(name: &str, given: Given<'_>) -> Result<bool, Misshapen> {
 fn scalar(name: &str, argument: &ArgumentSpec, given: Given<'_>) -> Result<String, Misshapen> {
     use ArgumentKind as K;
     match argument.kind {
-        K::Positive | K::Natural | K::Delta => integer(name, given),
+        K::Positive | K::Natural | K::Delta | K::RowCount => integer(name, given),
         K::Word => {
             let word = text(name, given)?;
             let syntax = argument.syntax.unwrap_or_default();

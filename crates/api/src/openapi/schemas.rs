@@ -5,7 +5,7 @@ use scarce_core::command::{ArgumentKind, ArgumentSpec, COMMANDS, CommandSpec, Ef
 use scarce_core::outcome::shape::{Shape, ValueSpec, ValueType, names};
 use scarce_core::outcome::{Code, Durability};
 use scarce_core::packets::AMOUNTS_MAX;
-use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OPERATION_ID_BYTES_MAX};
+use scarce_core::types::{ID_BYTES_MAX, INTEGER_MAX, OPERATION_ID_BYTES_MAX, ROWS_MAX};
 use serde_json::{Map, Value, json};
 
 use crate::answer::paged;
@@ -162,6 +162,7 @@ fn of_kind(argument: &ArgumentSpec) -> Value {
             json!({ "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT_PATTERN })
         }
         K::Positive => positive(),
+        K::RowCount => json!({ "type": "integer", "minimum": 1, "maximum": ROWS_MAX }),
         K::Natural => json!({ "type": "integer", "minimum": 0, "maximum": INTEGER_MAX }),
         K::Delta => json!({
             "type": "integer", "minimum": -9_007_199_254_740_991_i64, "maximum": INTEGER_MAX, "not": { "const": 0 }

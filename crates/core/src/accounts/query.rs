@@ -43,6 +43,6 @@ pub(crate) fn holds(state: &State, get: &AccountHolds, now: TimeMs) -> Verdict {
             let fields = facts![name, hold.amount, status_at(hold, state.settled(now)).word(), hold.deadline];
             Value::List(fields.into_vec())
         })
-        .take(usize::try_from(get.count.get()).unwrap_or(usize::MAX));
+        .take(get.count.rows());
     Ok(facts![rows.collect::<Vec<_>>()])
 }

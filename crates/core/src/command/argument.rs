@@ -1,7 +1,8 @@
 //! How an argument is read from the words of a request, and the error if it cannot be read.
 
+use super::work::ROW_WORK;
 pub use crate::invalid::Invalid;
-use crate::types::{Delta, Id, Natural, OperationId, Positive, Text};
+use crate::types::{Delta, Id, Natural, OperationId, Positive, RowCount, Text};
 
 /// The words of a request that have not been read yet.
 #[derive(Clone, Debug)]
@@ -77,6 +78,8 @@ pub enum ArgumentKind {
     Natural,
     /// An integer of either sign.
     Delta,
+    /// How many rows of a list are wanted.
+    RowCount,
     /// Present or absent.
     Flag,
     /// One of the words of its syntax, separated by `|`.
@@ -113,6 +116,11 @@ pub trait Argument: Sized {
     /// When the words do not have its shape.
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid>;
 
+    /// The work that it asks for beyond being read, in the units of [`super::work`].
+    fn work(&self) -> u64 {
+        0
+    }
+
     /// Merges a second occurrence of an option into the first.
     ///
     /// # Errors
@@ -136,12 +144,28 @@ macro_rules! parsed_argument {
 
 parsed_argument!(Id, OperationId, Text, Positive, Natural, Delta);
 
+impl Argument for RowCount {
+    const KIND: ArgumentKind = ArgumentKind::RowCount;
+
+    fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
+        Self::parse(words.take(argument)?, argument)
+    }
+
+    fn work(&self) -> u64 {
+        self.get() * ROW_WORK
+    }
+}
+
 impl<T: Argument> Argument for Option<T> {
     const KIND: ArgumentKind = T::KIND;
     const SYNTAX: Option<&'static str> = T::SYNTAX;
 
     fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
         T::take(words, argument).map(Some)
+    }
+
+    fn work(&self) -> u64 {
+        self.as_ref().map_or(0, Argument::work)
     }
 
     fn join(self, later: Self, argument: &'static str) -> Result<Self, Invalid> {

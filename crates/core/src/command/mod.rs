@@ -9,6 +9,7 @@ pub mod rules;
 pub mod shapes;
 mod spec;
 pub mod table;
+pub mod work;
 
 pub use argument::{ArgumentKind, Invalid};
 pub use spec::{AnswerLayout, ArgumentSpec, COMMON_OPTIONS, CommandSpec, Effect, is_common_option};
@@ -73,8 +74,9 @@ impl Envelope {
     /// deployment, so that nobody outside can predict a cut.
     ///
     /// # Errors
-    /// When a campaign's plan cannot be cut.
+    /// When the body asks for more work than a request may, or a campaign's plan cannot be cut.
     pub fn new(namespace: &str, common: Common, body: Body, secret: &[u8; 32]) -> Result<Self, Invalid> {
+        work::check(body.commands())?;
         let mut envelope =
             Self { namespace: namespace.into(), common, issued_at: None, body, prepared: Vec::new() };
         let mut prepared = Vec::new();

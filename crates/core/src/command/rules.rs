@@ -24,6 +24,8 @@ pub enum Memory {
 pub enum Steps {
     /// One.
     One,
+    /// One, which reads up to a stated number of records.
+    Piece,
     /// As many as it needs; each step touches a bounded number of records.
     Several,
 }

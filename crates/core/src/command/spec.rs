@@ -2,6 +2,7 @@
 
 use super::argument::ArgumentKind;
 use super::rules::{Batch, Memory, Refusals, Rules, Steps};
+use super::work::{LINE_WORK, PIECE_WORK, STEP_WORK};
 use crate::event::EventSpec;
 use crate::outcome::Code;
 use crate::outcome::shape::ValueSpec;
@@ -109,6 +110,15 @@ impl CommandSpec {
     #[must_use]
     pub const fn takes_several_steps(&self) -> bool {
         matches!(self.rules.steps, Steps::Several)
+    }
+
+    /// The work of deciding it, whatever its arguments ask for; see [`super::work`].
+    pub(super) const fn base_work(&self) -> u64 {
+        match self.rules.steps {
+            Steps::One => LINE_WORK,
+            Steps::Piece => LINE_WORK + PIECE_WORK,
+            Steps::Several => LINE_WORK + STEP_WORK,
+        }
     }
 
     /// Whether it can be part of a batch.
@@ -261,6 +271,16 @@ macro_rules! commands {
             pub fn values(&self) -> Vec<Value> {
                 match self { $(Command::$variant(command) => {
                     vec![$(Shown::shown(&command.$field),)* $(Shown::shown(&command.$option),)*]
+                })* }
+            }
+
+            /// The work that it asks for, known before it is decided; see [`work`](super::work).
+            #[must_use]
+            pub fn work(&self) -> u64 {
+                match self { $(Command::$variant(command) => {
+                    specs::$variant.base_work()
+                        $(+ Argument::work(&command.$field))*
+                        $(+ Argument::work(&command.$option))*
                 })* }
             }
 

@@ -16,7 +16,7 @@ use crate::event::{self, Shown};
 use crate::outcome::shape::{INTEGER, LIMITS, OUTCOME, SIDE, STP, TEXT, TIF, rows, values};
 use crate::outcome::{Code, Value};
 use crate::resource::resource_kind;
-use crate::types::{Delta, Id, Natural, OperationId, Positive};
+use crate::types::{Delta, Id, Natural, OperationId, Positive, RowCount};
 
 commands! {
     Write 10 "ACCOUNT.OPEN" AccountOpen on Account [account] "Opens an account that keeps one asset."
@@ -67,7 +67,7 @@ commands! {
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldExtended]
         rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
     Read 19 "ACCOUNT.HOLDS" AccountHolds on Account [account] "Lists an account's holds by name, a page at a time: name, amount left, status, deadline."
-        (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: Positive = Positive::THOUSAND}
+        (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::THOUSAND}
         Bare [holds: rows(&HOLD)] refuses [AccountNotFound] events []
         rules { batch: Joins };
     Write 20 "ACCOUNT.FREEZE" AccountFreeze on Account [account] "Stops debits and new holds."
@@ -155,7 +155,7 @@ commands! {
         (sku: Id) {}
         Array [state: TEXT, counted: INTEGER, through_serial: INTEGER] refuses [StockNotFound, StockInconsistent]
         events [StockAuditAdvanced, StockAudited]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Takes, steps: Piece, batch: Joins };
     Read 52 "STOCK.RESERVATION" StockReservation on Stock [sku] "Shows a reservation."
         (sku: Id, reservation: Id) {}
         Map [reservation: TEXT, owner: TEXT, quantity: INTEGER, status: TEXT, deadline: INTEGER.or_none(), first_serial: INTEGER.or_none()]
@@ -188,7 +188,7 @@ commands! {
         Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []
         rules { batch: Joins };
     Read 65 "PACKET.CLAIMS" PacketClaims on Campaign [campaign] "Lists claimed packets in the order of the claims, a page at a time: user, packet, amount, at."
-        (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: Positive = Positive::THOUSAND}
+        (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: RowCount = RowCount::THOUSAND}
         Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound] events []
         rules { batch: Joins };
 
@@ -258,11 +258,11 @@ commands! {
         Array [status: TEXT] refuses [MarketNotFound] events [MarketResumed]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Read 94 "MARKET.DEPTH" MarketDepth on Market [market] "Shows the book's levels, best first: price, quantity, orders."
-        (market: Id) {"LEVELS" levels: Positive = Positive::TEN}
+        (market: Id) {"LEVELS" levels: RowCount = RowCount::TEN}
         Bare [bids: rows(&LEVEL), asks: rows(&LEVEL)] refuses [MarketNotFound] events []
         rules { batch: Joins };
     Read 101 "MARKET.TRADES" MarketTrades on Market [market] "Lists the last trades, latest first, of the hundred that are kept: trade, price, quantity, taker_side, at."
-        (market: Id) {"COUNT" count: Positive = Positive::TEN}
+        (market: Id) {"COUNT" count: RowCount = RowCount::TEN}
         Bare [trades: rows(&TRADE)] refuses [MarketNotFound] events []
         rules { batch: Joins };
     Write 95 "ORDER.PLACE" OrderPlace on Market [market] "Places an order, which trades at once as far as it can."
@@ -314,14 +314,6 @@ commands! {
 impl Positive {
     const MAX: Self = match Self::new(crate::types::INTEGER_MAX) {
         Some(max) => max,
-        None => Self::ONE,
-    };
-    const THOUSAND: Self = match Self::new(1_000) {
-        Some(thousand) => thousand,
-        None => Self::ONE,
-    };
-    const TEN: Self = match Self::new(10) {
-        Some(ten) => ten,
         None => Self::ONE,
     };
 }

@@ -96,7 +96,7 @@ macro_rules! shown_by_number {
     )*};
 }
 
-shown_by_number!(Positive, Natural, Delta);
+shown_by_number!(Positive, Natural, Delta, RowCount);
 
 impl Shown for crate::types::Text {
     fn shown(&self) -> Value {

@@ -7,7 +7,7 @@ use crate::command::shapes::Side;
 use crate::facts;
 use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
-use crate::types::{Id, Positive, TimeMs};
+use crate::types::{Id, RowCount, TimeMs};
 
 pub(crate) fn market(state: &State, id: &Id) -> Verdict {
     let (slot, market) = state.markets.existing(id)?;
@@ -27,11 +27,10 @@ pub(crate) fn market(state: &State, id: &Id) -> Verdict {
 }
 
 /// Bids and asks, best first, each level as price, quantity, orders.
-pub(crate) fn depth(state: &State, id: &Id, levels: Positive) -> Verdict {
+pub(crate) fn depth(state: &State, id: &Id, levels: RowCount) -> Verdict {
     let (slot, _) = state.markets.existing(id)?;
-    let count = usize::try_from(levels.get()).unwrap_or(usize::MAX);
     let rows = |side| {
-        let levels = state.markets.books.get(slot).crossing(side, None).take(count);
+        let levels = state.markets.books.get(slot).crossing(side, None).take(levels.rows());
         let rows =
             levels.map(|(price, level)| Value::List(facts![price, level.quantity, level.orders].into_vec()));
         rows.collect::<Vec<_>>()
@@ -40,10 +39,9 @@ pub(crate) fn depth(state: &State, id: &Id, levels: Positive) -> Verdict {
 }
 
 /// The last trades, latest first: trade, price, quantity, side of the taker, at.
-pub(crate) fn trades(state: &State, id: &Id, count: Positive) -> Verdict {
+pub(crate) fn trades(state: &State, id: &Id, count: RowCount) -> Verdict {
     let (slot, _) = state.markets.existing(id)?;
-    let count = usize::try_from(count.get()).unwrap_or(usize::MAX);
-    let rows = state.markets.tapes.of(slot).take(count).map(|trade| {
+    let rows = state.markets.tapes.of(slot).take(count.rows()).map(|trade| {
         let Trade { trade, price, quantity, taker_side, at } = *trade;
         Value::List(facts![trade, price, quantity, taker_side.word(), at].into_vec())
     });

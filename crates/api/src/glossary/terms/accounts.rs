@@ -30,8 +30,8 @@ pub(super) const TERMS: &[Term] = &[
     word(
         "ACCOUNT.HOLDS",
         "count",
-        "maximum holds on a page; 1000 by default",
-        "每页最多返回多少条，默认 1000",
+        "maximum holds on a page; 1000 by default, 10000 at most",
+        "每页最多返回多少条，默认 1000，最多 10000",
     ),
     word(
         "ACCOUNT.HOLDS",

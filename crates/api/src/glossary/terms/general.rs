@@ -194,7 +194,12 @@ pub(super) const TERMS: &[Term] = &[
     ),
     figure("", "left_amount", MinorUnits, "total amount of the remaining packets", "剩余红包的金额合计"),
     figure("", "left_count", Packets, "number of remaining packets", "剩余红包个数"),
-    word("", "levels", "number of price levels on each side; 10 by default", "买卖盘各取多少档，默认 10"),
+    word(
+        "",
+        "levels",
+        "number of price levels on each side; 10 by default, 10000 at most",
+        "买卖盘各取多少档，默认 10，最多 10000",
+    ),
     word("", "limit", "limit name", "限额名称"),
     word("", "limits", "the limits, in the order in which they are checked", "限额列表，按检查顺序排列"),
     figure("", "lot", BaseUnits, "order quantities must be a multiple of it", "数量必须是它的整数倍"),

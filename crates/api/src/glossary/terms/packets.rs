@@ -35,7 +35,13 @@ pub(super) const TERMS: &[Term] = &[
         "number of the last packet on the previous page",
         "上一页最后一个红包的序号",
     ),
-    figure("PACKET.CLAIMS", "count", Packets, "maximum number on a page", "每页最多返回多少个"),
+    figure(
+        "PACKET.CLAIMS",
+        "count",
+        Packets,
+        "maximum number on a page, 10000 at most",
+        "每页最多返回多少个，不超过 10000",
+    ),
     figure("PACKET.CLAIMED", "at", StampMs, "when it was claimed", "领取时刻"),
     figure(
         "packets.filled",

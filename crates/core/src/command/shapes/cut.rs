@@ -64,6 +64,14 @@ impl Argument for Cut {
         let amounts = (0..count).map(|_| Positive::take(words, "amount")).collect::<Result<_, _>>()?;
         Ok(Self::Amounts(amounts))
     }
+
+    /// One unit for each packet.
+    fn work(&self) -> u64 {
+        match self {
+            Self::Plan { count, .. } => count.get(),
+            Self::Amounts(amounts) => amounts.len() as u64,
+        }
+    }
 }
 
 /// As PLAN, total, count, method; or AMOUNTS and the amounts.

@@ -1,5 +1,6 @@
 //! `MULTI … EXEC`: an atomic batch, applied whole or not at all.
 
+use scarce_core::command::work::{WORK_MAX, too_much};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Invalid};
 use scarce_core::outcome::{Code, Durability, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
@@ -21,7 +22,16 @@ pub(super) struct Transaction {
     lines: Vec<Line>,
     commands: Vec<Command>,
     bytes: usize,
+    /// What its lines ask for together.
+    work: u64,
     is_aborted: bool,
+}
+
+impl Transaction {
+    /// The work that its lines ask for.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
 }
 
 /// The kind of a line of a batch, which determines its reply.
@@ -75,6 +85,11 @@ impl Session {
         transaction.bytes += bytes;
         if transaction.bytes > BYTES_MAX {
             return self.refuse_line(turn, "a batch has at most 1048576 bytes");
+        }
+        transaction.work = transaction.work.saturating_add(command.work());
+        if transaction.work > WORK_MAX {
+            let problem = too_much(transaction.work);
+            return self.refuse_line(turn, &format!("INVALID {problem}"));
         }
         transaction.lines.push(Line::Command);
         transaction.commands.push(command);
