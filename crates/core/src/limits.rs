@@ -64,6 +64,15 @@ pub fn check(used: u64, quantity: u64, max: u64) -> Result<(), Reached> {
     if within { Ok(()) } else { Err(Reached { used, max }) }
 }
 
+fn running_at<'a>(
+    counters: impl Iterator<Item = (&'a CounterKey, &'a Counter)>,
+    now: TimeMs,
+) -> impl Iterator<Item = (&'a CounterKey, u64)> {
+    counters
+        .filter(move |(_, counter)| counter.ends_at.is_none_or(|ends_at| ends_at > now))
+        .map(|(key, counter)| (key, counter.used))
+}
+
 /// The counters of a kind of resource. Counters at zero are not kept.
 #[derive(Debug)]
 pub struct Counters {
@@ -75,7 +84,10 @@ reversible_fields!(Counters { counters, ends });
 
 impl Counters {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { counters: Table::new(hash_seed), ends: Ordered::default() }
+        Self {
+            counters: Table::by_resource(hash_seed, |key: &CounterKey| key.resource),
+            ends: Ordered::default(),
+        }
     }
 
     /// The current count.
@@ -125,10 +137,12 @@ impl Counters {
 
     /// Every counter whose window is not over at `now`.
     pub fn running(&self, now: TimeMs) -> impl Iterator<Item = (&CounterKey, u64)> {
-        self.counters
-            .iter()
-            .filter(move |(_, counter)| counter.ends_at.is_none_or(|ends_at| ends_at > now))
-            .map(|(key, counter)| (key, counter.used))
+        running_at(self.counters.iter(), now)
+    }
+
+    /// The same of one resource, without a look at others.
+    pub fn running_of(&self, resource: Slot, now: TimeMs) -> impl Iterator<Item = (&CounterKey, u64)> {
+        running_at(self.counters.of_resource(resource), now)
     }
 
     fn remove(&mut self, key: &CounterKey) {

@@ -226,15 +226,26 @@ impl State {
     }
 
     /// The sum of the digests of a resource's entities, or of all entities, as visible at the stamp of
-    /// the last entry.
+    /// the last entry. Of one resource, only its own entities are looked at.
     #[must_use]
     pub fn digest(&self, only: Option<&Id>) -> u128 {
         let mut sum = Sum::new(only);
-        self.accounts.digest(self, &mut sum);
-        self.stock.digest(self, &mut sum);
-        self.campaigns.digest(&mut sum);
-        self.coupons.digest(self, &mut sum);
-        self.markets.digest(self, &mut sum);
+        match only {
+            None => {
+                self.accounts.digest(self, &mut sum);
+                self.stock.digest(self, &mut sum);
+                self.campaigns.digest(&mut sum);
+                self.coupons.digest(self, &mut sum);
+                self.markets.digest(self, &mut sum);
+            }
+            Some(id) => {
+                self.accounts.digest_of(self, id, &mut sum);
+                self.stock.digest_of(self, id, &mut sum);
+                self.campaigns.digest_of(id, &mut sum);
+                self.coupons.digest_of(self, id, &mut sum);
+                self.markets.digest_of(self, id, &mut sum);
+            }
+        }
         sum.total()
     }
 

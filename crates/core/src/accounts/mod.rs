@@ -207,23 +207,20 @@ impl Accounts {
     }
 
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
-        for (id, account) in self.accounts.iter() {
-            sum.add(Kind::Account, id, |out| {
-                account.asset.put(out);
-                account.balance.put(out);
-                account.held.put(out);
-                account.overdraft.put(out);
-                account.status.put(out);
-            });
-        }
+        self.accounts.iter().for_each(|(id, account)| add_account(sum, id, account));
         for ((slot, name), hold) in self.holds.iter() {
-            let ended = hold.status != HoldStatus::Open && !state.is_retained(hold.ended_at, state.at);
-            if let Some(account) = self.accounts.key_at(*slot).filter(|_| !ended) {
-                sum.add(Kind::Hold, account, |out| {
-                    name.put(out);
-                    hold.put(out);
-                });
+            if let Some(account) = self.accounts.key_at(*slot) {
+                add_hold(sum, state, account, name, hold);
             }
+        }
+    }
+
+    pub(crate) fn digest_of(&self, state: &State, id: &Id, sum: &mut Sum<'_>) {
+        let Some((slot, account)) = self.accounts.find_row(id) else { return };
+        add_account(sum, id, account);
+        let least = |slot| (slot, Id::trusted(compact_str::CompactString::const_new("")));
+        for ((_, name), hold) in self.holds.range(least(slot)..least(Slot(slot.0 + 1))) {
+            add_hold(sum, state, id, name, hold);
         }
     }
 
@@ -242,5 +239,24 @@ impl Accounts {
             }
         }
         Ok(())
+    }
+}
+
+fn add_account(sum: &mut Sum<'_>, id: &Id, account: &Account) {
+    sum.add(Kind::Account, id, |out| {
+        account.asset.put(out);
+        account.balance.put(out);
+        account.held.put(out);
+        account.overdraft.put(out);
+        account.status.put(out);
+    });
+}
+
+fn add_hold(sum: &mut Sum<'_>, state: &State, account: &Id, name: &Id, hold: &Hold) {
+    if hold.status == HoldStatus::Open || state.is_retained(hold.ended_at, state.at) {
+        sum.add(Kind::Hold, account, |out| {
+            name.put(out);
+            hold.put(out);
+        });
     }
 }

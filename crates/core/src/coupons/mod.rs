@@ -182,37 +182,54 @@ impl Coupons {
     }
 
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
-        for (id, coupon) in self.coupons.iter() {
-            sum.add(Kind::Coupon, id, |out| coupon.put(out));
-        }
+        self.coupons.iter().for_each(|(id, coupon)| sum.add(Kind::Coupon, id, |out| coupon.put(out)));
         for (key, used) in self.counters.running(state.settled(state.at)) {
-            let Some((id, coupon)) = self.at(key.resource) else { continue };
-            let limit = usize::try_from(key.limit).ok().and_then(|limit| coupon.limits.get(limit));
-            sum.add(Kind::CouponCounter, id, |out| {
-                limit.map(|limit| limit.name.clone()).put(out);
-                key.window.put(out);
-                key.subject.put(out);
-                used.put(out);
-            });
+            self.add_counter(sum, key, used);
         }
         for ((slot, serial), claim) in self.claims.iter() {
-            let Some((id, _)) = self.at(*slot).filter(|_| claims::is_visible(state, claim, state.at)) else {
-                continue;
-            };
-            sum.add(Kind::CouponClaim, id, |out| {
-                serial.put(out);
-                claim.subject.put(out);
-                claim.status_at(state.settled(state.at)).put(out);
-                claim.windows.put(out);
-                claim.at.put(out);
-                claim.deadline.put(out);
-                claim.ended_at.put(out);
-            });
+            self.add_claim(sum, state, *slot, *serial, claim);
+        }
+    }
+
+    pub(crate) fn digest_of(&self, state: &State, id: &Id, sum: &mut Sum<'_>) {
+        let Some((slot, coupon)) = self.coupons.find_row(id) else { return };
+        sum.add(Kind::Coupon, id, |out| coupon.put(out));
+        for (key, used) in self.counters.running_of(slot, state.settled(state.at)) {
+            self.add_counter(sum, key, used);
+        }
+        for ((_, serial), claim) in self.claims.range((slot, 0)..=(slot, u64::MAX)) {
+            self.add_claim(sum, state, slot, *serial, claim);
         }
     }
 
     fn at(&self, slot: Slot) -> Option<(&Id, &Coupon)> {
         self.coupons.key_at(slot).zip(self.coupons.at(slot))
+    }
+
+    fn add_counter(&self, sum: &mut Sum<'_>, key: &CounterKey, used: u64) {
+        let Some((id, coupon)) = self.at(key.resource) else { return };
+        let limit = usize::try_from(key.limit).ok().and_then(|limit| coupon.limits.get(limit));
+        sum.add(Kind::CouponCounter, id, |out| {
+            limit.map(|limit| limit.name.clone()).put(out);
+            key.window.put(out);
+            key.subject.put(out);
+            used.put(out);
+        });
+    }
+
+    fn add_claim(&self, sum: &mut Sum<'_>, state: &State, slot: Slot, serial: u64, claim: &Claim) {
+        let Some((id, _)) = self.at(slot).filter(|_| claims::is_visible(state, claim, state.at)) else {
+            return;
+        };
+        sum.add(Kind::CouponClaim, id, |out| {
+            serial.put(out);
+            claim.subject.put(out);
+            claim.status_at(state.settled(state.at)).put(out);
+            claim.windows.put(out);
+            claim.at.put(out);
+            claim.deadline.put(out);
+            claim.ended_at.put(out);
+        });
     }
 
     pub(crate) fn put(&self, out: &mut Vec<u8>) {

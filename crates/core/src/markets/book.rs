@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::command::shapes::Side;
-use crate::store::{Ordered, Reversible, Slot, Table};
+use crate::store::{Ordered, Reversible, Slot, Table, visits};
 use crate::types::{INTEGER_MAX, Id};
 
 /// No entry.
@@ -148,12 +148,14 @@ impl Book {
     /// The levels of a side, best first, down to a limit (absent: all).
     pub(super) fn crossing(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Level)> {
         let last = limit.map_or(Rank(u64::MAX), |limit| Rank::of(side, limit));
-        self.side(side).range(..=last).map(move |(rank, level)| (rank.price(side), level))
+        let levels = self.side(side).range(..=last).inspect(|_| visits::note());
+        levels.map(move |(rank, level)| (rank.price(side), level))
     }
 
     /// The entries of a level, oldest first.
     pub(super) fn queue(&self, level: &Level) -> impl Iterator<Item = &Node> {
-        std::iter::successors(self.node(level.head), |node| self.node(node.next))
+        let nodes = std::iter::successors(self.node(level.head), |node| self.node(node.next));
+        nodes.inspect(|_| visits::note())
     }
 
     /// The entries of a side with their price, in the order in which they trade.

@@ -157,7 +157,7 @@ impl Markets {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
             markets: Table::new(hash_seed),
-            orders: Table::new(hash_seed),
+            orders: Table::by_resource(hash_seed, |key| key.0),
             books: Books::new(hash_seed),
             tapes: Tapes::default(),
         }
@@ -200,24 +200,19 @@ impl Markets {
     }
 
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
-        for (id, market) in self.markets.iter() {
-            sum.add(Kind::Market, id, |out| {
-                market.tick.put(out);
-                market.lot.put(out);
-                market.min_quantity.put(out);
-                market.max_quantity.put(out);
-                market.halted.put(out);
-                market.trades.put(out);
-            });
-        }
+        self.markets.iter().for_each(|(id, market)| market.add_to(sum, id));
         for ((slot, name), order) in self.orders.iter() {
-            let seen = order.status.is_live() || state.is_retained(order.ended_at, state.at);
-            if let Some(market) = self.markets.key_at(*slot).filter(|_| seen) {
-                sum.add(Kind::Order, market, |out| {
-                    name.put(out);
-                    order.put_figures(out);
-                });
+            if let Some(market) = self.markets.key_at(*slot) {
+                order.add_to(sum, state, market, name);
             }
+        }
+    }
+
+    pub(crate) fn digest_of(&self, state: &State, id: &Id, sum: &mut Sum<'_>) {
+        let Some((slot, market)) = self.markets.find_row(id) else { return };
+        market.add_to(sum, id);
+        for ((_, name), order) in self.orders.of_resource(slot) {
+            order.add_to(sum, state, id, name);
         }
     }
 
@@ -258,6 +253,15 @@ impl Order {
         }
     }
 
+    fn add_to(&self, sum: &mut Sum<'_>, state: &State, market: &Id, name: &Id) {
+        if self.status.is_live() || state.is_retained(self.ended_at, state.at) {
+            sum.add(Kind::Order, market, |out| {
+                name.put(out);
+                self.put_figures(out);
+            });
+        }
+    }
+
     /// The digest's fields of an order: neither its queue position nor when it ended.
     fn put_figures(&self, out: &mut Vec<u8>) {
         self.owner.put(out);
@@ -277,6 +281,17 @@ impl Market {
     #[must_use]
     pub fn new(tick: u64, lot: u64, min_quantity: u64, max_quantity: u64) -> Self {
         Self { tick, lot, min_quantity, max_quantity, halted: false, trades: 0, priority: 0 }
+    }
+
+    fn add_to(&self, sum: &mut Sum<'_>, id: &Id) {
+        sum.add(Kind::Market, id, |out| {
+            self.tick.put(out);
+            self.lot.put(out);
+            self.min_quantity.put(out);
+            self.max_quantity.put(out);
+            self.halted.put(out);
+            self.trades.put(out);
+        });
     }
 
     /// Whether a price is a multiple of the tick.

@@ -11,7 +11,7 @@ mod tests;
 
 pub(crate) use decisions::{claim, close, create, go_on};
 pub(crate) use evolve::evolve;
-pub use prepared::{AMOUNTS_MAX, Prepared};
+pub use prepared::{AMOUNTS_MAX, Prepared, count_to_cut};
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -229,26 +229,43 @@ impl Campaigns {
     /// Digests are public: seeds of open campaigns and packets that nobody has claimed are left out, because
     /// a caller that knows the rest could try out amounts until the digest fits.
     pub(crate) fn digest(&self, sum: &mut Sum<'_>) {
-        for (id, campaign) in self.campaigns.iter() {
-            let seed = campaign.seed.filter(|_| campaign.closed_at.is_some());
-            let public = Campaign { seed, ..campaign.clone() };
-            sum.add(Kind::Campaign, id, |out| public.put(out));
-        }
+        self.campaigns.iter().for_each(|(id, campaign)| add_campaign(sum, id, campaign));
         for ((slot, first), piece) in self.pieces.iter() {
-            let claimed_count = self.campaigns.at(*slot).map_or(0, |campaign| campaign.claimed_count);
-            for (packet, amount) in (*first..=claimed_count).zip(piece.0.iter()) {
-                self.add(sum, Kind::Packet, *slot, |out| {
-                    packet.put(out);
-                    amount.put(out);
-                });
-            }
+            self.add_piece(sum, *slot, *first, piece);
         }
         for ((slot, user), claim) in self.claims.iter() {
-            self.add(sum, Kind::PacketClaim, *slot, |out| {
-                user.put(out);
-                claim.put(out);
+            self.add_claim(sum, *slot, user, claim);
+        }
+    }
+
+    pub(crate) fn digest_of(&self, id: &Id, sum: &mut Sum<'_>) {
+        let Some((slot, campaign)) = self.campaigns.find_row(id) else { return };
+        add_campaign(sum, id, campaign);
+        for ((_, first), piece) in self.pieces.range((slot, 0)..=(slot, campaign.claimed_count)) {
+            self.add_piece(sum, slot, *first, piece);
+        }
+        for (_, user) in self.claimants.range((slot, 0)..=(slot, u64::MAX)) {
+            if let Some(claim) = self.claims.get(&(slot, user.clone())) {
+                self.add_claim(sum, slot, user, claim);
+            }
+        }
+    }
+
+    fn add_piece(&self, sum: &mut Sum<'_>, slot: Slot, first: u64, piece: &Piece) {
+        let claimed_count = self.campaigns.at(slot).map_or(0, |campaign| campaign.claimed_count);
+        for (packet, amount) in (first..=claimed_count).zip(piece.0.iter()) {
+            self.add(sum, Kind::Packet, slot, |out| {
+                packet.put(out);
+                amount.put(out);
             });
         }
+    }
+
+    fn add_claim(&self, sum: &mut Sum<'_>, slot: Slot, user: &Id, claim: &Claim) {
+        self.add(sum, Kind::PacketClaim, slot, |out| {
+            user.put(out);
+            claim.put(out);
+        });
     }
 
     fn add(&self, sum: &mut Sum<'_>, kind: Kind, slot: Slot, put: impl FnOnce(&mut Vec<u8>)) {
@@ -273,6 +290,12 @@ impl Campaigns {
         }
         self.listed.load(input)
     }
+}
+
+fn add_campaign(sum: &mut Sum<'_>, id: &Id, campaign: &Campaign) {
+    let seed = campaign.seed.filter(|_| campaign.closed_at.is_some());
+    let public = Campaign { seed, ..campaign.clone() };
+    sum.add(Kind::Campaign, id, |out| public.put(out));
 }
 
 /// Bytes as hexadecimal digits, as seeds and commitments are shown.

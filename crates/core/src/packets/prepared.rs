@@ -6,9 +6,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::cut::Plan;
-use crate::command::Invalid;
 use crate::command::shapes::Cut;
 use crate::command::table::PacketCreate;
+use crate::command::{Command, Invalid};
 use crate::types::{INTEGER_MAX, Id, OperationId, Positive};
 
 /// The maximum number of amounts listed one by one: they are in one event, which stays far below the
@@ -68,6 +68,19 @@ impl Prepared {
             None => Ok(Self { seed: None, commitment: None, amounts: listed(&create.cut)? }),
         }
     }
+}
+
+/// How many packets commands ask to be cut by plans: what [`Prepared::new`] costs.
+#[must_use]
+pub fn count_to_cut(commands: &[Command]) -> u64 {
+    let count = |command: &Command| match command {
+        Command::PacketCreate(create) => match &create.cut {
+            Cut::Plan { count, .. } => count.get(),
+            Cut::Amounts(_) => 0,
+        },
+        _ => 0,
+    };
+    commands.iter().map(count).sum()
 }
 
 /// The listed amounts.

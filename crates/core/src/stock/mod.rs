@@ -151,7 +151,7 @@ impl StockItems {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
             items: Table::new(hash_seed),
-            reservations: Table::new(hash_seed),
+            reservations: Table::by_resource(hash_seed, |key| key.0),
             receipts: Ordered::default(),
             returned: Ordered::default(),
             owners: Counters::new(hash_seed),
@@ -250,32 +250,54 @@ impl StockItems {
     }
 
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
-        for (sku, item) in self.items.iter() {
-            sum.add(Kind::Stock, sku, |out| item.put(out));
-        }
+        self.items.iter().for_each(|(sku, item)| sum.add(Kind::Stock, sku, |out| item.put(out)));
         for ((slot, name), reservation) in self.reservations.iter() {
-            let open = reservation.status == ReservationStatus::Open;
-            if !open && !state.is_retained(reservation.ended_at, state.at) {
-                continue;
-            }
-            self.add(sum, Kind::Reservation, *slot, |out| {
-                name.put(out);
-                reservation.put(out);
-            });
+            self.sum_reservation(sum, state, *slot, name, reservation);
         }
         for ((slot, first), receipt) in self.receipts.iter() {
-            self.add(sum, Kind::StockReceipt, *slot, |out| {
-                first.put(out);
-                receipt.put(out);
-                self.returned_within(*slot, *first, receipt.count).put(out);
-            });
+            self.sum_receipt(sum, *slot, *first, receipt);
         }
         for (key, used) in self.owners.running(state.settled(state.at)) {
-            self.add(sum, Kind::StockOwner, key.resource, |out| {
-                key.subject.put(out);
-                used.put(out);
+            self.sum_owner(sum, key, used);
+        }
+    }
+
+    pub(crate) fn digest_of(&self, state: &State, sku: &Id, sum: &mut Sum<'_>) {
+        let Some((slot, item)) = self.items.find_row(sku) else { return };
+        sum.add(Kind::Stock, sku, |out| item.put(out));
+        for ((_, name), reservation) in self.reservations.of_resource(slot) {
+            self.sum_reservation(sum, state, slot, name, reservation);
+        }
+        for ((_, first), receipt) in self.receipts.range((slot, 0)..=(slot, u64::MAX)) {
+            self.sum_receipt(sum, slot, *first, receipt);
+        }
+        for (key, used) in self.owners.running_of(slot, state.settled(state.at)) {
+            self.sum_owner(sum, key, used);
+        }
+    }
+
+    fn sum_reservation(&self, sum: &mut Sum<'_>, state: &State, slot: Slot, name: &Id, its: &Reservation) {
+        if its.status == ReservationStatus::Open || state.is_retained(its.ended_at, state.at) {
+            self.add(sum, Kind::Reservation, slot, |out| {
+                name.put(out);
+                its.put(out);
             });
         }
+    }
+
+    fn sum_receipt(&self, sum: &mut Sum<'_>, slot: Slot, first: u64, receipt: &Receipt) {
+        self.add(sum, Kind::StockReceipt, slot, |out| {
+            first.put(out);
+            receipt.put(out);
+            self.returned_within(slot, first, receipt.count).put(out);
+        });
+    }
+
+    fn sum_owner(&self, sum: &mut Sum<'_>, key: &CounterKey, used: u64) {
+        self.add(sum, Kind::StockOwner, key.resource, |out| {
+            key.subject.put(out);
+            used.put(out);
+        });
     }
 
     fn add(&self, sum: &mut Sum<'_>, kind: Kind, slot: Slot, put: impl FnOnce(&mut Vec<u8>)) {

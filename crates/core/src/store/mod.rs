@@ -1,10 +1,12 @@
 //! The containers of the state. Each can record its changes and roll them back, so that a refused atomic
 //! batch leaves no trace.
 
+mod chains;
 mod chunks;
 mod index;
 mod ordered;
 mod table;
+pub(crate) mod visits;
 
 pub use chunks::Chunks;
 pub use index::Index;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-use super::Reversible;
+use super::{Reversible, visits};
 use crate::codec::{Input, Malformed, Wire};
 
 /// Rows in the order of their keys.
@@ -35,6 +35,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
     /// The row of a key.
     #[must_use]
     pub fn get(&self, key: &K) -> Option<&V> {
+        visits::note();
         self.rows.get(key)
     }
 
@@ -52,12 +53,12 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
 
     /// The rows of a range of keys, in order.
     pub fn range(&self, keys: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.rows.range(keys)
+        self.rows.range(keys).inspect(|_| visits::note())
     }
 
     /// Every row, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.rows.iter()
+        self.rows.iter().inspect(|_| visits::note())
     }
 
     /// Inserts a row, or replaces the row of the key.

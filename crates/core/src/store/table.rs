@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
 
-use super::{Chunks, Index, Reversible};
+use super::chains::Chains;
+use super::{Chunks, Index, Reversible, visits};
 use crate::codec::{Input, Malformed, Wire};
 
 /// The slot of a row. Stays valid until the row is removed.
@@ -43,6 +44,8 @@ pub struct Table<K, V> {
     /// The row found last: a decision and the change after it look up the same one.
     found: Cell<u32>,
     changes: Option<Vec<Change<K, V>>>,
+    /// The rows of each resource, and the resource of a key, if rows are looked for by it.
+    chains: Option<(Chains, fn(&K) -> Slot)>,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
@@ -56,7 +59,20 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
             hasher: FixedState::with_seed(hash_seed),
             found: Cell::new(u32::MAX),
             changes: None,
+            chains: None,
         }
+    }
+
+    /// An empty table whose rows are also found by the resource that `resource_of` returns for their key.
+    #[must_use]
+    pub fn by_resource(hash_seed: u64, resource_of: fn(&K) -> Slot) -> Self {
+        Self { chains: Some((Chains::default(), resource_of)), ..Self::new(hash_seed) }
+    }
+
+    /// The rows of a resource, in no particular order. None in a table that is not [`Table::by_resource`].
+    pub fn of_resource(&self, resource: Slot) -> impl Iterator<Item = (&K, &V)> {
+        let rows = self.chains.iter().flat_map(move |(chains, _)| chains.rows(resource));
+        rows.filter_map(|row| self.row(row)).map(|(key, value)| (key, value))
     }
 
     /// How many rows there are.
@@ -89,6 +105,13 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.find(key).and_then(|slot| self.at(slot))
     }
 
+    /// The row of a key with its slot.
+    #[must_use]
+    pub fn find_row(&self, key: &K) -> Option<(Slot, &V)> {
+        let slot = self.find(key)?;
+        self.at(slot).map(|row| (slot, row))
+    }
+
     /// The row in a slot.
     #[must_use]
     pub fn at(&self, slot: Slot) -> Option<&V> {
@@ -103,7 +126,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     /// Every row in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.rows.iter().flatten().map(|(key, value)| (key, value))
+        self.rows.iter().flatten().inspect(|_| visits::note()).map(|(key, value)| (key, value))
     }
 
     /// Inserts a row, or replaces the row of the key.
@@ -157,6 +180,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     }
 
     fn row(&self, slot: u32) -> Option<&(K, V)> {
+        visits::note();
         self.rows.get(slot as usize).and_then(Option::as_ref)
     }
 
@@ -170,6 +194,9 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     fn place(&mut self, slot: u32, key: K, value: V) {
         let hash = self.hash(&key);
+        if let Some((chains, resource_of)) = &mut self.chains {
+            chains.add(resource_of(&key), slot);
+        }
         if let Some(row) = self.rows.get_mut(slot as usize) {
             *row = Some((key, value));
         }
@@ -186,6 +213,9 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         let (key, value) = self.rows.get_mut(slot as usize)?.take()?;
         let hash = self.hasher.hash_one(&key);
         self.index.remove(hash, |found| found == slot);
+        if let Some((chains, resource_of)) = &mut self.chains {
+            chains.remove(resource_of(&key), slot);
+        }
         Some((key, value))
     }
 }
@@ -292,5 +322,34 @@ mod tests {
         }
         assert_eq!(table.at(slot), Some(&40));
         assert_eq!(table.find(&4), Some(slot));
+    }
+
+    #[test]
+    fn the_rows_of_a_resource_are_found_through_changes_and_rollbacks() {
+        let mut table: Table<(Slot, u64), u64> = Table::by_resource(7, |key| key.0);
+        let found = |table: &Table<(Slot, u64), u64>, resource: u32| {
+            let mut keys: Vec<u64> = table.of_resource(Slot(resource)).map(|(key, _)| key.1).collect();
+            keys.sort_unstable();
+            keys
+        };
+        for key in 0..9 {
+            table.insert((Slot(u32::try_from(key).expect("small") % 3), key), key);
+        }
+        assert_eq!(
+            (found(&table, 0), found(&table, 2), found(&table, 9)),
+            (vec![0, 3, 6], vec![2, 5, 8], vec![])
+        );
+        table.remove(&(Slot(0), 3));
+        table.begin();
+        table.remove(&(Slot(0), 0));
+        table.insert((Slot(0), 30), 1);
+        table.insert((Slot(5), 1), 1);
+        table.insert((Slot(0), 31), 1);
+        table.update_key(&(Slot(0), 6), |value| *value = 7);
+        assert_eq!((found(&table, 0), found(&table, 5)), (vec![6, 30, 31], vec![1]));
+        table.rollback();
+        assert_eq!((found(&table, 0), found(&table, 5)), (vec![0, 6], vec![]));
+        table.insert((Slot(1), 40), 1);
+        assert_eq!((found(&table, 0), found(&table, 1)), (vec![0, 6], vec![1, 4, 7, 40]));
     }
 }
