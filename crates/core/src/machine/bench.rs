@@ -49,6 +49,15 @@ impl Bench {
         shown(answer)
     }
 
+    /// What a line would be answered.
+    pub(crate) fn foretell(&mut self, line: &str) -> String {
+        let envelope = Self::envelope(&[line]).expect("a cut");
+        match envelope.commands() {
+            [command] if command.spec().effect == Effect::Read => self.ask(line),
+            _ => shown(self.machine.dry_run(&envelope, self.clock, &mut self.log)),
+        }
+    }
+
     /// Queries a line that only reads.
     pub(crate) fn ask(&self, line: &str) -> String {
         shown(self.machine.query("", &Self::parse(line).0, self.clock))

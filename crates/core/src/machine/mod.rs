@@ -13,6 +13,8 @@ mod replay;
 pub mod step;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod work_tests;
 
 use crate::codec::{Input, Malformed, Wire};
 use crate::command::{Body, Command, Envelope};
