@@ -72,6 +72,16 @@ impl Log for Embedded {
         self.known(partition)?.entries(sequence, bytes_max)
     }
 
+    fn entries_up_to(
+        &self,
+        partition: u32,
+        sequence: u64,
+        events_max: usize,
+        bytes_max: u64,
+    ) -> Result<Vec<Entry>, Failure> {
+        self.known(partition)?.entries_up_to(sequence, events_max, bytes_max)
+    }
+
     fn watch(&self, partition: u32, wake: Waker) -> Result<Watch, Failure> {
         Ok(self.known(partition)?.watch(wake))
     }

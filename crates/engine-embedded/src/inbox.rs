@@ -10,6 +10,7 @@ use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
 
+use crate::batch::read_entries;
 use crate::consumers::Registry;
 use crate::error::explain;
 use crate::keeper::{KeeperReply, KeeperTask};
@@ -163,6 +164,17 @@ impl Inbox {
     }
 
     pub(crate) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
+        self.entries_up_to(sequence, usize::MAX, bytes_max)
+    }
+
+    /// Entries from the one that holds `sequence` on, until they hold `events_max` events or the bytes read reach
+    /// `bytes_max`.
+    pub(crate) fn entries_up_to(
+        &self,
+        sequence: u64,
+        events_max: usize,
+        bytes_max: u64,
+    ) -> Result<Vec<Entry>, Failure> {
         let through = self.durable_through();
         let batches = self
             .shared
@@ -171,11 +183,14 @@ impl Inbox {
             .read_from(sequence.max(1), through, bytes_max)
             .map_err(|error| Failure::Unavailable { reason: explain(&error) })?;
         let mut entries = Vec::new();
+        let mut events = 0;
         for batch in batches {
-            let read = Entry::read_all(&batch);
-            entries.extend(read.map_err(|error| Failure::Unavailable { reason: error.to_string() })?);
+            if events >= events_max {
+                break;
+            }
+            read_entries(&batch, sequence, events_max, &mut events, &mut entries)
+                .map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
         }
-        entries.retain(|entry| entry.sequence_last() >= sequence);
         Ok(entries)
     }
 

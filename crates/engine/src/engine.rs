@@ -4,7 +4,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use scarce_core::command::{Command, Envelope};
+use scarce_core::command::{Command, Envelope, work};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt};
@@ -27,6 +27,18 @@ pub enum Request {
     DryRun(Envelope),
     /// End up to so many holds and reservations whose deadline has passed.
     Expire(usize),
+}
+
+impl Request {
+    /// The work that it asks for; see [`scarce_core::command::work`].
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        match self {
+            Self::Write(envelope) | Self::DryRun(envelope) => work::sum(envelope.commands()),
+            Self::Read(_, command) => command.work(),
+            Self::Expire(limit) => *limit as u64,
+        }
+    }
 }
 
 /// The engine could not decide. What was asked may be asked again with the same id.
@@ -113,6 +125,29 @@ pub trait Log: Send + Sync {
     /// # Errors
     /// When the log no longer reaches so far back, or cannot be read.
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure>;
+
+    /// The same, but no entries after those that hold `events_max` events: a caller that wants few has few decoded.
+    ///
+    /// # Errors
+    /// As [`Log::entries`].
+    fn entries_up_to(
+        &self,
+        partition: u32,
+        sequence: u64,
+        events_max: usize,
+        bytes_max: u64,
+    ) -> Result<Vec<Entry>, Failure> {
+        let mut entries = self.entries(partition, sequence, bytes_max)?;
+        let mut events = 0;
+        let is_wanted = |entry: &&Entry| {
+            let before = events;
+            events += entry.events.len();
+            before < events_max.max(1)
+        };
+        let count = entries.iter().take_while(is_wanted).count();
+        entries.truncate(count);
+        Ok(entries)
+    }
 
     /// Calls `wake` from a thread of the engine whenever more of a partition's log has become durable,
     /// until the watch is dropped. It must not block.
