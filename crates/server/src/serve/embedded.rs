@@ -11,6 +11,7 @@ use scarce_engine_embedded::{
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
+use crate::gateway::resp::Shared;
 use crate::settings::Settings;
 
 pub(super) fn start(
@@ -30,8 +31,12 @@ pub(super) fn start(
     let (mut shared, warnings) = (None, recovered.clock_notices());
     let (engine, running) = recovered.start(|_, engine| {
         let engine: Arc<dyn Engine> = engine.clone();
-        let shared = shared.get_or_insert_with(|| ports.shared(engine, options.manual_clock.clone()));
-        Ok(Box::new(ports.reactor(shared.clone())?) as Box<dyn Port>)
+        let its: Arc<Shared> = match &shared {
+            Some(shared) => Arc::clone(shared),
+            None => ports.shared(engine, options.manual_clock.clone())?,
+        };
+        shared = Some(its.clone());
+        Ok(Box::new(ports.reactor(its)?) as Box<dyn Port>)
     })?;
     Ok(Started {
         engine,

@@ -12,10 +12,16 @@ use super::ending::Ending;
 use super::loading::Loading;
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics};
-use crate::gateway::resp::{CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
+use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
 use crate::gateway::{Access, Places};
 use crate::pipeline::Pipeline;
 use crate::settings::{Password, Settings};
+
+/// How many threads cut red packets for the RESP port: each takes a core while it does.
+const CUTTING_THREADS: usize = 1;
+
+/// How many threads read the log for the RESP port.
+const READING_THREADS: usize = 2;
 
 pub(super) struct Ports {
     resp: TcpListener,
@@ -89,8 +95,12 @@ impl Ports {
     }
 
     /// What the RESP port's threads share.
-    pub(super) fn shared(&self, engine: Arc<dyn Engine>, manual_clock: Option<ManualClock>) -> Arc<Shared> {
-        Arc::new(Shared {
+    pub(super) fn shared(
+        &self,
+        engine: Arc<dyn Engine>,
+        manual_clock: Option<ManualClock>,
+    ) -> std::io::Result<Arc<Shared>> {
+        Ok(Arc::new(Shared {
             access: self.access.clone(),
             engine,
             manual_clock,
@@ -100,8 +110,10 @@ impl Ports {
             statuses: self.statuses.clone(),
             drain: self.ending.resp.clone(),
             snapshot_runs: Arc::default(),
+            cuts: Aside::start("cuts", CUTTING_THREADS)?,
+            reads: Aside::start("reads", READING_THREADS)?,
             started_at: self.started_at,
-        })
+        }))
     }
 
     /// The reactor that serves RESP on one thread.

@@ -26,7 +26,7 @@ pub(super) fn start(
     })?;
     let warnings = engine.warnings.iter().map(ToString::to_string).collect();
     let engine = Arc::new(engine);
-    let port = ports.reactor(ports.shared(engine.clone(), clock))?;
+    let port = ports.reactor(ports.shared(engine.clone(), clock)?)?;
     let stop = Stop::default();
     stop.add(port.waker());
     let stopped = stop.clone();

@@ -9,6 +9,7 @@ use scarce_api::problem::Problem;
 use scarce_api::{Misshapen, Operation, answer, operation};
 use scarce_core::command::{Body, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Outcome, Receipt};
+use scarce_core::packets::count_to_cut;
 use scarce_engine::Failure;
 use serde_json::{Value, json};
 
@@ -60,6 +61,7 @@ impl Batch {
         let operation = common.operation.as_ref().map(ToString::to_string).unwrap_or_default();
         let (specs, commands): (Vec<_>, Vec<_>) =
             operations.into_iter().map(|operation| (operation.spec, operation.command)).unzip();
+        let _permit = submit::permit_to_cut(count_to_cut(&commands)).await;
         let routed = submit::write(&shared.engine, common, Body::Atomic(commands), dry_run).await;
         let (response, replayed) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) if receipt.outcome.is_applied() => {
@@ -85,6 +87,9 @@ impl Batch {
     /// Applies each operation independently; those of one partition go there as one batch, in order.
     async fn each(self, shared: &Shared, exchange: &Exchange) -> Response {
         let mut results: Vec<Option<Value>> = vec![None; self.operations.len()];
+        let packets =
+            self.operations.iter().map(|its| count_to_cut(std::slice::from_ref(&its.command))).sum();
+        let _permit = submit::permit_to_cut(packets).await;
         let mut heads = Vec::new();
         let mut of_partition: BTreeMap<u32, (Vec<usize>, Vec<scarce_engine::Request>)> = BTreeMap::new();
         for (at, operation) in self.operations.into_iter().enumerate() {

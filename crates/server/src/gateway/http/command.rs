@@ -8,6 +8,7 @@ use scarce_api::answer::{self, paged};
 use scarce_api::{Fields, Misshapen, Route, arguments, cursor};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Code, Outcome, Receipt};
+use scarce_core::packets::count_to_cut;
 use scarce_core::types::Natural;
 use serde_json::{Map, Value};
 
@@ -102,6 +103,7 @@ impl Asked {
             common.operation = common.operation.or_else(submit::made_id);
             common.operation.as_ref().map(ToString::to_string).unwrap_or_default()
         };
+        let _permit = submit::permit_to_cut(count_to_cut(std::slice::from_ref(&command))).await;
         let routed = submit::write(&shared.engine, common, Body::Single(command), dry_run).await;
         let (outcome, receipt) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),

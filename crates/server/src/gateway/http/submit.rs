@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use scarce_core::command::shapes::Cut;
 use scarce_core::command::{Body, Command, Common, Envelope};
 use scarce_core::outcome::{Outcome, Receipt};
+use scarce_core::packets::count_to_cut;
 use scarce_core::types::OperationId;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 
 /// Plans with more packets than this are cut on another thread, so that no other request waits for it.
 const CUT_INLINE_MAX: u64 = 1_000;
@@ -53,7 +53,7 @@ pub(super) fn read(engine: &Arc<dyn Engine>, command: Command) -> Routed {
 pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, dry_run: bool) -> Routed {
     let partition = partition_of(body.commands(), engine.partitions()).map_err(|outcome| *outcome)?;
     let secret = *engine.secret();
-    let envelope = if packets_to_cut(body.commands()) > CUT_INLINE_MAX {
+    let envelope = if count_to_cut(body.commands()) > CUT_INLINE_MAX {
         let cut = tokio::task::spawn_blocking(move || Envelope::new("", common, body, &secret)).await;
         cut.map_err(|_| Failure::Unavailable { reason: "the cut was not finished".to_owned() }.outcome())?
     } else {
@@ -63,15 +63,17 @@ pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, 
     Ok((partition, if dry_run { Request::DryRun(envelope) } else { Request::Write(envelope) }))
 }
 
-fn packets_to_cut(commands: &[Command]) -> u64 {
-    let count = |command: &Command| match command {
-        Command::PacketCreate(create) => match &create.cut {
-            Cut::Plan { count, .. } => count.get(),
-            Cut::Amounts(_) => 0,
-        },
-        _ => 0,
-    };
-    commands.iter().map(count).sum()
+/// How many requests at a time may have large cuts in memory, until they are answered.
+static CUTS: Semaphore = Semaphore::const_new(2);
+
+/// The permit that a request with so many packets to cut needs, until it is answered. The whole request has one: if each of
+/// its parts waited for its own, two requests could wait for each other.
+pub(super) async fn permit_to_cut(packets: u64) -> Option<SemaphorePermit<'static>> {
+    if packets <= CUT_INLINE_MAX {
+        return None;
+    }
+    // It is never closed.
+    CUTS.acquire().await.ok()
 }
 
 /// An id for a caller that gave none. It contains no time, because it must be valid whatever clock the engine

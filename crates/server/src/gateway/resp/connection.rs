@@ -117,7 +117,8 @@ impl Connection {
 
     /// Whether the caller reads its replies as fast as it sends requests.
     fn may_ask(&self) -> bool {
-        self.output.bytes() < OUTPUT_BYTES_MAX && self.session.awaited() < AWAITED_MAX
+        let awaits = self.session.is_waiting() || self.session.awaited() >= AWAITED_MAX;
+        self.output.bytes() < OUTPUT_BYTES_MAX && !awaits
     }
 
     /// Whether there is work for it other than waiting for the socket.
@@ -279,7 +280,7 @@ impl Connection {
         self.clogged_since.is_some()
     }
 
-    pub(super) fn arrive(&mut self, arrived: &Arrived) {
+    pub(super) fn arrive(&mut self, arrived: Arrived) {
         if arrived.session == self.session.id {
             self.session.arrive(arrived, &mut self.output);
         }

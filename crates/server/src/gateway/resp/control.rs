@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use scarce_core::facts;
-use scarce_core::outcome::{Outcome, Value};
+use scarce_core::outcome::Outcome;
 use scarce_core::types::Natural;
 use scarce_engine::Request;
 
@@ -13,7 +13,7 @@ use super::consumers;
 use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
-use super::session::{Arrived, Flow, Form, Session, Turn, made_here};
+use super::session::{Arrival, Arrived, Flow, Form, Session, Turn, made_here};
 use super::unknown;
 use crate::gateway::access::Login;
 
@@ -51,8 +51,12 @@ impl Session {
             self.say(turn, |replies| replies.simple("OK"));
             return Flow::Close;
         }
+        let work = match &self.transaction {
+            Some(transaction) if name == "EXEC" => transaction.work(),
+            _ => 0,
+        };
         self.answer(&name, arguments, turn);
-        if name == "EVENTS" { Flow::Yield } else { Flow::Continue }
+        if name == "DRYRUN" { Flow::Yield } else { Flow::after(work) }
     }
 
     fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
@@ -265,9 +269,13 @@ impl Session {
 
     /// `EVENTS partition epoch sequence [COUNT n] [JSON]`: the durable events after a cursor.
     fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
-        match events::read(cursor, rest, turn) {
+        match events::Asked::read(cursor, rest) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),
-            Ok(events) => self.say(turn, |replies| replies.value(&Value::List(events))),
+            Ok(asked) => {
+                let (engine, protocol) = (turn.shared.engine.clone(), self.protocol);
+                let work = move || Arrival::Written(asked.answer(&*engine, protocol));
+                self.do_aside(Form::Elsewhere, &turn.shared.reads, work, turn);
+            }
         }
     }
 
@@ -311,8 +319,8 @@ impl Session {
         });
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");
-            let answers = vec![Err(scarce_engine::Failure::Unavailable { reason })];
-            self.arrive(&Arrived { token: turn.token, session: self.id, ticket, answers }, turn.output);
+            let answer = Arrival::Answers(vec![Err(scarce_engine::Failure::Unavailable { reason })]);
+            self.arrive(Arrived { token: turn.token, session: self.id, ticket, answer }, turn.output);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The RESP port, for any Redis client. A partition's owner serves its sockets itself, so that no command
 //! changes threads on its way to the state.
 
+mod aside;
 mod connection;
 mod consumers;
 mod control;
@@ -19,6 +20,7 @@ mod transaction;
 mod unknown;
 
 pub use super::access::Access;
+pub use aside::Aside;
 pub use documents::CONTROLS;
 pub use drain::Drain;
 pub use reactor::{Reactor, bind};
@@ -43,6 +45,10 @@ pub struct Shared {
     pub places: std::sync::Arc<super::Places>,
     /// Whether a requested snapshot is in progress.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    /// Cuts red packets.
+    pub cuts: Aside,
+    /// Reads the log.
+    pub reads: Aside,
     /// When the port was opened.
     pub started_at: std::time::Instant,
 }

@@ -237,9 +237,10 @@ impl Reactor {
 
     fn deliver(&mut self) {
         while let Ok(arrived) = self.arrivals.try_recv() {
-            if let Some(Some(connection)) = self.connections.get_mut(arrived.token) {
-                connection.arrive(&arrived);
-                activate(arrived.token, connection, &mut self.active);
+            let token = arrived.token;
+            if let Some(Some(connection)) = self.connections.get_mut(token) {
+                connection.arrive(arrived);
+                activate(token, connection, &mut self.active);
             }
         }
     }

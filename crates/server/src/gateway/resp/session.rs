@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
+use scarce_core::packets::count_to_cut;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 
 use super::Shared;
+use super::aside::Aside;
 use super::local::Local;
 use super::outbox::Outbox;
 use super::output::Output;
@@ -56,7 +58,15 @@ pub(super) struct Arrived {
     pub(super) token: usize,
     pub(super) session: u64,
     pub(super) ticket: u64,
-    pub(super) answers: Answers,
+    pub(super) answer: Arrival,
+}
+
+/// What arrived.
+pub(super) enum Arrival {
+    /// The engine's answers.
+    Answers(Answers),
+    /// The whole reply.
+    Written(Vec<u8>),
 }
 
 /// How to write an answer.
@@ -68,6 +78,8 @@ pub(super) enum Form {
     Count,
     /// Each answer is one value, a row of a list.
     Rows,
+    /// The reply is written elsewhere; only a failure is written here.
+    Elsewhere,
 }
 
 impl Form {
@@ -76,6 +88,7 @@ impl Form {
         let Some(first) = failed.or(answers.first()) else { return replies.null() };
         match (self, first) {
             (_, Err(failure)) => replies.failure(failure),
+            (Self::Elsewhere, Ok(_)) => replies.null(),
             (Self::Rows, Ok(_)) => {
                 replies.array(answers.len());
                 let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
@@ -115,6 +128,19 @@ pub(super) enum Flow {
     Close,
 }
 
+impl Flow {
+    /// How it goes on after a request of so much work.
+    pub(super) fn after(work: u64) -> Self {
+        if work > WORK_BETWEEN_OTHERS { Self::Yield } else { Self::Continue }
+    }
+}
+
+/// After a request of more work, other connections have their turn.
+const WORK_BETWEEN_OTHERS: u64 = 1_000;
+
+/// Plans with more packets than this are cut beside the port's thread.
+const CUT_INLINE_MAX: u64 = 1_000;
+
 /// The state of a caller.
 pub(super) struct Session {
     pub(super) id: u64,
@@ -128,6 +154,8 @@ pub(super) struct Session {
     last_spec: Option<&'static CommandSpec>,
     expected: Vec<(u64, Form)>,
     tickets: u64,
+    /// The ticket of what is done beside this thread. What follows may rest on it, and waits.
+    aside: Option<u64>,
 }
 
 impl Session {
@@ -143,6 +171,7 @@ impl Session {
             last_spec: None,
             expected: Vec::new(),
             tickets: 0,
+            aside: None,
         }
     }
 
@@ -151,12 +180,16 @@ impl Session {
         self.expected.len()
     }
 
+    /// Whether the next request must wait for work that is done beside this thread.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.aside.is_some()
+    }
+
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
         if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated) {
-            self.command(spec, arguments, turn);
-            return if takes_long(spec) { Flow::Yield } else { Flow::Continue };
+            return self.command(spec, arguments, turn);
         }
         self.control(name, arguments, turn)
     }
@@ -175,23 +208,27 @@ impl Session {
         turn.output.reply(0, self.protocol, write);
     }
 
-    fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+    fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let parsed = Command::parse(spec, arguments);
         let (command, common) = match parsed {
             Ok(parsed) => parsed,
             Err(problem) => {
                 self.abort_transaction();
-                return self.misshapen(spec, &problem, turn);
+                self.misshapen(spec, &problem, turn);
+                return Flow::Continue;
             }
         };
         if self.transaction.is_some() {
             let bytes = arguments.iter().map(|word| word.len()).sum();
-            return self.queue(spec, (command, bytes), &common, turn);
+            self.queue(spec, (command, bytes), &common, turn);
+            return Flow::Continue;
         }
+        let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(command.work()) };
         match spec.effect {
             Effect::Read => self.read(spec, command, turn),
             Effect::Write => self.write(common, Body::Single(command), Form::Command(spec), turn),
         }
+        flow
     }
 
     pub(super) fn write(&mut self, common: Common, body: Body, form: Form, turn: &mut Turn<'_>) {
@@ -231,9 +268,45 @@ impl Session {
             Ok(partition) => partition,
             Err(outcome) => return self.refuse(*outcome, &form, turn),
         };
+        if count_to_cut(body.commands()) > CUT_INLINE_MAX {
+            let engine = turn.shared.engine.clone();
+            let work = move || {
+                let envelope = Envelope::new("", common, body, engine.secret());
+                Arrival::Answers(match envelope {
+                    // Waiting here bounds how many cuts there are in memory at a time.
+                    Ok(envelope) => engine.call(partition, vec![request(envelope)]),
+                    Err(problem) => vec![Ok(made_here(problem.into()))],
+                })
+            };
+            return self.do_aside(form, &turn.shared.cuts, work, turn);
+        }
         match Envelope::new("", common, body, turn.shared.engine.secret()) {
             Ok(envelope) => self.submit(partition, request(envelope), form, turn),
             Err(problem) => self.refuse(problem.into(), &form, turn),
+        }
+    }
+
+    /// Has work done beside this thread. The connection's next request waits for it: it may rest on the answer, and
+    /// a connection thus has one such piece of work at a time.
+    pub(super) fn do_aside(
+        &mut self,
+        form: Form,
+        aside: &Aside,
+        work: impl FnOnce() -> Arrival + Send + 'static,
+        turn: &mut Turn<'_>,
+    ) {
+        let ticket = self.reserve(form, turn);
+        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
+        let job = move || {
+            let answer = work();
+            // The connection's owner may be gone; then nobody waits.
+            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
+            (mailbox.wake)();
+        };
+        self.aside = Some(ticket);
+        if let Err(queue) = aside.hand_over(Box::new(job)) {
+            let answer = Arrival::Answers(vec![Err(Failure::Overloaded { queue })]);
+            self.arrive(Arrived { token, session, ticket, answer }, turn.output);
         }
     }
 
@@ -292,22 +365,35 @@ impl Session {
         form: Form,
         turn: &mut Turn<'_>,
     ) -> (u64, impl Fn(u64, Answers) + Send + Sync + use<>) {
+        let ticket = self.reserve(form, turn);
+        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
+        let reply = move |ticket, answers| {
+            let answer = Arrival::Answers(answers);
+            // The connection's owner may be gone; then nobody waits.
+            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
+        };
+        (ticket, reply)
+    }
+
+    /// Reserves a slot in the output.
+    fn reserve(&mut self, form: Form, turn: &mut Turn<'_>) -> u64 {
         self.tickets += 1;
         turn.output.expect(self.tickets);
         self.expected.push((self.tickets, form));
-        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
-        let reply = move |ticket, answers| {
-            // The connection's owner may be gone; then nobody waits.
-            let _ = mailbox.sender.send(Arrived { token, session, ticket, answers });
-        };
-        (self.tickets, reply)
+        self.tickets
     }
 
-    /// Fills the slot that was reserved for an answer of another partition.
-    pub(super) fn arrive(&mut self, arrived: &Arrived, output: &mut Output) {
+    /// Fills the slot that was reserved for an answer.
+    pub(super) fn arrive(&mut self, arrived: Arrived, output: &mut Output) {
         let Some(at) = self.expected.iter().position(|(ticket, _)| *ticket == arrived.ticket) else { return };
         let (ticket, form) = self.expected.swap_remove(at);
-        output.fulfil(ticket, self.protocol, |replies| form.write(replies, &arrived.answers));
+        self.aside = self.aside.filter(|aside| *aside != ticket);
+        match arrived.answer {
+            Arrival::Answers(answers) => {
+                output.fulfil(ticket, self.protocol, |replies| form.write(replies, &answers));
+            }
+            Arrival::Written(reply) => output.fulfil_with(ticket, reply),
+        }
     }
 }
 
@@ -329,5 +415,5 @@ pub(super) fn made_here(outcome: Outcome) -> Receipt {
 /// Whether a command's work grows with more than its arguments, so that a pipeline of such commands would
 /// keep all other connections waiting.
 fn takes_long(spec: &CommandSpec) -> bool {
-    matches!(spec.name, "DIGEST" | "ACCOUNT.HOLDS" | "ORDER.CANCELALL" | "PACKET.CREATE")
+    matches!(spec.name, "DIGEST" | "ORDER.CANCELALL")
 }
