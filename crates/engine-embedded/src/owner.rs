@@ -61,6 +61,8 @@ pub struct Owner {
     sweeps: bool,
     sweep_pace: SweepPace,
     inbox: Inbox,
+    /// Mail of which the rest is for the next turn, and the answers so far.
+    begun: Option<(Mail, Vec<PendingAnswer>)>,
     waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
     consumers: Arc<Registry>,
     committer: Committer,
@@ -79,6 +81,9 @@ pub struct Owner {
 
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
+
+/// How much work of the inbox is done between two looks at the sockets, but for the last request.
+const MAIL_WORK_MAX: u64 = 20_000;
 
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
@@ -132,6 +137,7 @@ impl Owner {
             sweeps: matches!(settings.clock, ClockChoice::System(_)),
             sweep_pace: SweepPace::default(),
             inbox,
+            begun: None,
             waiting: VecDeque::new(),
             consumers,
             committer,
@@ -330,15 +336,24 @@ impl Owner {
         self.has_reserve() && !self.committer.progress.is_out_of_room()
     }
 
-    /// Takes mail as long as there is room.
+    /// Takes mail as long as there is room. A batch of much work is served in parts, with sockets served in between.
     pub(crate) fn serve_inbox(&mut self) {
         self.begin_turn();
+        let mut work = 0;
         for _ in 0..MAIL_PER_TURN_MAX {
             if !self.has_reserve() {
                 return;
             }
-            let Some(mail) = self.inbox.take() else { return };
-            let served: Vec<_> = mail.requests().iter().map(|request| self.serve(request)).collect();
+            let next = self.begun.take().or_else(|| self.inbox.take().map(|mail| (mail, Vec::new())));
+            let Some((mail, mut served)) = next else { return };
+            while let Some(request) = mail.requests().get(served.len()) {
+                if work > MAIL_WORK_MAX {
+                    self.begun = Some((mail, served));
+                    return;
+                }
+                work += request.work();
+                served.push(self.serve(request));
+            }
             let after = served.iter().map(|answer| answer.after).max().unwrap_or_default();
             let answers = served.into_iter().map(|answer| answer.result).collect();
             if after <= self.durable() {
@@ -370,7 +385,8 @@ impl Owner {
     /// Whether mail or a batch waits for a turn.
     pub(crate) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
-        (idle && !self.open.is_empty()) || (self.inbox.depth() > 0 && self.has_reserve())
+        let has_mail = self.begun.is_some() || self.inbox.depth() > 0;
+        (idle && !self.open.is_empty()) || (has_mail && self.has_reserve())
     }
 
     /// Hands the decided batch to the committer, if that one is idle.

@@ -1,6 +1,7 @@
 //! The embedded engine in process: restarts, snapshots, blocked and failed syncs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use scarce_engine::consumers::ConsumerName;
 use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_embedded::storage::FaultyDisk;
 use scarce_engine_embedded::{
-    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Running, SilentPort, open_files,
+    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Owner, Port, Running, SilentPort, open_files,
 };
 
 struct Bench {
@@ -45,10 +46,14 @@ impl Bench {
     }
 
     fn start(&mut self) {
+        self.start_with(|| Box::new(SilentPort::default()));
+    }
+
+    fn start_with(&mut self, port: impl Fn() -> Box<dyn Port>) {
         let settings = self.settings();
         let files = DeploymentFiles { root: self.root.storage(), partitions: vec![self.disk.storage()] };
         let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
-        self.engine = Some(recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start"));
+        self.engine = Some(recovered.start(|_, _| Ok(port())).expect("start"));
     }
 
     fn stop(&mut self) {
@@ -415,5 +420,51 @@ fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
         open_files(&files, &bench.settings(), &mut |_| {}).is_err()
     });
     assert!(refused, "what was acknowledged was cut off without a word");
+    bench.stop();
+}
+
+/// A port without sockets that counts its turns.
+struct CountingPort {
+    silent: SilentPort,
+    turns: Arc<AtomicUsize>,
+}
+
+impl Port for CountingPort {
+    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()> {
+        self.turns.fetch_add(1, Ordering::SeqCst);
+        self.silent.turn(owner, timeout)
+    }
+
+    fn close(&mut self, owner: &mut Owner) {
+        self.silent.close(owner);
+    }
+
+    fn waker(&self) -> scarce_engine::stop::Waker {
+        self.silent.waker()
+    }
+}
+
+#[test]
+fn a_batch_of_much_work_lets_sockets_in_between_and_keeps_its_order() {
+    let turns = Arc::new(AtomicUsize::new(0));
+    let mut bench = Bench::new();
+    bench.stop();
+    bench.start_with(|| Box::new(CountingPort { silent: SilentPort::default(), turns: turns.clone() }));
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    let ask = |line: &str| {
+        let batch: Vec<Request> = (0..100)
+            .map(|at| Bench::request(if at == 50 { "ACCOUNT.CREDIT a 5" } else { line }))
+            .chain([Bench::request("ACCOUNT.GET a")])
+            .collect();
+        let before = turns.load(Ordering::SeqCst);
+        let answers = bench.engine().call(0, batch);
+        assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|its| its.outcome.is_applied())));
+        (answers, turns.load(Ordering::SeqCst) - before)
+    };
+    // A thousand rows are ten thousand units, and a turn has twenty thousand for mail.
+    let (answers, turns_between) = ask("ACCOUNT.HOLDS a COUNT 1000");
+    assert!(turns_between >= 30, "{turns_between} turns for a million units");
+    let last = answers[100].as_ref().expect("applied").outcome.to_string();
+    assert_eq!(last, "APPLIED a EUR 5 0 5 0 open", "what follows sees what came before");
     bench.stop();
 }
