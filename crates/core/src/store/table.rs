@@ -34,6 +34,9 @@ enum Change<K, V> {
     Removed(Slot, K, V),
 }
 
+/// The rows of each resource, and the resource of a key.
+type ByResource<K> = (Chains, fn(&K) -> Slot);
+
 /// Rows by key. Never iterated in hash order, so the state never depends on hashes.
 #[derive(Debug)]
 pub struct Table<K, V> {
@@ -45,7 +48,7 @@ pub struct Table<K, V> {
     found: Cell<u32>,
     changes: Option<Vec<Change<K, V>>>,
     /// The rows of each resource, and the resource of a key, if rows are looked for by it.
-    chains: Option<(Chains, fn(&K) -> Slot)>,
+    chains: Option<ByResource<K>>,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {

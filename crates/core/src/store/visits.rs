@@ -2,6 +2,14 @@
 //! states by it: a count does not depend on the machine that runs the test.
 
 #[cfg(test)]
+pub(crate) use counted::{count, note};
+
+/// A row is looked at or changed.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) const fn note() {}
+
+#[cfg(test)]
 mod counted {
     use std::cell::Cell;
 
@@ -20,11 +28,3 @@ mod counted {
         (done, ROWS.get() - before)
     }
 }
-
-#[cfg(test)]
-pub(crate) use counted::{count, note};
-
-/// A row is looked at or changed.
-#[cfg(not(test))]
-#[inline(always)]
-pub(crate) const fn note() {}
