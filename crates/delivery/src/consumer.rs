@@ -1,5 +1,6 @@
 //! Consumers, which read the log and write deliveries and settlements into tables.
 
+mod beginning;
 mod cursor;
 mod settlement;
 mod webhooks;

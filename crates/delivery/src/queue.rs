@@ -58,6 +58,8 @@ pub(crate) enum Resolution {
     NotDone,
     /// The id was refused and stays refused, so the next attempt uses another one.
     Refused,
+    /// The same, and an attempt with a later id may have happened too.
+    RefusedBefore,
 }
 
 /// The results of attempts.
@@ -196,6 +198,7 @@ impl Queue {
             Resolution::Open => "",
             Resolution::NotDone => ", first_tried_at_ms = NULL",
             Resolution::Refused => ", first_tried_at_ms = NULL, operation_round = operation_round + 1",
+            Resolution::RefusedBefore => ", operation_round = operation_round + 1",
         };
         let sql = format!(
             "UPDATE {} SET state = '{state}', next_at_ms = ?, lease_owner = NULL, last_status = ?, last_error = ?\

@@ -16,7 +16,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn cells(self) -> [Cell; 2] {
+    pub(super) fn cells(self) -> [Cell; 2] {
         [Cell::Word(self.consumer), i64::from(self.partition).into()]
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::event::{Event, PacketsClaimed, PacketsEvent, Position};
+use scarce_core::machine::Machine;
 use scarce_core::types::signed;
 use scarce_outflow::{Batch, Consumer, Trouble};
 use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
@@ -32,9 +33,9 @@ const CAMPAIGNS_MAX: usize = 500;
 /// Consumes the log of one partition for settlement.
 #[derive(Debug)]
 pub struct SettlementConsumer {
-    delivery: Delivery,
-    key: Key,
-    settlements: Settlements,
+    pub(super) delivery: Delivery,
+    pub(super) key: Key,
+    pub(super) settlements: Settlements,
 }
 
 impl Delivery {
@@ -58,9 +59,18 @@ impl Consumer for SettlementConsumer {
         }
         Ok(())
     }
+
+    fn takes_image(&self) -> bool {
+        true
+    }
+
+    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
+        let beginning: Doing<'_, _, _> = Box::pin(self.open(image));
+        beginning.await
+    }
 }
 
-const COLUMNS: [Column; 15] = [
+pub(super) const COLUMNS: [Column; 16] = [
     Column::text("campaign"),
     Column::integer("packet"),
     Column::text("user_id"),
@@ -72,6 +82,7 @@ const COLUMNS: [Column; 15] = [
     Column::integer("claimed_at_ms"),
     Column::integer("operation_round"),
     Column::integer("operation_scheme"),
+    Column::integer("first_tried_at_ms"),
     Column::text("state"),
     Column::integer("attempts"),
     Column::integer("next_at_ms"),
@@ -80,16 +91,18 @@ const COLUMNS: [Column; 15] = [
 
 /// Settlements to write, and the assets of known campaigns.
 #[derive(Debug, Default)]
-struct Settlements {
+pub(super) struct Settlements {
     assets: BTreeMap<String, Text>,
 }
 
 /// A claim with its position in the log.
-struct Claim<'a> {
-    epoch: u64,
-    sequence: u64,
-    at: u64,
-    event: &'a PacketsClaimed,
+pub(super) struct Claim<'a> {
+    pub(super) epoch: u64,
+    pub(super) sequence: u64,
+    pub(super) at: u64,
+    /// Whether an earlier consumer may have had it credited.
+    pub(super) may_be_credited: bool,
+    pub(super) event: &'a PacketsClaimed,
 }
 
 impl Rows for Settlements {
@@ -102,7 +115,8 @@ impl Rows for Settlements {
                     self.hold(its.campaign.as_str(), its.asset.as_str().into());
                 }
                 Event::Packets(PacketsEvent::PacketsClaimed(event)) => {
-                    claims.push(Claim { epoch: head.epoch, sequence, at: head.at, event });
+                    let (epoch, at) = (head.epoch, head.at);
+                    claims.push(Claim { epoch, sequence, at, may_be_credited: false, event });
                 }
                 Event::Packets(
                     PacketsEvent::PacketsFilled(_)
@@ -131,7 +145,7 @@ impl Rows for Settlements {
 
 /// Checks that packets which are in the table already are there for the same user and amount. Otherwise the row is of
 /// another history of the log, and says nothing about this claim.
-async fn check_known(lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), BatchFailure> {
+pub(super) async fn check_known(lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), BatchFailure> {
     for claims in claims.chunks(CLAIMS_MAX) {
         let pairs = vec!["(campaign = ? AND packet = ?)"; claims.len()].join(" OR ");
         let sql = format!(
@@ -165,7 +179,7 @@ async fn check_known(lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), BatchF
 }
 
 impl Settlements {
-    fn hold(&mut self, campaign: &str, asset: Text) {
+    pub(super) fn hold(&mut self, campaign: &str, asset: Text) {
         if self.assets.len() >= ASSETS_MAX {
             self.assets.clear();
         }
@@ -195,7 +209,7 @@ impl Settlements {
         Ok(())
     }
 
-    fn row(&self, partition: u32, claim: &Claim<'_>, now: i64) -> [Cell; COLUMNS.len()] {
+    pub(super) fn row(&self, partition: u32, claim: &Claim<'_>, now: i64) -> [Cell; COLUMNS.len()] {
         let PacketsClaimed { campaign, user, packet, amount, .. } = claim.event;
         [
             campaign.as_str().into(),
@@ -209,6 +223,8 @@ impl Settlements {
             signed(claim.at).into(),
             1.into(),
             IdScheme::CURRENT.into(),
+            // What may have been tried since the claim is looked up before anything is sent.
+            if claim.may_be_credited { signed(claim.at).into() } else { Cell::Null },
             Cell::Word("pending"),
             0.into(),
             now.into(),

@@ -57,6 +57,10 @@ impl Settler {
                     let reason = "an earlier try came to nothing".to_owned();
                     ended.failed.push(at_once(&its.claimed, reason, Resolution::NotDone));
                 }
+                Ok(Settled::Refused) => {
+                    let reason = "an earlier try was refused".to_owned();
+                    ended.failed.push(at_once(&its.claimed, reason, Resolution::RefusedBefore));
+                }
                 Ok(Settled::Other { found }) => {
                     let reason = other_credit(&its.claimed, its.account.as_str(), &found);
                     ended.failed.push(never(&its.claimed, reason, Resolution::Open));

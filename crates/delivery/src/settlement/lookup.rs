@@ -33,6 +33,8 @@ pub enum Settled {
         /// For what, with account and amount.
         found: String,
     },
+    /// Its id was refused for good, so a later try has another one.
+    Refused,
     /// It did not, for certain: everything that the account's partition decided up to [`Tried::until_ms`] is
     /// known, and the operation is not part of it, or was refused. A table that is filled from the log is
     /// sure once it has reached the log's durable end at the time of the question.

@@ -41,10 +41,20 @@ impl Operations {
         let applied = operations
             .iter()
             .find(|its| its.namespace == tried.namespace && its.outcome == Code::Applied.word());
-        match applied {
-            Some(operation) => self.compare(tried, operation).await,
-            None => Ok(Settled::Absent),
+        if let Some(operation) = applied {
+            return self.compare(tried, operation).await;
         }
+        let openings = self.projection.openings().await.map_err(|error| error.to_string())?;
+        let opening = openings.iter().find(|its| its.partition == tried.partition);
+        if let Some(opening) = opening.filter(|its| its.at_ms > tried.from_ms) {
+            let reason =
+                format!("and the tables know nothing of it up to {}, where they begin", opening.position);
+            return Ok(Settled::Unknown { reason });
+        }
+        if operations.iter().any(|its| its.namespace == tried.namespace) {
+            return Ok(Settled::Refused);
+        }
+        Ok(Settled::Absent)
     }
 
     /// Whether an operation was the credit: its id alone does not say which account it credited, and with how much.

@@ -1,0 +1,144 @@
+//! Beginning settlement with the claims of a state, where the log before it is gone.
+
+use std::future::Future;
+
+use scarce_core::event::{PacketsClaimed, Position};
+use scarce_core::machine::Machine;
+use scarce_outflow::Trouble;
+use scarce_sql::{Cell, Column, ColumnKind, DatabaseError, Lent};
+use tokio::sync::mpsc;
+
+use super::settlement::{COLUMNS, Claim, SettlementConsumer, check_known};
+use super::{BatchFailure, cursor};
+use crate::page::Taken;
+use crate::store::now_ms;
+
+/// How many claims are written at a time.
+const CLAIMS_MAX: usize = 1_000;
+
+/// How many pieces wait for the database.
+const PIECES_MAX: usize = 4;
+
+/// A claim of a state, with its time and the asset of its campaign.
+type Kept = (PacketsClaimed, u64, String);
+
+impl SettlementConsumer {
+    /// Writes a settlement for each claim that the state has and the table does not, and the position behind the state,
+    /// in one transaction. Whether one of them was credited before is not known here: each is looked up first.
+    pub(super) async fn open(&mut self, image: Machine) -> Result<(), Trouble> {
+        let store = self.delivery.store().clone();
+        let opened = match store.in_time(store.lend_to_write()).await {
+            Ok(mut lent) => {
+                let written = self.write_claims(&mut lent, image).await;
+                if written.is_ok() {
+                    lent.done();
+                }
+                written
+            }
+            Err(error) => Err(BatchFailure::Unusable(error)),
+        };
+        let what = match opened {
+            Ok(()) => {
+                self.delivery.settlements_written().notify_one();
+                return Ok(());
+            }
+            Err(BatchFailure::Database(error)) => store.failed(&error).to_string(),
+            Err(BatchFailure::Unusable(error)) => error.to_string(),
+            Err(BatchFailure::Contradiction(what)) => what,
+            Err(BatchFailure::Gap(_) | BatchFailure::Overtaken) => {
+                "another process has begun; this one goes on from there".to_owned()
+            }
+        };
+        let (database, partition) = (store.address(), self.key.partition);
+        Err(Trouble::new(format!("{database}: the claims of partition {partition}: {what}")))
+    }
+
+    async fn write_claims(&mut self, lent: &mut Lent, image: Machine) -> Result<(), BatchFailure> {
+        let position = Position { epoch: image.epoch(), sequence: image.sequence() };
+        self.in_time(async { Ok(lent.begin().await?) }).await?;
+        // What this consumer wrote before is in the table, up to the last claim; it may know less of other claims.
+        let since = self.in_time(last_claim(lent, self.key)).await?;
+        let found = self.in_time(async { Ok(cursor::read(lent, self.key, position).await?) }).await?;
+        if found != position {
+            if found.sequence > 0 {
+                return Err(BatchFailure::Overtaken);
+            }
+            let moving = async { Ok(cursor::advance(lent, self.key, found, position).await?) };
+            if !self.in_time(moving).await? {
+                return Err(BatchFailure::Overtaken);
+            }
+        }
+        let (sender, mut pieces) = mpsc::channel::<Vec<Kept>>(PIECES_MAX);
+        let reading = tokio::task::spawn_blocking(move || send_claims(&image, since, &sender));
+        while let Some(piece) = pieces.recv().await {
+            self.write_piece(lent, position, &piece).await?;
+        }
+        reading.await.map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))?;
+        self.in_time(async { Ok(lent.commit().await?) }).await
+    }
+
+    async fn write_piece(
+        &mut self,
+        lent: &mut Lent,
+        position: Position,
+        piece: &[Kept],
+    ) -> Result<(), BatchFailure> {
+        let Position { epoch, sequence } = position;
+        let mut campaigns = Vec::new();
+        for (event, _, asset) in piece {
+            campaigns.extend([event.campaign.as_str().into(), Cell::from(asset.as_str())]);
+            self.settlements.hold(event.campaign.as_str(), asset.as_str().into());
+        }
+        let claims: Vec<Claim<'_>> = piece
+            .iter()
+            .map(|(event, at, _)| Claim { epoch, sequence, at: *at, may_be_credited: true, event })
+            .collect();
+        let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
+        for claim in &claims {
+            cells.extend(self.settlements.row(self.key.partition, claim, now));
+        }
+        self.in_time(async {
+            let columns = [Column::text("campaign"), Column::text("asset")];
+            lent.insert_missing("delivery_campaigns", &columns, &campaigns).await?;
+            check_known(lent, &claims).await?;
+            lent.insert_missing("delivery_settlements", &COLUMNS, &cells).await?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Each step has the time of a batch: all of them together may take as long as there are claims.
+    async fn in_time<T>(
+        &self,
+        step: impl Future<Output = Result<T, BatchFailure>>,
+    ) -> Result<T, BatchFailure> {
+        let step = async { Ok::<_, DatabaseError>(step.await) };
+        self.delivery.store().in_time(step).await.unwrap_or_else(|late| Err(BatchFailure::Unusable(late)))
+    }
+}
+
+/// The time of the last claim that the consumer wrote; 0 if it has written none, or was never here.
+async fn last_claim(lent: &mut Lent, key: cursor::Key) -> Result<u64, BatchFailure> {
+    let sql = "SELECT COALESCE(MAX(s.claimed_at_ms), 0) FROM delivery_cursors AS c LEFT JOIN delivery_settlements AS s \
+               ON s.partition_id = c.partition_id WHERE c.consumer = ? AND c.partition_id = ?";
+    let rows = lent.fetch(sql, &key.cells(), &[ColumnKind::Integer]).await?;
+    Ok(rows.into_iter().next().map_or(0, |row| Taken::new(row).natural()))
+}
+
+/// Hands over the claims of a state since a time, piece by piece, until nobody wants them any more.
+fn send_claims(image: &Machine, since: u64, sender: &mpsc::Sender<Vec<Kept>>) {
+    let campaigns = &image.state().campaigns;
+    let mut piece = Vec::new();
+    for (campaign, user, claim, amount) in campaigns.claims().filter(|(.., claim, _)| claim.at >= since) {
+        let Some(asset) = campaigns.get(campaign).map(|campaign| campaign.asset.to_string()) else {
+            continue;
+        };
+        let (campaign, user, packet) = (campaign.clone(), user.clone(), claim.packet);
+        piece.push((PacketsClaimed { campaign, user, packet, amount, left_count: 0 }, claim.at, asset));
+        if piece.len() == CLAIMS_MAX && sender.blocking_send(std::mem::take(&mut piece)).is_err() {
+            return;
+        }
+    }
+    // Nobody wants them if writing failed, which says why.
+    let _ = sender.blocking_send(piece);
+}
