@@ -1,5 +1,6 @@
 //! `scarce consumers`: who consumes the log of a server, and how far each consumer is.
 
+mod gaps;
 mod held;
 mod rebase;
 
@@ -22,7 +23,8 @@ pub enum Consumers {
     List(List),
     /// Forget one that is gone for good, so that the log is no longer kept for it.
     Forget(Forget),
-    /// Show what one holds of a history that the log does not have, and set it onto the log that is there.
+    /// Show what one holds of a history that the log does not have, or misses of its own, and set it onto the log that is
+    /// there.
     Rebase(Rebase),
 }
 

@@ -46,6 +46,23 @@ impl Delivery {
         }))
     }
 
+    /// Sets a consumer of these tables onto a position, without touching what it has written.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn set_position(
+        &self,
+        consumer: &str,
+        partition: u32,
+        to: Position,
+    ) -> Result<(), DeliveryError> {
+        let mut lent = self.store().lend_to_write().await?;
+        let moved = move_cursor(&mut lent, consumer, partition, to).await;
+        moved.map_err(|error| self.store().failed(&error))?;
+        lent.done();
+        Ok(())
+    }
+
     /// The deliveries of a partition's events after a sequence, up to [`HELD_MAX`].
     ///
     /// # Errors

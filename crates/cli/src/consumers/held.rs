@@ -20,6 +20,15 @@ pub(super) struct Divergence {
     pub(super) held: Position,
 }
 
+/// A partition of which a consumer misses events that the log no longer has.
+pub(super) struct Gap {
+    pub(super) partition: u32,
+    /// The consumer's position.
+    pub(super) held: Position,
+    /// The first sequence that is still in the log.
+    pub(super) begins_at: u64,
+}
+
 /// Where a consumer keeps what it made of the log.
 pub(super) enum Store {
     Projection(Projection),
@@ -43,6 +52,15 @@ pub(super) async fn rows(store: &Store, name: &str, diverged: &[Divergence]) -> 
         }
     }
     Ok(rows)
+}
+
+/// The events that a consumer misses.
+pub(super) fn gap_rows(gaps: &[Gap]) -> Vec<Value> {
+    let row = |gap: &Gap| {
+        let missing = format!("sequences {} to {}", gap.held.sequence + 1, gap.begins_at.saturating_sub(1));
+        json!({ "holds": "gap", "partition": gap.partition, "id": null, "state": "missing", "detail": missing })
+    };
+    gaps.iter().map(row).collect()
 }
 
 /// A row of the list.

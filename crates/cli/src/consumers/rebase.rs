@@ -1,9 +1,11 @@
-//! `scarce consumers rebase`: sets a consumer that holds events of another history onto the log that is there.
+//! `scarce consumers rebase`: sets a consumer that holds events of another history, or misses events that the log no
+//! longer has, onto the log that is there.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::Args;
-use scarce_client::{Client, Extent, Info, Reply};
+use scarce_client::{Client, Info, Reply};
 use scarce_core::event::Position;
 use scarce_delivery::{Delivery, DeliveryOptions, Rebased, Route, SettlementState};
 use scarce_projection::{Projection, ProjectionOptions};
@@ -11,7 +13,8 @@ use scarce_server::pipeline::SQL;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::held::{self, Divergence, Store};
+use super::gaps;
+use super::held::{self, Divergence, Gap, Store};
 use super::{COLUMNS, ask};
 use crate::args::Target;
 use crate::call::json as answer_json;
@@ -45,23 +48,31 @@ pub struct Rebase {
 pub(super) fn run(options: &Rebase) -> Ended {
     let name = options.name.as_str();
     let diverged = divergences(&ask(&options.target, &["CONSUMER", "LIST"])?, name);
-    if diverged.is_empty() {
-        let text = format!(
-            "the consumer '{name}' holds nothing of another history; 'scarce consumers list' names all consumers"
-        );
-        return Err(Failed::text(Exit::Failed, text));
-    }
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
     let runtime = Runtime::new()?;
+    if diverged.is_empty() && !KEEP_THEIR_PLACE.contains(&name) {
+        return Err(nothing_to_do(name));
+    }
     let store = runtime.block_on(open(options, &server))?;
-    let rows = runtime.block_on(held::rows(&store, name, &diverged))?;
+    let gaps = runtime.block_on(gaps::find(&store, name, &server, &diverged))?;
+    if diverged.is_empty() && gaps.is_empty() {
+        return Err(nothing_to_do(name));
+    }
+    let mut rows = runtime.block_on(held::rows(&store, name, &diverged))?;
+    rows.extend(held::gap_rows(&gaps));
     print_rows(&rows, &held::COLUMNS, options.json)?;
     if !options.yes {
-        return Err(Failed::text(Exit::Usage, advice(&store, name)));
+        return Err(Failed::text(Exit::Usage, advice(&store, name, &gaps)));
     }
     if let Store::Projection(projection) = &store {
-        check_rebuild(&mut client, &server, projection, &diverged, &runtime)?;
+        let lost = without_log(&mut client, projection, &diverged, &runtime)?;
+        start_over(
+            projection,
+            &server,
+            lost.into_iter().chain(gaps.iter().map(|gap| gap.partition)),
+            &runtime,
+        )?;
     }
     if let (Store::Delivery(delivery), "settlement") = (&store, name) {
         let lost = lost_settlements(&mut client, delivery, &diverged, &runtime)?;
@@ -75,12 +86,26 @@ pub(super) fn run(options: &Rebase) -> Ended {
             format!("{removed} rows removed, {dead} made dead letters, {reopened} settled again by their id");
         writeln!(std::io::stderr(), "{text}")?;
     }
-    ask(&options.target, &["CONSUMER", "REBASE", name])?;
+    runtime.block_on(gaps::close(&store, name, &gaps))?;
+    if !diverged.is_empty() {
+        ask(&options.target, &["CONSUMER", "REBASE", name])?;
+    }
     for its in &diverged {
         let Divergence { partition, confirmed, held, .. } = its;
         writeln!(std::io::stderr(), "partition {partition}: left {held}, goes on behind {confirmed}")?;
     }
     Ok(Exit::Done)
+}
+
+/// Consumers that keep their position with what they made of the log, in a database.
+const KEEP_THEIR_PLACE: [&str; 3] = [SQL, "webhooks", "settlement"];
+
+fn nothing_to_do(name: &str) -> Failed {
+    let text = format!(
+        "the consumer '{name}' holds nothing of another history, and misses nothing; 'scarce consumers list' names \
+         all consumers"
+    );
+    Failed::text(Exit::Failed, text)
 }
 
 fn divergences(answer: &redis::Value, name: &str) -> Vec<Divergence> {
@@ -113,13 +138,22 @@ async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
 }
 
 /// What `--yes` will do.
-fn advice(store: &Store, name: &str) -> String {
+fn advice(store: &Store, name: &str, gaps: &[Gap]) -> String {
     let what = match (store, name) {
         (Store::Projection(_), _) => {
-            "the tables are emptied, and the server writes its whole log into them again"
+            "the tables of these partitions are emptied, and the server writes its log into them again. Where the log \
+             no longer has its beginning, they begin with opening balances, and older history is lost; to keep it, \
+             restore a newer backup of the database instead, or one from before the histories parted"
+        }
+        (Store::Delivery(_), "webhooks") if !gaps.is_empty() => {
+            "deliveries go on with the oldest event that the log has; those between are not sent"
         }
         (Store::Delivery(_), "webhooks") => {
             "what was not sent of these is not sent any more, and deliveries go on with the log that is there"
+        }
+        (Store::Delivery(_), _) if !gaps.is_empty() => {
+            "the claims of all packets that the engine has are compared with the settlements, and missing ones are \
+             added: one that may have been paid before is looked up first, or becomes a dead letter"
         }
         (Store::Delivery(_), _) => {
             "claims that were never tried are dropped, those that may have been paid become dead letters, and credits \
@@ -133,38 +167,39 @@ fn advice(store: &Store, name: &str) -> String {
     format!("nothing was changed. With --yes, {what}")
 }
 
-/// Checks that tables which hold another history can be written anew.
-fn check_rebuild(
-    client: &mut Client,
-    server: &Info,
+/// Empties the tables of partitions, so that the server writes them anew.
+fn start_over(
     projection: &Projection,
-    diverged: &[Divergence],
+    server: &Info,
+    partitions: impl Iterator<Item = u32>,
     runtime: &Runtime,
 ) -> Result<(), Failed> {
-    if !needs_rebuild(client, projection, diverged, runtime)? {
+    let partitions: BTreeSet<u32> = partitions.collect();
+    if partitions.is_empty() {
         return Ok(());
     }
-    let Some((partition, Extent { first, .. })) = server.partitions.iter().find(|(_, its)| its.first > 1)
-    else {
-        return Ok(runtime.block_on(projection.rebuild())?);
-    };
-    let text = format!(
-        "the log of partition {partition} begins at sequence {first}, so the tables cannot be written anew from it. \
-         Restore a backup of the database from before the histories parted, and say this again: its events are then \
-         those of the log"
-    );
-    Err(Failed::text(Exit::Refused, text))
+    for partition in &partitions {
+        let first = server.partitions.get(partition).map_or(1, |its| its.first);
+        if first > 1 {
+            let text = format!(
+                "partition {partition}: the log begins at sequence {first}, so the tables begin with opening balances"
+            );
+            writeln!(std::io::stderr(), "{text}")?;
+        }
+    }
+    let partitions: Vec<u32> = partitions.into_iter().collect();
+    Ok(runtime.block_on(projection.empty(&partitions))?)
 }
 
-/// Whether the tables hold events that the log does not have. A restored backup may hold none.
-fn needs_rebuild(
+/// The diverged partitions of which the tables hold events that the log does not have. A restored backup may hold none.
+fn without_log(
     client: &mut Client,
     projection: &Projection,
     diverged: &[Divergence],
     runtime: &Runtime,
-) -> Result<bool, Failed> {
-    let positions = runtime.block_on(projection.positions())?;
-    for its in &positions {
+) -> Result<Vec<u32>, Failed> {
+    let mut partitions = Vec::new();
+    for its in &runtime.block_on(projection.positions())? {
         if diverged.iter().all(|diverged| diverged.partition != its.partition) {
             continue;
         }
@@ -172,10 +207,10 @@ fn needs_rebuild(
             [u64::from(its.partition), its.position.epoch, its.position.sequence].map(|it| it.to_string());
         let answer = client.call(&["EVENTS", &words[0], &words[1], &words[2], "COUNT", "1"])?;
         if matches!(Reply::of(answer), Reply::Error(_)) {
-            return Ok(true);
+            partitions.push(its.partition);
         }
     }
-    Ok(false)
+    Ok(partitions)
 }
 
 /// The settlements of lost claims whose credits are lost for certain: their accounts do not exist in this log.

@@ -1,0 +1,50 @@
+//! Events that a consumer misses: the log no longer reaches back to its position, as after a restored backup.
+
+use scarce_client::Info;
+use scarce_core::event::Position;
+
+use super::held::{Divergence, Gap, Store};
+use crate::Failed;
+
+/// The partitions in which events are missing between a consumer's own position and the beginning of the log.
+pub(super) async fn find(
+    store: &Store,
+    name: &str,
+    server: &Info,
+    diverged: &[Divergence],
+) -> Result<Vec<Gap>, Failed> {
+    let mut gaps = Vec::new();
+    for (partition, extent) in &server.partitions {
+        if diverged.iter().any(|its| its.partition == *partition) {
+            continue;
+        }
+        let Some(held) = position(store, name, *partition).await? else { continue };
+        // At the beginning it starts by itself, with the log or with the state.
+        if held.sequence > 0 && held.sequence + 1 < extent.first {
+            gaps.push(Gap { partition: *partition, held, begins_at: extent.first });
+        }
+    }
+    Ok(gaps)
+}
+
+async fn position(store: &Store, name: &str, partition: u32) -> Result<Option<Position>, Failed> {
+    match store {
+        Store::Projection(projection) => {
+            let positions = projection.positions().await?;
+            Ok(positions.into_iter().find(|its| its.partition == partition).map(|its| its.position))
+        }
+        Store::Delivery(delivery) => Ok(delivery.held_position(name, partition).await?),
+        Store::Elsewhere => Ok(None),
+    }
+}
+
+/// Sets a consumer of deliveries behind its gaps: webhooks onto the oldest event that is left, settlement onto the
+/// beginning, from where it goes on with the state that the engine has.
+pub(super) async fn close(store: &Store, name: &str, gaps: &[Gap]) -> Result<(), Failed> {
+    let Store::Delivery(delivery) = store else { return Ok(()) };
+    for gap in gaps {
+        let sequence = if name == "webhooks" { gap.begins_at - 1 } else { 0 };
+        delivery.set_position(name, gap.partition, Position { epoch: 0, sequence }).await?;
+    }
+    Ok(())
+}

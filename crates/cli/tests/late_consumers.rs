@@ -1,0 +1,199 @@
+//! Consumers that come after the beginning of the log was trimmed, or come back from a backup that is too old.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/database.rs"]
+mod database;
+mod support;
+
+use std::path::PathBuf;
+
+use database::Database;
+use serde_json::{Value, json};
+use support::{Server, json_lines, said, scarce, wait_until};
+
+/// A data directory with a log of small segments, and a database.
+struct Stage {
+    folder: tempfile::TempDir,
+    database: Database,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), database: Database::sqlite() }
+    }
+
+    fn start(&self, options: &[&str]) -> Server {
+        let small = ["--segment-mib", "1", "--snapshot-mib", "1"];
+        Server::start(&self.folder.path().join("data"), &[&small, options].concat())
+    }
+
+    fn start_with_tables(&self, options: &[&str]) -> Server {
+        self.start(&[&["--sql", self.database.url()], options].concat())
+    }
+
+    fn file(&self) -> PathBuf {
+        PathBuf::from(self.database.url().strip_prefix("sqlite://").unwrap())
+    }
+
+    /// `scarce`, on the server and the database.
+    fn run(&self, server: &Server, words: &[&str]) -> (Option<i32>, String, String) {
+        let place = ["--sql", self.database.url(), "--resp", &server.address];
+        said(scarce().args(words).args(place))
+    }
+
+    /// What the entries of each account come to.
+    fn sums(&self) -> Vec<(String, i64)> {
+        let sql = "SELECT account_id, SUM(amount) FROM entries GROUP BY account_id";
+        self.database.figures(sql).into_iter().collect()
+    }
+
+    fn count(&self, what: &str) -> i64 {
+        self.database.figures(&format!("SELECT 'n', COUNT(*) FROM {what}"))["n"]
+    }
+}
+
+fn apply(server: &Server, line: &str) {
+    let words: Vec<&str> = line.split(' ').collect();
+    let reply = server.connect().call(&words).unwrap();
+    assert!(matches!(&reply, redis::Value::Array(_)), "{line}: {reply:?}");
+}
+
+/// Writes until the log has lost its beginning.
+fn trim(server: &Server) {
+    let line = json!({ "command": "ACCOUNT.CREDIT", "arguments": { "account": "alice", "amount": 1 } });
+    let batch = json!({ "operations": vec![line; 1_000] });
+    let mut http = server.http();
+    let mut client = server.connect();
+    wait_until("the log was not trimmed", || {
+        assert_eq!(http.post("/v1/batch", &batch).status, 200);
+        let _ = client.call(&["SNAPSHOT"]).unwrap();
+        let said = http.get("/v1/events?limit=1").json();
+        said["facts"]["oldest_sequence"].as_u64().is_some_and(|first| first > 1_000)
+    });
+}
+
+/// A consumer's row of partition 0.
+fn consumer(server: &Server, name: &str) -> Value {
+    let listed = server.http().get("/v1/consumers").json();
+    let rows = listed["consumers"].as_array().unwrap().clone();
+    rows.into_iter().find(|row| row["name"] == name).unwrap_or_default()
+}
+
+fn wait_until_caught_up(server: &Server, name: &str) {
+    wait_until("it did not catch up", || {
+        let row = consumer(server, name);
+        row["state"] == "running" && row["lag_events"] == 0
+    });
+}
+
+fn balance(server: &Server, account: &str) -> i64 {
+    server.http().get(&format!("/v1/accounts/{account}")).json()["balance"].as_i64().unwrap()
+}
+
+#[test]
+fn tables_begin_with_the_state_where_the_log_no_longer_has_its_beginning() {
+    let stage = Stage::new();
+    let server = stage.start(&[]);
+    for line in ["ACCOUNT.OPEN alice EUR", "ACCOUNT.OPEN bob EUR OVERDRAFT 50", "ACCOUNT.DEBIT bob 20"] {
+        apply(&server, line);
+    }
+    apply(&server, "STOCK.CREATE s 10");
+    apply(&server, "STOCK.TAKE s 3 bob");
+    trim(&server);
+    server.stop();
+    let server = stage.start_with_tables(&[]);
+    wait_until_caught_up(&server, "sql");
+    apply(&server, "ACCOUNT.TRANSFER alice bob 30");
+    wait_until_caught_up(&server, "sql");
+    let balances = || ["alice", "bob"].map(|name| (name.to_owned(), balance(&server, name)));
+    assert_eq!(stage.sums(), balances());
+    assert_eq!(stage.count("entries WHERE kind = 'opening'"), 2);
+    assert_eq!(stage.count("receipts WHERE sku = 's' AND owner_id = 'bob' AND quantity = 3"), 1);
+    let entries = server.http().get("/v1/history/accounts/bob/entries").json();
+    let kinds: Vec<&Value> = entries["rows"].as_array().unwrap().iter().map(|row| &row["kind"]).collect();
+    assert_eq!(kinds, ["transfer", "opening"], "{entries}");
+    let (_, status, _) = stage.run(&server, &["projection", "status", "--json"]);
+    assert!(json_lines(&status)[0]["opening_sequence"].as_u64().unwrap() > 1_000, "{status}");
+    let (code, _, said) = stage.run(&server, &["projection", "rebuild", "--yes"]);
+    assert!(code != Some(0) && said.contains("--from-state"), "{said}");
+    let (code, _, said) = stage.run(&server, &["projection", "rebuild", "--yes", "--from-state"]);
+    assert_eq!(code, Some(0), "{said}");
+    wait_until_caught_up(&server, "sql");
+    wait_until("the tables did not begin again", || stage.sums() == balances());
+    server.stop();
+}
+
+#[test]
+fn a_backup_of_the_tables_that_is_too_old_is_started_over_on_request() {
+    let stage = Stage::new();
+    let server = stage.start_with_tables(&[]);
+    apply(&server, "ACCOUNT.OPEN alice EUR");
+    apply(&server, "ACCOUNT.CREDIT alice 5 ID early");
+    wait_until_caught_up(&server, "sql");
+    server.stop();
+    let backup = stage.folder.path().join("backup.db");
+    std::fs::copy(stage.file(), &backup).unwrap();
+    let server = stage.start_with_tables(&[]);
+    trim(&server);
+    wait_until_caught_up(&server, "sql");
+    server.stop();
+    std::fs::copy(&backup, stage.file()).unwrap();
+    let server = stage.start_with_tables(&[]);
+    wait_until("it does not say what it misses", || {
+        let row = consumer(&server, "sql");
+        row["reason"].as_str().is_some_and(|reason| reason.contains("'scarce consumers rebase sql' says"))
+    });
+    let (code, listed, advice) = stage.run(&server, &["consumers", "rebase", "sql", "--json"]);
+    assert!(code == Some(2) && advice.contains("opening balances"), "{advice}");
+    let gap = &json_lines(&listed)[0];
+    assert!(gap["holds"] == "gap" && gap["detail"].as_str().unwrap().starts_with("sequences 3 to "), "{gap}");
+    assert_eq!(stage.count("operations WHERE operation_id = 'early'"), 1, "nothing was changed");
+    let (code, _, said) = stage.run(&server, &["consumers", "rebase", "sql", "--yes"]);
+    assert!(code == Some(0) && said.contains("the tables begin with opening balances"), "{said}");
+    wait_until_caught_up(&server, "sql");
+    assert_eq!(stage.sums(), [("alice".to_owned(), balance(&server, "alice"))]);
+    assert_eq!((stage.count("openings"), stage.count("operations WHERE operation_id = 'early'")), (1, 0));
+    let (code, _, said) = stage.run(&server, &["consumers", "rebase", "sql", "--yes"]);
+    assert!(code == Some(1) && said.contains("misses nothing"), "{said}");
+    server.stop();
+}
+
+#[test]
+fn claims_of_before_are_credited_once_though_the_log_and_the_tables_are_lost() {
+    let stage = Stage::new();
+    let options = ["--settlement", "engine", "--settlement-from-beginning"];
+    let server = stage.start(&[]);
+    apply(&server, "ACCOUNT.OPEN alice EUR");
+    let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": [30, 20, 10] });
+    assert_eq!(server.http().post("/v1/packets", &plan).status, 201);
+    for user in ["u1", "u2"] {
+        assert_eq!(server.http().post("/v1/packets/c1/claims", &json!({ "user": user })).status, 201);
+    }
+    trim(&server);
+    server.stop();
+    let settled = |count| stage.count("delivery_settlements WHERE state = 'settled'") == count;
+    let check = |server: &Server, users: &[(&str, i64)]| {
+        wait_until("not all is settled", || settled(i64::try_from(users.len()).unwrap()));
+        for (user, amount) in users {
+            assert_eq!(balance(server, user), *amount, "{user}");
+        }
+    };
+    let server = stage.start_with_tables(&options);
+    wait_until_caught_up(&server, "settlement");
+    check(&server, &[("u1", 30), ("u2", 20)]);
+    trim(&server);
+    server.stop();
+    // All tables are lost: the engine remembers which claims were credited.
+    std::fs::remove_file(stage.file()).unwrap();
+    let server = stage.start_with_tables(&[]);
+    let (code, _, told) =
+        said(scarce().args(["consumers", "forget", "settlement", "--resp", &server.address]));
+    assert_eq!(code, Some(0), "{told}");
+    server.stop();
+    let server = stage.start_with_tables(&options);
+    wait_until_caught_up(&server, "settlement");
+    assert_eq!(server.http().post("/v1/packets/c1/claims", &json!({ "user": "u3" })).status, 201);
+    check(&server, &[("u1", 30), ("u2", 20), ("u3", 10)]);
+    server.stop();
+}
