@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_core::types::TimeMs;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::engine::SnapshotDone;
 
@@ -19,6 +20,7 @@ use crate::fold::fold;
 use crate::log::{LogError, PartitionLog};
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
+use crate::reach;
 use crate::receipts::MovedReceipts;
 use crate::recovery::{load_machine, newest_machine_at};
 use crate::snapshot::{self, SnapshotInfo};
@@ -45,6 +47,7 @@ pub(crate) struct Keeper {
     pub(crate) progress: Arc<CommitProgress>,
     pub(crate) tasks: Receiver<KeeperTask>,
     pub(crate) snapshot_bytes: u64,
+    pub(crate) log_retention: Duration,
     pub(crate) bytes_at_snapshot: u64,
     pub(crate) saved_at: Instant,
     /// When the last snapshot failed, if it did.
@@ -67,6 +70,7 @@ const READ_BYTES: u64 = 4 << 20;
 
 impl Keeper {
     pub(crate) fn run(mut self) {
+        self.note_reach();
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
                 Ok(KeeperTask::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
@@ -186,7 +190,7 @@ impl Keeper {
         }
         drop(bytes);
         self.check_newest(&info)?;
-        let segments_retired = self.retire(&in_log)?;
+        let segments_retired = self.retire(&in_log, info.stamp_ms)?;
         self.receipts.forget_before(remembered_from)?;
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
@@ -200,16 +204,31 @@ impl Keeper {
         Ok(())
     }
 
-    /// Drops segments that no kept snapshot needs for recovery and no consumer for its events. The receipts in them
-    /// that are still remembered, `in_log`, move to a file of their own first.
-    fn retire(&self, in_log: &[u64]) -> Result<u64, EmbeddedError> {
+    /// Drops segments that no kept snapshot needs for recovery, no consumer for its events, and that are old enough at
+    /// `now`. The receipts in them that are still remembered, `in_log`, move to a file of their own first.
+    fn retire(&self, in_log: &[u64], now: TimeMs) -> Result<u64, EmbeddedError> {
         let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
         self.save_consumers();
-        let before = self.consumers.saved_floor().min(oldest) + 1;
+        let mut floor = self.consumers.saved_floor().min(oldest);
+        if !self.log_retention.is_zero() {
+            floor =
+                reach::last_before(&*self.log, floor, now.saturating_sub(milliseconds(self.log_retention)))?;
+        }
+        let before = floor + 1;
         let first_left = self.log.first_after_trim(before);
         let moving = in_log.partition_point(|sequence| *sequence < first_left);
         self.receipts.take(&*self.log, &in_log[..moving])?;
-        Ok(self.log.trim(before)?)
+        let retired = self.log.trim(before)?;
+        self.note_reach();
+        Ok(retired)
+    }
+
+    /// Where it cannot be read, the metric stays as it was, and those who need the log are told.
+    fn note_reach(&self) {
+        let first = self.log.first_sequence();
+        if let Ok(Some(entry)) = reach::entry_at(&*self.log, first, self.progress.sequence()) {
+            self.progress.metrics().log_reach.note(first, entry.head.at);
+        }
     }
 }

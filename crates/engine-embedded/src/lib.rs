@@ -33,6 +33,7 @@ mod open;
 mod owner;
 mod partition;
 mod progress;
+mod reach;
 mod receipts;
 mod recovery;
 mod restore;

@@ -113,6 +113,7 @@ impl Owner {
             progress: committer.progress.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
+            log_retention: settings.log_retention,
             bytes_at_snapshot: 0,
             saved_at: Instant::now(),
             failed_at: None,

@@ -66,6 +66,8 @@ pub struct EmbeddedSettings {
     pub segment_bytes: u64,
     /// A snapshot is made whenever so many bytes of journal were written since the last.
     pub snapshot_bytes: u64,
+    /// How long events stay in the journal at least, though no snapshot and no consumer needs them any more.
+    pub log_retention: Duration,
     /// How many batches from other threads may wait for a partition.
     pub inbox_batches_max: usize,
     /// How many bytes of log may be decided ahead of the disk.
@@ -87,6 +89,7 @@ impl Default for EmbeddedSettings {
             state: state::StateSettings::default(),
             segment_bytes: 64 << 20,
             snapshot_bytes: 512 << 20,
+            log_retention: Duration::ZERO,
             inbox_batches_max: 1_024,
             commit_bytes_max: 2 << 20,
             outflow_lag_max: OUTFLOW_LAG_MAX,

@@ -98,7 +98,7 @@ impl Sweeper {
         let known = consumers::list(&self.link, &self.keys).await?;
         let floor = known.iter().map(|its| its.confirmed.sequence).min().unwrap_or(sequence);
         self.status.note_lag(sequence.saturating_sub(floor));
-        self.trimmer.turn(&self.link, &self.keys, floor, now).await
+        self.trimmer.turn(&self.link, &self.keys, &self.status.metrics.log_reach, (floor, now)).await
     }
 
     /// Whether the server uses less memory than it may; also if it does not say.

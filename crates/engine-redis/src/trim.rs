@@ -3,8 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use scarce_core::event::Entry;
 use scarce_core::types::TimeMs;
 use scarce_engine::engine::Failure;
+use scarce_engine::metrics::LogReach;
 
 use super::connection::Link;
 use super::consumers::Consumers;
@@ -38,19 +40,22 @@ impl Trimmer {
         Self { consumers, retention_ms, turned_at: None }
     }
 
-    /// Trims, if the last time is long enough ago. `floor` is the last sequence that no consumer needs, `now` the
-    /// server's time.
+    /// Trims, if the last time is long enough ago, and notes how far back the log reaches. `floor` is the last sequence
+    /// that no consumer needs, `now` the server's time.
     pub(super) async fn turn(
         &mut self,
         link: &Link,
         keys: &Keys,
-        floor: u64,
-        now: TimeMs,
+        reach: &LogReach,
+        (floor, now): (u64, TimeMs),
     ) -> Result<(), Failure> {
         if self.turned_at.is_some_and(|turned_at| turned_at.elapsed() < TRIM_INTERVAL) {
             return Ok(());
         }
         self.turned_at = Some(Instant::now());
+        if let Some((first, at)) = oldest(link, keys).await? {
+            reach.note(first, at);
+        }
         let Some(through) = last_before(link, keys, floor, now.saturating_sub(self.retention_ms)).await?
         else {
             return Ok(());
@@ -82,12 +87,23 @@ async fn last_before(link: &Link, keys: &Keys, floor: u64, cut: TimeMs) -> Resul
     Ok((low <= floor).then_some(low))
 }
 
+/// The first event that the log still has, and its stamp.
+async fn oldest(link: &Link, keys: &Keys) -> Result<Option<Mark>, Failure> {
+    let entries = entries_from(link, keys, 0).await?;
+    Ok(entries.first().map(|entry| (entry.head.sequence_first, entry.head.at)))
+}
+
 /// The first entry whose last event has this sequence or a later one.
 async fn entry_from(link: &Link, keys: &Keys, sequence: u64) -> Result<Option<Mark>, Failure> {
+    let entries = entries_from(link, keys, sequence).await?;
+    Ok(entries.last().map(|entry| (entry.sequence_last(), entry.head.at)))
+}
+
+/// The entries that the stream has together there.
+async fn entries_from(link: &Link, keys: &Keys, sequence: u64) -> Result<Vec<Entry>, Failure> {
     let mut range = redis::cmd("XRANGE");
     range.arg(keys.of("log")).arg(format!("{sequence}-0")).arg("+").arg("COUNT").arg(1);
     let found: Vec<(String, Vec<Vec<u8>>)> = link.send(&range).await?;
-    let Some((_, fields)) = found.first() else { return Ok(None) };
-    let entries = read_entries(fields).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
-    Ok(entries.last().map(|entry| (entry.sequence_last(), entry.head.at)))
+    let Some((_, fields)) = found.first() else { return Ok(Vec::new()) };
+    read_entries(fields).map_err(|error| Failure::Unavailable { reason: error.to_string() })
 }

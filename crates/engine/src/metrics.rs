@@ -165,6 +165,33 @@ impl SnapshotMetrics {
     }
 }
 
+/// How far back a partition's log reaches; one thread writes.
+#[derive(Debug, Default)]
+pub struct LogReach {
+    first_sequence: Counter,
+    oldest_at_ms: Counter,
+}
+
+impl LogReach {
+    /// Notes the first event that the log still has, and its stamp.
+    pub fn note(&self, first_sequence: u64, oldest_at_ms: u64) {
+        self.first_sequence.set(first_sequence);
+        self.oldest_at_ms.set(oldest_at_ms);
+    }
+
+    /// The first sequence; 0 if it is not known.
+    #[must_use]
+    pub fn first_sequence(&self) -> u64 {
+        self.first_sequence.get()
+    }
+
+    /// The stamp of that event, in Unix milliseconds.
+    #[must_use]
+    pub fn oldest_at_ms(&self) -> u64 {
+        self.oldest_at_ms.get()
+    }
+}
+
 /// What a partition counts.
 #[derive(Debug)]
 pub struct PartitionMetrics {
@@ -188,6 +215,8 @@ pub struct PartitionMetrics {
     pub log_bytes: Counter,
     /// Snapshots, where the engine makes any.
     pub snapshots: SnapshotMetrics,
+    /// How far back the log reaches; written by what trims it.
+    pub log_reach: LogReach,
 }
 
 impl Default for PartitionMetrics {
@@ -209,6 +238,7 @@ impl Default for PartitionMetrics {
             commits: Durations::default(),
             log_bytes: Counter::default(),
             snapshots: SnapshotMetrics::default(),
+            log_reach: LogReach::default(),
         }
     }
 }

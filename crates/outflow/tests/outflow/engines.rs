@@ -46,12 +46,13 @@ impl Bench {
     /// The embedded engine in a folder that outlives it.
     pub fn in_folder(folder: &Path, outflow_lag_max: Option<u64>) -> Self {
         let usual = EmbeddedSettings::default();
-        let settings = EmbeddedSettings {
-            partitions: PARTITIONS,
-            segment_bytes: 64 << 10,
-            outflow_lag_max: outflow_lag_max.unwrap_or(usual.outflow_lag_max),
-            ..usual
-        };
+        let outflow_lag_max = outflow_lag_max.unwrap_or(usual.outflow_lag_max);
+        Self::with(folder, EmbeddedSettings { outflow_lag_max, ..usual })
+    }
+
+    /// The same, with settings.
+    pub fn with(folder: &Path, settings: EmbeddedSettings) -> Self {
+        let settings = EmbeddedSettings { partitions: PARTITIONS, segment_bytes: 64 << 10, ..settings };
         let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
         let (engine, running) =
             recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");

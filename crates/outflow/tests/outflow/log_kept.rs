@@ -1,8 +1,12 @@
 //! The log is kept for the slowest consumer, but not forever.
 
+use std::time::Duration;
+
 use scarce_core::event::Position;
 use scarce_engine::Failure;
+use scarce_engine::clock::ManualClock;
 use scarce_engine::consumers::{ConsumerName, Lease};
+use scarce_engine_embedded::{ClockChoice, EmbeddedSettings};
 use scarce_outflow::{Cursor, CursorError, Start, State, run};
 
 use super::engines::{Bench, wait_until};
@@ -137,6 +141,36 @@ fn who_takes_the_state_begins_with_it_once_and_misses_nothing_behind_it() {
         let balance_then = format!("{}", credited + i64::try_from(later).expect("a count"));
         assert_eq!(balance.outcome.facts[2].to_string(), balance_then, "{balance:?}");
     });
+}
+
+#[test]
+fn events_stay_for_as_long_as_they_are_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (begun, hour, clock) = (1_700_000_000_000, 3_600_000, ManualClock::default());
+    clock.set(begun);
+    let settings = EmbeddedSettings {
+        log_retention: Duration::from_hours(1),
+        clock: ClockChoice::Manual(clock.clone()),
+        ..EmbeddedSettings::default()
+    };
+    let bench = Bench::with(folder.path(), settings);
+    let account = bench.account_in(0);
+    let through = || bench.engine.durable_through(0).expect("a sequence");
+    let first = || bench.engine.first_sequence(0).expect("a sequence");
+    bench.credit(&account, 10_000);
+    trim(&bench);
+    assert_eq!(first(), 1, "all of it is of this hour");
+    let early = through();
+    clock.set(begun + hour / 2);
+    bench.credit(&account, 10_000);
+    trim(&bench);
+    assert_eq!(first(), 1);
+    clock.set(begun + hour + 1_000);
+    trim(&bench);
+    assert!(first() > 1 && first() <= early + 1, "{} of {early}, which are of the hour before", first());
+    let reach = &bench.engine.metrics(0).expect("the metrics").log_reach;
+    assert_eq!(reach.first_sequence(), first());
+    assert!([begun, begun + hour / 2].contains(&reach.oldest_at_ms()), "{reach:?}");
 }
 
 #[test]

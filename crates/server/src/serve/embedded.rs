@@ -54,6 +54,7 @@ fn engine_settings(settings: &Settings, options: &Options, state: state::StateSe
         state,
         segment_bytes: settings.segment_mib << 20,
         snapshot_bytes: settings.snapshot_mib << 20,
+        log_retention: Duration::from_millis(settings.log_retention_ms),
         clock: match &options.manual_clock {
             Some(clock) => ClockChoice::Manual(clock.clone()),
             None => ClockChoice::System(SystemClock {

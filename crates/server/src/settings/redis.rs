@@ -30,7 +30,7 @@ impl Settings {
             replicas: self.redis_replicas,
             response_timeout: Duration::from_millis(self.redis_timeout_ms.into()),
             clock_skew_max: Duration::from_millis(self.redis_clock_skew_ms),
-            log_retention: Duration::from_millis(self.redis_log_retention_ms),
+            log_retention: Duration::from_millis(self.redis_log_retention_ms.max(self.log_retention_ms)),
             slow: self.slow(),
             outflow_lag_max: self.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
             ..usual

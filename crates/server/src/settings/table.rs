@@ -224,6 +224,8 @@ settings! {
         "How large a journal segment is; one more is kept ready.";
     snapshot_mib: u64, "journal.snapshot_mib" = Some("512"), "MIB" {min: 1, max: 1 << 40, unit: Some("MiB")}
         "Make a snapshot whenever so much journal was written.";
+    log_retention_ms: u64, "journal.log_retention_ms" = Some("0"), "MS" {unit: Some("ms")}
+        "How long events stay in the journal at least, though no snapshot and no consumer needs them any more.";
     "Limits":
     operations_max: u32, "limits.operations_max" = Some("16000000"), "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
         "How many operation ids each partition remembers at most.";
