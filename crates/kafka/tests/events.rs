@@ -17,6 +17,7 @@ use scarce_engine::{Engine, Log};
 use scarce_kafka::{Compression, EventTopic, KafkaSettings};
 use scarce_launch::{Kafka, KafkaOptions};
 use scarce_outflow::{Batch, Consumer};
+use serde_json::json;
 use support::{PATIENCE, Read, Schemas, Server, read_all, settings};
 
 fn broker() -> Kafka {
@@ -192,6 +193,69 @@ async fn a_fold_of_the_topic_is_the_state() {
     }
     let digest = server.ask("DIGEST").outcome.to_string();
     assert!(digest.contains(&format!("{:032x}", machine.state().digest(None))), "{digest}");
+}
+
+/// The log of another history: the same entries behind a sequence, in a later epoch.
+fn other_history(log: &[Entry], after: u64) -> Batch {
+    let mut entries: Vec<Entry> =
+        log.iter().filter(|entry| entry.head.sequence_first > after).cloned().collect();
+    let position = log.iter().rfind(|entry| entry.sequence_last() <= after).map(Entry::end);
+    entries.iter_mut().for_each(|entry| entry.head.epoch += 1);
+    Batch { partition: 0, after: position.expect("an entry before"), entries }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_are_told_where_the_log_goes_on_after_another_history() {
+    let (kafka, server, schemas) = (broker(), Server::start(1), Schemas::new());
+    server.ask("ACCOUNT.OPEN a EUR");
+    (0..9).for_each(|_| drop(server.ask("ACCOUNT.CREDIT a 1")));
+    let settings = settings(&kafka);
+    let topic = EventTopic::open(&settings, 1).await.expect("a topic");
+    flow_out(&server, &topic).await;
+    let log = log(&*server.engine, 0);
+    let last = log.last().map(Entry::end).expect("an entry");
+    // What a rebased consumer does: it finds its own position, and is given what follows the confirmed one.
+    let mut writer = topic.writer(0);
+    assert_eq!(writer.position().await, Ok(Some(last)));
+    let batch = other_history(&log, 6);
+    writer.consume(&batch).await.expect("the broker");
+    assert_eq!(writer.position().await, Ok(Some(batch.end())), "the message itself is no event");
+    let more = Batch { after: batch.end(), entries: vec![log[9].clone()], ..batch.clone() };
+    writer.consume(&more).await.expect("the broker");
+    let messages = read_all(&kafka, &settings.topics.events);
+    messages.iter().for_each(|message| schemas.check(message));
+    let is_resumed = |message: &&Read| message.header("ce_type") == Some("scarce.log.resumed.v1");
+    let told: Vec<&Read> = messages.iter().filter(is_resumed).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    let place = |position: Position| json!({ "epoch": position.epoch, "sequence": position.sequence });
+    let value = json!({ "partition": 0, "after": place(batch.after), "left": place(last) });
+    assert_eq!(told[0].json(), value);
+    let at = messages.iter().position(|message| is_resumed(&message)).expect("it is there");
+    assert_eq!(u64::try_from(at), Ok(last.sequence), "it is behind what was there");
+    assert_eq!(
+        messages[at + 1].json()["sequence"],
+        batch.after.sequence + 1,
+        "and what follows it follows that"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_are_told_that_the_topic_begins_later_than_the_log_did() {
+    let (kafka, server) = (broker(), Server::start(1));
+    (0..5).for_each(|account| drop(server.ask(&format!("ACCOUNT.OPEN a{account} EUR"))));
+    let settings = settings(&kafka);
+    let topic = EventTopic::open(&settings, 1).await.expect("a topic");
+    let mut writer = topic.writer(0);
+    assert_eq!(writer.position().await, Ok(None));
+    // The oldest event that is left, as a new consumer gets it.
+    let entries = log(&*server.engine, 0).split_off(3);
+    let count = entries.len();
+    let batch = Batch { partition: 0, after: Position { epoch: 0, sequence: 3 }, entries };
+    writer.consume(&batch).await.expect("the broker");
+    let messages = read_all(&kafka, &settings.topics.events);
+    assert_eq!(messages[0].json()["left"], json!(null));
+    assert_eq!(messages[0].json()["after"]["sequence"], 3);
+    assert_eq!((messages.len(), messages[1].json()["sequence"].as_u64()), (1 + count, Some(4)));
 }
 
 /// Makes many events while others are sent.

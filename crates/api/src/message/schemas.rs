@@ -18,6 +18,9 @@ pub const OUTCOME_TYPE: &str = "scarce.outcome.v1";
 /// See [`COMMAND_TYPE`].
 pub const DEAD_LETTER_TYPE: &str = "scarce.dead-letter.v1";
 
+/// See [`COMMAND_TYPE`].
+pub const RESUMED_TYPE: &str = "scarce.log.resumed.v1";
+
 /// The location of definitions in the description of the HTTP port, and in a schema.
 const IN_DESCRIPTION: &str = "#/components/schemas/";
 const IN_SCHEMA: &str = "#/$defs/";
@@ -44,6 +47,7 @@ pub fn all(language: Language) -> Vec<(String, Value)> {
         (COMMAND_TYPE, "A command, or an atomic batch of them.", command()),
         (OUTCOME_TYPE, "What a command was answered.", outcome()),
         (DEAD_LETTER_TYPE, "A command that went no further, and why.", dead_letter()),
+        (RESUMED_TYPE, "The log does not go on from the message before.", resumed()),
     ];
     let others = others.map(|(kind, title, schema)| titled(kind.to_owned(), title, schema));
     events.chain(others).collect()
@@ -102,6 +106,13 @@ fn moved(schema: &mut Value) {
 fn of_event(spec: &EventSpec, language: Language) -> Value {
     let fields = all_required(spec.name, spec.fields, language);
     event::of(json!({ "type": "string", "const": spec.name }), fields, language)
+}
+
+/// Where the topic of events goes on after a break.
+fn resumed() -> Value {
+    let place = || object(named([("epoch", integer()), ("sequence", integer())]), &["epoch", "sequence"]);
+    let fields = [("partition", integer()), ("after", place()), ("left", nullable(place()))];
+    object(named(fields), &["partition", "after", "left"])
 }
 
 /// The commands that a message may contain.

@@ -11,6 +11,7 @@ use rdkafka::consumer::{Consumer as _, StreamConsumer};
 use rdkafka::error::KafkaError as Source;
 use rdkafka::message::BorrowedMessage;
 use scarce_api::event::{self, Entries};
+use scarce_api::message::schemas::RESUMED_TYPE;
 use scarce_core::event::{Entry, Position};
 use scarce_outflow::{Backoff, Batch, Consumer, Trouble};
 use tokio::sync::watch;
@@ -297,6 +298,9 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                 self.settings.source
             )));
         }
+        if text(message.headers(), header::TYPE) == Some(RESUMED_TYPE) {
+            return place.resume(message);
+        }
         let where_it_is = || format!("offset {} of partition {}", message.offset(), message.partition());
         let received = event::read(message.payload().unwrap_or_default()).map_err(|error| {
             Trouble::new(format!("the event at {} cannot be read: {error}", where_it_is()))
@@ -352,6 +356,26 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
 }
 
 impl<C> Place<C> {
+    /// The events that follow are of another history than those that this consumer has, or those before are missing.
+    /// Where it has nothing behind that position, it goes on.
+    fn resume(&self, message: &BorrowedMessage<'_>) -> Result<(), Trouble> {
+        let value: serde_json::Value =
+            serde_json::from_slice(message.payload().unwrap_or_default()).unwrap_or_default();
+        let number = |name: &str| value["after"][name].as_u64().unwrap_or_default();
+        let (epoch, sequence) = (number("epoch"), number("sequence"));
+        let own = self.entries.position();
+        if own.sequence <= sequence || own.epoch > epoch {
+            return Ok(());
+        }
+        Err(Trouble::new(format!(
+            "at offset {} of partition {} the topic says that the log goes on behind {epoch}.{sequence}, and the tables \
+             hold events up to {own} of another history; restore a backup from before that, or empty the tables and \
+             begin again",
+            message.offset(),
+            message.partition()
+        )))
+    }
+
     fn new(consumer: C) -> Self {
         let (entries, after) = (Entries::default(), Position::default());
         Self {

@@ -5,6 +5,7 @@ mod follow;
 mod following;
 mod last;
 mod record;
+mod resumed;
 mod writer;
 
 use std::sync::Arc;

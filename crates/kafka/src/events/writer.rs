@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 
 use super::last;
 use super::record::Encoder;
+use super::resumed::Resumed;
 use crate::KafkaSettings;
 use crate::producer::{Cause, Message, Publisher, SendError, Session, Ticket};
 
@@ -28,12 +29,14 @@ pub struct EventWriter {
     encoder: Encoder,
     /// The last producer that the partition's broker knows, and when it last received a message of it.
     known: Option<(u64, Instant)>,
+    /// The end of the topic, once it was looked at: where it has no event, `None` inside.
+    last: Option<Option<Position>>,
 }
 
 impl EventWriter {
     pub(super) fn new(settings: Arc<KafkaSettings>, publisher: Publisher, partition: u32) -> Self {
         let encoder = Encoder::new(&settings.source);
-        Self { settings, publisher, partition, encoder, known: None }
+        Self { settings, publisher, partition, encoder, known: None, last: None }
     }
 
     async fn write(&mut self, events: &[Public<'_>]) -> Result<(), Cause> {
@@ -86,6 +89,37 @@ impl EventWriter {
             }
         }
         wait(session, &ticket, done, timeout).await
+    }
+
+    /// Tells readers that the log does not go on from the message before.
+    async fn tell(&mut self, resumed: Resumed) -> Result<(), Cause> {
+        let failed = |reason| Cause { reason, is_too_large: false };
+        let session = self.publisher.session().map_err(|error| failed(error.to_string()))?;
+        let (sender, done) = oneshot::channel();
+        // Nobody receives this if the waiting task is gone.
+        let ticket = Arc::new(Ticket::new(1, move |result| drop(sender.send(result))));
+        let (timeout, key, value) = (self.settings.delivery_timeout(), resumed.key(), resumed.value());
+        loop {
+            let message = Message {
+                topic: &self.settings.topics.events,
+                partition: Some(i32::try_from(self.partition).unwrap_or(i32::MAX)),
+                key: Some(key.as_bytes()),
+                value: &value,
+                headers: resumed.headers(&self.settings.source),
+            };
+            match session.send(message, &ticket) {
+                Ok(()) => break,
+                Err(SendError::Full) => {
+                    if tokio::time::timeout(timeout, session.room()).await.is_err() {
+                        session.give_up();
+                    }
+                }
+                Err(SendError::Refused(cause)) => return Err(cause),
+            }
+        }
+        wait(&session, &ticket, done, timeout).await?;
+        self.known = Some((session.number(), Instant::now()));
+        Ok(())
     }
 
     fn message(&self, headers: rdkafka::message::OwnedHeaders) -> Message<'_> {
@@ -143,7 +177,11 @@ impl Consumer for EventWriter {
         let (settings, partition) = (self.settings.clone(), self.partition);
         let read = tokio::task::spawn_blocking(move || last::position(&settings, partition)).await;
         match read {
-            Ok(position) => position.map_err(Trouble::new),
+            Ok(position) => {
+                let position = position.map_err(Trouble::new)?;
+                self.last = Some(position);
+                Ok(position)
+            }
             Err(_) => Err(Trouble::new("reading the last event of the topic was not finished")),
         }
     }
@@ -154,11 +192,20 @@ impl Consumer for EventWriter {
                 format!("a batch of partition {} came to the writer of {}", batch.partition, self.partition);
             return Err(Trouble::new(text));
         }
+        if let Some(last) = self.last
+            && let Some(resumed) = Resumed::between(self.partition, last, batch.after)
+        {
+            self.tell(resumed).await.map_err(|cause| self.trouble(&cause))?;
+        }
+        // What is there after a failure is looked at again.
+        let looked = self.last.take().is_some();
         let events: Vec<Public<'_>> = batch
             .entries
             .iter()
             .flat_map(|entry| public(batch.partition, entry, batch.after.sequence))
             .collect();
-        self.write(&events).await.map_err(|cause| self.trouble(&cause))
+        self.write(&events).await.map_err(|cause| self.trouble(&cause))?;
+        self.last = looked.then(|| Some(batch.end()));
+        Ok(())
     }
 }
