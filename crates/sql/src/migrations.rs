@@ -10,6 +10,8 @@ use crate::{Dialect, Doing, Link};
 #[derive(Debug)]
 pub(crate) struct Migrations {
     migrator: Migrator,
+    /// The same versions, as MySQL can apply them again after they were interrupted.
+    again: Migrator,
     table: &'static str,
 }
 
@@ -42,11 +44,16 @@ impl Migrations {
             let sql = AssertSqlSafe(dialect.schema(description)).into_sql_str();
             Migration::new(version, format!("version {version}").into(), MigrationType::Simple, sql, false)
         };
-        let mut migrator = Migrator::with_migrations((1..).zip(versions).map(migration).collect());
-        // The caller never changes the name after its first release, which is the danger that the method's
-        // name means.
-        migrator.dangerous_set_table_name(table);
-        Self { migrator, table }
+        let once: Vec<Migration> = (1..).zip(versions).map(migration).collect();
+        let again = once.iter().map(repeatable).collect();
+        let [migrator, again] = [once, again].map(|migrations| {
+            let mut migrator = Migrator::with_migrations(migrations);
+            // The caller never changes the name after its first release, which is the danger that the method's
+            // name means.
+            migrator.dangerous_set_table_name(table);
+            migrator
+        });
+        Self { migrator, again, table }
     }
 
     /// Creates what is missing, or reports why it must not.
@@ -74,7 +81,7 @@ impl Migrations {
             Err(MigrateError::Dirty(version)) => {
                 let forget = format!("DELETE FROM {} WHERE version = ? AND success = FALSE", self.table);
                 sqlx::query(AssertSqlSafe(forget)).bind(version).execute(&mut *connection).await?;
-                self.migrator.run_direct(None, &mut *connection, false).await
+                self.again.run_direct(None, &mut *connection, false).await
             }
             ended => ended,
         }
@@ -98,4 +105,11 @@ impl Migrations {
             error => MigrationFault::Tables { what: error.to_string() },
         }
     }
+}
+
+/// A version that may have been applied in part: a column that is there already is left as it is, in the words of
+/// MariaDB, which MySQL takes for a comment. The checksum is that of the version itself.
+fn repeatable(migration: &Migration) -> Migration {
+    let sql = migration.sql.as_str().replace("ADD COLUMN ", "ADD COLUMN /*M! IF NOT EXISTS */ ");
+    Migration { sql: AssertSqlSafe(sql).into_sql_str(), ..migration.clone() }
 }

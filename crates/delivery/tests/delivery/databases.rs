@@ -28,6 +28,25 @@ async fn a_file_is_for_its_owner_only_and_has_no_log_beside_it_after_the_end() {
     assert!(!log.exists());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_that_was_interrupted_is_applied_again() {
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::MariaDb));
+    open(&database, &bench, options()).await.close().await;
+    // As after a kill behind the statement, and as before it.
+    for undone in ["", "ALTER TABLE delivery_settlements DROP COLUMN operation_scheme"] {
+        if !undone.is_empty() {
+            database.run(undone).await;
+        }
+        database.run("UPDATE delivery_migrations SET success = FALSE WHERE version = 2").await;
+        let delivery = open(&database, &bench, options()).await;
+        assert_eq!(counts(&delivery).await.0, 0);
+        delivery.close().await;
+        let there = "FROM information_schema.columns WHERE table_name = 'delivery_settlements' \
+                     AND column_name = 'operation_scheme' AND table_schema = DATABASE()";
+        assert_eq!(database.figure("COUNT(*)", there).await, "1");
+    }
+}
+
 /// A statement that waits for another session's lock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lock_is_not_waited_for_forever_and_the_error_says_how_to_find_it() {
