@@ -5,11 +5,14 @@
 
 #[path = "support/database.rs"]
 mod database;
+#[path = "support/receiver.rs"]
+mod receiver;
 mod support;
 
 use std::path::{Path, PathBuf};
 
 use database::Database;
+use receiver::{Came, PATIENCE, receiver};
 use scarce_client::Client;
 use serde_json::{Value, json};
 use support::{Server, json_lines, said, scarce, wait_until};
@@ -183,5 +186,46 @@ fn packets_of_a_lost_history_are_credited_once_in_the_one_that_is_there() {
         assert_eq!(server.http().get(&format!("/v1/accounts/{user}")).json()["balance"], balance, "{user}");
     }
     assert_eq!(server.http().get("/v1/accounts/u1").status, 404, "this one claimed nothing");
+    server.stop();
+}
+
+#[test]
+fn receivers_get_the_events_of_the_log_that_is_there_under_ids_of_their_own() {
+    let stage = Stage::new(&["--webhooks"]);
+    let server = stage.start();
+    let (hook, came) = receiver(&[]);
+    let place = ["--sql", stage.database.url(), "--resp", &server.address];
+    let (code, _, added) = said(scarce().args(["webhooks", "add", &hook, "account.*"]).args(place));
+    assert_eq!(code, Some(0), "{added}");
+    let mut client = server.connect();
+    call(&mut client, "ACCOUNT.OPEN alice EUR ID open");
+    let next = || came.recv_timeout(PATIENCE).expect("a request");
+    let id = |came: &Came| came.headers["webhook-id"].clone();
+    let account = |came: &Came| {
+        let body: Value = serde_json::from_slice(&came.body).unwrap();
+        body["data"]["fields"]["account"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(account(&next()), "alice");
+    server.wait_until_drained();
+    server.stop();
+    stage.copy();
+    let server = stage.start();
+    call(&mut server.connect(), "ACCOUNT.OPEN lost EUR ID lost");
+    let lost = next();
+    assert_eq!(account(&lost), "lost");
+    server.wait_until_drained();
+    server.stop();
+    stage.put_back();
+    let server = stage.start();
+    call(&mut server.connect(), "ACCOUNT.OPEN bob EUR ID bob");
+    wait_until_diverged(&server, "webhooks");
+    let (code, listed, _) = stage.rebase(&server, "webhooks", &[]);
+    let rows = json_lines(&listed);
+    assert!(code == Some(2) && rows.iter().any(|row| row["id"] == id(&lost).as_str()), "{listed}");
+    let (code, _, told) = stage.rebase(&server, "webhooks", &["--yes"]);
+    assert_eq!(code, Some(0), "{told}");
+    let bob = next();
+    assert_eq!(account(&bob), "bob");
+    assert_ne!(id(&bob), id(&lost), "the same sequence of another history is another event");
     server.stop();
 }
