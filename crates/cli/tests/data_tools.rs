@@ -271,6 +271,33 @@ fn any_sequence_is_restored_and_served() {
 }
 
 #[test]
+fn a_restored_directory_knows_its_consumers_and_which_are_ahead_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start(&data, &[]);
+    let mut client = server.connect();
+    work(&mut client, 1);
+    for (name, sequence) in [("behind", "1"), ("ahead", "4")] {
+        let words = ["CONSUMER", "CONFIRM", name, "me", "0", "0", sequence];
+        let confirmed = client.call(&words).unwrap();
+        assert!(!format!("{confirmed:?}").contains("Error"), "{confirmed:?}");
+    }
+    drop(client);
+    server.stop();
+    let new = folder.path().join("new");
+    let row = ended(&restore(&data, &new, &["--through", "0:2"]), 0).remove(0);
+    assert!(row["sequence"].as_u64().unwrap() < 4, "{row}");
+    let server = Server::start(&new, &[]);
+    let listed = server.http().get("/v1/consumers").json();
+    let diverged = |name: &str| {
+        let rows = listed["consumers"].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).map(|row| row["diverged"].is_object())
+    };
+    assert_eq!((diverged("behind"), diverged("ahead")), (Some(false), Some(true)), "{listed}");
+    server.stop();
+}
+
+#[test]
 fn partitions_are_restored_to_a_time_or_each_to_its_own_place() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -112,6 +112,24 @@ impl Registry {
         })
     }
 
+    /// Copies what a partition's files say into another directory, whose log ends at a sequence. A consumer that is
+    /// beyond that is found there to have diverged; an input's position beyond it does not hold.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is not one of ours, or cannot be written.
+    pub(crate) fn copy_through(
+        from: &dyn Storage,
+        to: &dyn Storage,
+        sequence: u64,
+    ) -> Result<(), RegistryError> {
+        let copied = Self::load(from, u64::MAX)?;
+        if !copied.rows().is_empty() {
+            replace(to, TEMPORARY_NAME, FILE_NAME, text_of(&copied.rows()).as_bytes())?;
+        }
+        copied.inputs.forget_behind(sequence);
+        Ok(copied.inputs.save(to)?)
+    }
+
     fn rows(&self) -> MutexGuard<'_, BTreeMap<ConsumerName, Row>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -56,6 +56,13 @@ impl Inputs {
         self.is_changed.store(true, Ordering::Release);
     }
 
+    /// Forgets positions that were kept at a later sequence, and has the rest written.
+    pub(crate) fn forget_behind(&self, sequence: u64) {
+        let mut positions = self.positions();
+        positions.retain(|_, position| position.sequence <= sequence);
+        self.is_changed.store(!positions.is_empty(), Ordering::Release);
+    }
+
     /// Writes the file if it is behind.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ use scarce_core::state;
 use scarce_core::types::TimeMs;
 
 use crate::EmbeddedError;
+use crate::consumers::Registry;
+use crate::error::explain;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
 use crate::look::PartitionFiles;
@@ -136,6 +138,9 @@ pub fn restore_partition(
         copy_file(&*from.storage, &*to.storage, name, info)?;
     }
     receipts::copy_through(&from, &to, plan.machine.sequence())?;
+    if let Err(error) = Registry::copy_through(&*from.storage, &*to.storage, plan.machine.sequence()) {
+        problems.push(format!("what consumers had confirmed is left out: {}", explain(&error)));
+    }
     to.storage.create(BEGUN_MARK)?.sync_data()?;
     to.storage.sync_directory()?;
     let epoch = epoch::advanced(plan.epoch.max(snapshots.epoch), EPOCH_MARGIN, random_salt()?);
