@@ -168,6 +168,7 @@ mod tests {
             "{\"a\":\"UUID\",\"at\":TIME,\"n\":12}"
         );
         assert_eq!(settled("X", "[1,1,373]"), "[1,1,373]");
+        assert_eq!(settled("X", "id: 0:4294967301:1\n[4294967301,1]"), "id: CURSOR\n[EPOCH,1]");
         assert_eq!(settled("PACKET.CLAIM gift alice", "[1,1,373]"), "[1,1,AMOUNT]");
         assert_eq!(
             settled("PACKET.CLAIM gift alice", "[0,\"ALREADY_CLAIMED\",1,373]"),
