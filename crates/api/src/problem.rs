@@ -1,7 +1,7 @@
 //! Refusals and failures as problem documents (RFC 9457).
 
 use crate::glossary::Language;
-use scarce_core::outcome::{Code, Outcome};
+use scarce_core::outcome::{Code, Outcome, overload};
 use serde_json::{Map, Value, json};
 
 use crate::answer;
@@ -161,7 +161,8 @@ impl Problem {
     pub fn of(outcome: &Outcome, operation: Option<&str>, language: Language) -> Self {
         let code = outcome.code;
         let facts = answer::facts(code, &outcome.facts);
-        let texts = (code.cause().get(language), code.advice().get(language));
+        let (cause, advice) = overload::texts(outcome);
+        let texts = (cause.get(language), advice.get(language));
         let mut body = document(code.word(), code.http_status(), texts, code.is_retryable());
         body.insert("detail".to_owned(), detail(&facts).into());
         body.insert("facts".to_owned(), facts.into());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use scarce_core::command::{Command, Envelope, work};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
-use scarce_core::outcome::{Code, Outcome, Receipt};
+use scarce_core::outcome::{Code, Outcome, Receipt, overload};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement, state};
 
@@ -45,7 +45,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A bounded queue is full; nothing was done.
-    #[error("the queue '{queue}' is full; wait a moment and send the command again with the same id")]
+    #[error("{}", overload::sentence(queue))]
     Overloaded {
         /// Which queue.
         queue: &'static str,

@@ -3,6 +3,7 @@
 
 pub mod codes;
 mod durability;
+pub mod overload;
 pub mod shape;
 
 use compact_str::CompactString;

@@ -2,7 +2,7 @@
 
 use scarce_core::command::{AnswerLayout, CommandSpec};
 use scarce_core::outcome::shape::names;
-use scarce_core::outcome::{Code, Outcome, Value};
+use scarce_core::outcome::{Code, Outcome, Value, overload};
 use scarce_engine::Failure;
 
 /// The protocol of a connection.
@@ -100,7 +100,7 @@ impl<'a> Replies<'a> {
     /// The answer when the engine has no room to remember another operation.
     pub fn overloaded(&mut self, outcome: &Outcome) {
         let queue = outcome.facts.first().map(ToString::to_string).unwrap_or_default();
-        self.error("OVERLOADED", &format!("the queue '{queue}' is full; {}", Code::Overloaded.advice().en));
+        self.error("OVERLOADED", &overload::sentence(&queue));
     }
 
     fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {

@@ -1,0 +1,72 @@
+//! What is full where the code is `OVERLOADED`, and what to do about it.
+
+use super::{Code, Outcome, Value};
+use crate::language::Text;
+
+/// Something that is full for longer than a queue between threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Overload {
+    /// Its name, as the fact `queue` gives it.
+    pub queue: &'static str,
+    /// What happened.
+    pub cause: Text,
+    /// What to do about it.
+    pub advice: Text,
+}
+
+/// The operation ids that a partition may remember.
+pub const OPERATIONS: &str = "operations";
+
+/// The memory budget of the process.
+pub const MEMORY: &str = "memory";
+
+/// All of them. The code's own texts hold for every other name.
+pub static OVERLOADS: &[Overload] = &[
+    Overload {
+        queue: OPERATIONS,
+        cause: Text::new(
+            "No more operation ids can be remembered, and the oldest must not be forgotten yet.",
+            "可记录的操作 ID 已达上限，而最早的 ID 还不能遗忘。",
+        ),
+        advice: Text::new(
+            "Send fewer new ids per second, or restart with a larger --operations-max; send this command again with the same id.",
+            "降低每秒新 ID 的数量，或调大 --operations-max 后重启；用同一个 ID 重发本命令。",
+        ),
+    },
+    Overload {
+        queue: MEMORY,
+        cause: Text::new(
+            "The memory budget (--memory-max) is nearly used up, so new operation ids and new records are refused.",
+            "内存预算（--memory-max）即将用尽，因此不再接受新的操作 ID 和新记录。",
+        ),
+        advice: Text::new(
+            "Reads, repeated requests and commands that free memory are served. End what is open, or restart with a larger budget; then send the command again with the same id.",
+            "读取、重复请求和释放内存的命令照常执行。请结束未完结的记录，或调大预算后重启；然后用同一个 ID 重发。",
+        ),
+    },
+];
+
+fn find(queue: &str) -> Option<&'static Overload> {
+    OVERLOADS.iter().find(|its| its.queue == queue)
+}
+
+/// What happened and what to do, for an outcome of any code.
+#[must_use]
+pub fn texts(outcome: &Outcome) -> (Text, Text) {
+    let overload = match (outcome.code, outcome.facts.first()) {
+        (Code::Overloaded, Some(Value::Text(queue))) => find(queue),
+        _ => None,
+    };
+    overload.map_or((outcome.code.cause(), outcome.code.advice()), |its| (its.cause, its.advice))
+}
+
+/// The text of an error that names what is full.
+#[must_use]
+pub fn sentence(queue: &str) -> String {
+    match find(queue) {
+        Some(Overload { cause, advice, .. }) => format!("'{queue}' is full. {} {}", cause.en, advice.en),
+        None => {
+            format!("the queue '{queue}' is full; wait a moment and send the command again with the same id")
+        }
+    }
+}
