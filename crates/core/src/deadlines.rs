@@ -118,6 +118,12 @@ impl Ended {
         self.records.remove(&(ended_at, kind, slot, record.clone()));
     }
 
+    /// When the oldest record ended.
+    #[must_use]
+    pub fn first(&self) -> Option<TimeMs> {
+        self.records.first().map(|(key, ())| key.0)
+    }
+
     /// Removes and returns the oldest record that ended at or before `ended_at`.
     pub fn pop(&mut self, ended_at: TimeMs) -> Option<(RecordKind, Slot, Id)> {
         let key = self.records.first().map(|(key, ())| key).filter(|key| key.0 <= ended_at)?.clone();

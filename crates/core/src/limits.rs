@@ -123,6 +123,14 @@ impl Counters {
         self.add(key, counter.used, counter.ends_at);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.counters.len()
+    }
+
+    pub(crate) fn reusable_bytes(&self) -> usize {
+        self.counters.reusable_bytes()
+    }
+
     /// Drops up to `count_max` counters whose window has ended by `now`.
     pub fn forget(&mut self, now: TimeMs, count_max: usize) {
         for _ in 0..count_max {

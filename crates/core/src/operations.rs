@@ -174,6 +174,13 @@ impl Operations {
                 .is_none_or(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms_min > now)
     }
 
+    /// Whether the oldest record has left the window.
+    #[must_use]
+    pub fn has_overdue(&self, settings: &StateSettings, now: TimeMs) -> bool {
+        let oldest = self.records.get(0);
+        oldest.is_some_and(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms <= now)
+    }
+
     /// Stores the outcome of an operation, which made `events` up to `sequence_last`.
     pub fn remember(
         &mut self,

@@ -183,6 +183,27 @@ impl State {
         ended_at.saturating_add(self.settings.retention_ms) > self.settled(now)
     }
 
+    /// How many records there are of all kinds, remembered operations among them.
+    #[must_use]
+    pub fn record_count(&self) -> usize {
+        let resources = [
+            self.accounts.record_count(),
+            self.stock.record_count(),
+            self.campaigns.record_count(),
+            self.coupons.record_count(),
+            self.markets.record_count(),
+        ];
+        resources.iter().sum::<usize>() + self.operations.len()
+    }
+
+    /// The bytes that removed records left, and that the next new ones take.
+    #[must_use]
+    pub fn reusable_bytes(&self) -> usize {
+        self.stock.reservations.reusable_bytes()
+            + self.coupons.reusable_bytes()
+            + self.markets.orders.reusable_bytes()
+    }
+
     /// Changes the state as the event says. Nothing else changes it, and it cannot fail.
     pub fn evolve(&mut self, event: &Event, origin: Origin<'_>) {
         match event {

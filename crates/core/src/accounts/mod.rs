@@ -122,6 +122,10 @@ impl Accounts {
         Self { accounts: Table::new(hash_seed), holds: Ordered::default() }
     }
 
+    pub(crate) fn record_count(&self) -> usize {
+        self.accounts.len() + self.holds.len()
+    }
+
     /// An account by name.
     #[must_use]
     pub fn get(&self, account: &Id) -> Option<&Account> {

@@ -55,7 +55,7 @@ commands! {
         Array [captured: INTEGER, hold_remaining: INTEGER, available: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired, AmountExceedsHold, AccountClosed, AssetMismatch, Overflow]
         events [HoldCaptured]
-        rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Remembered, memory: Frees, steps: One, batch: Joins };
     Write 17 "ACCOUNT.VOID" AccountVoid on Account [account] "Ends a hold and makes its money available again."
         (account: Id, hold: Id) {}
         Array [released: INTEGER, available: INTEGER]

@@ -118,6 +118,14 @@ impl Coupons {
         }
     }
 
+    pub(crate) fn record_count(&self) -> usize {
+        self.coupons.len() + self.claims.len() + self.counters.len()
+    }
+
+    pub(crate) fn reusable_bytes(&self) -> usize {
+        self.counters.reusable_bytes()
+    }
+
     /// A coupon by name.
     #[must_use]
     pub fn get(&self, coupon: &Id) -> Option<&Coupon> {

@@ -156,6 +156,16 @@ impl Machine {
         due.len()
     }
 
+    /// Whether the next entry at `clock` would drop remembered operations or ended records: their time is over.
+    #[must_use]
+    pub fn can_forget(&self, clock: TimeMs) -> bool {
+        let state = &self.state;
+        let now = state.settled(clock.max(self.now));
+        let ended_at = now.checked_sub(state.settings.retention_ms);
+        state.operations.has_overdue(&state.settings, now)
+            || ended_at.is_some_and(|ended_at| state.ended.first().is_some_and(|first| first <= ended_at))
+    }
+
     /// Finishes an operation that was interrupted between two steps.
     pub fn finish(&mut self, log: &mut Vec<u8>) {
         if self.state.unfinished.is_some() {

@@ -163,6 +163,10 @@ impl Markets {
         }
     }
 
+    pub(crate) fn record_count(&self) -> usize {
+        self.markets.len() + self.orders.len()
+    }
+
     /// A market by name.
     #[must_use]
     pub fn get(&self, market: &Id) -> Option<&Market> {

@@ -152,6 +152,11 @@ impl Campaigns {
         }
     }
 
+    /// A piece has up to a thousand packets, and counts as several records.
+    pub(crate) fn record_count(&self) -> usize {
+        self.campaigns.len() + 8 * self.pieces.len() + self.claims.len() + self.claimants.len()
+    }
+
     /// A campaign by name.
     #[must_use]
     pub fn get(&self, campaign: &Id) -> Option<&Campaign> {

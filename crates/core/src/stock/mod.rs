@@ -158,6 +158,10 @@ impl StockItems {
         }
     }
 
+    pub(crate) fn record_count(&self) -> usize {
+        self.items.len() + self.reservations.len() + self.receipts.len() + self.returned.len()
+    }
+
     /// An item by name.
     #[must_use]
     pub fn get(&self, sku: &Id) -> Option<&StockItem> {

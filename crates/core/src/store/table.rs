@@ -90,6 +90,12 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.index.len() == 0
     }
 
+    /// The bytes of removed rows, which the next new rows take.
+    #[must_use]
+    pub fn reusable_bytes(&self) -> usize {
+        self.free.len() * size_of::<Option<(K, V)>>()
+    }
+
     /// The slot of the row with a key.
     #[must_use]
     pub fn find(&self, key: &K) -> Option<Slot> {
