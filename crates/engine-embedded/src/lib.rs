@@ -29,6 +29,7 @@ mod keeper;
 pub mod lock;
 pub mod log;
 mod look;
+mod memory;
 mod open;
 mod owner;
 mod partition;

@@ -13,6 +13,7 @@ use scarce_core::{facts, placement, state};
 
 use crate::consumers::{ConsumerName, Consumption, Lease};
 use crate::inputs::InputPosition;
+use crate::memory::MemoryLevels;
 use crate::metrics::PartitionMetrics;
 use crate::standing::{self, Standing};
 
@@ -282,6 +283,11 @@ pub trait Engine: Log {
     /// # Errors
     /// When there is no such partition.
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure>;
+
+    /// How much memory the process takes and may take, where the engine has a budget.
+    fn memory(&self) -> Option<MemoryLevels> {
+        None
+    }
 
     /// Hands a batch to a partition and waits for the answers.
     fn call(&self, partition: u32, batch: Vec<Request>) -> Vec<Result<Receipt, Failure>> {

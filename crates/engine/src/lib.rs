@@ -13,6 +13,7 @@ pub mod clock;
 pub mod consumers;
 pub mod engine;
 pub mod inputs;
+pub mod memory;
 pub mod metrics;
 pub mod random;
 pub mod slow;

@@ -1,0 +1,202 @@
+//! What was measured, and what follows from it.
+
+use std::time::{Duration, Instant};
+
+use scarce_engine::memory::MemoryLevels;
+
+use super::Admission;
+
+/// From this share of the budget on, new records are refused, in percent.
+const REFUSE_PERCENT: u64 = 90;
+
+/// Below this share they are taken again.
+const ACCEPT_PERCENT: u64 = 85;
+
+/// At this share of the budget truly taken they are refused whatever else is counted.
+const FULL_PERCENT: u64 = 97;
+
+/// From this share on the log warns, and below the second it is glad.
+const WARN_PERCENT: u64 = 80;
+const CALM_PERCENT: u64 = 75;
+
+/// What a snapshot takes for its time, in percent of what it copies: the second state, and its encoding.
+const SNAPSHOT_PERCENT: u64 = 190;
+
+/// How long after a snapshot its memory may take to return to the system.
+const SETTLING_SPAN: Duration = Duration::from_secs(5);
+
+/// The bounds of what a record can need on average.
+const RECORD_BYTES: (u64, u64) = (64, 1_024);
+
+/// What was measured.
+#[derive(Debug)]
+pub(super) struct Figures {
+    /// What the process took before it had any state.
+    begun_with: u64,
+    /// What it took when no snapshot was being made, and the records that there were.
+    resting: (u64, u64),
+    /// Whether a snapshot is being made, and when the last one ended.
+    is_in_snapshot: bool,
+    snapshot_ended: Option<Instant>,
+    levels: MemoryLevels,
+    admission: Admission,
+    has_warned: bool,
+}
+
+impl Figures {
+    pub(super) fn new(begun_with: u64) -> Self {
+        Self {
+            begun_with,
+            resting: (begun_with, 0),
+            is_in_snapshot: false,
+            snapshot_ended: None,
+            levels: MemoryLevels::default(),
+            admission: Admission::All,
+            has_warned: false,
+        }
+    }
+
+    pub(super) fn levels(&self) -> MemoryLevels {
+        self.levels
+    }
+
+    /// Notes that a snapshot begins or has ended.
+    pub(super) fn note_snapshot(&mut self, is_in_snapshot: bool) {
+        self.is_in_snapshot = is_in_snapshot;
+        self.snapshot_ended = (!is_in_snapshot).then(Instant::now);
+    }
+
+    /// Takes what the process takes now, and the records and reusable bytes of each partition.
+    pub(super) fn measure(&mut self, used: u64, shares: &[(u64, u64)], max: u64) -> Admission {
+        let rows: u64 = shares.iter().map(|(rows, _)| rows).sum();
+        let largest = shares.iter().map(|(rows, _)| *rows).max().unwrap_or(0);
+        let resting = self.rest(used, rows);
+        let state = self.state_bytes(resting, rows);
+        let copied = u128::from(state) * u128::from(largest) / u128::from(rows.max(1));
+        let snapshot = u64::try_from(copied).unwrap_or(u64::MAX).saturating_mul(SNAPSHOT_PERCENT) / 100;
+        let wanted = resting.saturating_add(snapshot);
+        self.levels = MemoryLevels {
+            used_bytes: used,
+            max_bytes: max,
+            reserved_bytes: wanted.saturating_sub(used),
+            reusable_bytes: shares.iter().map(|(_, bytes)| bytes).sum(),
+            is_refusing: false,
+        };
+        self.admission = self.decide(used, max);
+        self.admission
+    }
+
+    /// The part of what the process takes at rest that a snapshot copies. Not connections, and what else there is.
+    const fn state_bytes(&self, resting: u64, rows: u64) -> u64 {
+        let (most, measured) = (rows.saturating_mul(RECORD_BYTES.1), resting.saturating_sub(self.begun_with));
+        if measured < most { measured } else { most }
+    }
+
+    /// What the process would take without the snapshot that is being made, or was just now.
+    fn rest(&mut self, used: u64, rows: u64) -> u64 {
+        let (bytes, before) = self.resting;
+        let mean = self.state_bytes(bytes, before).checked_div(before).unwrap_or(0);
+        let grown = rows.saturating_sub(before).saturating_mul(mean.clamp(RECORD_BYTES.0, RECORD_BYTES.1));
+        let expected = bytes.saturating_add(grown);
+        let settles = self.snapshot_ended.is_some_and(|ended| ended.elapsed() < SETTLING_SPAN);
+        if (self.is_in_snapshot || settles) && used > expected {
+            return expected;
+        }
+        if !self.is_in_snapshot {
+            self.resting = (used, rows);
+        }
+        used
+    }
+
+    fn decide(&mut self, used: u64, max: u64) -> Admission {
+        let (percent, taken) = (self.levels.percent(), hundredths(used, max));
+        self.warn(percent);
+        let is_refusing = self.admission != Admission::All;
+        if taken >= 100 {
+            return Admission::FreeingWithoutId;
+        }
+        let limit = if is_refusing { ACCEPT_PERCENT } else { REFUSE_PERCENT };
+        if percent >= limit || taken >= FULL_PERCENT { Admission::Freeing } else { Admission::All }
+    }
+
+    fn warn(&mut self, percent: u64) {
+        let MemoryLevels { used_bytes, max_bytes, reserved_bytes, .. } = self.levels;
+        if !self.has_warned && percent >= WARN_PERCENT {
+            self.has_warned = true;
+            tracing::warn!(
+                used_bytes,
+                reserved_bytes,
+                max_bytes,
+                percent,
+                "memory is nearly used up; at 90 % of --memory-max new operation ids and new records are refused"
+            );
+        } else if self.has_warned && percent < CALM_PERCENT {
+            self.has_warned = false;
+            tracing::info!(used_bytes, max_bytes, percent, "there is memory again");
+        }
+    }
+}
+
+fn hundredths(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: u64 = 1_000 << 20;
+    const MIB: u64 = 1 << 20;
+    const ROWS: u64 = 1_000_000;
+
+    fn measured(figures: &mut Figures, used_mib: u64, rows: u64, reusable_mib: u64) -> Admission {
+        figures.measure(used_mib * MIB, &[(rows, reusable_mib * MIB)], MAX)
+    }
+
+    #[test]
+    fn room_for_a_snapshot_is_kept_and_the_door_does_not_flap() {
+        let mut figures = Figures::new(10 * MIB);
+        let closes_at = (10..1_000).find(|used| measured(&mut figures, *used, ROWS, 0) != Admission::All);
+        let closes_at = closes_at.expect("it closes");
+        let with_snapshot = closes_at + (closes_at - 10) * SNAPSHOT_PERCENT / 100;
+        assert!((895..=905).contains(&with_snapshot), "{closes_at} MiB and {with_snapshot} MiB");
+        assert_eq!(measured(&mut figures, closes_at - 5, ROWS, 0), Admission::Freeing);
+        let opens_at =
+            (10..closes_at).rev().find(|used| measured(&mut figures, *used, ROWS, 0) == Admission::All);
+        assert!(opens_at.is_some_and(|opens_at| opens_at + 10 < closes_at), "{opens_at:?}");
+    }
+
+    #[test]
+    fn a_snapshot_that_takes_what_was_kept_for_it_closes_nothing() {
+        let mut figures = Figures::new(10 * MIB);
+        assert_eq!(measured(&mut figures, 210, 1_000_000, 0), Admission::All);
+        figures.note_snapshot(true);
+        assert_eq!(measured(&mut figures, 560, 1_000_000, 0), Admission::All);
+        // The owner goes on meanwhile, and what it adds counts.
+        assert_eq!(measured(&mut figures, 620, 2_000_000, 0), Admission::Freeing);
+        assert_eq!(measured(&mut figures, 560, 1_000_000, 0), Admission::All);
+        figures.note_snapshot(false);
+        // Freed memory returns a little later.
+        assert_eq!(measured(&mut figures, 560, 1_000_000, 0), Admission::All);
+        assert_eq!(figures.levels().reserved_bytes, 30 * MIB);
+        assert_eq!(measured(&mut figures, 210, 1_000_000, 0), Admission::All);
+        assert_eq!(figures.levels().reserved_bytes, 380 * MIB);
+    }
+
+    #[test]
+    fn room_of_removed_records_counts_until_the_process_itself_is_full() {
+        let mut figures = Figures::new(0);
+        assert_eq!(measured(&mut figures, 400, ROWS, 0), Admission::Freeing);
+        assert_eq!(measured(&mut figures, 400, ROWS, 350), Admission::All);
+        assert_eq!(measured(&mut figures, 980, ROWS, 980), Admission::Freeing);
+        assert_eq!(measured(&mut figures, 1_000, ROWS, 980), Admission::FreeingWithoutId);
+    }
+
+    #[test]
+    fn partitions_make_their_snapshots_one_after_another() {
+        let mut figures = Figures::new(0);
+        let shares = [(ROWS, 0); 4];
+        assert_eq!(figures.measure(400 * MIB, &shares, MAX), Admission::All);
+        assert_eq!(figures.levels().reserved_bytes, 190 * MIB);
+    }
+}
