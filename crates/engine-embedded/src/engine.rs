@@ -1,5 +1,6 @@
 //! The engine as every other thread sees it: each partition's inbox.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
@@ -10,6 +11,7 @@ use scarce_engine::clock::wall_ms;
 use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::inputs::InputPosition;
+use scarce_engine::memory::MemoryLevels;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::random::hex;
 use scarce_engine::standing;
@@ -17,6 +19,7 @@ use scarce_engine::stop::Waker;
 
 use crate::Inbox;
 use crate::deployment::Deployment;
+use crate::memory::Memory;
 
 /// The handle that gateways without sockets of their own in an owner's thread use.
 pub struct Embedded {
@@ -24,11 +27,23 @@ pub struct Embedded {
     secret: [u8; 32],
     state: StateSettings,
     inboxes: Vec<Inbox>,
+    memory: Arc<Memory>,
 }
 
 impl Embedded {
-    pub(crate) fn new(deployment: &Deployment, state: StateSettings, inboxes: Vec<Inbox>) -> Self {
-        Self { deployment_id: hex(&deployment.deployment_id), secret: deployment.secret, state, inboxes }
+    pub(crate) fn new(
+        deployment: &Deployment,
+        state: StateSettings,
+        inboxes: Vec<Inbox>,
+        memory: Arc<Memory>,
+    ) -> Self {
+        Self {
+            deployment_id: hex(&deployment.deployment_id),
+            secret: deployment.secret,
+            state,
+            inboxes,
+            memory,
+        }
     }
 
     /// A partition's inbox.
@@ -196,10 +211,15 @@ impl Engine for Embedded {
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
-        self.known(partition)?.check_ready()
+        self.known(partition)?.check_ready()?;
+        self.memory.check_ready()
     }
 
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {
         Ok(self.known(partition)?.metrics())
+    }
+
+    fn memory(&self) -> Option<MemoryLevels> {
+        self.memory.levels()
     }
 }

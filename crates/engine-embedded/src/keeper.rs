@@ -18,6 +18,7 @@ use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
 use crate::log::{LogError, PartitionLog};
+use crate::memory::Memory;
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::reach;
@@ -45,6 +46,7 @@ pub(crate) struct Keeper {
     pub(crate) log: Arc<dyn PartitionLog>,
     pub(crate) receipts: Arc<MovedReceipts>,
     pub(crate) progress: Arc<CommitProgress>,
+    pub(crate) memory: Arc<Memory>,
     pub(crate) tasks: Receiver<KeeperTask>,
     pub(crate) snapshot_bytes: u64,
     pub(crate) log_retention: Duration,
@@ -73,8 +75,13 @@ impl Keeper {
         self.note_reach();
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {
-                Ok(KeeperTask::Snapshot(reply)) => self.snapshot_for(Some(&reply)),
+                Ok(KeeperTask::Snapshot(reply)) => {
+                    let memory = self.memory.clone();
+                    let _turn = memory.begin_snapshot();
+                    self.snapshot_for(Some(&reply));
+                }
                 Ok(KeeperTask::Image(reply)) => {
+                    let _turn = self.memory.begin_snapshot();
                     let read = newest_machine_at(&self.home, &self.settings).map(|(machine, _)| machine);
                     // Nobody waits for it if the asker has ended.
                     let _ = reply.send(read.map_err(|error| explain(&error)));
@@ -94,7 +101,10 @@ impl Keeper {
             self.save_consumers();
         }
         let is_due = self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes;
-        if is_due || self.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL) {
+        let is_due = is_due || self.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL);
+        let memory = self.memory.clone();
+        // While another partition makes one, there is other work.
+        if is_due && let Some(_turn) = memory.try_begin_snapshot() {
             self.snapshot_for(None);
         }
     }

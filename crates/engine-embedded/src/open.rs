@@ -9,6 +9,7 @@ use scarce_engine::stop::Stop;
 
 use crate::deployment::Deployment;
 use crate::lock::DirectoryLock;
+use crate::memory::{Memory, MemoryWatch};
 use crate::partition::{PartitionHome, partition_directory};
 use crate::storage::{FileStorage, Storage, StorageError};
 use crate::timekeeper::{self, Timekeeper};
@@ -23,6 +24,8 @@ pub struct RecoveredDeployment {
     state: StateSettings,
     owners: Vec<Owner>,
     timekeeper: Option<Timekeeper>,
+    memory: Arc<Memory>,
+    memory_watch: Option<MemoryWatch>,
 }
 
 /// A deployment's files.
@@ -66,6 +69,8 @@ pub fn open_files(
 ) -> Result<RecoveredDeployment, EmbeddedError> {
     let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
     let clock_note = timekeeper::load(&*files.root);
+    let memory = Memory::new(settings.memory.clone());
+    let memory_watch = MemoryWatch::start(&memory)?;
     let owners = files
         .partitions
         .iter()
@@ -77,7 +82,7 @@ pub fn open_files(
                 partition,
                 segment_bytes: settings.segment_bytes,
             };
-            recovery::recover_owner(&home, &deployment, settings, clock_note.clone(), progress)
+            recovery::recover_owner(&home, &deployment, settings, clock_note.clone(), &memory, progress)
         })
         .collect::<Result<Vec<_>, _>>()?;
     let timekeeper = match &settings.clock {
@@ -88,7 +93,8 @@ pub fn open_files(
         }
         ClockChoice::Manual(_) => None,
     };
-    Ok(RecoveredDeployment { lock: None, deployment, state: settings.state.clone(), owners, timekeeper })
+    let state = settings.state.clone();
+    Ok(RecoveredDeployment { lock: None, deployment, state, owners, timekeeper, memory, memory_watch })
 }
 
 impl RecoveredDeployment {
@@ -113,7 +119,7 @@ impl RecoveredDeployment {
         mut port: impl FnMut(u32, &Arc<Embedded>) -> std::io::Result<Box<dyn Port>>,
     ) -> Result<(Arc<Embedded>, Running), EmbeddedError> {
         let inboxes = self.owners.iter().map(|owner| owner.inbox().clone()).collect();
-        let engine = Arc::new(Embedded::new(&self.deployment, self.state, inboxes));
+        let engine = Arc::new(Embedded::new(&self.deployment, self.state, inboxes, self.memory));
         engine.note_all_divergences().map_err(EmbeddedError::Positions)?;
         let stop = Stop::default();
         let mut threads = Vec::new();
@@ -128,7 +134,8 @@ impl RecoveredDeployment {
                 std::thread::Builder::new().name(name.clone()).spawn(move || run::run(owner, port, &stop));
             threads.push(thread.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?);
         }
-        Ok((engine, Running { stop, threads, _timekeeper: self.timekeeper, _lock: self.lock }))
+        let (_timekeeper, _memory_watch) = (self.timekeeper, self.memory_watch);
+        Ok((engine, Running { stop, threads, _timekeeper, _memory_watch, _lock: self.lock }))
     }
 }
 
@@ -137,6 +144,7 @@ pub struct Running {
     stop: Stop,
     threads: Vec<JoinHandle<Result<(), EmbeddedError>>>,
     _timekeeper: Option<Timekeeper>,
+    _memory_watch: Option<MemoryWatch>,
     _lock: Option<DirectoryLock>,
 }
 

@@ -12,7 +12,7 @@ use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
 use scarce_core::event::Position;
 use scarce_core::machine::{Answer, Machine};
-use scarce_core::outcome::{Durability, Receipt};
+use scarce_core::outcome::{Durability, Receipt, overload};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock, ClockNote};
@@ -24,6 +24,7 @@ use crate::consumers::Registry;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
+use crate::memory::{Memory, PartitionShare};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
 use crate::snapshot::Newest;
@@ -49,6 +50,7 @@ pub(crate) struct OwnerParts<'a> {
     pub(crate) state_settings: state::StateSettings,
     pub(crate) settings: &'a EmbeddedSettings,
     pub(crate) clock_note: Option<ClockNote>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// A partition's state, the batch that is being decided, and the way to the disk.
@@ -69,6 +71,8 @@ pub struct Owner {
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
     reader: Box<dyn LogReader>,
     receipts: Arc<MovedReceipts>,
+    memory: Arc<Memory>,
+    memory_share: Arc<PartitionShare>,
     open: Vec<u8>,
     open_from: u64,
     /// When the first command of the open batch was decided, and how many there are.
@@ -87,7 +91,8 @@ const MAIL_WORK_MAX: u64 = 20_000;
 
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
-        let OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note } = parts;
+        let OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note, memory } =
+            parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
         let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
@@ -111,6 +116,7 @@ impl Owner {
             log: log.clone(),
             receipts: receipts.clone(),
             progress: committer.progress.clone(),
+            memory: memory.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
             log_retention: settings.log_retention,
@@ -145,6 +151,8 @@ impl Owner {
             keeper: Some((keeper_sender, keeper)),
             reader: log.reader(),
             receipts,
+            memory_share: memory.join(),
+            memory,
             open: Vec::new(),
             open_from: machine.sequence() + 1,
             open_begun: None,
@@ -246,6 +254,10 @@ impl Owner {
     fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
         self.check_room()?;
         let now = self.time();
+        // An entry forgets what is over, which is more than it adds.
+        if !self.memory.admits(envelope) && !self.machine.can_forget(now) {
+            return Err(Failure::Overloaded { queue: overload::MEMORY });
+        }
         self.begin_batch();
         let answer = self.machine.submit(envelope, now, &mut self.open);
         if !self.open.is_empty() {
@@ -400,6 +412,7 @@ impl Owner {
 
     fn publish_levels(&self) {
         let (state, apart) = (self.machine.state(), self.clock.apart());
+        self.memory_share.set(state.record_count() as u64, state.reusable_bytes() as u64);
         let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
         self.committer.progress.metrics().set_levels(Levels {
             operations: state.operations.len() as u64,

@@ -15,6 +15,7 @@ use crate::deployment::Deployment;
 use crate::error::explain;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
+use crate::memory::Memory;
 use crate::owner::OwnerParts;
 use crate::partition::PartitionHome;
 use crate::snapshot::{self, Newest, SnapshotError, SnapshotInfo, SnapshotReader};
@@ -87,6 +88,7 @@ pub(crate) fn recover_owner(
     deployment: &Deployment,
     settings: &EmbeddedSettings,
     clock_note: Option<ClockNote>,
+    memory: &Arc<Memory>,
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Owner, EmbeddedError> {
     let state_settings = machine_settings(&settings.state, deployment);
@@ -116,8 +118,9 @@ pub(crate) fn recover_owner(
     machine.set_epoch(epoch::next(machine.epoch().max(recovered.last_epoch), salt));
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
-    let home = home.clone();
-    let parts = OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note };
+    let (home, memory) = (home.clone(), memory.clone());
+    let parts =
+        OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note, memory };
     Owner::start(parts)
 }
 

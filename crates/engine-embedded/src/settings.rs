@@ -8,6 +8,8 @@ use scarce_engine::clock::{
     Clock, ClockNote, ClockStart, ManualClock, STEADY_SPAN, SystemTimeSource, TimeSource, TrustedClock,
 };
 
+use crate::memory::MemoryBudget;
+
 /// Where stamps come from.
 #[derive(Clone, Debug)]
 pub enum ClockChoice {
@@ -74,6 +76,8 @@ pub struct EmbeddedSettings {
     pub commit_bytes_max: usize,
     /// How many events may wait for the slowest consumer of the log before commands are refused.
     pub outflow_lag_max: u64,
+    /// How much memory the process may take; without a budget as much as there is.
+    pub memory: Option<MemoryBudget>,
     /// From when on a sync of the journal is logged as slow; not at all without it.
     pub slow: Option<Duration>,
     /// Where stamps come from.
@@ -93,6 +97,7 @@ impl Default for EmbeddedSettings {
             inbox_batches_max: 1_024,
             commit_bytes_max: 2 << 20,
             outflow_lag_max: OUTFLOW_LAG_MAX,
+            memory: None,
             slow: None,
             clock: ClockChoice::System(SystemClock::default()),
             epoch_salt: None,

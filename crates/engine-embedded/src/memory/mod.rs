@@ -1,6 +1,35 @@
-//! The memory budget: what the process takes, and what is admitted.
+//! The memory budget. A thread measures what the process takes; near the budget the owners refuse what needs memory
+//! for good, so that the kernel never has to end the process.
 
 mod figures;
+mod watch;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use scarce_core::command::Envelope;
+use scarce_core::outcome::overload;
+use scarce_engine::engine::Failure;
+use scarce_engine::memory::MemoryLevels;
+
+use figures::Figures;
+pub(crate) use watch::MemoryWatch;
+
+/// Measures what a process takes.
+pub trait MemoryMeter: Send + Sync + fmt::Debug {
+    /// The bytes that the kernel cannot take back from the process, if it tells.
+    fn used_bytes(&self) -> Option<u64>;
+}
+
+/// How much memory the process may take.
+#[derive(Clone, Debug)]
+pub struct MemoryBudget {
+    /// In bytes.
+    pub max_bytes: u64,
+    /// What measures it.
+    pub meter: Arc<dyn MemoryMeter>,
+}
 
 /// What is admitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,4 +42,117 @@ pub(crate) enum Admission {
     Freeing,
     /// What frees memory and has no operation id that would have to be remembered.
     FreeingWithoutId,
+}
+
+/// What a partition keeps, as its owner says at the end of each turn.
+#[derive(Debug, Default)]
+pub(crate) struct PartitionShare {
+    rows: AtomicU64,
+    reusable_bytes: AtomicU64,
+}
+
+impl PartitionShare {
+    pub(crate) fn set(&self, rows: u64, reusable_bytes: u64) {
+        self.rows.store(rows, Ordering::Relaxed);
+        self.reusable_bytes.store(reusable_bytes, Ordering::Relaxed);
+    }
+}
+
+/// The budget of a process as its owners, keepers and ports share it.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    budget: Option<MemoryBudget>,
+    admission: AtomicU8,
+    figures: Mutex<Figures>,
+    shares: Mutex<Vec<Arc<PartitionShare>>>,
+    /// Held while a snapshot is made: one at a time needs memory once.
+    snapshot: Mutex<()>,
+}
+
+impl Memory {
+    pub(crate) fn new(budget: Option<MemoryBudget>) -> Arc<Self> {
+        let begun_with = budget.as_ref().and_then(|budget| budget.meter.used_bytes()).unwrap_or(0);
+        Arc::new(Self {
+            budget,
+            admission: AtomicU8::default(),
+            figures: Mutex::new(Figures::new(begun_with)),
+            shares: Mutex::default(),
+            snapshot: Mutex::default(),
+        })
+    }
+
+    /// A partition's part of it.
+    pub(crate) fn join(&self) -> Arc<PartitionShare> {
+        let share = Arc::<PartitionShare>::default();
+        lock(&self.shares).push(share.clone());
+        share
+    }
+
+    /// Whether a change may be decided.
+    pub(crate) fn admits(&self, envelope: &Envelope) -> bool {
+        let admission = self.admission.load(Ordering::Relaxed);
+        if admission == Admission::All as u8 {
+            return true;
+        }
+        let frees = envelope.commands().iter().all(|command| command.spec().frees_memory());
+        frees && (admission == Admission::Freeing as u8 || envelope.common.operation.is_none())
+    }
+
+    /// Whether new records are taken.
+    pub(crate) fn check_ready(&self) -> Result<(), Failure> {
+        if self.admission.load(Ordering::Relaxed) == Admission::All as u8 {
+            return Ok(());
+        }
+        Err(Failure::Overloaded { queue: overload::MEMORY })
+    }
+
+    /// What was measured last; nothing without a budget.
+    pub(crate) fn levels(&self) -> Option<MemoryLevels> {
+        let max_bytes = self.budget.as_ref()?.max_bytes;
+        let is_refusing = self.check_ready().is_err();
+        Some(MemoryLevels { max_bytes, is_refusing, ..lock(&self.figures).levels() })
+    }
+
+    /// Waits for the turn to make a snapshot.
+    pub(crate) fn begin_snapshot(&self) -> SnapshotTurn<'_> {
+        self.turn(lock(&self.snapshot))
+    }
+
+    /// The turn to make a snapshot, if no other partition has it.
+    pub(crate) fn try_begin_snapshot(&self) -> Option<SnapshotTurn<'_>> {
+        self.snapshot.try_lock().ok().map(|held| self.turn(held))
+    }
+
+    fn turn<'a>(&'a self, held: MutexGuard<'a, ()>) -> SnapshotTurn<'a> {
+        lock(&self.figures).note_snapshot(true);
+        SnapshotTurn { memory: self, _held: held }
+    }
+
+    /// Measures, and decides what is admitted from now on.
+    fn look(&self) {
+        let Some(budget) = &self.budget else { return };
+        let Some(used) = budget.meter.used_bytes() else { return };
+        let shares: Vec<_> = lock(&self.shares)
+            .iter()
+            .map(|share| (share.rows.load(Ordering::Relaxed), share.reusable_bytes.load(Ordering::Relaxed)))
+            .collect();
+        let admission = lock(&self.figures).measure(used, &shares, budget.max_bytes);
+        self.admission.store(admission as u8, Ordering::Relaxed);
+    }
+}
+
+/// While it lives, a snapshot is made.
+pub(crate) struct SnapshotTurn<'a> {
+    memory: &'a Memory,
+    _held: MutexGuard<'a, ()>,
+}
+
+impl Drop for SnapshotTurn<'_> {
+    fn drop(&mut self) {
+        lock(&self.memory.figures).note_snapshot(false);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
