@@ -10,7 +10,7 @@ use scarce_engine_embedded::{
 };
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started};
+use super::{Options, ServeError, Started, memory};
 use crate::gateway::resp::Shared;
 use crate::settings::Settings;
 
@@ -63,6 +63,7 @@ fn engine_settings(settings: &Settings, options: &Options, state: state::StateSe
                 ..SystemClock::default()
             }),
         },
+        memory: memory::budget(settings),
         slow: settings.slow(),
         outflow_lag_max: settings.outflow_lag_max.unwrap_or(usual.outflow_lag_max),
         ..usual

@@ -17,6 +17,8 @@ mod ending;
 mod error;
 mod inside;
 mod loading;
+pub mod machine;
+pub mod memory;
 mod ports;
 mod redis;
 mod watch;

@@ -8,6 +8,7 @@ mod environment;
 mod file;
 mod layers;
 mod logs;
+mod memory;
 mod origins;
 mod outflow;
 mod problem;
@@ -23,6 +24,7 @@ use std::net::SocketAddr;
 
 pub use layers::{Given, Loaded, Origin, Shown, Sources, load};
 pub use logs::{LogFormat, LogLevel};
+pub use memory::MemoryMax;
 pub use origins::Origins;
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
 pub use problem::{Place, Problem, listed};

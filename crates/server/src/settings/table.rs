@@ -8,6 +8,7 @@ use scarce_core::outcome::Durability;
 use scarce_delivery::AccountTemplate;
 
 use super::logs::{LogFormat, LogLevel};
+use super::memory::MemoryMax;
 use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
 use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
@@ -227,6 +228,8 @@ settings! {
     log_retention_ms: u64, "journal.log_retention_ms" = Some("0"), "MS" {unit: Some("ms")}
         "How long events stay in the journal at least, though no snapshot and no consumer needs them any more.";
     "Limits":
+    memory_max: MemoryMax, "limits.memory_max" = Some("80%"), "SIZE" {}
+        "How much memory the embedded engine may take: a size such as 6GiB, a share of the machine's or the control group's such as 80%, or off; near it new operation ids and new records are refused.";
     operations_max: u32, "limits.operations_max" = Some("16000000"), "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
         "How many operation ids each partition remembers at most.";
     outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}
