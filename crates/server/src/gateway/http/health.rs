@@ -42,11 +42,30 @@ pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Res
         };
     }
     if verbose {
+        tell_memory(&shared, &mut text);
         tell_consumers(&shared, &mut text);
         clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
     reply::text(if all { 200 } else { 503 }, text)
+}
+
+/// From this share of the budget on, memory is marked, in percent.
+const MEMORY_WARN_PERCENT: u64 = 80;
+
+/// How much of the memory budget is used, before changes are refused for that.
+fn tell_memory(shared: &Shared, text: &mut String) {
+    let Some(levels) = shared.engine.memory() else { return };
+    let mark = if levels.percent() >= MEMORY_WARN_PERCENT { '!' } else { '+' };
+    let [used, reserved, reusable, max] =
+        [levels.used_bytes, levels.reserved_bytes, levels.reusable_bytes, levels.max_bytes]
+            .map(|bytes| bytes >> 20);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "[{mark}] memory: {used} MiB used, of which {reusable} MiB can be reused; {reserved} MiB kept for a snapshot; {max} MiB allowed ({} %)",
+        levels.percent()
+    );
 }
 
 /// Consumers that do not advance. Commands are taken all the same, so they do not make the server unready.

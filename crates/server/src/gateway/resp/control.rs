@@ -242,10 +242,11 @@ impl Session {
         let connections = &turn.shared.connections_open;
         let _ = write!(
             text,
-            "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n# Memory\r\nused_memory_rss:{}\r\n",
+            "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n# Memory\r\nused_memory_rss:{}\r\nmaxmemory:{}\r\n",
             connections.load(Ordering::Relaxed),
             turn.shared.places.max(),
             resident_bytes().unwrap_or(0),
+            engine.memory().map_or(0, |levels| levels.max_bytes),
         );
         let _ = write!(
             text,

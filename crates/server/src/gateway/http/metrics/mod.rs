@@ -130,6 +130,9 @@ impl Collector for OfEngine {
         if let Some(health) = self.flows.health.last() {
             pipeline::deliveries(&mut encoder, &health)?;
         }
+        if let Some(levels) = self.engine.memory() {
+            process::memory(&mut encoder, &levels)?;
+        }
         process::descriptors(&mut encoder, &self.places)?;
         build_info(&mut encoder)
     }

@@ -1,0 +1,153 @@
+//! A server whose memory budget is small: what it refuses, what it goes on with, and how it recovers.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod support;
+
+use std::path::Path;
+
+use support::{Server, Socket, frame, wait_until};
+
+const DAY_MS: u64 = 86_400_000;
+const START_MS: u64 = 1_000_000_000_000;
+
+/// How many credits are sent between two looks.
+const CREDITS: usize = 2_000;
+
+/// No server gets so far within the budget.
+const CREDITS_MAX: usize = 2_000_000;
+
+fn start(data: &Path) -> Server {
+    let server = Server::overheard_at(data, &["--memory-max", "64MiB", "--manual-clock"]);
+    let now = server.socket().call(&["DEBUG.CLOCK", &START_MS.to_string()]);
+    assert_eq!(now, "OK");
+    server
+}
+
+fn ready(server: &Server) -> (u16, String) {
+    let answer = server.http().get("/readyz?verbose");
+    (answer.status, String::from_utf8(answer.body).unwrap())
+}
+
+fn metric(server: &Server, name: &str) -> u64 {
+    let text = String::from_utf8(server.http().get("/metrics").body).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+/// Credits with new ids until one is refused. Gives that answer, and how many were applied.
+fn fill(socket: &mut Socket, name: &str) -> (String, usize) {
+    for round in 0..CREDITS_MAX / CREDITS {
+        let id = |n: usize| format!("{name}-{}", round * CREDITS + n);
+        let credits = (0..CREDITS).flat_map(|n| frame(&["ACCOUNT.CREDIT", "a", "1", "ID", &id(n)]));
+        socket.send(&credits.collect::<Vec<u8>>());
+        let replies: Vec<_> = (0..CREDITS).map(|_| socket.reply()).collect();
+        let applied = replies.iter().take_while(|reply| reply.starts_with("[1 ")).count();
+        if let Some(refused) = replies.get(applied) {
+            return (refused.clone(), round * CREDITS + applied);
+        }
+    }
+    panic!("{CREDITS_MAX} ids fit");
+}
+
+/// What must go on while new records are refused; the numbers make its ids and records new ones.
+fn goes_on(socket: &mut Socket, first_credit: &str, n: usize) {
+    let refused = |reply: String| assert!(reply.starts_with("-OVERLOADED 'memory'"), "{reply}");
+    refused(socket.call(&["ACCOUNT.OPEN", &format!("new-{n}"), "EUR"]));
+    refused(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", &format!("late-{n}")]));
+    refused(socket.call(&["STOCK.RESERVE", "s", &format!("late-{n}"), "1", "u", "60000"]));
+    refused(socket.call(&["OPERATION.RESOLVE", &format!("never-{n}"), "ON", "a"]));
+    assert!(socket.call(&["ACCOUNT.GET", "a"]).starts_with("[account a "));
+    assert_eq!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "credit-0"]), first_credit, "a duplicate");
+    assert_eq!(socket.call(&["ACCOUNT.CREDIT", "a", "2", "ID", "credit-0"]), "[0 ID_REUSED credit-0]");
+    let (id, hold) = (format!("end-{n}"), format!("h{n}"));
+    assert!(socket.call(&["ACCOUNT.VOID", "b", &hold, "ID", &id]).starts_with("[1 5 "));
+    let captured = socket.call(&["ACCOUNT.CAPTURE", "b", &format!("c{n}")]);
+    assert!(captured.starts_with("[1 5 0 "), "{captured}");
+    assert!(socket.call(&["STOCK.RELEASE", "s", &format!("r{n}")]).starts_with("[1 1 "));
+}
+
+/// Something of each kind that can end later.
+fn open(socket: &mut Socket) {
+    for account in ["a", "b"] {
+        assert_eq!(socket.call(&["ACCOUNT.OPEN", account, "EUR"]), "[1 0]");
+    }
+    socket.call(&["ACCOUNT.CREDIT", "b", "1000"]);
+    socket.call(&["STOCK.CREATE", "s", "1000"]);
+    for n in 0..2 {
+        for hold in ["h", "c"] {
+            let held = socket.call(&["ACCOUNT.HOLD", "b", &format!("{hold}{n}"), "5"]);
+            assert!(held.starts_with("[1 "), "{held}");
+        }
+        let reserved = socket.call(&["STOCK.RESERVE", "s", &format!("r{n}"), "1", "u", "864000000"]);
+        assert!(reserved.starts_with("[1 "), "{reserved}");
+    }
+}
+
+#[test]
+fn near_the_budget_new_records_are_refused_and_all_else_goes_on() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let server = start(folder.path());
+    let mut socket = server.socket();
+    open(&mut socket);
+    let (status, text) = ready(&server);
+    assert_eq!(status, 200, "{text}");
+    assert!(text.contains("] memory: ") && text.contains(" 64 MiB allowed"), "{text}");
+
+    let first_credit = socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "credit-0"]);
+    let (refused, applied) = fill(&mut socket, "credit");
+    assert!(refused.starts_with("-OVERLOADED 'memory' is full."), "{refused}");
+    assert!(refused.contains("--memory-max"), "what to do: {refused}");
+    assert!(applied > 10_000, "{applied} fit");
+    goes_on(&mut socket, &first_credit, 0);
+    let response = server.http().call(
+        "POST",
+        "/v1/accounts/a/credit",
+        &[("Idempotency-Key", "over-http")],
+        Some(&serde_json::json!({ "amount": 1 })),
+    );
+    assert_eq!((response.status, response.code().as_str()), (503, "OVERLOADED"));
+    let advice = response.json()["advice"].as_str().unwrap().to_owned();
+    assert!(advice.contains("larger budget"), "{advice}");
+
+    wait_until("it is not ready", || ready(&server).0 == 503);
+    let (_, text) = ready(&server);
+    assert!(text.contains("takes commands failed: 'memory' is full."), "{text}");
+    assert_eq!(metric(&server, "scarce_memory_refusing"), 1);
+    assert_eq!(metric(&server, "scarce_memory_max_bytes"), 64 << 20);
+    let used = metric(&server, "scarce_memory_used_bytes");
+    assert!((8 << 20..64 << 20).contains(&used), "{used} bytes");
+    // A snapshot fits into what was kept for it.
+    assert!(socket.call(&["SNAPSHOT"]).starts_with("[[0 "));
+
+    let before = socket.call(&["DIGEST"]);
+    drop(socket);
+    let log = server.stop_overheard();
+    assert!(log.contains("memory is nearly used up"), "{log}");
+    let server = start(folder.path());
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["DIGEST"]), before);
+    // A start packs what is kept, so that a little more may fit.
+    fill(&mut socket, "again");
+    goes_on(&mut socket, &first_credit, 1);
+
+    // Ids are forgotten after a day, and make room.
+    let tomorrow = (START_MS + DAY_MS + 1).to_string();
+    assert_eq!(socket.call(&["DEBUG.CLOCK", &tomorrow]), "OK");
+    let credited = socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "the-next-day"]);
+    assert!(credited.starts_with("[1 "), "it frees more than it takes: {credited}");
+    wait_until("it is ready again", || ready(&server).0 == 200);
+    for n in 0..100 {
+        let opened = socket.call(&["ACCOUNT.OPEN", &format!("next-{n}"), "EUR", "ID", &format!("next-{n}")]);
+        assert_eq!(opened, "[1 0]");
+    }
+}
+
+#[test]
+fn without_a_budget_nothing_is_refused_or_told() {
+    let server = Server::fresh(&["--memory-max", "off"]);
+    assert_eq!(server.socket().call(&["ACCOUNT.OPEN", "a", "EUR"]), "[1 0]");
+    let metrics = String::from_utf8(server.http().get("/metrics").body).unwrap();
+    assert!(!metrics.contains("scarce_memory_"), "{metrics}");
+    assert!(!ready(&server).1.contains("memory"));
+}
