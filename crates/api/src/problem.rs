@@ -144,6 +144,9 @@ impl PortCode {
     }
 }
 
+/// After how many seconds a caller should retry where nothing else is known.
+const RETRY_AFTER_S: u64 = 1;
+
 /// A problem document with its status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -151,8 +154,8 @@ pub struct Problem {
     pub status: u16,
     /// The document.
     pub body: Value,
-    /// Whether the caller should wait before it retries.
-    pub retry_after: bool,
+    /// How long the caller should wait before it retries, if that helps.
+    pub retry_after_s: Option<u64>,
 }
 
 impl Problem {
@@ -169,8 +172,11 @@ impl Problem {
         if let Some(operation) = operation {
             body.insert("operation".to_owned(), operation.into());
         }
-        let retry_after = matches!(code, Code::Overloaded | Code::Unavailable);
-        Self { status: code.http_status(), body: body.into(), retry_after }
+        let retry_after_s = matches!(code, Code::Overloaded | Code::Unavailable).then(|| {
+            let wait_ms = overload::retry_after_ms(outcome);
+            wait_ms.map_or(RETRY_AFTER_S, |wait_ms| wait_ms.div_ceil(1_000).max(RETRY_AFTER_S))
+        });
+        Self { status: code.http_status(), body: body.into(), retry_after_s }
     }
 
     /// The document of a problem of the port itself.
@@ -189,7 +195,11 @@ impl Problem {
             body.insert("detail".to_owned(), detail(&facts).into());
             body.insert("facts".to_owned(), facts.into());
         }
-        Self { status: code.status(), body: body.into(), retry_after: is_retryable }
+        Self {
+            status: code.status(),
+            body: body.into(),
+            retry_after_s: is_retryable.then_some(RETRY_AFTER_S),
+        }
     }
 }
 

@@ -92,7 +92,8 @@ fn outcome(code: &str, facts: &[Value]) -> String {
 fn error(code: &str, details: &str) -> String {
     if code == "OVERLOADED" {
         let queue = details.split('\'').nth(1).unwrap_or_default();
-        return format!("OVERLOADED {queue}");
+        let wait_ms = details.rsplit_once("retry_after_ms=").map_or("-", |(_, wait_ms)| wait_ms);
+        return format!("OVERLOADED {queue} {wait_ms}");
     }
     if details.starts_with("unknown command") {
         return format!("INVALID command is unknown: {details}");

@@ -164,14 +164,29 @@ impl Operations {
         Some(record.known(self.epoch_of(record)))
     }
 
-    /// Whether a new id would evict one that must not be forgotten yet.
+    /// How long no new id can be stored, because it would evict one that must not be forgotten yet.
     #[must_use]
-    pub fn is_full(&self, settings: &StateSettings, now: TimeMs) -> bool {
-        self.records.len() >= settings.operations_max
-            && self
-                .records
-                .get(0)
-                .is_none_or(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms_min > now)
+    pub fn wait_ms(&self, settings: &StateSettings, now: TimeMs) -> Option<u64> {
+        if self.records.len() < settings.operations_max {
+            return None;
+        }
+        let oldest = self.records.get(0).map_or(now, |oldest| self.moves.made_at(0, oldest.at));
+        (oldest + settings.window_ms_min).checked_sub(now).filter(|wait_ms| *wait_ms > 0)
+    }
+
+    /// How many records must not be forgotten yet.
+    #[must_use]
+    pub fn locked_count(&self, settings: &StateSettings, now: TimeMs) -> usize {
+        let is_free = |place: usize| {
+            let record = self.records.get(place);
+            record.is_some_and(|record| self.moves.made_at(place, record.at) + settings.window_ms_min <= now)
+        };
+        let (mut first, mut end) = (0, self.records.len());
+        while first < end {
+            let middle = usize::midpoint(first, end);
+            if is_free(middle) { first = middle + 1 } else { end = middle }
+        }
+        self.records.len() - first
     }
 
     /// Whether the oldest record has left the window.

@@ -73,6 +73,16 @@ impl StateSettings {
         self.window_ms_min / 10
     }
 
+    /// How many new operation ids a partition can take every second in the long run: as many as are remembered at most,
+    /// spread over the minimum window.
+    #[must_use]
+    pub const fn new_ids_per_second_max(&self) -> u64 {
+        match (self.operations_max as u64).saturating_mul(1_000).checked_div(self.window_ms_min) {
+            Some(per_second) => per_second,
+            None => u64::MAX,
+        }
+    }
+
     /// Makes steps as large as those of a batch's lines; a second call swaps the sizes back.
     pub(crate) const fn exchange_steps(&mut self) {
         std::mem::swap(&mut self.step_max, &mut self.batch_step_max);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use scarce_core::command::{Command, Envelope, work};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
-use scarce_core::outcome::{Code, Outcome, Receipt, overload};
+use scarce_core::outcome::{Code, Outcome, Receipt, Value, overload};
 use scarce_core::types::Id;
 use scarce_core::{facts, placement, state};
 
@@ -46,7 +46,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A bounded queue is full; nothing was done.
-    #[error("{}", overload::sentence(queue))]
+    #[error("{}", overload::sentence(queue, None))]
     Overloaded {
         /// Which queue.
         queue: &'static str,
@@ -72,7 +72,9 @@ impl Failure {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Overloaded { queue } => Outcome { code: Code::Overloaded, facts: facts![*queue] },
+            Self::Overloaded { queue } => {
+                Outcome { code: Code::Overloaded, facts: facts![*queue, Value::Absent] }
+            }
             Self::Unavailable { reason } => {
                 Outcome { code: Code::Unavailable, facts: facts![reason.as_str()] }
             }

@@ -24,7 +24,7 @@ use crate::event::{
 };
 use crate::facts;
 use crate::outcome::codes::Kind;
-use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal};
+use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
 use crate::state::{Origin, State, StateSettings};
 use crate::store::Slot;
@@ -232,12 +232,16 @@ impl Machine {
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| self.now >= *deadline) {
             return Err(Refusal::new(Code::DeadlinePassed, facts![deadline, self.now]));
         }
-        if envelope.common.operation.is_some()
-            && self.state.operations.is_full(&self.state.settings, self.settled_now())
-        {
-            return Err(Refusal::new(Code::Overloaded, facts!["operations"]));
+        let operations = &self.state.operations;
+        let wait_ms = envelope
+            .common
+            .operation
+            .as_ref()
+            .and_then(|_| operations.wait_ms(&self.state.settings, self.settled_now()));
+        match wait_ms {
+            Some(wait_ms) => Err(Refusal::new(Code::Overloaded, facts![overload::OPERATIONS, wait_ms])),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn single(

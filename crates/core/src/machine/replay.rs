@@ -6,7 +6,7 @@ use crate::command::{Body, Command, Envelope};
 use crate::event::{Entry, OperationMark, OperationResolved};
 use crate::facts;
 use crate::operations::{Answered, Known};
-use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, Value};
+use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, Value, overload};
 use crate::types::{OperationId, TimeMs};
 
 /// The location of a first receipt in the log, and what to make of it.
@@ -166,10 +166,12 @@ impl Machine {
             None => match self.check_age(id, None, self.now) {
                 // It may have been applied and forgotten; declaring it absent would be a guess.
                 Err(refusal) => *refusal.0,
-                Ok(()) if self.state.operations.is_full(settings, self.settled_now()) => {
-                    Outcome { code: Code::Overloaded, facts: facts!["operations"] }
-                }
-                Ok(()) => return Err(absent()),
+                Ok(()) => match self.state.operations.wait_ms(settings, self.settled_now()) {
+                    Some(wait_ms) => {
+                        Outcome { code: Code::Overloaded, facts: facts![overload::OPERATIONS, wait_ms] }
+                    }
+                    None => return Err(absent()),
+                },
             },
         };
         Ok(Answer::Receipt(self.unlogged(outcome)))

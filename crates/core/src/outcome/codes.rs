@@ -104,7 +104,7 @@ codes! {
     2 "CROSS_PARTITION" CrossPartition Rejected 409 false [first: TEXT, second: TEXT]
         "The command touches resources that live in different partitions." "命令涉及的资源不在同一个分区。"
         "Put resources that change together under one {tag}." "把需要一起变动的资源放在同一个 {tag} 之下。";
-    3 "OVERLOADED" Overloaded Failure 503 true [queue: TEXT]
+    3 "OVERLOADED" Overloaded Failure 503 true [queue: TEXT, retry_after_ms: INTEGER.or_none()]
         "A bounded queue is full, no more operation ids can be remembered, or memory is nearly used up." "某个有界队列已满，可记录的操作 ID 已达上限，或内存即将用尽。"
         "Wait a moment and send the command again with the same id." "稍等片刻，用同一个 ID 重发。";
     4 "UNAVAILABLE" Unavailable Failure 503 true [reason: TEXT]

@@ -60,11 +60,23 @@ pub fn texts(outcome: &Outcome) -> (Text, Text) {
     overload.map_or((outcome.code.cause(), outcome.code.advice()), |its| (its.cause, its.advice))
 }
 
-/// The text of an error that names what is full.
+/// After how long the same command may succeed, in milliseconds, where an outcome says it.
 #[must_use]
-pub fn sentence(queue: &str) -> String {
+pub fn retry_after_ms(outcome: &Outcome) -> Option<u64> {
+    match (outcome.code, outcome.facts.get(1)) {
+        (Code::Overloaded, Some(Value::Integer(wait_ms))) => u64::try_from(*wait_ms).ok(),
+        _ => None,
+    }
+}
+
+/// The text of an error that names what is full, and how long to wait where that is known.
+#[must_use]
+pub fn sentence(queue: &str, retry_after_ms: Option<u64>) -> String {
+    let wait = retry_after_ms.map(|wait_ms| format!(" retry_after_ms={wait_ms}")).unwrap_or_default();
     match find(queue) {
-        Some(Overload { cause, advice, .. }) => format!("'{queue}' is full. {} {}", cause.en, advice.en),
+        Some(Overload { cause, advice, .. }) => {
+            format!("'{queue}' is full. {} {}{wait}", cause.en, advice.en)
+        }
         None => {
             format!("the queue '{queue}' is full; wait a moment and send the command again with the same id")
         }

@@ -91,7 +91,8 @@ function machine.admit(request)
   if refusal then return refusal end
   local deadline = request.deadline
   if deadline and now >= deadline then return outcomes.new(codes.DEADLINE_PASSED, deadline, now) end
-  if id and operations.is_full(now) then return outcomes.new(codes.OVERLOADED, "operations") end
+  local wait_ms = id and operations.wait_ms(now)
+  if wait_ms then return outcomes.new(codes.OVERLOADED, "operations", wait_ms) end
 end
 
 -- Commands -----------------------------------------------------------------------------------------------
@@ -230,7 +231,8 @@ function machine.resolution(request)
   -- It may have been applied and forgotten; to call it absent would be a guess.
   local refusal = operations.check_age(id, request.made_at, call.now)
   if refusal then return refusal end
-  if operations.is_full(call.now) then return outcomes.new(codes.OVERLOADED, "operations") end
+  local wait_ms = operations.wait_ms(call.now)
+  if wait_ms then return outcomes.new(codes.OVERLOADED, "operations", wait_ms) end
 end
 
 local function resolve(request)

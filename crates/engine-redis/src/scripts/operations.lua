@@ -84,11 +84,13 @@ function operations.find(key, now)
   if record and made_at(record.at, record.sequence_last) + settings.window_ms > now then return record end
 end
 
--- Whether a new id would push one out that must not be forgotten yet.
-function operations.is_full(now)
-  if count() < settings.operations_max then return false end
+-- How long no new id can be remembered, because it would push one out that must not be forgotten yet; nil where one can.
+function operations.wait_ms(now)
+  if count() < settings.operations_max then return nil end
   local first = oldest()
-  return not first or made_at(first.at, first.sequence_last) + settings.window_ms_min > now
+  local made = first and made_at(first.at, first.sequence_last) or now
+  local wait_ms = made + settings.window_ms_min - now
+  return wait_ms > 0 and wait_ms or nil
 end
 
 -- Forgets the oldest that left the window or have no room.

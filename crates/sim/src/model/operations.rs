@@ -46,20 +46,21 @@ impl Model {
         if let Some(deadline) = envelope.common.deadline.filter(|deadline| now >= *deadline) {
             return refused(Code::DeadlinePassed, facts![deadline, now]);
         }
-        if id.is_some() && !self.has_room(now) {
-            return refused(Code::Overloaded, facts!["operations"]);
+        if let Some(wait_ms) = id.and_then(|_| self.wait_ms(now)) {
+            return refused(Code::Overloaded, facts!["operations", wait_ms]);
         }
         None
     }
 
-    /// Whether one more operation can be stored without violating the minimum window.
-    fn has_room(&self, now: TimeMs) -> bool {
+    /// How long no operation can be stored without violating the minimum window; `None` if one can be now.
+    fn wait_ms(&self, now: TimeMs) -> Option<Value> {
         let running: Vec<_> = self.operations.iter().filter(|its| self.is_running(its, now)).collect();
         if running.len() < self.settings.operations_max {
-            return true;
+            return None;
         }
         let oldest = running.first().map_or(now, |its| its.at);
-        i128::from(oldest) + i128::from(self.settings.window_ms_min) <= i128::from(now)
+        let wait_ms = i128::from(oldest) + i128::from(self.settings.window_ms_min) - i128::from(now);
+        (wait_ms > 0).then(|| figure(wait_ms))
     }
 
     fn keep(&mut self, namespace: &str, id: &OperationId, done: Option<(Body, Outcome)>, now: TimeMs) {
@@ -112,11 +113,11 @@ impl Model {
         let facts = match done {
             Some(Some((_, outcome))) => shown(&outcome),
             Some(None) => facts!["ABSENT", Value::Absent],
-            None if !self.has_room(now) => {
-                let outcome = Outcome { code: Code::Overloaded, facts: facts!["operations"] };
-                return self.reply(outcome, now);
-            }
             None => {
+                if let Some(wait_ms) = self.wait_ms(now) {
+                    let facts = facts!["operations", wait_ms];
+                    return self.reply(Outcome { code: Code::Overloaded, facts }, now);
+                }
                 self.keep(namespace, id, None, now);
                 self.note("operation.resolved");
                 self.at = now;

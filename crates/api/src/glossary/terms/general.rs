@@ -255,8 +255,8 @@ pub(super) const TERMS: &[Term] = &[
     word(
         "",
         "queue",
-        "the bounded queue that is full; `operations` is the store of remembered operation IDs",
-        "已满的有界队列；`operations` 指操作 ID 的记录表",
+        "what is full: a bounded queue, `operations`, the store of remembered operation IDs, or `memory`, the memory budget",
+        "已满的对象：某个有界队列；`operations` 指操作 ID 的记录表；`memory` 指内存预算",
     ),
     word("", "reason", "the reason", "原因"),
     word(
@@ -279,6 +279,13 @@ pub(super) const TERMS: &[Term] = &[
         "限额窗口结束、重新计数的时刻；永不重置时无值",
     ),
     word("", "resource", "ID of any resource in the target partition", "目标分区内任意一个资源的 ID"),
+    figure(
+        "",
+        "retry_after_ms",
+        Milliseconds,
+        "how long to wait before the command can succeed; absent where that is not known",
+        "等待多久之后命令才可能成功；无法得知时无值",
+    ),
     figure("", "returned", Pieces, "units returned", "退货件数"),
     word("", "second", "an ID that belongs to another partition", "位于另一个分区的 ID"),
     word(

@@ -16,9 +16,6 @@ use super::exchange::{IDEMPOTENCY_KEY, Speech};
 /// Says that this is a repeated request's original answer.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
-/// The number of seconds after which a caller should retry.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
-
 /// A JSON answer.
 pub(super) fn json(status: u16, body: &Value) -> Response {
     written(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
@@ -46,8 +43,8 @@ pub(super) fn problem(problem: &Problem, speech: Speech) -> Response {
     let mut response = written(problem.status, "application/problem+json", body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(speech.0.tag()));
-    if problem.retry_after {
-        headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+    if let Some(retry_after_s) = problem.retry_after_s {
+        headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_s));
     }
     if problem.status == PortCode::Unauthenticated.status() {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

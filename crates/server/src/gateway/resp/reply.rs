@@ -100,7 +100,7 @@ impl<'a> Replies<'a> {
     /// The answer when the engine has no room to remember another operation.
     pub fn overloaded(&mut self, outcome: &Outcome) {
         let queue = outcome.facts.first().map(ToString::to_string).unwrap_or_default();
-        self.error("OVERLOADED", &overload::sentence(&queue));
+        self.error("OVERLOADED", &overload::sentence(&queue, overload::retry_after_ms(outcome)));
     }
 
     fn applied(&mut self, spec: &CommandSpec, outcome: &Outcome) {
