@@ -151,3 +151,48 @@ fn without_a_budget_nothing_is_refused_or_told() {
     assert!(!metrics.contains("scarce_memory_"), "{metrics}");
     assert!(!ready(&server).1.contains("memory"));
 }
+
+#[test]
+fn ids_that_come_too_fast_are_warned_of_and_refused_with_the_real_wait() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let options = ["--operations-max", "10", "--manual-clock"];
+    let server = Server::overheard_at(folder.path(), &options);
+    let mut socket = server.socket();
+    let now = |socket: &mut Socket, at: u64| {
+        assert_eq!(socket.call(&["DEBUG.CLOCK", &(START_MS + at).to_string()]), "OK");
+    };
+    now(&mut socket, 0);
+    assert_eq!(socket.call(&["ACCOUNT.OPEN", "a", "EUR", "ID", "first"]), "[1 0]");
+    for n in 0..8 {
+        now(&mut socket, 1_000);
+        assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", &format!("c{n}")]).starts_with("[1 "));
+    }
+    wait_until("the log warns", || {
+        server.overhead().contains("new operation ids come faster than 0 a second")
+    });
+    let ids = |name: &str| {
+        let text = String::from_utf8(server.http().get("/metrics").body).unwrap();
+        let line = text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("no {name} in {text}"))
+    };
+    assert_eq!(ids("scarce_operations_locked"), "scarce_operations_locked{partition=\"0\"} 9.0");
+    assert_eq!(ids("scarce_operations_max"), "scarce_operations_max 10");
+
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "tenth"]).starts_with("[1 "));
+    let refused = socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "late"]);
+    assert!(refused.starts_with("-OVERLOADED 'operations' is full."), "{refused}");
+    assert!(refused.ends_with("retry_after_ms=599000"), "until the first is ten minutes old: {refused}");
+    let body = serde_json::json!({ "amount": 1 });
+    let response =
+        server.http().call("POST", "/v1/accounts/a/credit", &[("Idempotency-Key", "late")], Some(&body));
+    assert_eq!((response.status, response.header("retry-after")), (503, Some("599")));
+    assert_eq!(
+        response.json()["facts"],
+        serde_json::json!({ "queue": "operations", "retry_after_ms": 599_000 })
+    );
+
+    now(&mut socket, 600_000);
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "late"]).starts_with("[1 "));
+    now(&mut socket, 700_000);
+    wait_until("there is room again", || server.overhead().contains("there is room for operation ids again"));
+}

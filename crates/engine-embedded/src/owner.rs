@@ -1,6 +1,7 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
 mod clock;
+mod levels;
 mod recall;
 
 use std::cell::RefCell;
@@ -17,7 +18,6 @@ use scarce_core::state;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock, ClockNote};
 use scarce_engine::engine::{Failure, Request};
-use scarce_engine::metrics::Levels;
 
 use crate::commit::{Commit, Committer};
 use crate::consumers::Registry;
@@ -31,6 +31,7 @@ use crate::snapshot::Newest;
 use crate::sweep::{SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
+use levels::LockedCount;
 
 /// An answer, and the batch that must be durable before the answer may leave.
 #[derive(Clone, Debug)]
@@ -73,6 +74,7 @@ pub struct Owner {
     receipts: Arc<MovedReceipts>,
     memory: Arc<Memory>,
     memory_share: Arc<PartitionShare>,
+    locked: LockedCount,
     open: Vec<u8>,
     open_from: u64,
     /// When the first command of the open batch was decided, and how many there are.
@@ -152,6 +154,7 @@ impl Owner {
             reader: log.reader(),
             receipts,
             memory_share: memory.join(),
+            locked: LockedCount::default(),
             memory,
             open: Vec::new(),
             open_from: machine.sequence() + 1,
@@ -408,23 +411,6 @@ impl Owner {
         if !self.open.is_empty() && self.durable() >= self.handed_over {
             self.hand_over();
         }
-    }
-
-    fn publish_levels(&self) {
-        let (state, apart) = (self.machine.state(), self.clock.apart());
-        self.memory_share.set(state.record_count() as u64, state.reusable_bytes() as u64);
-        let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
-        self.committer.progress.metrics().set_levels(Levels {
-            operations: state.operations.len() as u64,
-            deadlines: state.deadlines.len() as u64,
-            deadline_lag_ms: lag,
-            sequence: self.machine.sequence(),
-            inbox: self.inbox.depth() as u64,
-            outflow_lag: self.consumers.lag(self.machine.sequence()),
-            clock_ahead_ms: apart.wall_ahead_ms,
-            clock_behind_ms: apart.wall_behind_ms,
-            clock_doubted_ms: state.doubted_ms,
-        });
     }
 
     fn hand_over(&mut self) {

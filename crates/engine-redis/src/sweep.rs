@@ -131,6 +131,7 @@ impl Sweeper {
         let deadline = first.first().and_then(|member| member.split(' ').next()?.parse::<u64>().ok());
         let levels = Levels {
             operations,
+            operations_locked: 0,
             deadlines,
             deadline_lag_ms: deadline.map_or(0, |deadline| now.saturating_sub(deadline)),
             sequence: sequence.unwrap_or(0),

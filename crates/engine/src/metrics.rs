@@ -88,6 +88,8 @@ impl Durations {
 pub struct Levels {
     /// Operation ids that are remembered.
     pub operations: u64,
+    /// Those of them that must not be forgotten yet, where the engine counts them.
+    pub operations_locked: u64,
     /// Holds and reservations that are open and have a deadline.
     pub deadlines: u64,
     /// How long the oldest of them is overdue.
@@ -197,6 +199,7 @@ impl LogReach {
 pub struct PartitionMetrics {
     outcomes: Box<[Counter]>,
     operations: Counter,
+    operations_locked: Counter,
     deadlines: Counter,
     deadline_lag_ms: Counter,
     sequence: Counter,
@@ -225,6 +228,7 @@ impl Default for PartitionMetrics {
         Self {
             outcomes: counters().collect(),
             operations: Counter::default(),
+            operations_locked: Counter::default(),
             deadlines: Counter::default(),
             deadline_lag_ms: Counter::default(),
             sequence: Counter::default(),
@@ -274,6 +278,7 @@ impl PartitionMetrics {
     /// Sets the levels, at the end of a turn of the owner.
     pub fn set_levels(&self, levels: Levels) {
         self.operations.set(levels.operations);
+        self.operations_locked.set(levels.operations_locked);
         self.deadlines.set(levels.deadlines);
         self.deadline_lag_ms.set(levels.deadline_lag_ms);
         self.sequence.set(levels.sequence);
@@ -289,6 +294,7 @@ impl PartitionMetrics {
     pub fn levels(&self) -> Levels {
         Levels {
             operations: self.operations.get(),
+            operations_locked: self.operations_locked.get(),
             deadlines: self.deadlines.get(),
             deadline_lag_ms: self.deadline_lag_ms.get(),
             sequence: self.sequence.get(),

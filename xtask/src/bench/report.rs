@@ -95,6 +95,9 @@ pub fn page(lines: &[Line], rounds: u32, requests: u64) -> Result<String, Box<dy
          - The script is the textbook's: `HGET`, compare, `HSET`, one account, by `EVALSHA`. It knows no \
          ids, so a repeated request debits twice.\n\
          - All debits go to one account, so to one partition and one thread, as all scripts go to one thread of Redis.\n\
+         - The rates are those of bursts. A partition remembers 16 million ids and forgets none before it is ten minutes old, \
+         so in the long run it takes 26 666 new ids a second; then it answers `OVERLOADED` until the oldest are \
+         ten minutes old. `--operations-max` raises both.\n\
          - On the same cores the load generator takes its share; figures say how the servers compare, not what either \
          can do alone.\n",
         date.trim(),

@@ -1,5 +1,6 @@
 //! The results of a load test, as text or JSON.
 
+use scarce_core::state::StateSettings;
 use scarce_load::{PERCENTILES, Tally};
 use serde_json::json;
 
@@ -71,6 +72,18 @@ impl Report<'_> {
             self.per_second(),
             latencies.join("  "),
             outcomes.join(", "),
+        ) + &self.warning()
+    }
+
+    /// A rate of new ids that a partition cannot take for long.
+    fn warning(&self) -> String {
+        let long_run = StateSettings::default().new_ids_per_second_max();
+        if !self.options.ids || self.per_second() <= long_run as f64 {
+            return String::new();
+        }
+        format!(
+            "\nlong run      new ids come faster than the {long_run} a second that each partition takes in the long run by default; \
+             see --operations-max"
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use indicatif::HumanBytes;
 use rustix::process::{Resource, getrlimit};
+use scarce_core::state::StateSettings;
 use serde_json::json;
 
 use super::finding::Finding;
@@ -14,6 +15,7 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
     vec![
         open_files(settings, getrlimit(Resource::Nofile).maximum),
         memory(settings, &cgroup),
+        operation_ids(settings),
         processors(settings, &cgroup),
     ]
 }
@@ -77,6 +79,19 @@ fn budget_text(budget: Option<u64>) -> String {
         Some(bytes) => format!("the server may take {}", HumanBytes(bytes)),
         None => "the server may take all (--memory-max is off)".to_owned(),
     }
+}
+
+/// How many new ids a partition takes in the long run, which a short benchmark does not show.
+fn operation_ids(settings: &Settings) -> Finding {
+    let usual = StateSettings::default();
+    let remembered = usize::try_from(settings.operations_max).unwrap_or(usize::MAX);
+    let state = StateSettings { operations_max: remembered, ..usual };
+    let per_second = state.new_ids_per_second_max();
+    let found = format!(
+        "each partition remembers {remembered}, and takes {per_second} new ones a second without end, more in bursts"
+    );
+    Finding::ok("operation ids", found)
+        .with(json!({ "operations_max": remembered, "new_per_second_max": per_second }))
 }
 
 fn processors(settings: &Settings, cgroup: &Cgroup) -> Finding {

@@ -6,6 +6,7 @@ use scarce_core::types::TimeMs;
 use scarce_engine::clock::notice;
 
 use super::Owner;
+use super::levels::COUNT_INTERVAL;
 use crate::sweep::{FULL_INTERVAL, SweepPace};
 
 /// How often the clock is looked at while something about it is not settled.
@@ -58,11 +59,12 @@ impl Owner {
     /// How long there is nothing to do but for what comes from outside.
     pub(crate) fn patience(&mut self) -> Option<Duration> {
         let due = self.patience_for_due();
-        if self.clock.is_unsettled() {
-            Some(due.map_or(CLOCK_INTERVAL, |due| due.min(CLOCK_INTERVAL)))
-        } else {
-            due
-        }
+        let wait = match () {
+            () if self.clock.is_unsettled() => CLOCK_INTERVAL,
+            () if self.has_locked() => COUNT_INTERVAL,
+            () => return due,
+        };
+        Some(due.map_or(wait, |due| due.min(wait)))
     }
 
     fn patience_for_due(&mut self) -> Option<Duration> {

@@ -38,10 +38,42 @@ type Refusal = Option<(Instant, String)>;
 
 fn watch(engine: &dyn Engine, stopped: &Receiver<()>) {
     let mut refusals: Vec<Refusal> = vec![None; engine.partitions() as usize];
+    let mut crowded = vec![false; engine.partitions() as usize];
     while stopped.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         for (refusal, partition) in refusals.iter_mut().zip(0..) {
             note(partition, engine.check_ready(partition).err().map(|failure| failure.to_string()), refusal);
         }
+        for (crowded, partition) in crowded.iter_mut().zip(0..) {
+            note_ids(engine, partition, crowded);
+        }
+    }
+}
+
+/// From this share of the ids that may be remembered on, those that must not be forgotten yet are too many, in percent.
+const IDS_WARN_PERCENT: u64 = 80;
+
+/// Below this share they are few again.
+const IDS_CALM_PERCENT: u64 = 70;
+
+/// Warns before new ids are refused because those of the minimum window fill the memory of ids.
+fn note_ids(engine: &dyn Engine, partition: u32, is_crowded: &mut bool) {
+    let Ok(metrics) = engine.metrics(partition) else { return };
+    let settings = engine.state_settings();
+    let (locked, operations_max) = (metrics.levels().operations_locked, settings.operations_max as u64);
+    let percent = locked.saturating_mul(100).checked_div(operations_max).unwrap_or(0);
+    if !*is_crowded && percent >= IDS_WARN_PERCENT {
+        *is_crowded = true;
+        let (per_second, window_ms) = (settings.new_ids_per_second_max(), settings.window_ms_min);
+        tracing::warn!(
+            partition,
+            locked,
+            operations_max,
+            window_ms,
+            "new operation ids come faster than {per_second} a second, which the partition can go on taking; at 100 % it refuses them"
+        );
+    } else if *is_crowded && percent < IDS_CALM_PERCENT {
+        *is_crowded = false;
+        tracing::info!(partition, locked, operations_max, "there is room for operation ids again");
     }
 }
 

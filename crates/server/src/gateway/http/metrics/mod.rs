@@ -122,6 +122,7 @@ impl Collector for OfEngine {
         operations(&mut encoder, &partitions)?;
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
+        operations_max(&mut encoder, &*self.engine)?;
         snapshots::encode(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
         if let Some(count) = self.flows.commands.get() {
@@ -194,7 +195,7 @@ fn durations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -
 fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
     type Of = fn(&PartitionMetrics) -> f64;
     #[allow(clippy::cast_precision_loss, reason = "gauges are floats; figures beyond 2^53 do not occur")]
-    let families: [(&str, &str, Of); 10] = [
+    let families: [(&str, &str, Of); 11] = [
         (
             "scarce_outbox_lag_events",
             "Events that the slowest consumer of the log has not confirmed",
@@ -203,6 +204,11 @@ fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> s
         ("scarce_operations_remembered", "Operation ids that are remembered", |metrics| {
             metrics.levels().operations as f64
         }),
+        (
+            "scarce_operations_locked",
+            "Operation ids that are younger than the minimum window, so that they must not be forgotten",
+            |metrics| metrics.levels().operations_locked as f64,
+        ),
         ("scarce_reservations_held", "Open holds and reservations that have a deadline", |metrics| {
             metrics.levels().deadlines as f64
         }),
@@ -250,6 +256,13 @@ fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> s
         ConstGauge::new(metrics.levels().inbox as f64).encode(family.encode_family(&labels)?)?;
     }
     Ok(())
+}
+
+fn operations_max(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::fmt::Result {
+    let gauge = ConstGauge::new(engine.state_settings().operations_max as u64);
+    let help = "Operation ids that each partition remembers at most";
+    let family = encoder.encode_descriptor("scarce_operations_max", help, None, gauge.metric_type())?;
+    gauge.encode(family)
 }
 
 fn build_info(encoder: &mut DescriptorEncoder<'_>) -> std::fmt::Result {

@@ -1,0 +1,57 @@
+//! What the owner says of itself at the end of a turn.
+
+use std::time::{Duration, Instant};
+
+use scarce_engine::metrics::Levels;
+
+use super::Owner;
+
+/// How often the ids are counted that must not be forgotten yet: that searches among all of them.
+pub(super) const COUNT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many ids must not be forgotten yet, and when they were counted.
+#[derive(Default)]
+pub(super) struct LockedCount {
+    pub(super) count: u64,
+    counted_at: Option<Instant>,
+    /// The last sequence at that time.
+    sequence: u64,
+}
+
+impl Owner {
+    pub(super) fn publish_levels(&mut self) {
+        self.count_locked();
+        let (state, apart) = (self.machine.state(), self.clock.apart());
+        self.memory_share.set(state.record_count() as u64, state.reusable_bytes() as u64);
+        let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
+        self.committer.progress.metrics().set_levels(Levels {
+            operations: state.operations.len() as u64,
+            operations_locked: self.locked.count,
+            deadlines: state.deadlines.len() as u64,
+            deadline_lag_ms: lag,
+            sequence: self.machine.sequence(),
+            inbox: self.inbox.depth() as u64,
+            outflow_lag: self.consumers.lag(self.machine.sequence()),
+            clock_ahead_ms: apart.wall_ahead_ms,
+            clock_behind_ms: apart.wall_behind_ms,
+            clock_doubted_ms: state.doubted_ms,
+        });
+    }
+
+    /// Whether ids grow older or are not counted yet: that must be told although nobody asks for anything.
+    pub(super) fn has_locked(&self) -> bool {
+        self.locked.count > 0 || self.locked.sequence != self.machine.sequence()
+    }
+
+    fn count_locked(&mut self) {
+        if self.locked.counted_at.is_some_and(|at| at.elapsed() < COUNT_INTERVAL) {
+            return;
+        }
+        self.locked.counted_at = Some(Instant::now());
+        self.locked.sequence = self.machine.sequence();
+        let now = self.clock.now().max(self.machine.now());
+        let state = self.machine.state();
+        let count = state.operations.locked_count(&state.settings, state.settled(now));
+        self.locked.count = count as u64;
+    }
+}
