@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use support::{Server, Socket, frame, wait_until};
+use support::{Server, Socket, frame, refused_start, serve, wait_until};
 
 const DAY_MS: u64 = 86_400_000;
 const START_MS: u64 = 1_000_000_000_000;
@@ -195,4 +195,40 @@ fn ids_that_come_too_fast_are_warned_of_and_refused_with_the_real_wait() {
     assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "late"]).starts_with("[1 "));
     now(&mut socket, 700_000);
     wait_until("there is room again", || server.overhead().contains("there is room for operation ids again"));
+}
+
+#[test]
+fn data_that_does_not_fit_is_refused_at_a_start_with_what_it_needs() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    let mut socket = server.socket();
+    open(&mut socket);
+    let (refused, _) = fill(&mut socket, "credit");
+    assert!(refused.starts_with("-OVERLOADED 'memory'"), "{refused}");
+    let before = socket.call(&["DIGEST"]);
+    drop(socket);
+    server.stop();
+
+    let refuse = || {
+        let (code, message) = refused_start(&mut serve(folder.path(), &["--memory-max", "48MiB"]));
+        assert_eq!(code, Some(1), "{message}");
+        assert!(message.contains("--memory-max off"), "what to do: {message}");
+        message
+    };
+    let message = refuse();
+    assert!(
+        message.contains("the 48 MiB of memory that are allowed") && message.contains(" % of the journal"),
+        "{message}"
+    );
+
+    let server = Server::start(folder.path(), &["--memory-max", "off"]);
+    assert_eq!(server.socket().call(&["DIGEST"]), before, "it starts when told to");
+    server.stop();
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    assert!(server.socket().call(&["SNAPSHOT"]).starts_with("[[0 "));
+    server.stop();
+    let message = refuse();
+    assert!(message.contains(" MiB of memory, and 48 MiB are allowed"), "{message}");
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    assert_eq!(server.socket().call(&["DIGEST"]), before);
 }

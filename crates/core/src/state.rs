@@ -210,6 +210,7 @@ impl State {
     #[must_use]
     pub fn reusable_bytes(&self) -> usize {
         self.stock.reservations.reusable_bytes()
+            + self.stock.owners.reusable_bytes()
             + self.coupons.reusable_bytes()
             + self.markets.orders.reusable_bytes()
     }

@@ -6,6 +6,7 @@ use crate::fold::FoldError;
 use crate::journal::JournalError;
 use crate::lock::LockError;
 use crate::log::LogError;
+use crate::memory::TooLarge;
 use crate::receipts::ReceiptsError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
@@ -39,6 +40,9 @@ pub enum EmbeddedError {
     /// The list of consumers is unusable.
     #[error(transparent)]
     Consumers(#[from] RegistryError),
+    /// The data does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] TooLarge),
     /// The log does not fold.
     #[error(transparent)]
     Fold(#[from] FoldError),

@@ -18,7 +18,7 @@ use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
 use crate::log::{LogError, PartitionLog};
-use crate::memory::Memory;
+use crate::memory::{Memory, PartitionShare, save_note};
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::reach;
@@ -47,6 +47,7 @@ pub(crate) struct Keeper {
     pub(crate) receipts: Arc<MovedReceipts>,
     pub(crate) progress: Arc<CommitProgress>,
     pub(crate) memory: Arc<Memory>,
+    pub(crate) memory_share: Arc<PartitionShare>,
     pub(crate) tasks: Receiver<KeeperTask>,
     pub(crate) snapshot_bytes: u64,
     pub(crate) log_retention: Duration,
@@ -202,6 +203,10 @@ impl Keeper {
         self.check_newest(&info)?;
         let segments_retired = self.retire(&in_log, info.stamp_ms)?;
         self.receipts.forget_before(remembered_from)?;
+        if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
+            // Without it a start estimates by the size of the snapshot.
+            let _ = save_note(&*self.home.storage, state_bytes);
+        }
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
     }

@@ -53,7 +53,7 @@ pub use inbox::{Inbox, Mail};
 pub use look::{
     LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
 };
-pub use memory::{MemoryBudget, MemoryMeter};
+pub use memory::{MemoryBudget, MemoryMeter, TooLarge};
 pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files};
 pub use owner::{Owner, PendingAnswer};
 pub use partition::partition_directory;

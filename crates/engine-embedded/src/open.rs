@@ -71,20 +71,22 @@ pub fn open_files(
     let clock_note = timekeeper::load(&*files.root);
     let memory = Memory::new(settings.memory.clone());
     let memory_watch = MemoryWatch::start(&memory)?;
-    let owners = files
+    let homes: Vec<_> = files
         .partitions
         .iter()
         .zip(0..)
-        .map(|(storage, partition)| {
-            let home = PartitionHome {
-                storage: storage.clone(),
-                deployment_id: deployment.deployment_id,
-                partition,
-                segment_bytes: settings.segment_bytes,
-            };
-            recovery::recover_owner(&home, &deployment, settings, clock_note.clone(), &memory, progress)
+        .map(|(storage, partition)| PartitionHome {
+            storage: storage.clone(),
+            deployment_id: deployment.deployment_id,
+            partition,
+            segment_bytes: settings.segment_bytes,
         })
-        .collect::<Result<Vec<_>, _>>()?;
+        .collect();
+    memory.check_snapshots(&homes)?;
+    let recover = |home: &PartitionHome| {
+        recovery::recover_owner(home, &deployment, settings, clock_note.clone(), &memory, progress)
+    };
+    let owners = homes.iter().map(recover).collect::<Result<Vec<_>, _>>()?;
     let timekeeper = match &settings.clock {
         ClockChoice::System(system) => {
             let stamp = owners.iter().map(Owner::last_stamp).max().unwrap_or(0);

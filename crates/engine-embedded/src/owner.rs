@@ -111,6 +111,7 @@ impl Owner {
         let (keeper_sender, tasks) = bounded(4);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
+        let memory_share = memory.join();
         let keeper = Keeper {
             home,
             consumers: consumers.clone(),
@@ -119,6 +120,7 @@ impl Owner {
             receipts: receipts.clone(),
             progress: committer.progress.clone(),
             memory: memory.clone(),
+            memory_share: memory_share.clone(),
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
             log_retention: settings.log_retention,
@@ -153,7 +155,7 @@ impl Owner {
             keeper: Some((keeper_sender, keeper)),
             reader: log.reader(),
             receipts,
-            memory_share: memory.join(),
+            memory_share,
             locked: LockedCount::default(),
             memory,
             open: Vec::new(),

@@ -1,5 +1,6 @@
 //! Starting a partition: the newest good snapshot, then the tail of the journal.
 
+use std::cell::Cell;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::deployment::Deployment;
 use crate::error::explain;
 use crate::fold::{FoldError, fold};
 use crate::journal::{self, RecoveryStart};
-use crate::memory::Memory;
+use crate::memory::{Memory, TooLarge};
 use crate::owner::OwnerParts;
 use crate::partition::PartitionHome;
 use crate::snapshot::{self, Newest, SnapshotError, SnapshotInfo, SnapshotReader};
@@ -83,6 +84,31 @@ impl RecoveryLog {
     }
 }
 
+/// How much journal is folded between two looks at the memory.
+const CHECKED_BYTES: usize = 1 << 20;
+
+/// Ends a recovery for which there is no memory.
+struct MemoryCheck<'a> {
+    memory: &'a Memory,
+    partition: u32,
+    done_percent: &'a Cell<u64>,
+    unchecked: usize,
+    too_large: Option<TooLarge>,
+}
+
+impl MemoryCheck<'_> {
+    fn note(&mut self, bytes: usize) -> Result<(), TooLarge> {
+        self.unchecked += bytes;
+        if self.unchecked < CHECKED_BYTES {
+            return Ok(());
+        }
+        self.unchecked = 0;
+        let checked = self.memory.check_recovery(self.partition, self.done_percent.get());
+        self.too_large = checked.err();
+        checked
+    }
+}
+
 pub(crate) fn recover_owner(
     home: &PartitionHome,
     deployment: &Deployment,
@@ -97,18 +123,25 @@ pub(crate) fn recover_owner(
     let begun = home.storage.list()?.iter().any(|name| name == BEGUN_MARK);
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
     let partition = home.partition;
+    let check_at = Cell::new(0);
+    let mut check = MemoryCheck { memory, partition, done_percent: &check_at, unchecked: 0, too_large: None };
     let mut log = RecoveryLog::begin(partition, machine.sequence());
     let recovered = journal::recover(
         home.storage.clone(),
         home.journal_settings(),
         start,
-        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
+        &mut |frame| {
+            fold(&mut machine, frame.payload)?;
+            Ok(check.note(frame.payload.len())?)
+        },
         &mut |journal::JournalProgress { bytes_done, bytes_total }| {
             let at = RecoveryProgress { partition, bytes_done, bytes_total };
+            check_at.set(bytes_done.saturating_mul(100).checked_div(bytes_total).unwrap_or(0));
             log.note(&at);
             progress(at);
         },
-    )?;
+    )
+    .map_err(|error| check.too_large.map_or_else(|| error.into(), EmbeddedError::Memory))?;
     log.finish(&recovered);
     if !begun {
         home.storage.create(BEGUN_MARK)?.sync_data()?;

@@ -159,7 +159,11 @@ impl StockItems {
     }
 
     pub(crate) fn record_count(&self) -> usize {
-        self.items.len() + self.reservations.len() + self.receipts.len() + self.returned.len()
+        self.items.len()
+            + self.reservations.len()
+            + self.receipts.len()
+            + self.returned.len()
+            + self.owners.len()
     }
 
     /// An item by name.

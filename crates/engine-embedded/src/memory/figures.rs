@@ -38,6 +38,8 @@ pub(super) struct Figures {
     /// Whether a snapshot is being made, and when the last one ended.
     is_in_snapshot: bool,
     snapshot_ended: Option<Instant>,
+    /// What all states take, and the records in them.
+    state: (u64, u64),
     levels: MemoryLevels,
     admission: Admission,
     has_warned: bool,
@@ -50,6 +52,7 @@ impl Figures {
             resting: (begun_with, 0),
             is_in_snapshot: false,
             snapshot_ended: None,
+            state: (0, 0),
             levels: MemoryLevels::default(),
             admission: Admission::All,
             has_warned: false,
@@ -58,6 +61,11 @@ impl Figures {
 
     pub(super) fn levels(&self) -> MemoryLevels {
         self.levels
+    }
+
+    /// What so many of the records take.
+    pub(super) fn state_bytes_of(&self, rows: u64) -> u64 {
+        part(self.state.0, rows, self.state.1)
     }
 
     /// Notes that a snapshot begins or has ended.
@@ -71,9 +79,8 @@ impl Figures {
         let rows: u64 = shares.iter().map(|(rows, _)| rows).sum();
         let largest = shares.iter().map(|(rows, _)| *rows).max().unwrap_or(0);
         let resting = self.rest(used, rows);
-        let state = self.state_bytes(resting, rows);
-        let copied = u128::from(state) * u128::from(largest) / u128::from(rows.max(1));
-        let snapshot = u64::try_from(copied).unwrap_or(u64::MAX).saturating_mul(SNAPSHOT_PERCENT) / 100;
+        self.state = (self.state_bytes(resting, rows), rows);
+        let snapshot = self.state_bytes_of(largest).saturating_mul(SNAPSHOT_PERCENT) / 100;
         let wanted = resting.saturating_add(snapshot);
         self.levels = MemoryLevels {
             used_bytes: used,
@@ -135,6 +142,12 @@ impl Figures {
             tracing::info!(used_bytes, max_bytes, percent, "there is memory again");
         }
     }
+}
+
+/// As much of a whole as some of its parts are of all.
+fn part(whole: u64, some: u64, all: u64) -> u64 {
+    let bytes = u128::from(whole) * u128::from(some) / u128::from(all.max(1));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 fn hundredths(part: u64, whole: u64) -> u64 {

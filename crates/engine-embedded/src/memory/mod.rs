@@ -2,6 +2,7 @@
 //! for good, so that the kernel never has to end the process.
 
 mod figures;
+mod start;
 mod watch;
 
 use std::fmt;
@@ -14,6 +15,8 @@ use scarce_engine::engine::Failure;
 use scarce_engine::memory::MemoryLevels;
 
 use figures::Figures;
+pub use start::TooLarge;
+pub(crate) use start::save as save_note;
 pub(crate) use watch::MemoryWatch;
 
 /// Measures what a process takes.
@@ -111,6 +114,13 @@ impl Memory {
         let max_bytes = self.budget.as_ref()?.max_bytes;
         let is_refusing = self.check_ready().is_err();
         Some(MemoryLevels { max_bytes, is_refusing, ..lock(&self.figures).levels() })
+    }
+
+    /// What the state of a partition takes, by its share in all records; nothing without a budget.
+    pub(crate) fn state_bytes(&self, share: &PartitionShare) -> Option<u64> {
+        self.budget.as_ref()?;
+        let rows = share.rows.load(Ordering::Relaxed);
+        Some(lock(&self.figures).state_bytes_of(rows))
     }
 
     /// Waits for the turn to make a snapshot.
