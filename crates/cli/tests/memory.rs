@@ -5,17 +5,18 @@
 mod support;
 
 use std::path::Path;
+use std::process::Command;
 
 use support::{Server, Socket, frame, refused_start, serve, wait_until};
 
 const DAY_MS: u64 = 86_400_000;
 const START_MS: u64 = 1_000_000_000_000;
 
-/// How many credits are sent between two looks.
-const CREDITS: usize = 2_000;
+/// How many changes are sent between two looks.
+const CHANGES: usize = 2_000;
 
 /// No server gets so far within the budget.
-const CREDITS_MAX: usize = 2_000_000;
+const CHANGES_MAX: usize = 2_000_000;
 
 fn start(data: &Path) -> Server {
     let server = Server::overheard_at(data, &["--memory-max", "64MiB", "--manual-clock"]);
@@ -35,19 +36,23 @@ fn metric(server: &Server, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }
 
-/// Credits with new ids until one is refused. Gives that answer, and how many were applied.
-fn fill(socket: &mut Socket, name: &str) -> (String, usize) {
-    for round in 0..CREDITS_MAX / CREDITS {
-        let id = |n: usize| format!("{name}-{}", round * CREDITS + n);
-        let credits = (0..CREDITS).flat_map(|n| frame(&["ACCOUNT.CREDIT", "a", "1", "ID", &id(n)]));
-        socket.send(&credits.collect::<Vec<u8>>());
-        let replies: Vec<_> = (0..CREDITS).map(|_| socket.reply()).collect();
+/// Sends changes with new ids until one is refused. Gives that answer, and how many were applied.
+fn fill(socket: &mut Socket, change: impl Fn(usize) -> Vec<u8>) -> (String, usize) {
+    for round in 0..CHANGES_MAX / CHANGES {
+        let changes = (0..CHANGES).flat_map(|n| change(round * CHANGES + n));
+        socket.send(&changes.collect::<Vec<u8>>());
+        let replies: Vec<_> = (0..CHANGES).map(|_| socket.reply()).collect();
         let applied = replies.iter().take_while(|reply| reply.starts_with("[1 ")).count();
         if let Some(refused) = replies.get(applied) {
-            return (refused.clone(), round * CREDITS + applied);
+            return (refused.clone(), round * CHANGES + applied);
         }
     }
-    panic!("{CREDITS_MAX} ids fit");
+    panic!("{CHANGES_MAX} changes fit");
+}
+
+/// A change of which nothing stays but its id.
+fn credit(name: &str, n: usize) -> Vec<u8> {
+    frame(&["ACCOUNT.CREDIT", "a", "1", "ID", &format!("{name}-{n}")])
 }
 
 /// What must go on while new records are refused; the numbers make its ids and records new ones.
@@ -95,7 +100,7 @@ fn near_the_budget_new_records_are_refused_and_all_else_goes_on() {
     assert!(text.contains("] memory: ") && text.contains(" 64 MiB allowed"), "{text}");
 
     let first_credit = socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "credit-0"]);
-    let (refused, applied) = fill(&mut socket, "credit");
+    let (refused, applied) = fill(&mut socket, |n| credit("credit", n));
     assert!(refused.starts_with("-OVERLOADED 'memory' is full."), "{refused}");
     assert!(refused.contains("--memory-max"), "what to do: {refused}");
     assert!(applied > 10_000, "{applied} fit");
@@ -128,7 +133,7 @@ fn near_the_budget_new_records_are_refused_and_all_else_goes_on() {
     let mut socket = server.socket();
     assert_eq!(socket.call(&["DIGEST"]), before);
     // A start packs what is kept, so that a little more may fit.
-    fill(&mut socket, "again");
+    fill(&mut socket, |n| credit("again", n));
     goes_on(&mut socket, &first_credit, 1);
 
     // Ids are forgotten after a day, and make room.
@@ -202,15 +207,19 @@ fn data_that_does_not_fit_is_refused_at_a_start_with_what_it_needs() {
     let folder = tempfile::TempDir::new().unwrap();
     let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
     let mut socket = server.socket();
-    open(&mut socket);
-    let (refused, _) = fill(&mut socket, "credit");
+    let account = |n: usize| frame(&["ACCOUNT.OPEN", &format!("account-{n}"), "EUR", "ID", &n.to_string()]);
+    let (refused, _) = fill(&mut socket, account);
     assert!(refused.starts_with("-OVERLOADED 'memory'"), "{refused}");
     let before = socket.call(&["DIGEST"]);
     drop(socket);
     server.stop();
 
     let refuse = || {
-        let (code, message) = refused_start(&mut serve(folder.path(), &["--memory-max", "48MiB"]));
+        // One that started would not end by itself.
+        let server = serve(folder.path(), &["--memory-max", "48MiB"]);
+        let mut command = Command::new("timeout");
+        command.arg("120").arg(server.get_program()).args(server.get_args());
+        let (code, message) = refused_start(&mut command);
         assert_eq!(code, Some(1), "{message}");
         assert!(message.contains("--memory-max off"), "what to do: {message}");
         message

@@ -1,6 +1,7 @@
 //! Records that end by time: deadlines of holds and reservations, and the retention of ended records.
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::{Malformed, Wire};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::reversible_fields;
 use crate::store::{Ordered, Slot};
 use crate::types::{Id, TimeMs};
@@ -132,13 +133,15 @@ impl Ended {
     }
 
     /// Appends all, for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        (self.records.len() as u64).put(out);
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.records.len());
         for ((ended_at, kind, slot, record), ()) in self.records.iter() {
-            ended_at.put(out);
-            kind.put(out);
-            slot.put(out);
-            record.put(out);
+            out.row(|out| {
+                ended_at.put(out);
+                kind.put(out);
+                slot.put(out);
+                record.put(out);
+            });
         }
     }
 
@@ -146,9 +149,11 @@ impl Ended {
     ///
     /// # Errors
     /// When the bytes do not encode such a list.
-    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
-        for _ in 0..input.count()? {
-            let key = (Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?);
+    pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.value::<u64>()? {
+            let key = input.row(|input| {
+                Ok((Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?))
+            })?;
             self.records.insert(key, ());
         }
         Ok(())

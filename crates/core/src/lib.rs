@@ -36,6 +36,7 @@ pub mod markets;
 pub mod operations;
 pub mod outcome;
 pub mod packets;
+pub mod pieces;
 pub mod placement;
 pub mod resource;
 pub mod state;

@@ -3,7 +3,8 @@
 
 use compact_str::CompactString;
 
-use crate::codec::{Input, Malformed};
+use crate::codec::Malformed;
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::store::{Ordered, Slot, Table};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 use crate::{record_wire, reversible_fields};
@@ -159,11 +160,11 @@ impl Counters {
         }
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.counters.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+    pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.counters.load(input)?;
         for (key, counter) in self.counters.iter() {
             if let Some(ends_at) = counter.ends_at {

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::codec::{Input, Malformed, Wire};
 use crate::event::{EntryHead, OperationMark};
 use crate::outcome::{Code, Outcome};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::StateSettings;
 use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
@@ -295,18 +296,11 @@ impl Operations {
     }
 
     /// Appends all, for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        self.forgotten_at.put(out);
-        (self.records.len() as u64).put(out);
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.value(&self.forgotten_at);
+        out.count(self.records.len());
         for record in self.records.iter() {
-            record.key.iter().for_each(|half| out.extend_from_slice(&half.to_le_bytes()));
-            out.extend_from_slice(&record.fingerprint.to_le_bytes());
-            record.at.put(out);
-            record.sequence_last.put(out);
-            record.events.put(out);
-            self.epoch_of(record).put(out);
-            out.push(record.length);
-            out.extend_from_slice(&record.outcome[..record.kept()]);
+            out.row(|out| record.put(self.epoch_of(record), out));
         }
     }
 
@@ -314,22 +308,12 @@ impl Operations {
     ///
     /// # Errors
     /// When the bytes do not encode such a list.
-    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
-        self.forgotten_at = Wire::get(input)?;
-        for _ in 0..input.count()? {
-            let mut record = Record {
-                key: [u64::from_le_bytes(Wire::get(input)?), u64::from_le_bytes(Wire::get(input)?)],
-                fingerprint: u64::from_le_bytes(Wire::get(input)?),
-                at: Wire::get(input)?,
-                sequence_last: Wire::get(input)?,
-                events: Wire::get(input)?,
-                epoch: self.place_of(Wire::get(input)?),
-                length: input.byte()?,
-                outcome: [0; INLINE_BYTES_MAX],
-            };
-            let kept = record.kept();
-            record.outcome[..kept].copy_from_slice(input.take(kept)?);
-            self.insert(record);
+    pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        self.forgotten_at = input.value()?;
+        for _ in 0..input.value::<u64>()? {
+            let (record, epoch) = input.row(Record::get)?;
+            let epoch = self.place_of(epoch);
+            self.insert(Record { epoch, ..record });
         }
         Ok(())
     }
@@ -337,22 +321,22 @@ impl Operations {
 
 impl Operations {
     /// Appends how the clock was moved, for a snapshot.
-    pub fn put_moves(&self, out: &mut Vec<u8>) {
-        (self.moves.count as u64).put(out);
-        self.moves.forward_ms.put(out);
-        self.moves.to_ms.put(out);
+    pub fn put_moves(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.moves.count);
+        out.value(&self.moves.forward_ms);
+        out.value(&self.moves.to_ms);
     }
 
     /// Reads what [`Operations::put_moves`] wrote.
     ///
     /// # Errors
     /// When the bytes do not encode it.
-    pub fn load_moves(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
-        let count: u64 = Wire::get(input)?;
+    pub fn load_moves(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        let count: u64 = input.value()?;
         self.moves = Moves {
             count: usize::try_from(count).map_err(|_| Malformed)?,
-            forward_ms: Wire::get(input)?,
-            to_ms: Wire::get(input)?,
+            forward_ms: input.value()?,
+            to_ms: input.value()?,
         };
         Ok(())
     }
@@ -384,6 +368,38 @@ impl Record {
             record.outcome[..bytes.len()].copy_from_slice(bytes);
         }
         record
+    }
+
+    /// Appends it with its epoch, whose place is this store's own.
+    fn put(&self, epoch: u64, out: &mut Vec<u8>) {
+        self.key.iter().for_each(|half| out.extend_from_slice(&half.to_le_bytes()));
+        out.extend_from_slice(&self.fingerprint.to_le_bytes());
+        self.at.put(out);
+        self.sequence_last.put(out);
+        self.events.put(out);
+        epoch.put(out);
+        out.push(self.length);
+        out.extend_from_slice(&self.outcome[..self.kept()]);
+    }
+
+    /// Reads what [`Record::put`] wrote: the record without a place of its epoch, and the epoch.
+    fn get(input: &mut Input<'_>) -> Result<(Self, u64), Malformed> {
+        let key = [u64::from_le_bytes(Wire::get(input)?), u64::from_le_bytes(Wire::get(input)?)];
+        let mut record = Self {
+            key,
+            fingerprint: u64::from_le_bytes(Wire::get(input)?),
+            at: Wire::get(input)?,
+            sequence_last: Wire::get(input)?,
+            events: Wire::get(input)?,
+            epoch: 0,
+            length: 0,
+            outcome: [0; INLINE_BYTES_MAX],
+        };
+        let epoch = Wire::get(input)?;
+        record.length = input.byte()?;
+        let kept = record.kept();
+        record.outcome[..kept].copy_from_slice(input.take(kept)?);
+        Ok((record, epoch))
     }
 
     fn kept(&self) -> usize {

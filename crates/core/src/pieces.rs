@@ -64,10 +64,7 @@ impl<'a> PieceReader<'a> {
     ///
     /// # Errors
     /// When the bytes end early or do not encode such a row.
-    pub fn row<T>(
-        &mut self,
-        get: impl Fn(&mut Input<'_>) -> Result<T, Malformed>,
-    ) -> Result<T, Malformed> {
+    pub fn row<T>(&mut self, get: impl Fn(&mut Input<'_>) -> Result<T, Malformed>) -> Result<T, Malformed> {
         loop {
             let mut input = Input::new(&self.bytes[self.taken..]);
             match get(&mut input) {
@@ -108,7 +105,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_wherever_pieces_end() {
-        let rows: Vec<(u64, i64)> = (0..50_000).map(|n| (n * n, -1 - n.cast_signed())).collect();
+        let rows: Vec<(u64, i64)> = (0..50_000_u64).map(|n| (n * n, -1 - n.cast_signed())).collect();
         let mut pieces = Vec::new();
         let mut take = |piece: &[u8]| pieces.push(piece.to_vec());
         let mut writer = PieceWriter::new(&mut take);
@@ -119,7 +116,8 @@ mod tests {
         let whole = pieces.concat();
         for piece_bytes in [1, 7, 1_000, whole.len()] {
             let mut left = whole.chunks(piece_bytes);
-            let mut next = |bytes: &mut Vec<u8>| left.next().map(|piece| bytes.extend_from_slice(piece)).is_some();
+            let mut next =
+                |bytes: &mut Vec<u8>| left.next().map(|piece| bytes.extend_from_slice(piece)).is_some();
             let mut reader = PieceReader::new(&mut next);
             let count: u64 = reader.value().expect("a count");
             let read: Vec<(u64, i64)> = (0..count).map(|_| reader.value().expect("a row")).collect();

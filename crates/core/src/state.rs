@@ -1,7 +1,7 @@
 //! A partition's state: the resources, the stored operations, and the records that end by time.
 
 use crate::accounts::Accounts;
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::Malformed;
 use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
 use crate::deadlines::{Deadlines, Ended, RecordKind};
@@ -11,6 +11,7 @@ use crate::machine::step::Unfinished;
 use crate::markets::Markets;
 use crate::operations::Operations;
 use crate::packets::Campaigns;
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::reversible_fields;
 use crate::stock::StockItems;
 use crate::types::{Id, TimeMs};
@@ -282,8 +283,8 @@ impl State {
     }
 
     /// Appends everything, for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        self.at.put(out);
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.value(&self.at);
         self.accounts.put(out);
         self.stock.put(out);
         self.campaigns.put(out);
@@ -291,8 +292,8 @@ impl State {
         self.markets.put(out);
         self.ended.put(out);
         self.operations.put(out);
-        self.unfinished.put(out);
-        self.doubted_ms.put(out);
+        out.value(&self.unfinished);
+        out.value(&self.doubted_ms);
         self.operations.put_moves(out);
     }
 
@@ -300,9 +301,9 @@ impl State {
     ///
     /// # Errors
     /// When the bytes do not encode a state.
-    pub fn load(settings: StateSettings, input: &mut Input<'_>) -> Result<Self, Malformed> {
+    pub fn load(settings: StateSettings, input: &mut PieceReader<'_>) -> Result<Self, Malformed> {
         let mut state = Self::new(settings);
-        state.at = Wire::get(input)?;
+        state.at = input.value()?;
         state.accounts.load(input, &mut state.deadlines)?;
         state.stock.load(input, &mut state.deadlines)?;
         state.campaigns.load(input)?;
@@ -310,10 +311,10 @@ impl State {
         state.markets.load(input)?;
         state.ended.load(input)?;
         state.operations.load(input)?;
-        state.unfinished = Wire::get(input)?;
+        state.unfinished = input.value()?;
         // A snapshot of a release that knew no doubts ends here.
         if !input.is_empty() {
-            state.doubted_ms = Wire::get(input)?;
+            state.doubted_ms = input.value()?;
             state.operations.load_moves(input)?;
         }
         Ok(state)

@@ -2,6 +2,7 @@
 //! that neither the owner nor the committer waits for it.
 
 use std::cell::RefCell;
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -182,25 +183,23 @@ impl Keeper {
                 fold(&mut machine, &batch)?;
             }
         }
-        let mut bytes = Vec::new();
-        machine.put(&mut bytes);
-        let info = SnapshotInfo {
+        let mut info = SnapshotInfo {
             owner: self.home.snapshot_owner(),
             epoch: machine.epoch(),
             sequence: machine.sequence(),
             stamp_ms: machine.state().at,
             digest: machine.state().digest(None),
-            payload_bytes: bytes.len() as u64,
+            payload_bytes: 0,
         };
         let operations = &machine.state().operations;
         let in_log: Vec<u64> = operations.sequences_in_log(self.log.first_sequence()).collect();
         let remembered_from = operations.sequence_first().unwrap_or(u64::MAX);
-        drop(machine);
         if info.sequence > before || before == 0 {
-            snapshot::write(&*self.home.storage, &info, &mut |out| out.write_all(&bytes))?;
+            info = snapshot::write(&*self.home.storage, &info, &mut |out| write_pieces(&machine, out))?;
         }
-        drop(bytes);
-        self.check_newest(&info)?;
+        // What was written is loaded as at a start, and there is no memory for both.
+        drop(machine);
+        self.check_newest(&mut info)?;
         let segments_retired = self.retire(&in_log, info.stamp_ms)?;
         self.receipts.forget_before(remembered_from)?;
         if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
@@ -211,10 +210,12 @@ impl Keeper {
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
     }
 
-    fn check_newest(&self, info: &SnapshotInfo) -> Result<(), EmbeddedError> {
+    fn check_newest(&self, info: &mut SnapshotInfo) -> Result<(), EmbeddedError> {
         let newest = snapshot::newest_good(&*self.home.storage, &self.home.snapshot_owner())?;
-        if let Some((listed, _)) = newest.snapshot.filter(|(listed, _)| listed.sequence == info.sequence) {
+        if let Some((listed, found)) = newest.snapshot.filter(|(listed, _)| listed.sequence == info.sequence)
+        {
             load_machine(&self.home, &listed.name, &self.settings)?;
+            info.payload_bytes = found.payload_bytes;
         }
         Ok(())
     }
@@ -246,4 +247,14 @@ impl Keeper {
             self.progress.metrics().log_reach.note(first, entry.head.at);
         }
     }
+}
+
+fn write_pieces(machine: &Machine, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut written = Ok(());
+    machine.put_pieces(&mut |piece| {
+        if written.is_ok() {
+            written = out.write_all(piece);
+        }
+    });
+    written
 }

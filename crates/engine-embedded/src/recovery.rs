@@ -203,18 +203,27 @@ pub(crate) fn look_at(storage: &Arc<dyn Storage>, deployment: &Deployment, parti
     }
 }
 
+/// How much of a snapshot is read at a time.
+const PIECE_BYTES: u64 = 1 << 20;
+
 pub(crate) fn load_machine(
     home: &PartitionHome,
     name: &str,
     settings: &state::StateSettings,
 ) -> Result<(Machine, SnapshotInfo), EmbeddedError> {
     let mut reader = snapshot::load(&*home.storage, name, &home.snapshot_owner())?;
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(|source| read_failed(home, name, source))?;
+    let mut failed = None;
+    let loaded = Machine::load_pieces(settings.clone(), &mut |bytes| {
+        let before = bytes.len();
+        failed = Read::by_ref(&mut reader).take(PIECE_BYTES).read_to_end(bytes).err();
+        failed.is_none() && bytes.len() > before
+    });
+    if let Some(source) = failed {
+        return Err(read_failed(home, name, source));
+    }
     let info = reader.finish()?;
     let sequence = info.sequence;
-    let machine = Machine::load(settings.clone(), &bytes)
-        .map_err(|source| FoldError::Malformed { sequence, source })?;
+    let machine = loaded.map_err(|source| FoldError::Malformed { sequence, source })?;
     if machine.state().digest(None) != info.digest || machine.sequence() != sequence {
         return Err(FoldError::Digest { sequence, since: sequence }.into());
     }

@@ -11,11 +11,12 @@ pub use evolve::evolve;
 pub use holds::expire;
 pub use movements::{close, credit, debit, freeze, open, set_overdraft, transfer, unfreeze};
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::{Malformed, Wire};
 use crate::deadlines::{Deadlines, RecordKind};
 use crate::digest::{Kind, Sum};
 use crate::facts;
 use crate::outcome::{Code, Refusal};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
 use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, TimeMs, signed};
@@ -228,12 +229,16 @@ impl Accounts {
         }
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.accounts.put(out);
         self.holds.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>, deadlines: &mut Deadlines) -> Result<(), Malformed> {
+    pub(crate) fn load(
+        &mut self,
+        input: &mut PieceReader<'_>,
+        deadlines: &mut Deadlines,
+    ) -> Result<(), Malformed> {
         self.accounts.load(input)?;
         self.holds.load(input)?;
         for ((slot, name), hold) in self.holds.iter() {

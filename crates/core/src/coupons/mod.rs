@@ -16,12 +16,13 @@ pub use evolve::evolve;
 
 use compact_str::CompactString;
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::{Malformed, Wire};
 use crate::command::shapes::{Limit, LimitShape, Subject};
 use crate::digest::{Kind, Sum};
 use crate::facts;
 use crate::limits::{self, Counter, CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
 use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, Positive, TimeMs};
@@ -240,13 +241,13 @@ impl Coupons {
         });
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.coupons.put(out);
         self.claims.put(out);
         self.counters.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+    pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.coupons.load(input)?;
         self.claims.load(input)?;
         self.counters.load(input)

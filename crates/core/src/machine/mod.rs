@@ -16,7 +16,7 @@ mod tests;
 #[cfg(test)]
 mod work_tests;
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::Malformed;
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
 use crate::event::{
@@ -26,6 +26,7 @@ use crate::facts;
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::{Origin, State, StateSettings};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
@@ -195,10 +196,17 @@ impl Machine {
 
     /// Appends the machine for a snapshot.
     pub fn put(&self, out: &mut Vec<u8>) {
-        self.partition.put(out);
-        self.epoch.put(out);
-        self.sequence.put(out);
-        self.state.put(out);
+        self.put_pieces(&mut |piece| out.extend_from_slice(piece));
+    }
+
+    /// Gives the machine to `take` piece by piece, for a snapshot that is never in memory as a whole.
+    pub fn put_pieces(&self, take: &mut dyn FnMut(&[u8])) {
+        let mut out = PieceWriter::new(take);
+        out.value(&self.partition);
+        out.value(&self.epoch);
+        out.value(&self.sequence);
+        self.state.put(&mut out);
+        out.finish();
     }
 
     /// Reads what [`Machine::put`] wrote.
@@ -206,9 +214,22 @@ impl Machine {
     /// # Errors
     /// When the bytes do not encode a machine.
     pub fn load(settings: StateSettings, bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut input = Input::new(bytes);
-        let (partition, epoch, sequence) =
-            (Wire::get(&mut input)?, Wire::get(&mut input)?, Wire::get(&mut input)?);
+        let mut left = Some(bytes);
+        Self::load_pieces(settings, &mut |out| {
+            left.take().map(|bytes| out.extend_from_slice(bytes)).is_some()
+        })
+    }
+
+    /// Reads what [`Machine::put_pieces`] gave. `next` appends the next piece, and answers whether there was one.
+    ///
+    /// # Errors
+    /// When the bytes do not encode a machine.
+    pub fn load_pieces(
+        settings: StateSettings,
+        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<Self, Malformed> {
+        let mut input = PieceReader::new(next);
+        let (partition, epoch, sequence) = (input.value()?, input.value()?, input.value()?);
         let state = State::load(settings, &mut input)?;
         if input.is_empty() {
             Ok(Self::with_state(state, partition, epoch, sequence))

@@ -24,6 +24,7 @@ use crate::command::shapes::{Side, StpMode, Tif};
 use crate::digest::{Kind, Sum};
 use crate::facts;
 use crate::outcome::{Code, Refusal};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
 use crate::store::{Slot, Table};
 use crate::types::{Id, TimeMs};
@@ -220,13 +221,13 @@ impl Markets {
         }
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.markets.put(out);
         self.orders.put(out);
         self.tapes.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+    pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.markets.load(input)?;
         self.orders.load(input)?;
         self.tapes.load(self.markets.iter().count(), input)?;

@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::Malformed;
 use crate::command::shapes::Side;
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::record_wire;
 use crate::store::{Reversible, Slot};
 use crate::types::TimeMs;
@@ -66,25 +67,25 @@ impl Tapes {
         self.tapes.get(market.0 as usize).into_iter().flat_map(|tape| tape.iter().rev())
     }
 
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
-        (self.tapes.len() as u64).put(out);
+    pub(super) fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.tapes.len());
         for tape in &self.tapes {
-            (tape.len() as u64).put(out);
-            tape.iter().for_each(|trade| trade.put(out));
+            out.count(tape.len());
+            tape.iter().for_each(|trade| out.value(trade));
         }
     }
 
     /// Reads the tapes of the given number of markets.
-    pub(super) fn load(&mut self, markets: usize, input: &mut Input<'_>) -> Result<(), Malformed> {
-        if input.count()? != markets {
+    pub(super) fn load(&mut self, markets: usize, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        if input.value::<u64>()? != markets as u64 {
             return Err(Malformed);
         }
         for _ in 0..markets {
-            let count = input.count()?;
-            if count > TRADES_KEPT {
+            let count: u64 = input.value()?;
+            if count > TRADES_KEPT as u64 {
                 return Err(Malformed);
             }
-            self.tapes.push((0..count).map(|_| Trade::get(input)).collect::<Result<_, _>>()?);
+            self.tapes.push((0..count).map(|_| input.value::<Trade>()).collect::<Result<_, _>>()?);
         }
         Ok(())
     }

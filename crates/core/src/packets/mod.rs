@@ -23,6 +23,7 @@ use crate::command::shapes::Method;
 use crate::digest::{Kind, Sum};
 use crate::facts;
 use crate::outcome::{Code, Refusal};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields};
@@ -279,14 +280,14 @@ impl Campaigns {
         }
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.campaigns.put(out);
         self.pieces.put(out);
         self.claims.put(out);
         self.listed.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
+    pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.campaigns.load(input)?;
         self.pieces.load(input)?;
         self.claims.load(input)?;

@@ -14,13 +14,14 @@ pub use reservations::expire;
 
 use compact_str::CompactString;
 
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::{Malformed, Wire};
 use crate::deadlines::{Deadlines, RecordKind};
 use crate::digest::{Kind, Sum};
 use crate::event::{Event, StockAvailableAgain, StockSoldOut};
 use crate::facts;
 use crate::limits::{CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
 use crate::store::{Ordered, Slot, Table};
 use crate::types::{Id, TimeMs};
@@ -319,7 +320,7 @@ impl StockItems {
         self.returned.range(serials).map(|((_, first), count)| (*first, *count)).collect()
     }
 
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {
         self.items.put(out);
         self.reservations.put(out);
         self.receipts.put(out);
@@ -327,7 +328,11 @@ impl StockItems {
         self.owners.put(out);
     }
 
-    pub(crate) fn load(&mut self, input: &mut Input<'_>, deadlines: &mut Deadlines) -> Result<(), Malformed> {
+    pub(crate) fn load(
+        &mut self,
+        input: &mut PieceReader<'_>,
+        deadlines: &mut Deadlines,
+    ) -> Result<(), Malformed> {
         self.items.load(input)?;
         self.reservations.load(input)?;
         self.receipts.load(input)?;

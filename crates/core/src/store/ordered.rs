@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
 use super::{Reversible, visits};
-use crate::codec::{Input, Malformed, Wire};
+use crate::codec::{Malformed, Wire};
+use crate::pieces::{PieceReader, PieceWriter};
 
 /// Rows in the order of their keys.
 #[derive(Debug)]
@@ -115,11 +116,13 @@ impl<K: Ord + Clone, V: Clone> Reversible for Ordered<K, V> {
 
 impl<K: Wire + Ord + Clone, V: Wire + Clone> Ordered<K, V> {
     /// Appends every row, for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        (self.len() as u64).put(out);
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.len());
         for (key, value) in self.iter() {
-            key.put(out);
-            value.put(out);
+            out.row(|out| {
+                key.put(out);
+                value.put(out);
+            });
         }
     }
 
@@ -127,9 +130,9 @@ impl<K: Wire + Ord + Clone, V: Wire + Clone> Ordered<K, V> {
     ///
     /// # Errors
     /// When the bytes do not encode such a map.
-    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
-        for _ in 0..input.count()? {
-            let (key, value) = (K::get(input)?, V::get(input)?);
+    pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.value::<u64>()? {
+            let (key, value) = input.value()?;
             self.insert(key, value);
         }
         Ok(())

@@ -9,6 +9,7 @@ use foldhash::fast::FixedState;
 use super::chains::Chains;
 use super::{Chunks, Index, Reversible, visits};
 use crate::codec::{Input, Malformed, Wire};
+use crate::pieces::{PieceReader, PieceWriter};
 
 /// The slot of a row. Stays valid until the row is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -265,11 +266,13 @@ impl<K: Hash + Eq + Clone, V: Clone> Reversible for Table<K, V> {
 
 impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
     /// Appends every row, for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        (self.len() as u64).put(out);
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.len());
         for (key, value) in self.iter() {
-            key.put(out);
-            value.put(out);
+            out.row(|out| {
+                key.put(out);
+                value.put(out);
+            });
         }
     }
 
@@ -278,9 +281,9 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
     ///
     /// # Errors
     /// When the bytes do not encode such a table.
-    pub fn load(&mut self, input: &mut Input<'_>) -> Result<(), Malformed> {
-        for _ in 0..input.count()? {
-            let (key, value) = (K::get(input)?, V::get(input)?);
+    pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        for _ in 0..input.value::<u64>()? {
+            let (key, value) = input.value()?;
             self.insert(key, value);
         }
         Ok(())

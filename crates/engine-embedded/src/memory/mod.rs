@@ -7,7 +7,7 @@ mod watch;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use scarce_core::command::Envelope;
 use scarce_core::outcome::overload;
@@ -130,7 +130,12 @@ impl Memory {
 
     /// The turn to make a snapshot, if no other partition has it.
     pub(crate) fn try_begin_snapshot(&self) -> Option<SnapshotTurn<'_>> {
-        self.snapshot.try_lock().ok().map(|held| self.turn(held))
+        match self.snapshot.try_lock() {
+            Ok(held) => Some(self.turn(held)),
+            // One that ended by a panic holds nothing any more.
+            Err(TryLockError::Poisoned(held)) => Some(self.turn(held.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     fn turn<'a>(&'a self, held: MutexGuard<'a, ()>) -> SnapshotTurn<'a> {

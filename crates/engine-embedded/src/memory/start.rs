@@ -1,7 +1,5 @@
 //! Whether a start fits into the budget, so that it ends with advice before the kernel ends it.
 
-use std::sync::Arc;
-
 use crate::partition::PartitionHome;
 use crate::snapshot;
 use crate::storage::{Storage, StorageError, read_small, replace, sealed, unsealed};
