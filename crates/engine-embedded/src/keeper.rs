@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -73,7 +74,13 @@ const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 const READ_BYTES: u64 = 4 << 20;
 
 impl Keeper {
-    pub(crate) fn run(mut self) {
+    pub(crate) fn start(self) -> Result<JoinHandle<()>, EmbeddedError> {
+        let name = format!("keeper-{}", self.home.partition);
+        let started = std::thread::Builder::new().name(name.clone()).spawn(move || self.run());
+        started.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })
+    }
+
+    fn run(mut self) {
         self.note_reach();
         loop {
             match self.tasks.recv_timeout(LOOK_INTERVAL) {

@@ -18,6 +18,7 @@ use scarce_core::state;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock, ClockNote};
 use scarce_engine::engine::{Failure, Request};
+use scarce_engine::metrics::SnapshotMetrics;
 
 use crate::commit::{Commit, Committer};
 use crate::consumers::Registry;
@@ -97,17 +98,11 @@ impl Owner {
             parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
-        let failed = |name: &str, error: &std::io::Error| EmbeddedError::Thread {
-            name: name.to_owned(),
-            what: error.to_string(),
-        };
-        let committer = Committer::start(writer, partition, waker.clone(), settings.slow)
-            .map_err(|error| failed("committer", &error))?;
-        let snapshots = &committer.progress.metrics().snapshots;
-        snapshots.note_damaged(newest.damaged.len() as u64);
-        if let Some((_, info)) = &newest.snapshot {
-            snapshots.note(info.stamp_ms, info.payload_bytes, Duration::ZERO);
-        }
+        let committer =
+            Committer::start(writer, partition, waker.clone(), settings.slow).map_err(|error| {
+                EmbeddedError::Thread { name: "committer".to_owned(), what: error.to_string() }
+            })?;
+        note_newest(&committer.progress.metrics().snapshots, &newest);
         let (keeper_sender, tasks) = bounded(4);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
@@ -129,10 +124,7 @@ impl Owner {
             failed_at: None,
             save_failed: RefCell::default(),
         };
-        let keeper = std::thread::Builder::new()
-            .name(format!("keeper-{partition}"))
-            .spawn(move || keeper.run())
-            .map_err(|error| failed("keeper", &error))?;
+        let keeper = keeper.start()?;
         let inbox = Inbox::new(
             settings.inbox_batches_max,
             waker,
@@ -449,6 +441,13 @@ impl Owner {
             let _ = tasks.send(KeeperTask::Stop);
             let _ = thread.join();
         }
+    }
+}
+
+fn note_newest(metrics: &SnapshotMetrics, newest: &Newest) {
+    metrics.note_damaged(newest.damaged.len() as u64);
+    if let Some((_, info)) = &newest.snapshot {
+        metrics.note(info.stamp_ms, info.payload_bytes, Duration::ZERO);
     }
 }
 
