@@ -40,15 +40,22 @@ impl Replay {
         let found = |what: String| ProjectionError::Replay { partition: its.partition, what };
         let mut after =
             consumer.position().await.map_err(|trouble| found(trouble.to_string()))?.unwrap_or_default();
-        while after.sequence < its.position.sequence {
-            let events = ask(after.sequence)?;
+        let (end, mut reached, mut held) = (its.position.sequence, after.sequence, Vec::new());
+        while reached < end {
+            let events = ask(reached)?;
             let events = events.iter().map(|event| read(event)).collect::<Result<Vec<_>, _>>();
             let mut events = events.map_err(|error| found(error.to_string()))?;
-            events.retain(|event| event.sequence > after.sequence && event.sequence <= its.position.sequence);
-            let entries = entries(events);
-            if entries.is_empty() {
-                let what = format!("the log ends at {after}, and the tables hold it up to {}", its.position);
+            events.retain(|event| event.sequence > reached && event.sequence <= end);
+            let Some(last) = events.last() else {
+                let what =
+                    format!("the log ends at {reached}, and the tables hold it up to {}", its.position);
                 return Err(found(what).into());
+            };
+            reached = last.sequence;
+            held.extend(events);
+            let entries = entries(whole(&mut held, reached == end));
+            if entries.is_empty() {
+                continue;
             }
             let batch = Batch { partition: its.partition, after, entries };
             consumer.consume(&batch).await.map_err(|trouble| found(trouble.to_string()))?;
@@ -71,7 +78,14 @@ impl Replay {
     }
 }
 
-/// Events put together to entries. The first and the last may be parts of one.
+/// Takes the events of whole entries; all of them at the end.
+fn whole(held: &mut Vec<Received>, is_end: bool) -> Vec<Received> {
+    let ends = |event: &Received| event.sequence == event.entry_last;
+    let count = if is_end { held.len() } else { held.iter().rposition(ends).map_or(0, |at| at + 1) };
+    held.drain(..count).collect()
+}
+
+/// Events put together to entries. The last one may be a part of one.
 fn entries(events: Vec<Received>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut head = None;
