@@ -9,7 +9,7 @@ pub use columns::{Column, Kind};
 
 use columns::{
     COUPON_CLAIMS, ENTRIES, HOLDS, OPERATIONS, ORDERS, PACKET_CLAIMS, RECEIPTS, RESERVATIONS,
-    STOCK_MOVEMENTS, TRADES, UNITS,
+    STOCK_AVAILABILITY, STOCK_MOVEMENTS, TRADES, UNITS,
 };
 use scarce_core::language::Text;
 
@@ -73,6 +73,8 @@ histories! {
         "Who got a unit, and whether it came back; no row where it was never sold." "某件商品卖给了谁、是否退回；从未售出则无记录。";
     StockMovements "stock-movements" "/v1/history/stock/{sku}/movements" [] STOCK_MOVEMENTS
         "Why there are as many units of an item as there are." "库存总量的每次变动。";
+    StockAvailability "stock-availability" "/v1/history/stock/{sku}/availability" [] STOCK_AVAILABILITY
+        "When an item was sold out, and when units were available again." "某商品何时售罄、何时恢复可售。";
     OwnerReceipts "owner-receipts" "/v1/history/owners/{owner}/receipts" ["sku"] RECEIPTS
         "What an owner bought." "某买家的购买记录。";
     OwnerReservations "owner-reservations" "/v1/history/owners/{owner}/reservations" ["sku"] RESERVATIONS

@@ -38,7 +38,8 @@ columns! {
         amount_placed Integer, status Text, deadline_ms OptionalInteger, operation_id OptionalText,
         placed_at_ms Integer, ended_at_ms OptionalInteger;
     OPERATIONS: operation_id Text, namespace Text, partition_id Integer, use_number Integer, epoch Integer,
-        first_sequence Integer, last_sequence Integer, outcome Text, facts Json, at_ms Integer;
+        first_sequence Integer, last_sequence Integer, outcome Text, facts Json, at_ms Integer,
+        event OptionalText, resource_id OptionalText, event_fields Json;
     RECEIPTS: sku Text, first_serial Integer, quantity Integer, returned Integer, owner_id Text,
         reservation_id OptionalText, operation_id OptionalText, partition_id Integer, sequence Integer, at_ms Integer;
     UNITS: sku Text, serial Integer, receipt Json, returned_at_ms OptionalInteger, returns Json;
@@ -47,6 +48,8 @@ columns! {
         ended_at_ms OptionalInteger;
     STOCK_MOVEMENTS: sku Text, sequence Integer, kind Text, quantity Integer, available Integer, total Integer,
         reason OptionalText, operation_id OptionalText, at_ms Integer;
+    STOCK_AVAILABILITY: sku Text, sequence Integer, kind Text, available Integer, operation_id OptionalText,
+        at_ms Integer;
     PACKET_CLAIMS: campaign_id Text, packet Integer, user_id Text, amount Integer, operation_id OptionalText,
         partition_id Integer, sequence Integer, at_ms Integer;
     COUPON_CLAIMS: coupon_id Text, serial Integer, user_id Text, subject Json, status Text,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use scarce_core::event::Event;
 use scarce_core::outcome::{Outcome, Value};
 
 use crate::table::Text;
@@ -36,6 +37,21 @@ pub(super) fn facts(outcome: &Outcome) -> Text {
     }
     let mut out = String::new();
     put_list(&mut out, &outcome.facts);
+    out.into()
+}
+
+/// The public fields of an event by name.
+pub(super) fn fields(event: &Event) -> Text {
+    let mut out = "{".to_owned();
+    for (at, (name, value)) in event.fields().into_iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        put_text(&mut out, name);
+        out.push(':');
+        put(&mut out, &value);
+    }
+    out.push('}');
     out.into()
 }
 

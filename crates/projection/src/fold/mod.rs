@@ -188,7 +188,8 @@ impl Fold {
         }
         if let (Some(operation), Some(outcome)) = (&head.operation, &entry.outcome) {
             let figures = (signed(cursor.first_sequence(entry)), self.ids_kept_ms_min);
-            operations::note(&mut self.tables, operation, outcome, figures, &origin)?;
+            let did = (outcome, entry.events.first());
+            operations::note(&mut self.tables, operation, did, figures, &origin)?;
         }
         Ok(())
     }

@@ -2,13 +2,13 @@
 
 use compact_str::CompactString;
 use hashbrown::HashMap;
-use scarce_core::event::OperationMark;
-use scarce_core::outcome::Outcome;
+use scarce_core::event::{Event, OperationMark};
+use scarce_core::outcome::{Outcome, Value};
 
 use super::json;
 use super::origin::{Mistake, Origin};
 use super::tables::Tables;
-use crate::rows::OperationRow;
+use crate::rows::{EventName, OperationRow};
 use crate::shelf::{Hash, key_of};
 use crate::table::Cell;
 
@@ -66,12 +66,12 @@ fn cells(operation: &OperationMark, partition: u32) -> Vec<Cell> {
     names.into_iter().chain([Cell::from(i64::from(partition))]).collect()
 }
 
-/// Records a finished operation; its first event had `first_sequence`. An id is not used again within
-/// `kept_ms_min`.
+/// Records a finished operation with the first event of its last entry; its own first event had `first_sequence`. An id
+/// is not used again within `kept_ms_min`.
 pub(super) fn note(
     tables: &mut Tables,
     operation: &OperationMark,
-    outcome: &Outcome,
+    (outcome, event): (&Outcome, Option<&Event>),
     (first_sequence, kept_ms_min): (i64, i64),
     origin: &Origin<'_>,
 ) -> Result<(), Mistake> {
@@ -98,6 +98,12 @@ pub(super) fn note(
         outcome: outcome.code,
         facts: json::facts(outcome),
         at_ms: origin.at_ms,
+        event: event.map(|event| EventName(event.spec().name)),
+        resource_id: event.and_then(|event| match event.resource() {
+            Some(Value::Text(id)) => Some(id.as_str().into()),
+            _ => None,
+        }),
+        event_fields: event.map(json::fields),
     });
     Ok(())
 }

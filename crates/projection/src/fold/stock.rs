@@ -9,7 +9,10 @@ use scarce_core::types::{Id, signed};
 use super::origin::{Mistake, Origin, Spot};
 use super::tables::Tables;
 use super::{numbered, reservations, text};
-use crate::rows::{MovementKind, MovementRow, ReceiptRow, ReturnRow, StockRow, StockStatus};
+use crate::rows::{
+    AvailabilityKind, AvailabilityRow, MovementKind, MovementRow, ReceiptRow, ReturnRow, StockRow,
+    StockStatus,
+};
 use crate::table::Text;
 
 const TABLE: &str = "stock";
@@ -33,11 +36,18 @@ pub(super) fn apply(tables: &mut Tables, event: &StockEvent, origin: &Origin<'_>
             let spot = origin.row(TABLE, sku);
             let row = existing(tables, sku, spot, origin)?;
             row.sold_out_at_ms = Some(origin.at_ms);
-            spot.same("available", row.available, 0)
+            spot.same("available", row.available, 0)?;
+            let change = row.availability(AvailabilityKind::SoldOut, origin);
+            tables.availability.push(change);
+            Ok(())
         }
         E::StockAvailableAgain(StockAvailableAgain { sku, available }) => {
             let spot = origin.row(TABLE, sku);
-            spot.same("available", existing(tables, sku, spot, origin)?.available, signed(*available))
+            let row = existing(tables, sku, spot, origin)?;
+            spot.same("available", row.available, signed(*available))?;
+            let change = row.availability(AvailabilityKind::AvailableAgain, origin);
+            tables.availability.push(change);
+            Ok(())
         }
         E::StockAuditAdvanced(advanced) => {
             let spot = origin.row(TABLE, &advanced.sku);
@@ -201,6 +211,18 @@ impl StockRow {
         self.last_serial = self.last_serial.saturating_add(quantity);
         self.sold = self.sold.saturating_add(quantity);
         spot.same("sold", self.sold, signed(sold))
+    }
+
+    fn availability(&self, kind: AvailabilityKind, origin: &Origin<'_>) -> AvailabilityRow {
+        AvailabilityRow {
+            sku: self.sku.clone(),
+            sequence: origin.sequence,
+            partition_id: origin.partition_id(),
+            kind,
+            available: self.available,
+            operation_id: origin.operation_id(),
+            at_ms: origin.at_ms,
+        }
     }
 
     pub(crate) fn movement(

@@ -3,9 +3,9 @@
 use std::mem::take;
 
 use crate::rows::{
-    AccountRow, CampaignRow, CouponClaimRow, CouponLimitRow, CouponRow, EntryRow, HoldRow, MarketRow,
-    MovementRow, OperationRow, OrderRow, PacketClaimRow, ReceiptRow, ReservationRow, ReturnRow, StockRow,
-    TradeRow,
+    AccountRow, AvailabilityRow, CampaignRow, CouponClaimRow, CouponLimitRow, CouponRow, EntryRow, HoldRow,
+    MarketRow, MovementRow, OperationRow, OrderRow, PacketClaimRow, ReceiptRow, ReservationRow, ReturnRow,
+    StockRow, TradeRow,
 };
 use crate::shelf::Shelf;
 use crate::table::{Manner, Row, Sheet};
@@ -30,6 +30,7 @@ pub(crate) struct Tables {
     pub(crate) orders: Shelf<OrderRow>,
     pub(crate) entries: Vec<EntryRow>,
     pub(crate) movements: Vec<MovementRow>,
+    pub(crate) availability: Vec<AvailabilityRow>,
     pub(crate) returns: Vec<ReturnRow>,
     pub(crate) packet_claims: Vec<PacketClaimRow>,
     pub(crate) trades: Vec<TradeRow>,
@@ -110,6 +111,7 @@ impl Tables {
             orders: Shelf::new(rows_max),
             entries: Vec::new(),
             movements: Vec::new(),
+            availability: Vec::new(),
             returns: Vec::new(),
             packet_claims: Vec::new(),
             trades: Vec::new(),
@@ -124,6 +126,7 @@ impl Tables {
         let mut sheets = vec![
             new(&mut self.entries),
             new(&mut self.movements),
+            new(&mut self.availability),
             new(&mut self.returns),
             new(&mut self.packet_claims),
             new(&mut self.trades),

@@ -37,6 +37,7 @@ impl History {
                 shown(&whole(Vec::from_iter(unit)))
             }
             HistoryId::StockMovements => shown(&self.stock_movements(text("sku"), paging).await?),
+            HistoryId::StockAvailability => shown(&self.stock_availability(text("sku"), paging).await?),
             HistoryId::OwnerReceipts => shown(&self.owner_receipts(text("owner"), sku, paging).await?),
             HistoryId::OwnerReservations => {
                 shown(&self.owner_reservations(text("owner"), sku, paging).await?)

@@ -17,7 +17,7 @@ pub use money::{AccountEntry, Hold};
 pub use operations::Operation;
 pub use packets::PacketClaim;
 pub use page::{LIMIT_MAX, Page, PageOrder, Paging, Span};
-pub use stock::{Reservation, SaleReceipt, StockMovement, StockReturn, Unit};
+pub use stock::{Reservation, SaleReceipt, StockAvailability, StockMovement, StockReturn, Unit};
 
 use crate::Projection;
 

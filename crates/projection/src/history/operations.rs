@@ -32,6 +32,12 @@ record! {
         facts: serde_json::Value,
         /// When.
         at_ms: i64,
+        /// What it did: the first event of its last entry.
+        event: Option<String>,
+        /// To what it did that.
+        resource_id: Option<String>,
+        /// The public fields of that event by name, such as its amount.
+        event_fields: Option<serde_json::Value>,
     }
 }
 

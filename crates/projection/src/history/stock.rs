@@ -108,6 +108,24 @@ record! {
     }
 }
 
+record! {
+    /// The moment at which an item was sold out, or available again.
+    StockAvailability of "stock_availability" {
+        /// The item.
+        sku: String,
+        /// The event's sequence in its partition.
+        sequence: i64,
+        /// `sold_out` or `available_again`.
+        kind: String,
+        /// How many units were available then.
+        available: i64,
+        /// The operation.
+        operation_id: Option<String>,
+        /// When.
+        at_ms: i64,
+    }
+}
+
 /// A unit with its history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unit {
@@ -181,6 +199,21 @@ impl History {
         List::new("reservations", RESERVED)
             .only("owner_id = ?", [Cell::from(owner_id)])
             .only_if("sku = ?", sku)
+            .read(&self.projection, paging)
+            .await
+    }
+
+    /// When an item was sold out, and available again.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the cursor is not from this list.
+    pub async fn stock_availability(
+        &self,
+        sku: &str,
+        paging: &Paging,
+    ) -> Result<Page<StockAvailability>, ProjectionError> {
+        List::new("availability", const { &[Column::integer("sequence")] })
+            .only("sku = ?", [Cell::from(sku)])
             .read(&self.projection, paging)
             .await
     }

@@ -12,10 +12,11 @@ pub(crate) use accounts::{AccountRow, EntryKind, EntryRow, HoldRow};
 pub(crate) use coupons::{CouponClaimRow, CouponLimitRow, CouponRow, CouponStatus};
 pub(crate) use markets::{MarketRow, MarketStatus, OrderRow, TradeRow};
 pub(crate) use openings::OpeningRow;
-pub(crate) use operations::OperationRow;
+pub(crate) use operations::{EventName, OperationRow};
 pub(crate) use packets::{CampaignRow, CampaignStatus, PacketClaimRow};
 pub(crate) use stock::{
-    MovementKind, MovementRow, ReceiptRow, ReservationRow, ReturnRow, StockRow, StockStatus,
+    AvailabilityKind, AvailabilityRow, MovementKind, MovementRow, ReceiptRow, ReservationRow, ReturnRow,
+    StockRow, StockStatus,
 };
 
 use crate::table::{Row, Table};
@@ -27,6 +28,7 @@ pub(crate) const TABLES: &[&Table] = &[
     HoldRow::TABLE,
     StockRow::TABLE,
     MovementRow::TABLE,
+    AvailabilityRow::TABLE,
     ReceiptRow::TABLE,
     ReturnRow::TABLE,
     ReservationRow::TABLE,

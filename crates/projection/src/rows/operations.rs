@@ -1,8 +1,25 @@
 //! Rows of operations.
 
+use scarce_core::event::find;
 use scarce_core::outcome::Code;
 
 use crate::table::{Cell, ColumnKind, Field, Text, row};
+
+/// The name of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EventName(pub(crate) &'static str);
+
+impl Field for EventName {
+    const KIND: ColumnKind = ColumnKind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Word(self.0)
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        find(cell.text()?).map(|spec| Self(spec.name))
+    }
+}
 
 impl Field for Code {
     const KIND: ColumnKind = ColumnKind::Text;
@@ -29,5 +46,8 @@ row! {
         outcome: Code,
         facts: Text,
         at_ms: i64,
+        event: Option<EventName>,
+        resource_id: Option<Text>,
+        event_fields: Option<Text>,
     }
 }

@@ -5,7 +5,7 @@ use scarce_core::words;
 
 use crate::table::{Text, row, word_fields};
 
-word_fields!(ReservationStatus, StockStatus, MovementKind);
+word_fields!(ReservationStatus, StockStatus, MovementKind, AvailabilityKind);
 
 words! {
     /// Whether units are sold.
@@ -65,6 +65,29 @@ row! {
         available: i64,
         total: i64,
         reason: Option<Text>,
+        operation_id: Option<Text>,
+        at_ms: i64,
+    }
+}
+
+words! {
+    /// What changed about whether units are available.
+    AvailabilityKind {
+        /// None is left.
+        1 SoldOut = "sold_out",
+        /// Some are available again.
+        2 AvailableAgain = "available_again",
+    }
+}
+
+row! {
+    /// The moment at which an item was sold out, or available again.
+    AvailabilityRow in "stock_availability", key 2 {
+        sku: Text,
+        sequence: i64,
+        partition_id: i64,
+        kind: AvailabilityKind,
+        available: i64,
         operation_id: Option<Text>,
         at_ms: i64,
     }

@@ -285,6 +285,7 @@ fn operations(entries: &[Entry]) -> Vec<Vec<String>> {
 /// Checks sums within the tables.
 async fn check_sums(database: &Database, extent: Extent) {
     for (what, wrong) in [
+        ("assets that do not sum to zero", "FROM balance_sheet WHERE difference <> 0"),
         (
             "entries that do not sum to the balance",
             "FROM accounts AS a WHERE balance <> (SELECT COALESCE(SUM(e.amount), 0) FROM entries AS e \

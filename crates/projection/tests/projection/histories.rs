@@ -29,6 +29,10 @@ pub const LINES: &[&str] = &[
     "STOCK.RESERVE sku-1 r1 2 u1 100000",
     "STOCK.CONFIRM sku-1 r1",
     "STOCK.RESERVE sku-1 r2 1 u1 100000",
+    "STOCK.CREATE sku-2 2",
+    "STOCK.TAKE sku-2 2 u1 ID buy-1",
+    "STOCK.RETURN sku-2 1 1",
+    "STOCK.TAKE sku-2 1 u3",
     "PACKET.CREATE c1 EUR AMOUNTS 3 30 20 10",
     "PACKET.CLAIM c1 u1",
     "PACKET.CLAIM c1 u2",
@@ -53,6 +57,7 @@ pub fn expected() -> Vec<Case> {
         ("operation", vec![("operation", "pay-1")], texts(&["APPLIED"])),
         ("unit", vec![("sku", "sku-1"), ("serial", "5")], vec![json!(5)]),
         ("stock-movements", vec![("sku", "sku-1")], vec![json!(10), json!(5), json!(-1)]),
+        ("stock-availability", vec![("sku", "sku-2")], texts(&["sold_out", "available_again", "sold_out"])),
         ("owner-receipts", vec![("owner", "u1"), ("sku", "sku-1")], vec![json!(3), json!(2)]),
         ("owner-reservations", vec![("owner", "u1")], texts(&["r1", "r2"])),
         ("packet-claims", vec![("campaign", "c1")], vec![json!(1), json!(2)]),
@@ -72,6 +77,7 @@ fn telling(name: &str) -> &'static str {
         "account-entries" => "amount",
         "account-holds" => "hold_id",
         "operation" => "outcome",
+        "stock-availability" => "kind",
         "stock-movements" | "owner-receipts" => "quantity",
         "owner-reservations" => "reservation_id",
         "packet-claims" | "user-packets" => "packet",
@@ -182,5 +188,51 @@ async fn whoever_only_reads_makes_no_tables_and_needs_no_deployment() {
         let reader = reader.await.expect("a projection");
         assert_eq!(read(&reader, asked("trades", &[("market", "m1")])).await.len(), 2);
         assert_eq!(database.figure("value", "FROM meta WHERE name = 'deployment_id'").await, DEPLOYMENT);
+    }
+}
+
+#[tokio::test]
+async fn an_operation_shows_what_it_did_to_what() {
+    for kind in DatabaseKind::ALL {
+        let (_database, projection) = filled(kind).await;
+        let did = |id: &'static str| {
+            let history = projection.history();
+            async move {
+                let its = history.operations(id).await.expect("the database").remove(0);
+                (
+                    its.event.expect("an event"),
+                    its.resource_id.expect("a resource"),
+                    its.event_fields.expect("fields"),
+                )
+            }
+        };
+        let (event, resource, fields) = did("pay-1").await;
+        assert_eq!((event.as_str(), resource.as_str()), ("account.credited", "u1"));
+        assert_eq!((&fields["amount"], &fields["balance"]), (&json!(500), &json!(500)));
+        let (event, resource, fields) = did("buy-1").await;
+        assert_eq!((event.as_str(), resource.as_str()), ("stock.taken", "sku-2"));
+        assert_eq!((&fields["owner"], &fields["quantity"]), (&json!("u1"), &json!(2)));
+    }
+}
+
+#[tokio::test]
+async fn every_asset_sums_to_zero_until_a_row_is_lost() {
+    for kind in DatabaseKind::ALL {
+        let (database, _projection) = filled(kind).await;
+        let sheet = || async {
+            database.ask(&["asset", "balance", "outside", "difference"], "FROM balance_sheet").await
+        };
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        assert_eq!(sheet().await, [row(["EUR", "380", "-380", "0"])], "{kind:?}");
+        let ledger = "FROM ledger WHERE asset = 'EUR'";
+        assert_eq!(database.figure("SUM(amount)", ledger).await, "0");
+        let world = "FROM ledger WHERE account_id = '$world'";
+        assert_eq!(database.figure("SUM(amount)", world).await, "-380");
+        // A deposit that is lost, and an account that is.
+        database.run("DELETE FROM entries WHERE account_id = 'u1' AND amount = 500").await;
+        assert_eq!(sheet().await, [row(["EUR", "380", "120", "500"])], "{kind:?}");
+        database.run("DELETE FROM accounts WHERE account_id = 'u1'").await;
+        let wrong = database.ask(&["difference"], "FROM balance_sheet WHERE difference <> 0").await;
+        assert_eq!(wrong.len(), 2, "{kind:?}: {wrong:?}");
     }
 }

@@ -99,14 +99,30 @@ async fn tables_of_the_version_before_keep_their_rows() {
         let (database, log) = (Database::new(kind), Log::random(5, 300));
         let projection = open(&database, 5).await;
         take(&mut projection.consumer(0), &log.all()).await;
-        let before = dump(&database).await;
+        // What a later version adds is empty in the tables of this one.
+        let kept = || async {
+            let mut tables = dump(&database).await;
+            tables.retain(|table, _| !["stock_availability", "operations"].contains(&table.as_str()));
+            tables
+        };
+        let before = kept().await;
         projection.close().await;
         // As the version before had left them, but for the constraints, which only forbade more.
-        database.run("DROP TABLE openings").await;
-        database.run("DELETE FROM _sqlx_migrations WHERE version = 4").await;
-        database.run("UPDATE meta SET value = '3' WHERE name = 'schema_version'").await;
+        for undone in [
+            "DROP TABLE openings",
+            "DROP VIEW ledger",
+            "DROP VIEW balance_sheet",
+            "DROP TABLE stock_availability",
+            "ALTER TABLE operations DROP COLUMN event",
+            "ALTER TABLE operations DROP COLUMN resource_id",
+            "ALTER TABLE operations DROP COLUMN event_fields",
+            "DELETE FROM _sqlx_migrations WHERE version > 3",
+            "UPDATE meta SET value = '3' WHERE name = 'schema_version'",
+        ] {
+            database.run(undone).await;
+        }
         let projection = open(&database, 5).await;
-        assert_eq!(dump(&database).await, before, "{dialect:?}");
+        assert_eq!(kept().await, before, "{dialect:?}");
         let mut log = log;
         log.run("ACCOUNT.OPEN late EUR");
         take(&mut projection.consumer(0), &log.all()).await;

@@ -11,7 +11,7 @@ pub type Columns = BTreeMap<String, Vec<String>>;
 pub fn columns() -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
-    let description = description("0001_tables") + &description("0004_openings");
+    let description = ["0001_tables", "0004_openings", "0005_support"].map(description).concat();
     // Statements for one dialect change what is there.
     let statements = description.split_inclusive(";\n").filter(|statement| !statement.contains("{only "));
     for line in statements.flat_map(str::lines) {
@@ -27,13 +27,25 @@ pub fn columns() -> Columns {
             }
         }
     }
+    for line in description.lines() {
+        let added =
+            line.strip_prefix("{only sqlite}ALTER TABLE ").and_then(|rest| rest.split_once(" ADD COLUMN "));
+        if let Some((table, column)) = added {
+            let column = column.split(' ').next().unwrap_or_default();
+            tables.entry(table.to_owned()).or_default().push(column.to_owned());
+        }
+    }
     tables
 }
 
 /// The names of the views.
 pub fn views() -> Vec<String> {
-    let description = description("0002_views");
-    let name = |line: &str| line.strip_prefix("CREATE VIEW ")?.strip_suffix(" AS").map(str::to_owned);
+    let description = ["0002_views", "0005_support"].map(description).concat();
+    let name = |line: &str| {
+        let rest =
+            line.strip_prefix("CREATE VIEW ").or_else(|| line.strip_prefix("CREATE {replacing} VIEW "))?;
+        rest.strip_suffix(" AS").map(str::to_owned)
+    };
     description.lines().filter_map(name).collect()
 }
 
