@@ -2,6 +2,7 @@
 
 mod compare;
 mod replay;
+mod sums;
 
 use scarce_sql::Dialect;
 
@@ -62,6 +63,16 @@ impl Frozen {
         let compared = compare::compare(&mut self.link, &mut other, limit).await;
         other.close().await;
         Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
+    }
+
+    /// Compares sums within the tables: what they tell of themselves where the log no longer tells it. The first
+    /// differences of each kind, up to `limit`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn check_sums(&mut self, limit: usize) -> Result<Vec<Difference>, ProjectionError> {
+        let found = sums::check(&mut self.link, limit).await;
+        Ok(found.map_err(|error| self.projection.store().failed(&error))?)
     }
 
     /// Ends reading.

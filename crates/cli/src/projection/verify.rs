@@ -41,7 +41,7 @@ pub(super) fn run(options: &Verify) -> Ended {
     let url = sql_url(&load(&options.database.0)?.settings)?;
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
-    let compared = Runtime::new()?.block_on(async {
+    let found = Runtime::new()?.block_on(async {
         let projection = Projection::open_read_only(&url, ProjectionOptions::default()).await?;
         if projection.deployment_id() != server.deployment_id {
             let text = format!(
@@ -53,28 +53,56 @@ pub(super) fn run(options: &Verify) -> Ended {
             return Err(Failed::text(Exit::Usage, text));
         }
         let mut frozen = projection.freeze().await?;
-        check_reach(&frozen, &server)?;
-        let compared = compare(&mut frozen, &mut client, &server, options.limit.into()).await;
+        let limit = options.limit.into();
+        let found = match trimmed(&frozen, &server) {
+            None => Found::Compared(compare(&mut frozen, &mut client, &server, limit).await?),
+            Some(trimmed) => Found::Sums(trimmed, frozen.check_sums(limit).await?),
+        };
         frozen.close().await;
-        compared
+        Ok(found)
     })?;
-    report(&compared, options.json)
+    match found {
+        Found::Compared(compared) => report(&compared, options.json),
+        Found::Sums(trimmed, differences) => report_sums(&trimmed, &differences, options.json),
+    }
 }
 
-/// The log must reach back to its first event.
-fn check_reach(frozen: &Frozen, server: &Info) -> Result<(), Failed> {
-    for its in frozen.positions() {
-        let first = server.partitions.get(&its.partition).map_or(1, |Extent { first, .. }| *first);
-        if first > 1 {
-            let text = format!(
-                "the log of partition {} begins at sequence {first}, so what the events before it made of the tables \
-                 cannot be compared; compare with a backup of the tables instead",
-                its.partition
-            );
-            return Err(Failed::text(Exit::Refused, text));
-        }
+/// What could be compared.
+enum Found {
+    /// Every row with the log.
+    Compared(Compared),
+    /// Sums within the tables; why no more.
+    Sums(String, Vec<Difference>),
+}
+
+/// Which log no longer reaches back to its first event.
+fn trimmed(frozen: &Frozen, server: &Info) -> Option<String> {
+    let first = |partition| server.partitions.get(partition).map_or(1, |Extent { first, .. }| *first);
+    let its = frozen.positions().iter().find(|its| first(&its.partition) > 1)?;
+    let begins_at = first(&its.partition);
+    Some(format!(
+        "the log of partition {} begins at sequence {begins_at}, so only sums were compared",
+        its.partition
+    ))
+}
+
+fn report_sums(trimmed: &str, differences: &[Difference], is_json: bool) -> Ended {
+    let mut err = std::io::stderr().lock();
+    writeln!(err, "{trimmed}")?;
+    if differences.is_empty() {
+        writeln!(err, "the sums within the tables agree; a change that leaves them alone is not found so")?;
+        return Ok(Exit::Done);
     }
-    Ok(())
+    print_rows(&differences.iter().map(row).collect::<Vec<_>>(), &COLUMNS, is_json)?;
+    writeln!(err, "restore a backup of the tables, or run 'scarce projection rebuild --from-state'")?;
+    Ok(Exit::Broken)
+}
+
+fn row(its: &Difference) -> Value {
+    json!({
+        "table": its.table, "key": its.key, "column": its.column,
+        "tables": its.tables.as_deref().unwrap_or("(no row)"), "log": its.log.as_deref().unwrap_or("(no row)"),
+    })
 }
 
 async fn compare(
@@ -119,12 +147,6 @@ fn events(client: &mut Client, words: &[&str]) -> Result<Vec<Vec<u8>>, Failed> {
 }
 
 fn report(compared: &Compared, is_json: bool) -> Ended {
-    let row = |its: &Difference| -> Value {
-        json!({
-            "table": its.table, "key": its.key, "column": its.column,
-            "tables": its.tables.as_deref().unwrap_or("(no row)"), "log": its.log.as_deref().unwrap_or("(no row)"),
-        })
-    };
     let rows: Vec<Value> = compared.differences.iter().map(row).collect();
     if !rows.is_empty() {
         print_rows(&rows, &COLUMNS, is_json)?;

@@ -127,3 +127,58 @@ async fn a_log_that_is_another_or_shorter_is_reported() {
     assert!(refused.contains("the log ends at"), "{refused}");
     frozen.close().await;
 }
+
+/// A table, and its column whose sum does not agree; `None` where the row is missing.
+type Wrong = (&'static str, Option<&'static str>);
+
+/// The sums that do not agree.
+async fn wrong_sums(projection: &Projection) -> Vec<Wrong> {
+    let mut frozen = projection.freeze().await.expect("the database");
+    let found = frozen.check_sums(10).await.expect("the database");
+    frozen.close().await;
+    found.iter().map(|its| (its.table, its.column)).collect()
+}
+
+#[tokio::test]
+async fn a_lost_row_is_found_by_the_sums_where_the_log_does_not_reach_back() {
+    let cases: [(&str, &[Wrong]); 7] = [
+        ("DELETE FROM accounts WHERE account_id = 'u1'", &[("accounts", None), ("accounts", None)]),
+        ("DELETE FROM entries WHERE amount = 500", &[("accounts", Some("balance"))]),
+        (
+            "DELETE FROM entries WHERE amount = -80",
+            &[("accounts", Some("balance")), ("entries", Some("amount"))],
+        ),
+        (
+            "UPDATE receipts SET quantity = 4 WHERE sku = 'sku-1' AND first_serial = 1",
+            &[("stock", Some("sold"))],
+        ),
+        ("DELETE FROM stock_returns WHERE sku = 'sku-1'", &[("receipts", Some("returned"))]),
+        ("DELETE FROM reservations WHERE reservation_id = 'r2'", &[("stock", Some("reserved"))]),
+        ("DELETE FROM packet_claims WHERE user_id = 'u1'", &[("packet_campaigns", Some("claimed_amount"))]),
+    ];
+    for kind in DatabaseKind::ALL {
+        let database = Database::new(kind);
+        let projection = open(&database, 5).await;
+        let mut log = Log::new(StateSettings::default(), 0);
+        LINES.iter().for_each(|line| log.run(line));
+        for (lost, expected) in cases {
+            projection.rebuild().await.expect("the database");
+            take(&mut projection.consumer(0), &log.all()).await;
+            assert_eq!(wrong_sums(&projection).await, [], "{kind:?}");
+            database.run(lost).await;
+            assert_eq!(wrong_sums(&projection).await, expected, "{kind:?}: {lost}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn sums_agree_in_random_logs() {
+    let database = Database::new(DatabaseKind::Sqlite);
+    let projection = open(&database, 5).await;
+    for seed in 1..30 {
+        let log = Log::random(seed, 200);
+        projection.rebuild().await.expect("the database");
+        take(&mut projection.consumer(0), &log.all()).await;
+        assert_eq!(wrong_sums(&projection).await, [], "seed {seed}");
+    }
+}

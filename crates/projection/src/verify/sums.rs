@@ -1,0 +1,194 @@
+//! What the tables must come to among themselves, for logs that no longer reach back to their beginning.
+
+use scarce_sql::Dialect;
+use sqlx::Error;
+
+use super::compare::Difference;
+use crate::store::Link;
+use crate::table::{Cell, ColumnKind};
+
+/// A column that is the sum of rows of another table, by the key of its own.
+struct Sum {
+    table: &'static str,
+    key: &'static [&'static str],
+    column: &'static str,
+    /// What is summed, and from which rows.
+    summed: &'static str,
+    from: &'static str,
+    /// The columns there that are the key.
+    by: &'static [&'static str],
+}
+
+const SUMS: [Sum; 7] = [
+    Sum {
+        table: "accounts",
+        key: &["account_id"],
+        column: "balance",
+        summed: "amount",
+        from: "entries",
+        by: &["account_id"],
+    },
+    Sum {
+        table: "accounts",
+        key: &["account_id"],
+        column: "held",
+        summed: "amount",
+        from: "holds",
+        by: &["account_id"],
+    },
+    Sum {
+        table: "stock",
+        key: &["sku"],
+        column: "total",
+        summed: "quantity",
+        from: "stock_movements",
+        by: &["sku"],
+    },
+    Sum {
+        table: "stock",
+        key: &["sku"],
+        column: "sold",
+        summed: "quantity - returned",
+        from: "receipts",
+        by: &["sku"],
+    },
+    Sum {
+        table: "stock",
+        key: &["sku"],
+        column: "reserved",
+        summed: "CASE WHEN status = 'open' THEN quantity ELSE 0 END",
+        from: "reservations",
+        by: &["sku"],
+    },
+    Sum {
+        table: "receipts",
+        key: &["sku", "first_serial"],
+        column: "returned",
+        summed: "quantity",
+        from: "stock_returns",
+        by: &["sku", "receipt_serial"],
+    },
+    Sum {
+        table: "packet_campaigns",
+        key: &["campaign_id"],
+        column: "claimed_amount",
+        summed: "amount",
+        from: "packet_claims",
+        by: &["campaign_id"],
+    },
+];
+
+/// Movements between accounts with one side only.
+const ONE_SIDED: &str = "FROM entries AS e WHERE e.counterparty_id IS NOT NULL AND NOT EXISTS (SELECT 1 \
+                         FROM entries AS o WHERE o.partition_id = e.partition_id AND o.sequence = e.sequence \
+                         AND o.account_id = e.counterparty_id AND o.amount = -e.amount)";
+
+/// The rows whose sums do not agree, up to a number of each kind.
+pub(super) async fn check(link: &mut Link, limit: usize) -> Result<Vec<Difference>, Error> {
+    let text = Text(link.dialect());
+    let mut found = Vec::new();
+    for sum in &SUMS {
+        for sql in [sum.wrong(text, limit), sum.without_row(text, limit)] {
+            let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
+            found.extend(rows.iter().map(|row| sum.difference(row)));
+        }
+    }
+    let key = text.list(&["e.partition_id", "e.sequence", "e.account_id"]);
+    let sql =
+        format!("SELECT {key}, {}, {} {ONE_SIDED} LIMIT {limit}", text.of("e.amount"), text.of("-e.amount"));
+    let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
+    found.extend(rows.iter().map(|row| {
+        let [key, amount, other] = cells(row);
+        let log = other.map(|amount| format!("a row of the other account with {amount}"));
+        Difference {
+            table: "entries",
+            key: key.unwrap_or_default(),
+            column: Some("amount"),
+            tables: amount,
+            log,
+        }
+    }));
+    Ok(found)
+}
+
+impl Sum {
+    /// The sums by key.
+    fn sums(&self) -> String {
+        let by = self.by.iter().zip(self.key).map(|(its, key)| format!("{its} AS {key}"));
+        format!(
+            "(SELECT {}, SUM({}) AS total FROM {} GROUP BY {}) AS s",
+            by.collect::<Vec<_>>().join(", "),
+            self.summed,
+            self.from,
+            self.by.join(", ")
+        )
+    }
+
+    fn joined(&self) -> String {
+        let same: Vec<String> = self.key.iter().map(|key| format!("s.{key} = t.{key}")).collect();
+        same.join(" AND ")
+    }
+
+    fn named(&self, alias: &str) -> Vec<String> {
+        self.key.iter().map(|key| format!("{alias}.{key}")).collect()
+    }
+
+    /// Rows with another sum.
+    fn wrong(&self, text: Text, limit: usize) -> String {
+        let Self { table, column, .. } = self;
+        let total = "COALESCE(s.total, 0)";
+        format!(
+            "SELECT {}, {}, {} FROM {table} AS t LEFT JOIN {} ON {} WHERE t.{column} <> {total} LIMIT {limit}",
+            text.list(&self.named("t")),
+            text.of(&format!("t.{column}")),
+            text.of(total),
+            self.sums(),
+            self.joined()
+        )
+    }
+
+    /// Sums without a row.
+    fn without_row(&self, text: Text, limit: usize) -> String {
+        format!(
+            "SELECT {}, {}, {} FROM {} LEFT JOIN {} AS t ON {} WHERE t.{} IS NULL LIMIT {limit}",
+            text.list(&self.named("s")),
+            text.of("NULL"),
+            text.of("s.total"),
+            self.sums(),
+            self.table,
+            self.joined(),
+            self.key[0]
+        )
+    }
+
+    fn difference(&self, row: &[Cell]) -> Difference {
+        let [key, tables, total] = cells(row);
+        let log = total.map(|total| format!("{total}, the sum of {} in {}", self.summed, self.from));
+        let column = tables.as_ref().map(|_| self.column);
+        Difference { table: self.table, key: key.unwrap_or_default(), column, tables, log }
+    }
+}
+
+fn cells(row: &[Cell]) -> [Option<String>; 3] {
+    [0, 1, 2].map(|at| row.get(at).and_then(Cell::text).map(str::to_owned))
+}
+
+/// Values as texts: the type of a sum differs from database to database.
+#[derive(Clone, Copy)]
+struct Text(Dialect);
+
+impl Text {
+    fn of(self, value: &str) -> String {
+        let kind = if self.0 == Dialect::MySql { "CHAR" } else { "TEXT" };
+        format!("CAST({value} AS {kind})")
+    }
+
+    /// Values with spaces in between.
+    fn list<S: AsRef<str>>(self, values: &[S]) -> String {
+        let texts: Vec<String> = values.iter().map(|value| self.of(value.as_ref())).collect();
+        match self.0 {
+            Dialect::MySql => format!("CONCAT_WS(' ', {})", texts.join(", ")),
+            Dialect::Sqlite | Dialect::Postgres => texts.join(" || ' ' || "),
+        }
+    }
+}
