@@ -124,6 +124,18 @@ impl Cursor {
     /// # Errors
     /// When the log no longer has the position, or cannot be read.
     pub fn next_batch(&mut self, bytes_max: u64) -> Result<Option<Batch>, CursorError> {
+        self.next_batch_up_to(usize::MAX, bytes_max)
+    }
+
+    /// The same, but no entries after those that hold `events_max` events.
+    ///
+    /// # Errors
+    /// As [`Cursor::next_batch`].
+    pub fn next_batch_up_to(
+        &mut self,
+        events_max: usize,
+        bytes_max: u64,
+    ) -> Result<Option<Batch>, CursorError> {
         let (partition, after) = (self.partition, self.after);
         let through = self.log.durable_through(partition)?;
         if through < after.sequence {
@@ -132,7 +144,7 @@ impl Cursor {
         if through <= after.sequence {
             return Ok(None);
         }
-        let entries = match self.log.entries(partition, after.sequence + 1, bytes_max) {
+        let entries = match self.log.entries_up_to(partition, after.sequence + 1, events_max, bytes_max) {
             Ok(entries) => entries,
             Err(failure) => return Err(self.trimmed()?.unwrap_or_else(|| failure.into())),
         };
