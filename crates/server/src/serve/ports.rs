@@ -11,7 +11,7 @@ use scarce_engine::clock::ManualClock;
 use super::ending::Ending;
 use super::loading::Loading;
 use super::{ServeError, descriptors};
-use crate::gateway::http::{self, Http, Metrics};
+use crate::gateway::http::{self, Http, Metrics, Served};
 use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
 use crate::gateway::{Access, Places};
 use crate::pipeline::Pipeline;
@@ -29,6 +29,7 @@ pub(super) struct Ports {
     access: Access,
     started_at: Instant,
     slow: Option<Duration>,
+    stream_unread_max: Duration,
     places: Arc<Places>,
     statuses: Arc<OnceLock<Statuses>>,
     ending: Ending,
@@ -54,6 +55,7 @@ impl Ports {
             access,
             started_at: Instant::now(),
             slow: settings.slow(),
+            stream_unread_max: Duration::from_millis(settings.event_stream_unread_ms),
             places,
             statuses: Arc::default(),
             ending: Ending::default(),
@@ -68,6 +70,7 @@ impl Ports {
             access: Access::new(Some(password), Vec::new()),
             started_at: Instant::now(),
             slow: None,
+            stream_unread_max: Duration::MAX,
             places: Places::new(CONNECTIONS_MAX as u64),
             statuses: Arc::default(),
             ending: Ending::default(),
@@ -131,9 +134,16 @@ impl Ports {
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
         let Some(listener) = self.http else { return Ok(None) };
         let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
-        let (flows, is_ending) = (pipeline.flows().clone(), self.ending.is_begun.clone());
-        let http =
-            Http::start(listener, engine.clone(), self.access, metrics, flows, self.places, is_ending)?;
+        let served = Served {
+            engine: engine.clone(),
+            access: self.access,
+            metrics,
+            flows: pipeline.flows().clone(),
+            places: self.places,
+            is_ending: self.ending.is_begun.clone(),
+            stream_unread_max: self.stream_unread_max,
+        };
+        let http = Http::start(listener, served)?;
         Ok(Some(http))
     }
 }

@@ -1,14 +1,11 @@
-//! `GET /v1/events`: the log as a page, or as a stream that follows it.
+//! `GET /v1/events`: the log as a page; and where a stream of it begins.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, HeaderName};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream};
+use axum::response::Response;
 use scarce_api::cursor;
 use scarce_api::problem::{PortCode, Problem};
 use scarce_api::{Misshapen, event};
@@ -16,25 +13,22 @@ use scarce_core::event::Position;
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Outcome};
 use scarce_core::types::Natural;
-use scarce_engine::{Engine, Failure, Watch};
-use scarce_outflow::{Cursor, CursorError};
+use scarce_engine::{Engine, Failure};
+use scarce_outflow::{Batch, Cursor, CursorError};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, watch};
 use tokio::task::JoinError;
 
 use super::command::read_limit;
 use super::exchange::{Exchange, Speech};
+use super::stream::{self, Unread};
 use super::{Context, Shared, reply};
 
 /// The default and the maximum number of events of a page.
 const EVENTS_DEFAULT: u64 = 100;
 const EVENTS_MAX: u64 = 1_000;
 
-/// The maximum number of log bytes read at once for a stream or a page.
+/// The maximum number of log bytes read at once for a page.
 const BYTES_MAX: u64 = 1 << 20;
-
-/// How often an idle stream sends a keep-alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The header in which a browser sends the id of the last event it saw.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -57,7 +51,11 @@ struct Asked {
 }
 
 /// Answers a page, or starts a stream.
-pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
+pub(super) async fn handle(
+    State(shared): Context,
+    Extension(unread): Extension<Arc<Unread>>,
+    exchange: Exchange,
+) -> Response {
     let asked = match Asked::read(&shared, &exchange) {
         Ok(asked) => asked,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
@@ -69,12 +67,11 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
     };
     let accept = exchange.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
-        return stream(&shared, reader, exchange.speech).into_response();
+        return stream::respond(&shared, reader, unread, exchange.speech);
     }
     match reader.next_events(asked.limit).await {
         Err(error) => reply::problem(&problem(&reader.placed(error), exchange.speech), exchange.speech),
         Ok(events) => {
-            let events: Vec<Value> = events.into_iter().map(|(_, event)| event).collect();
             let body = json!({ "events": events, "has_more": reader.has_more(), "cursor": reader.cursor() });
             reply::json(200, &body)
         }
@@ -130,8 +127,7 @@ fn read_partition(text: &str, partitions: u32) -> Result<u32, Misshapen> {
 }
 
 /// Reads the logs of all partitions in turn.
-struct LogReader {
-    engine: Arc<dyn Engine>,
+pub(super) struct LogReader {
     cursors: Vec<Cursor>,
     partitions: Vec<u32>,
 }
@@ -147,15 +143,15 @@ impl LogReader {
             let cursors = (0..).zip(start.positions(&*engine)?);
             let cursors =
                 cursors.map(|(partition, after)| Cursor::new(engine.clone(), partition, after)).collect();
-            let mut reader = Self { engine, cursors, partitions };
+            let mut reader = Self { cursors, partitions };
             reader.check().map_err(|error| reader.placed(error))?;
             Ok(reader)
         });
         opened.await.unwrap_or_else(|error| Err(unfinished(error).into()))
     }
 
-    fn cursor(&self) -> String {
-        cursor::of_positions(&self.cursors.iter().map(Cursor::position).collect::<Vec<_>>())
+    pub(super) fn cursor(&self) -> String {
+        cursor::of_positions(&self.positions())
     }
 
     fn cursors(&self) -> impl Iterator<Item = (usize, &Cursor)> {
@@ -179,7 +175,7 @@ impl LogReader {
     }
 
     /// An error with the cursor at which the caller can go on.
-    fn placed(&self, error: CursorError) -> Stuck {
+    pub(super) fn placed(&self, error: CursorError) -> Stuck {
         let CursorError::Trimmed { partition, begins_at, .. } = error else { return error.into() };
         let mut positions: Vec<_> = self.cursors.iter().map(Cursor::position).collect();
         if let Some(position) = positions.get_mut(partition as usize) {
@@ -188,38 +184,74 @@ impl LogReader {
         Stuck { error, oldest: Some(cursor::of_positions(&positions)) }
     }
 
-    /// The next events of any partition, each with the cursor behind it; `None` when all were read.
-    async fn next_events(&mut self, count_max: usize) -> Result<Vec<(String, Value)>, CursorError> {
+    /// The next events of any partition; none when all were read.
+    async fn next_events(&mut self, count_max: usize) -> Result<Vec<Value>, CursorError> {
         let mut events = Vec::new();
-        for place in self.partitions.clone().into_iter().map(|partition| partition as usize) {
-            let Some(cursor) = self.cursors.get(place).cloned() else { continue };
-            if events.len() >= count_max || cursor.lag()? == 0 {
-                continue;
+        for partition in self.partitions.clone() {
+            let wanted = count_max - events.len();
+            if wanted == 0 {
+                break;
             }
-            let (_, batch) = cursor.aside(|cursor| cursor.next_batch(BYTES_MAX)).await.map_err(unfinished)?;
-            let Some(batch) = batch? else { continue };
-            let after = batch.after.sequence;
-            for entry in &batch.entries {
-                for (sequence, event) in event::of_entry(batch.partition, entry, after) {
-                    if events.len() >= count_max {
-                        return Ok(events);
-                    }
-                    self.cursors[place].set_position(Position { epoch: entry.head.epoch, sequence });
-                    events.push((self.cursor(), event));
-                }
+            let Some(batch) = self.next_batch(partition, wanted, BYTES_MAX).await? else { continue };
+            let of_entry = |entry| event::of_entry(partition, entry, batch.after.sequence);
+            let next =
+                batch.entries.iter().flat_map(|entry| of_entry(entry).map(|its| (entry.head.epoch, its)));
+            for (epoch, (sequence, event)) in next.take(wanted) {
+                self.set_position(partition, Position { epoch, sequence });
+                events.push(event);
             }
         }
         Ok(events)
     }
+
+    /// The next entries of a partition, without moving past them: they may be more than are wanted.
+    pub(super) async fn next_batch(
+        &self,
+        partition: u32,
+        events_max: usize,
+        bytes_max: u64,
+    ) -> Result<Option<Batch>, CursorError> {
+        let Some(cursor) = self.cursors.get(partition as usize).cloned() else { return Ok(None) };
+        if cursor.lag()? == 0 {
+            return Ok(None);
+        }
+        let (_, batch) = cursor
+            .aside(move |cursor| cursor.next_batch_up_to(events_max, bytes_max))
+            .await
+            .map_err(unfinished)?;
+        batch
+    }
+
+    /// The partitions that are read.
+    pub(super) fn partitions(&self) -> &[u32] {
+        &self.partitions
+    }
+
+    /// The position in each partition, also in those that are not read.
+    pub(super) fn positions(&self) -> Vec<Position> {
+        self.cursors.iter().map(Cursor::position).collect()
+    }
+
+    /// The position in a partition.
+    pub(super) fn position(&self, partition: u32) -> Position {
+        self.cursors.get(partition as usize).map_or_else(Position::default, Cursor::position)
+    }
+
+    /// Moves to an event that was read.
+    pub(super) fn set_position(&mut self, partition: u32, position: Position) {
+        if let Some(cursor) = self.cursors.get_mut(partition as usize) {
+            cursor.set_position(position);
+        }
+    }
 }
 
 /// The error for a read that did not finish.
-fn unfinished(_: JoinError) -> CursorError {
+pub(super) fn unfinished(_: JoinError) -> CursorError {
     Failure::Unavailable { reason: "reading the log was not finished".to_owned() }.into()
 }
 
 /// Why a caller cannot go on, and the cursor of the oldest event if that is the way in.
-struct Stuck {
+pub(super) struct Stuck {
     error: CursorError,
     oldest: Option<String>,
 }
@@ -237,7 +269,7 @@ impl From<Failure> for Stuck {
 }
 
 /// The answer for a cursor that cannot be used.
-fn problem(stuck: &Stuck, speech: Speech) -> Problem {
+pub(super) fn problem(stuck: &Stuck, speech: Speech) -> Problem {
     match &stuck.error {
         CursorError::Engine(failure) => Problem::of(&failure.outcome(), None, speech.0),
         CursorError::OtherHistory { .. } => {
@@ -254,64 +286,5 @@ fn problem(stuck: &Stuck, speech: Speech) -> Problem {
             let facts = facts.as_object().cloned().unwrap_or_default();
             Problem::of_port_with(PortCode::CursorTrimmed, facts, speech.0)
         }
-    }
-}
-
-/// A stream in progress.
-struct Following {
-    reader: LogReader,
-    speech: Speech,
-    has_ended: bool,
-    ready: std::vec::IntoIter<(String, Value)>,
-    grown: Arc<Notify>,
-    ending: watch::Receiver<bool>,
-    _watches: Vec<Watch>,
-}
-
-/// Follows the log. It reads only as fast as the caller consumes, so nothing piles up here.
-fn stream(
-    shared: &Shared,
-    reader: LogReader,
-    speech: Speech,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
-    let grown = Arc::new(Notify::new());
-    let watches = reader.partitions.iter().filter_map(|partition| {
-        let grown = grown.clone();
-        reader.engine.watch(*partition, Arc::new(move || grown.notify_one())).ok()
-    });
-    let watches = watches.collect();
-    let ending = shared.ending.clone();
-    let ready = Vec::new().into_iter();
-    let following = Following { reader, speech, has_ended: false, ready, grown, ending, _watches: watches };
-    let events = stream::unfold(following, |mut following| async move {
-        let event = following.next().await?;
-        Some((Ok(event), following))
-    });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
-}
-
-impl Following {
-    async fn next(&mut self) -> Option<Event> {
-        while !self.has_ended {
-            if let Some((cursor, event)) = self.ready.next() {
-                let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
-                return Some(Event::default().id(cursor).event(name).data(event.to_string()));
-            }
-            let count_max = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
-            match self.reader.next_events(count_max).await {
-                // The last event says why. It has no id, so the caller still knows where it was.
-                Err(error) => {
-                    self.has_ended = true;
-                    let problem = problem(&self.reader.placed(error), self.speech);
-                    return Some(Event::default().event("problem").data(problem.body.to_string()));
-                }
-                Ok(events) if !events.is_empty() => self.ready = events.into_iter(),
-                Ok(_) => tokio::select! {
-                    () = self.grown.notified() => {}
-                    _ = self.ending.wait_for(|ending| *ending) => return None,
-                },
-            }
-        }
-        None
     }
 }

@@ -17,10 +17,13 @@ mod preview;
 mod reply;
 mod router;
 mod server;
+mod stream;
 mod submit;
+mod tail;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use scarce_engine::Engine;
 use tokio::sync::watch;
@@ -28,7 +31,7 @@ use tokio::sync::watch;
 use super::Access;
 use crate::pipeline::Flows;
 pub use metrics::Metrics;
-pub use server::{CONNECTIONS_MAX, Http, bind};
+pub use server::{CONNECTIONS_MAX, Http, Served, bind};
 
 /// The maximum size of a body in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -44,6 +47,10 @@ pub struct Shared {
     pub engine: Arc<dyn Engine>,
     /// The metrics of the port and the engine.
     pub metrics: Metrics,
+    /// The ends of the logs, for streams of events.
+    pub(crate) tails: Arc<tail::Tails>,
+    /// How long a caller may leave a stream of events unread.
+    pub stream_unread_max: Duration,
     /// What flows into this process and out of it.
     pub flows: Flows,
     /// Whether the server ends soon, so that no traffic should be routed to it.

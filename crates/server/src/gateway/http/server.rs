@@ -15,6 +15,8 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use super::guard::Peer;
+use super::stream::Unread;
+use super::tail::Tails;
 use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
 use crate::gateway::{Access, Places};
 use crate::pipeline::Flows;
@@ -41,6 +43,24 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     Ok(listener)
 }
 
+/// What the port serves, and how.
+pub struct Served {
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// How callers authenticate.
+    pub access: Access,
+    /// The metrics of the port and the engine.
+    pub metrics: Metrics,
+    /// What flows into this process and out of it.
+    pub flows: Flows,
+    /// The places for connections of all ports.
+    pub places: Arc<Places>,
+    /// Whether the server ends soon.
+    pub is_ending: Arc<AtomicBool>,
+    /// How long a caller may leave a stream of events unread.
+    pub stream_unread_max: Duration,
+}
+
 /// The running port.
 pub struct Http {
     runtime: tokio::runtime::Runtime,
@@ -53,15 +73,8 @@ impl Http {
     ///
     /// # Errors
     /// When threads cannot be started.
-    pub fn start(
-        listener: TcpListener,
-        engine: Arc<dyn Engine>,
-        access: Access,
-        metrics: Metrics,
-        flows: Flows,
-        places: Arc<Places>,
-        is_ending: Arc<AtomicBool>,
-    ) -> std::io::Result<Self> {
+    pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
+        let Served { engine, access, metrics, flows, places, is_ending, stream_unread_max } = served;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.min(THREADS_MAX))
@@ -69,7 +82,17 @@ impl Http {
             .enable_all()
             .build()?;
         let (ending, ended) = watch::channel(false);
-        let shared = Arc::new(Shared { access, engine, metrics, flows, ending: ended, is_ending });
+        let tails = Tails::new(engine.clone());
+        let shared = Arc::new(Shared {
+            access,
+            engine,
+            metrics,
+            tails,
+            stream_unread_max,
+            flows,
+            ending: ended,
+            is_ending,
+        });
         let listener = {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
@@ -108,9 +131,9 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>, all: Arc
                     continue;
                 };
                 let (app, ending) = (app.clone(), shared.ending.clone());
-                let peer = Peer(address.ip());
+                let (peer, unread) = (Peer(address.ip()), Arc::new(Unread::new(shared.stream_unread_max)));
                 tokio::spawn(async move {
-                    serve(socket, peer, app, ending).await;
+                    serve(socket, peer, unread, app, ending).await;
                     drop((place, of_all));
                 });
             }
@@ -132,11 +155,19 @@ pub(super) fn refuse(socket: &TcpStream) {
     let _ = socket.try_write(answer.as_bytes());
 }
 
-async fn serve(socket: TcpStream, peer: Peer, app: axum::Router, mut ending: watch::Receiver<bool>) {
+async fn serve(
+    socket: TcpStream,
+    peer: Peer,
+    unread: Arc<Unread>,
+    app: axum::Router,
+    mut ending: watch::Receiver<bool>,
+) {
     // Answers are small and callers wait for them. If the system refuses, they only arrive later.
     let _ = socket.set_nodelay(true);
+    let its_unread = unread.clone();
     let service = TowerToHyperService::new(app.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(its_unread.clone());
         request
     }));
     let mut protocol = hyper::server::conn::http1::Builder::new();
@@ -146,6 +177,7 @@ async fn serve(socket: TcpStream, peer: Peer, app: axum::Router, mut ending: wat
     // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = unread.overdue() => return,
         _ = ending.wait_for(|ending| *ending) => {}
     }
     connection.as_mut().graceful_shutdown();

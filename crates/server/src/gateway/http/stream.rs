@@ -1,0 +1,206 @@
+//! `GET /v1/events` as a stream of server-sent events that follows the log.
+
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use scarce_api::problem::Problem;
+use scarce_core::event::Position;
+use scarce_engine::Failure;
+use scarce_outflow::CursorError;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::Shared;
+use super::events::{LogReader, problem};
+use super::exchange::Speech;
+use super::tail::{Following, Next, push_event, push_id};
+
+/// How much is handed to a connection at a time, but for the last event.
+const FRAME_BYTES: usize = 16 << 10;
+
+/// How many events a stream that is behind reads of the log at a time, and of how many bytes of it.
+const BEHIND_EVENTS_MAX: usize = 64;
+const BEHIND_BYTES_MAX: u64 = 64 << 10;
+
+/// How often an idle stream sends a comment.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a caller that has left its stream unread for too long has to read on, and so to be told why it ends, before its
+/// connection is closed.
+const TOLD_WITHIN: Duration = Duration::from_secs(15);
+
+/// The queue that is full when a caller does not read its stream.
+const QUEUE: &str = "event stream";
+
+/// Since when a connection has not taken what a stream handed to it.
+#[derive(Debug)]
+pub(super) struct Unread {
+    since: Mutex<Option<Instant>>,
+    /// How long that may take.
+    max: Duration,
+}
+
+impl Unread {
+    pub(super) fn new(max: Duration) -> Self {
+        Self { since: Mutex::default(), max }
+    }
+
+    fn begin(&self) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// It was taken. Returns whether that took too long.
+    fn end(&self) -> bool {
+        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner).take();
+        since.is_some_and(|since| since.elapsed() > self.max)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.map(|since| since + self.max + TOLD_WITHIN.min(self.max))
+    }
+
+    /// Waits until a caller has left its stream unread for too long.
+    pub(super) async fn overdue(&self) {
+        loop {
+            match self.deadline() {
+                Some(deadline) if deadline <= Instant::now() => return,
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => tokio::time::sleep(TOLD_WITHIN.min(self.max)).await,
+            }
+        }
+    }
+}
+
+/// A stream in progress.
+struct EventStream {
+    reader: LogReader,
+    following: Following,
+    /// The partition that is looked at first, so that a busy one does not keep the others out.
+    first: usize,
+    speech: Speech,
+    ending: watch::Receiver<bool>,
+    unread: Arc<Unread>,
+    has_ended: bool,
+}
+
+/// Follows the log. It reads only as fast as the caller does, so nothing piles up here.
+pub(super) fn respond(shared: &Shared, reader: LogReader, unread: Arc<Unread>, speech: Speech) -> Response {
+    let following = shared.tails.follow(reader.partitions());
+    let ending = shared.ending.clone();
+    let stream = EventStream { reader, following, first: 0, speech, ending, unread, has_ended: false };
+    let frames = stream::unfold(stream, |mut stream| async move {
+        let was_overdue = stream.unread.end();
+        let frame = stream.next(was_overdue).await?;
+        stream.unread.begin();
+        Some((Ok::<_, Infallible>(Bytes::from(frame)), stream))
+    });
+    let head = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
+    (head, Body::from_stream(frames)).into_response()
+}
+
+impl EventStream {
+    /// The next events as text, unless the caller took too long for those before.
+    async fn next(&mut self, was_overdue: bool) -> Option<String> {
+        if self.has_ended {
+            return None;
+        }
+        if was_overdue {
+            return Some(self.cut_off());
+        }
+        loop {
+            self.following.look();
+            let mut frame = String::new();
+            if let Err(error) = self.fill(&mut frame).await {
+                // The last event says why. It has no id, so the caller still knows where it was.
+                let problem = problem(&self.reader.placed(error), self.speech);
+                self.end(&mut frame, &problem.body);
+            }
+            if !frame.is_empty() {
+                return Some(frame);
+            }
+            tokio::select! {
+                () = self.following.grown() => {}
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some(":\n\n".to_owned()),
+                _ = self.ending.wait_for(|ending| *ending) => return None,
+            }
+        }
+    }
+
+    /// Takes from every partition, until the frame is full.
+    async fn fill(&mut self, frame: &mut String) -> Result<(), CursorError> {
+        let partitions = self.reader.partitions().to_vec();
+        self.first = (self.first + 1) % partitions.len().max(1);
+        for partition in partitions.iter().cycle().skip(self.first).take(partitions.len()) {
+            if frame.len() >= FRAME_BYTES {
+                break;
+            }
+            let after = self.reader.position(*partition).sequence;
+            match self.following.next(*partition, after) {
+                Next::Nothing => {}
+                Next::NotHeld => self.read(*partition, frame).await?,
+                Next::Events(chunk) => {
+                    for (position, text) in chunk.events_after(after) {
+                        self.push(*partition, position, text, frame);
+                        if frame.len() >= FRAME_BYTES {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An event of the tail. It has its id if there is but one partition.
+    fn push(&mut self, partition: u32, position: Position, text: &str, frame: &mut String) {
+        self.reader.set_position(partition, position);
+        if self.reader.positions().len() > 1 {
+            push_id(frame, &self.reader.positions());
+        }
+        frame.push_str(text);
+    }
+
+    /// Reads a few events that the tail does not hold. Few streams do so at a time.
+    async fn read(&mut self, partition: u32, frame: &mut String) -> Result<(), CursorError> {
+        let turn = self.following.turn().await;
+        let batch = self.reader.next_batch(partition, BEHIND_EVENTS_MAX, BEHIND_BYTES_MAX).await?;
+        drop(turn);
+        let Some(batch) = batch else { return Ok(()) };
+        let publics = batch.entries.iter().flat_map(|entry| {
+            scarce_api::event::public(batch.partition, entry, batch.after.sequence)
+                .map(|public| (entry.head.epoch, public))
+        });
+        for (epoch, public) in publics.take(BEHIND_EVENTS_MAX) {
+            self.reader.set_position(partition, Position { epoch, sequence: public.sequence });
+            push_id(frame, &self.reader.positions());
+            push_event(frame, &public);
+        }
+        Ok(())
+    }
+
+    /// Tells a caller that did not read its stream, and ends it.
+    fn cut_off(&mut self) -> String {
+        let mut problem = Problem::of(&Failure::Overloaded { queue: QUEUE }.outcome(), None, self.speech.0);
+        if let Some(body) = problem.body.as_object_mut() {
+            body.insert("cursor".to_owned(), Value::from(self.reader.cursor()));
+        }
+        let mut frame = String::new();
+        self.end(&mut frame, &problem.body);
+        frame
+    }
+
+    fn end(&mut self, frame: &mut String, problem: &Value) {
+        self.has_ended = true;
+        frame.push_str("event: problem\ndata: ");
+        frame.push_str(&problem.to_string());
+        frame.push_str("\n\n");
+    }
+}
