@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use database::Database;
 use serde_json::{Value, json};
-use support::{Server, json_lines, said, scarce, wait_until};
+use support::{Server, json_lines, redis_server, said, scarce, wait_until};
 
 /// A data directory with a log of small segments, and a database.
 struct Stage {
@@ -93,8 +93,18 @@ fn balance(server: &Server, account: &str) -> i64 {
 
 #[test]
 fn tables_begin_with_the_state_where_the_log_no_longer_has_its_beginning() {
+    let redis = redis_server(&[]);
+    let address = redis.url();
+    let in_redis = ["--engine", "redis", "--redis-url", &address, "--partitions", "1"];
+    let at_once = ["--redis-log-retention-ms", "0"];
+    for engine in [vec![], [&in_redis[..], &at_once].concat()] {
+        check_beginning(&engine);
+    }
+}
+
+fn check_beginning(engine: &[&str]) {
     let stage = Stage::new();
-    let server = stage.start(&[]);
+    let server = stage.start(engine);
     for line in ["ACCOUNT.OPEN alice EUR", "ACCOUNT.OPEN bob EUR OVERDRAFT 50", "ACCOUNT.DEBIT bob 20"] {
         apply(&server, line);
     }
@@ -102,7 +112,7 @@ fn tables_begin_with_the_state_where_the_log_no_longer_has_its_beginning() {
     apply(&server, "STOCK.TAKE s 3 bob");
     trim(&server);
     server.stop();
-    let server = stage.start_with_tables(&[]);
+    let server = stage.start_with_tables(engine);
     wait_until_caught_up(&server, "sql");
     apply(&server, "ACCOUNT.TRANSFER alice bob 30");
     wait_until_caught_up(&server, "sql");
