@@ -110,6 +110,9 @@ impl Migrations {
 /// A version that may have been applied in part: a column that is there already is left as it is, in the words of
 /// MariaDB, which MySQL takes for a comment. The checksum is that of the version itself.
 fn repeatable(migration: &Migration) -> Migration {
-    let sql = migration.sql.as_str().replace("ADD COLUMN ", "ADD COLUMN /*M! IF NOT EXISTS */ ");
+    const ONCE: &str = "ADD COLUMN ";
+    const AGAIN: &str = "ADD COLUMN /*M! IF NOT EXISTS */ ";
+    // Some versions say so themselves.
+    let sql = migration.sql.as_str().replace(AGAIN, ONCE).replace(ONCE, AGAIN);
     Migration { sql: AssertSqlSafe(sql).into_sql_str(), ..migration.clone() }
 }
