@@ -79,9 +79,12 @@ fn told(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The events of a partition as they are in the topic.
+/// The events of a partition as they are in the topic. A message that the log goes on elsewhere is no event.
 fn received(messages: &[Read], partition: u32) -> Vec<Received> {
-    let its = messages.iter().filter(|message| message.partition == i32::try_from(partition).expect("small"));
+    let its = messages.iter().filter(|message| {
+        message.partition == i32::try_from(partition).expect("small")
+            && message.header("ce_type") != Some("scarce.log.resumed.v1")
+    });
     its.map(|message| scarce_api::event::read(&message.value).expect("an event")).collect()
 }
 
