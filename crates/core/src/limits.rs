@@ -118,10 +118,12 @@ impl Counters {
         }
     }
 
-    /// Restores a counter from another store.
+    /// Restores a counter from another store; one that counts nothing is left out.
     pub fn restore(&mut self, key: &CounterKey, counter: &Counter) {
         self.remove(key);
-        self.add(key, counter.used, counter.ends_at);
+        if counter.used > 0 {
+            self.add(key, counter.used, counter.ends_at);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

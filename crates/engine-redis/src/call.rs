@@ -7,7 +7,7 @@ use scarce_core::command::{Body, Command, Common, Envelope};
 use scarce_core::outcome::Value;
 use scarce_core::packets::Prepared;
 use scarce_core::state::StateSettings;
-use scarce_core::types::OperationId;
+use scarce_core::types::{Id, OperationId};
 
 use super::values::{MessageWriter, Unreadable};
 use scarce_engine::engine::Request;
@@ -51,11 +51,21 @@ pub(super) enum RequestKind {
     Expire,
     Resume,
     PutBack,
+    /// The rows that the log has changed since a sequence.
+    Changes,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Write, Self::Read, Self::DryRun, Self::Recall, Self::Expire, Self::Resume, Self::PutBack];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Write,
+        Self::Read,
+        Self::DryRun,
+        Self::Recall,
+        Self::Expire,
+        Self::Resume,
+        Self::PutBack,
+        Self::Changes,
+    ];
 
     /// The word in a message.
     pub(super) const fn word(self) -> &'static str {
@@ -67,6 +77,7 @@ impl RequestKind {
             Self::Expire => "expire",
             Self::Resume => "resume",
             Self::PutBack => "put_back",
+            Self::Changes => "changes",
         }
     }
 }
@@ -118,6 +129,19 @@ pub fn put_back() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::PutBack.word());
     EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+}
+
+/// A question for the rows that the log has changed since a sequence, of all resources or of one.
+#[must_use]
+pub(super) fn changes(after: u64, only: Option<&Id>) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Changes.word());
+    writer.quantity(after);
+    match only {
+        Some(resource) => writer.text(resource.as_str()),
+        None => writer.nothing(),
+    }
+    EncodedRequest { bytes: writer.into_bytes(), values: 3, is_read: true, is_shrinking: false }
 }
 
 /// Writes a request.

@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = &[
     ("book.lua", include_str!("scripts/book.lua")),
     ("sweep.lua", include_str!("scripts/sweep.lua")),
     ("markets.lua", include_str!("scripts/markets.lua")),
+    ("corrections.lua", include_str!("scripts/corrections.lua")),
     ("main.lua", include_str!("scripts/main.lua")),
 ];
 

@@ -207,6 +207,13 @@ impl Accounts {
         }
     }
 
+    /// Takes a hold out that another store no longer has.
+    pub fn drop_hold(&mut self, account: &Id, name: &Id) {
+        if let Some(slot) = self.accounts.find(account) {
+            self.forget(slot, name);
+        }
+    }
+
     pub(crate) fn forget(&mut self, slot: Slot, hold: &Id) {
         self.holds.remove(&(slot, hold.clone()));
     }

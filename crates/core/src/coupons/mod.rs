@@ -180,6 +180,13 @@ impl Coupons {
             .ok_or_else(|| Refusal::new(Code::CouponNotFound, facts![coupon]))
     }
 
+    /// Takes a claim out that another store no longer has.
+    pub fn drop_claim(&mut self, coupon: &Id, serial: u64) {
+        if let Some(slot) = self.coupons.find(coupon) {
+            self.claims.remove(&(slot, serial));
+        }
+    }
+
     pub(crate) fn forget(&mut self, slot: Slot, serial: &Id) {
         if let Ok(serial) = serial.as_str().parse() {
             self.claims.remove(&(slot, serial));

@@ -19,7 +19,7 @@ use crate::deadlines::{Deadlines, RecordKind};
 use crate::digest::{Kind, Sum};
 use crate::event::{Event, StockAvailableAgain, StockSoldOut};
 use crate::facts;
-use crate::limits::{CounterKey, Counters};
+use crate::limits::{Counter, CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
@@ -232,8 +232,7 @@ impl StockItems {
     pub fn restore_owner(&mut self, sku: &Id, owner: &Id, used: u64) {
         if let Some(slot) = self.items.find(sku) {
             let key = owner_key(slot, owner);
-            self.owners.subtract(&key, self.owners.used(&key));
-            self.owners.add(&key, used, None);
+            self.owners.restore(&key, &Counter { used, ends_at: None });
         }
     }
 
@@ -252,6 +251,13 @@ impl StockItems {
     pub(crate) fn not_closed(&self, sku: &Id) -> Result<(Slot, &StockItem), Refusal> {
         let (slot, item) = self.existing(sku)?;
         if item.closed { Err(Refusal::new(Code::StockClosed, facts![sku])) } else { Ok((slot, item)) }
+    }
+
+    /// Takes a reservation out that another store no longer has.
+    pub fn drop_reservation(&mut self, sku: &Id, name: &Id) {
+        if let Some(slot) = self.items.find(sku) {
+            self.forget(slot, name);
+        }
     }
 
     pub(crate) fn forget(&mut self, slot: Slot, reservation: &Id) {

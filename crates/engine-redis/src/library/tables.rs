@@ -68,6 +68,10 @@ pub(super) fn tables() -> String {
     write_codes(&mut text);
     write_commands(&mut text);
     write_strict(&mut text, "events", "event", EVENTS.iter().map(|spec| event(spec)));
+    let fields = EVENTS
+        .iter()
+        .map(|spec| format!("[{}] = \"{}\"", spec.number, spec.field_names().collect::<Vec<_>>().join(" ")));
+    write_strict(&mut text, "EVENT_FIELDS", "event of the number", fields);
     text
 }
 

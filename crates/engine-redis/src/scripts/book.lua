@@ -81,6 +81,11 @@ function book.total(found, side)
   return found[total_field(side)]
 end
 
+-- Where a trade stands on the tape, whose places are used in turn.
+function book.tape_key(market, trade)
+  return market .. " " .. encoding.number(math.fmod(trade, constants.TRADES_KEPT))
+end
+
 -- Reading ------------------------------------------------------------------------------------------------
 
 -- Goes through what a set has of a side, best first, down to a limit (nil: all), a page at a time, of which the

@@ -32,6 +32,15 @@ local function counter_key(coupon, place, limit, window, subject)
   return counters.key(coupon, place, window, values)
 end
 
+-- The counters in which a claim counted.
+function counters.keys_of_claim(coupon, claim)
+  local found, keys = records.get("coupons", coupon), {}
+  for place, window in ipairs(claim.windows) do
+    keys[place] = counter_key(coupon, place - 1, found.limits[place], window, claim.subject)
+  end
+  return keys
+end
+
 -- Coupons ------------------------------------------------------------------------------------------------
 
 decide["COUPON.CREATE"] = function(command)

@@ -263,15 +263,10 @@ local function fill(market, order, quantity, remaining, at)
   deadlines.add_ended(at, "order", market, order)
 end
 
--- Where a trade stands on the tape, whose places are used in turn.
-local function tape_key(market, trade)
-  return market .. " " .. encoding.number(fmod(trade, TRADES_KEPT))
-end
-
 evolve["order.traded"] = function(event, at)
   local market, quantity = event.market, event.quantity
   records.change("markets", market).trades = event.trade
-  records.put("tape", tape_key(market, event.trade), {
+  records.put("tape", book.tape_key(market, event.trade), {
     trade = event.trade, price = event.price, quantity = quantity, taker_side = event.taker_side, at = at,
   })
   fill(market, event.maker_order, quantity, event.maker_remaining, at)
@@ -331,7 +326,7 @@ end
 query["MARKET.TRADES"] = function(command)
   local last, rows, keys = existing(command.market).trades, {}, {}
   local count = math.min(command.count, TRADES_KEPT, last)
-  for at = 1, count do keys[at] = tape_key(command.market, last + 1 - at) end
+  for at = 1, count do keys[at] = book.tape_key(command.market, last + 1 - at) end
   records.prefetch("tape", keys)
   for at = 1, count do
     local trade = records.get("tape", keys[at])
