@@ -42,6 +42,13 @@ impl KeptBooks {
         self.put_market(market, BookTotals::default());
     }
 
+    /// The empty books of the same markets.
+    pub(super) fn opened(&self) -> Self {
+        let mut opened = Self::default();
+        self.markets.keys().for_each(|market| opened.open(market));
+        opened
+    }
+
     /// The members of an ordered set.
     pub(super) fn members(&mut self, name: &str) -> &mut BTreeSet<String> {
         match name {
