@@ -1,129 +1,239 @@
-//! A partition's machine, put together from its keys: what its digest is taken of. Never made from the log,
-//! so that the two can be compared.
+//! The state of a partition or of one resource, made of the keys: what digests are taken of. Never of the log, so that
+//! the two can be compared.
+//!
+//! Keys are read in pieces (`scan.rs`), between which others are served. What these change meanwhile is learned from
+//! the log: the library gives the rows that its events touch, as they are then (`scripts/corrections.lua`), until it is at
+//! the end of the log. So the state is that of one sequence.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use scarce_core::command::Command;
 use scarce_core::facts;
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_core::state::{State, StateSettings};
 use scarce_core::types::Id;
+use scarce_engine::engine::{Failure, Request};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
+use super::call;
+use super::caller::Caller;
 use super::connection::Link;
 use super::keys::Keys;
-use super::records::{self, META_FIELDS};
-use scarce_engine::engine::Failure;
+use super::lane::PartitionStatus;
+use super::nodes::Node;
+use super::program::Rights;
+use super::records::META_FIELDS;
+use super::settle::Answered;
 
 mod accounts;
 mod book;
+mod changes;
 mod coupons;
 mod markets;
 mod packets;
 mod record;
+mod returned;
+mod rows;
+mod scan;
 mod stock;
 
-use record::{Damaged, Record};
+use changes::Changes;
+use rows::Image;
 
-/// How many rows one reading brings, more or less.
-const ROWS_PER_READING: usize = 1_000;
-
-/// How often a partition is read again because it changed meanwhile.
+/// How often the keys are read from the beginning, because another server has the partition or the log was trimmed.
 const READINGS_MAX: usize = 20;
 
-/// The machine whose state the keys hold. Read in pieces between which others are served; where the
-/// partition changed meanwhile, it is read again.
-///
-/// # Errors
-/// When the server fails, the keys hold what this version does not write, or the partition never rests.
-pub async fn machine(
-    link: &Link,
-    keys: &Keys,
-    settings: &StateSettings,
-    partition: u32,
-) -> Result<Machine, Failure> {
-    read(link, keys, settings, partition, |_| true).await
+/// How many digests of a partition may wait for their turn.
+const WAITING_MAX: usize = 8;
+
+/// How long an operation with further steps may keep a digest waiting, and how often it is looked.
+const STEPS_PATIENCE: Duration = Duration::from_secs(30);
+const STEPS_PAUSE: Duration = Duration::from_millis(2);
+
+/// A digest that is still to be taken.
+pub(super) struct PendingDigest {
+    request: Request,
+    /// Its place among those that wait.
+    _place: OwnedSemaphorePermit,
 }
 
-/// The same, at a sequence at which no operation has further steps to take.
-///
-/// # Errors
-/// As for [`machine`].
-pub async fn between_operations(
-    link: &Link,
-    keys: &Keys,
-    settings: &StateSettings,
-    partition: u32,
-) -> Result<Machine, Failure> {
-    read(link, keys, settings, partition, |meta| !meta.is_unfinished).await
+/// Reads the state of a partition, once at a time, beside the lane.
+pub(super) struct Imager {
+    pub(super) partition: u32,
+    pub(super) keys: Keys,
+    pub(super) settings: StateSettings,
+    pub(super) caller: Caller,
+    pub(super) reading: Link,
+    pub(super) status: Arc<PartitionStatus>,
+    pub(super) turn: Mutex<()>,
+    pub(super) places: Arc<Semaphore>,
 }
 
-async fn read(
-    link: &Link,
-    keys: &Keys,
-    settings: &StateSettings,
-    partition: u32,
-    is_wanted: impl Fn(&Meta) -> bool,
-) -> Result<Machine, Failure> {
-    for _ in 0..READINGS_MAX {
-        let before = Meta::read(link, keys).await?;
-        if !is_wanted(&before) {
-            continue;
+impl Imager {
+    /// The places of those that wait.
+    pub(super) fn places() -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(WAITING_MAX))
+    }
+
+    /// Lets a digest wait for its turn, if there is room.
+    pub(super) fn queue(&self, request: &Request) -> Result<PendingDigest, Failure> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| Failure::Overloaded { queue: "digests" })?;
+        Ok(PendingDigest { request: request.clone(), _place: place })
+    }
+
+    /// Takes a digest.
+    pub(super) async fn answer(&self, pending: &PendingDigest) -> Answered {
+        let only = match &pending.request {
+            Request::Read(_, Command::Digest(digest)) => digest.resource.0.as_ref(),
+            _ => None,
+        };
+        let answer = self.digest(only).await.unwrap_or_else(Answered::from);
+        let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
+        self.status.metrics.count(&pending.request, code);
+        answer
+    }
+
+    async fn digest(&self, only: Option<&Id>) -> Result<Answered, Failure> {
+        let (state, as_of, node) = self.read(only).await?;
+        let (partition, only) = (self.partition, only.cloned());
+        let digest = aside(move || Ok(state.digest(only.as_ref()))).await?;
+        Ok(Answered::of(receipt(partition, &as_of, &format!("{digest:032x}")), &node))
+    }
+
+    /// The machine whose state the keys hold, at a sequence at which no operation has further steps to take; and a
+    /// server that has as much.
+    pub(super) async fn machine(&self) -> Result<(Machine, Arc<Node>), Failure> {
+        let (state, as_of, node) = self.read(None).await?;
+        Ok((Machine::with_state(state, self.partition, as_of.epoch, as_of.sequence), node))
+    }
+
+    /// The state at one sequence, or what of it belongs to one resource.
+    async fn read(&self, only: Option<&Id>) -> Result<(State, Meta, Arc<Node>), Failure> {
+        let _turn = self.turn.lock().await;
+        for _ in 0..READINGS_MAX {
+            if let Some(found) = self.attempt(only).await? {
+                return Ok(found);
+            }
         }
-        let state = read_state(link, keys, settings, before.at).await;
-        // What does not fit together may have been read before and after a change.
-        if Meta::read(link, keys).await? == before {
-            return state.map(|state| Machine::with_state(state, partition, before.epoch, before.sequence));
+        let reason = "the servers change faster than the partition can be read; ask when they are settled";
+        Err(Failure::Unavailable { reason: reason.to_owned() })
+    }
+
+    /// Reads the keys once; nothing where they have to be read from the beginning.
+    async fn attempt(&self, only: Option<&Id>) -> Result<Option<(State, Meta, Arc<Node>)>, Failure> {
+        let (link, keys) = (&self.reading, &self.keys);
+        let before = Meta::read(link, keys).await?;
+        let mut image = Image::new(&self.settings);
+        match only {
+            Some(only) => scan::read_one(link, keys, &mut image, only).await?,
+            None => {
+                scan::read_all(link, keys, &mut image).await?;
+                if Meta::read(link, keys).await? == before {
+                    markets::read_books(link, keys, &mut image.kept).await?;
+                }
+            }
+        }
+        let Some((after, node)) = self.catch_up(&mut image, only, &before).await? else { return Ok(None) };
+        // What the keys hold of books beside the orders can be compared only where nothing has changed.
+        let compares = only.is_none() && after == before;
+        let (keys, at) = (keys.clone(), after.at);
+        let state = aside(move || state_of(image, &keys, at, compares)).await?;
+        Ok(Some((state, after, node)))
+    }
+
+    /// Corrects what was read to the sequence at which the log ends; nothing where the log cannot tell.
+    async fn catch_up(
+        &self,
+        image: &mut Image,
+        only: Option<&Id>,
+        before: &Meta,
+    ) -> Result<Option<(Meta, Arc<Node>)>, Failure> {
+        let (begun, mut through) = (Instant::now(), before.sequence);
+        loop {
+            let asked = call::changes(through, only);
+            let message = |_: &Node| call::message(&self.settings, None, None, &[&asked]);
+            let (answer, node) = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await?;
+            let changes =
+                Changes::read(&answer).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
+            let Some(reached) = changes.through.filter(|_| changes.epoch == before.epoch) else {
+                return Ok(None);
+            };
+            if node.state.run_id != before.run_id {
+                return Ok(None);
+            }
+            for (hash, id, text) in changes.rows() {
+                let damaged = |_| scan::damaged(&self.keys.of(hash), id, text);
+                image.correct(hash, id, text).map_err(damaged)?;
+            }
+            through = reached;
+            if through < changes.sequence {
+                continue;
+            }
+            if !changes.is_unfinished {
+                let after = Meta { sequence: through, at: changes.at, ..before.clone() };
+                return Ok(Some((after, node)));
+            }
+            if begun.elapsed() >= STEPS_PATIENCE {
+                let reason = "an operation of many steps does not end; ask again later".to_owned();
+                return Err(Failure::Unavailable { reason });
+            }
+            tokio::time::sleep(STEPS_PAUSE).await;
         }
     }
-    let reason = "the partition changes faster than it can be read; ask when there is less to do".to_owned();
-    Err(Failure::Unavailable { reason })
 }
 
 /// Whether a call has to come first: an operation has further steps to take, or a change is to be taken back.
 ///
 /// # Errors
 /// When the server fails.
-pub async fn is_unfinished(link: &Link, keys: &Keys) -> Result<bool, Failure> {
+pub(super) async fn is_unfinished(link: &Link, keys: &Keys) -> Result<bool, Failure> {
     let mut fields = redis::cmd("HMGET");
     fields.arg(keys.of("meta")).arg("unfinished").arg("damaged");
     let fields: Vec<Option<Vec<u8>>> = link.send(&fields).await?;
     Ok(fields.iter().flatten().any(|text| !text.is_empty()))
 }
 
+/// Lets a thread of its own do what takes long.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let ended = |_| Failure::Unavailable { reason: "the engine has stopped".to_owned() };
+    tokio::task::spawn_blocking(work).await.map_err(ended)?
+}
+
+/// The state that was read.
+fn state_of(image: Image, keys: &Keys, at: u64, compares: bool) -> Result<State, Failure> {
+    let finished = image.finish(at).map_err(|what| markets::disagreement(keys, "orders", &what))?;
+    match finished.kept.difference(&finished.made).filter(|_| compares) {
+        Some((name, what)) => Err(markets::disagreement(keys, name, &what)),
+        None => Ok(finished.state),
+    }
+}
+
 /// The answer to `DIGEST`: the partition, its sequence and the digest as 32 hexadecimal digits.
-#[must_use]
-pub fn digest(machine: &Machine, only: Option<&Id>) -> Receipt {
-    let digest = format!("{:032x}", machine.state().digest(only));
-    let fields = facts![u64::from(machine.partition()), machine.sequence(), digest.as_str()];
+fn receipt(partition: u32, as_of: &Meta, digest: &str) -> Receipt {
+    let fields = facts![u64::from(partition), as_of.sequence, digest];
     Receipt {
         outcome: Outcome::applied(facts![vec![Value::List(fields.into_vec())]]),
-        partition: machine.partition(),
-        epoch: machine.epoch(),
-        sequence_first: machine.sequence(),
-        sequence_last: machine.sequence(),
-        at: machine.now(),
+        partition,
+        epoch: as_of.epoch,
+        sequence_first: as_of.sequence,
+        sequence_last: as_of.sequence,
+        at: as_of.at,
         replayed: false,
         durability: Durability::Memory,
     }
 }
 
-async fn read_state(link: &Link, keys: &Keys, settings: &StateSettings, at: u64) -> Result<State, Failure> {
-    let mut state = State::new(settings.clone());
-    state.at = at;
-    accounts::read(link, keys, &mut state).await?;
-    stock::read(link, keys, &mut state).await?;
-    packets::read(link, keys, &mut state).await?;
-    coupons::read(link, keys, &mut state).await?;
-    markets::read(link, keys, &mut state).await?;
-    Ok(state)
-}
-
 /// What `meta` says.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Meta {
     epoch: u64,
     sequence: u64,
     at: u64,
-    /// Whether an operation has further steps to take.
-    is_unfinished: bool,
     /// A scan that goes on at another server skips rows.
     run_id: String,
 }
@@ -131,67 +241,10 @@ struct Meta {
 impl Meta {
     async fn read(link: &Link, keys: &Keys) -> Result<Self, Failure> {
         let mut command = redis::cmd("HMGET");
-        command.arg(keys.of("meta")).arg(&META_FIELDS[..3]).arg("unfinished");
-        type Fields = (Option<u64>, Option<u64>, Option<u64>, Option<String>);
-        let ((epoch, sequence, at, unfinished), node): (Fields, _) =
-            link.send_made(|_| command.clone()).await?;
-        Ok(Self {
-            epoch: epoch.unwrap_or(1),
-            sequence: sequence.unwrap_or(0),
-            at: at.unwrap_or(0),
-            is_unfinished: unfinished.is_some_and(|unfinished| !unfinished.is_empty()),
-            run_id: node.state.run_id.clone(),
-        })
+        command.arg(keys.of("meta")).arg(&META_FIELDS[..3]);
+        type Numbers = (Option<u64>, Option<u64>, Option<u64>);
+        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
+        let run_id = node.state.run_id.clone();
+        Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0), run_id })
     }
-}
-
-/// Reads a hash of records piece by piece; a row may come twice.
-async fn each_row(
-    link: &Link,
-    keys: &Keys,
-    name: &str,
-    mut take: impl FnMut(&str, Record<'_>) -> Result<(), Damaged>,
-) -> Result<(), Failure> {
-    let Some(spec) = records::find(name) else { return Err(damaged(name, "", "")) };
-    let take = |id: &str, text: &str| Record::new(spec, text).and_then(|record| take(id, record));
-    each_pair(link, "HSCAN", &keys.of(name), take).await
-}
-
-/// Reads an ordered set piece by piece; a member may come twice.
-async fn each_member(
-    link: &Link,
-    keys: &Keys,
-    name: &str,
-    mut take: impl FnMut(&[&str]) -> Result<(), Damaged>,
-) -> Result<(), Failure> {
-    let take = |member: &str, _: &str| take(&member.split(' ').collect::<Vec<_>>());
-    each_pair(link, "ZSCAN", &keys.of(name), take).await
-}
-
-/// Scans a key piece by piece: ids and texts, or members and scores.
-async fn each_pair(
-    link: &Link,
-    scan: &str,
-    key: &str,
-    mut take: impl FnMut(&str, &str) -> Result<(), Damaged>,
-) -> Result<(), Failure> {
-    let mut cursor = 0_u64;
-    loop {
-        let mut command = redis::cmd(scan);
-        command.arg(key).arg(cursor).arg("COUNT").arg(ROWS_PER_READING);
-        let (next, words): (u64, Vec<String>) = link.send(&command).await?;
-        for pair in words.chunks_exact(2) {
-            take(&pair[0], &pair[1]).map_err(|Damaged| damaged(key, &pair[0], &pair[1]))?;
-        }
-        cursor = next;
-        if cursor == 0 {
-            return Ok(());
-        }
-    }
-}
-
-fn damaged(key: &str, id: &str, text: &str) -> Failure {
-    let reason =
-        format!("{key} has '{text}' at '{id}', which Scarce does not write; restore the key from a copy");
-    Failure::Unavailable { reason }
 }

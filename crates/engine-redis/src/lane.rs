@@ -19,11 +19,10 @@ use tokio::sync::mpsc::Receiver;
 use super::call::{self, Begun, EncodedRequest, Owed};
 use super::caller::Caller;
 use super::connection::{Link, Refused};
-use super::image;
+use super::image::{self, Imager};
 use super::keys::Keys;
 use super::nodes::Node;
 use super::program::Rights;
-use super::reader;
 use super::settle::{Answered, Decided, levels};
 use super::waits::Waits;
 
@@ -136,8 +135,10 @@ pub(super) struct Lane {
     /// What the server's clock is judged by, or a test's clock instead of it.
     pub(super) clock: Box<dyn Clock + Sync>,
     pub(super) link: Link,
-    /// For digests, which read all keys.
+    /// For a look whether something has to come before a digest.
     pub(super) reading: Link,
+    /// Takes digests beside the lane.
+    pub(super) imager: Arc<Imager>,
     pub(super) caller: Caller,
     /// How safe a change must be before it is answered, where it does not say itself.
     pub(super) durability: Durability,
@@ -206,9 +207,9 @@ impl Lane {
     /// Lets batches wait aside, while the lane goes on; not without bound.
     async fn settle(&self, late: Vec<Decided>, unsettled: &Arc<Semaphore>) {
         let Ok(permit) = Arc::clone(unsettled).acquire_owned().await else { return };
-        let (waits, keys) = (Arc::clone(&self.waits), self.keys.clone());
+        let (waits, imager) = (Arc::clone(&self.waits), Arc::clone(&self.imager));
         tokio::spawn(async move {
-            futures_util::future::join_all(late.into_iter().map(|decided| decided.settle(&waits, &keys)))
+            futures_util::future::join_all(late.into_iter().map(|decided| decided.settle(&waits, &imager)))
                 .await;
             drop(permit);
         });
@@ -224,8 +225,8 @@ impl Lane {
         let mut answers = Vec::with_capacity(requests.len());
         while answers.len() < requests.len() {
             let first = answers.len();
-            if let Request::Read(_, Command::Digest(digest)) = requests[first] {
-                answers.push(self.digest(digest.resource.0.as_ref()).await.unwrap_or_else(Answered::from));
+            if matches!(requests[first], Request::Read(_, Command::Digest(_))) {
+                answers.push(self.begin_digest(requests[first]).await.unwrap_or_else(Answered::from));
                 continue;
             }
             if let Some(failure) = &beyond[first] {
@@ -240,7 +241,8 @@ impl Lane {
         }
         self.note(answers.last());
         self.recall(requests, &mut answers, beyond).await;
-        for (request, answer) in requests.iter().zip(&answers) {
+        for (request, answer) in requests.iter().zip(&answers).filter(|(_, answer)| answer.pending.is_none())
+        {
             let code = answer.result.as_ref().map(|receipt| receipt.outcome.code);
             self.status.metrics.count(request, code);
         }
@@ -336,18 +338,18 @@ impl Lane {
         Ok((reply, node))
     }
 
-    async fn digest(&mut self, only: Option<&scarce_core::types::Id>) -> Result<Answered, Failure> {
+    /// Lets a digest be taken beside the lane, of what was answered so far or more.
+    async fn begin_digest(&mut self, request: &Request) -> Result<Answered, Failure> {
+        let digest = self.imager.queue(request)?;
         // What a crash left unfinished comes first, as before any other request.
         while image::is_unfinished(&self.reading, &self.keys).await? {
             self.call(&[&call::resume()]).await?;
         }
-        let machine = image::machine(&self.reading, &self.keys, &self.settings, self.partition).await?;
-        // A server that has at least as much is asked how safe it is.
-        let (_, node) = reader::last_sequence(&self.reading, &self.keys).await?;
-        Ok(Answered { result: Ok(image::digest(&machine, only)), by: Some(node) })
+        Ok(Answered::pending(digest))
     }
 
     fn note(&self, last: Option<&Answered>) {
+        let last = last.filter(|answer| answer.pending.is_none());
         let failure = last.and_then(|answer| answer.result.as_ref().err().cloned());
         self.status.note_call(failure);
     }

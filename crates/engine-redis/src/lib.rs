@@ -22,7 +22,7 @@ pub mod consumers;
 mod deployment;
 mod error;
 pub mod failure;
-pub mod image;
+mod image;
 pub mod inputs;
 pub mod inspect;
 pub mod keys;
@@ -31,6 +31,7 @@ pub mod library;
 pub mod log;
 pub mod nodes;
 mod partition;
+mod parts;
 mod program;
 mod reader;
 mod recall;
@@ -250,14 +251,11 @@ impl Log for RedisEngine {
     }
 
     fn image(&self, partition: u32) -> Result<Machine, Failure> {
-        let keys = self.partition(partition)?.keys.clone();
-        let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
-        let state = self.settings.state.clone();
+        let imager = Arc::clone(&self.partition(partition)?.imager);
+        let (waits, wanted) = (Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
-            let machine = image::between_operations(&link, &keys, &state, partition).await?;
-            // A server that has at least as much is asked how safe it is.
-            let (_, node) = reader::last_sequence(&link, &keys).await?;
-            waits.wait(&node, &keys, wanted).await?;
+            let (machine, node) = imager.machine().await?;
+            waits.wait(&node, &imager.keys, wanted).await?;
             Ok(machine)
         })
     }
@@ -328,6 +326,10 @@ impl Engine for RedisEngine {
             Ok(found) => found,
             Err(failure) => return reply(vec![Err(failure); count]),
         };
+        if let (true, Some(runtime)) = (parts::is_mixed(&batch), &self.runtime) {
+            runtime.spawn(parts::submit(found.inbox.clone(), self.settings.state.clone(), batch, reply));
+            return;
+        }
         // Encoded here, on the callers' threads, so that the lane only joins bytes.
         let mail = Mail::new(batch, &self.settings.state, reply);
         if let Err(refused) = found.inbox.try_send(mail) {

@@ -11,6 +11,7 @@ use super::caller::Caller;
 use super::clock::ClockBound;
 use super::connection::Link;
 use super::consumers::Consumers;
+use super::image::Imager;
 use super::keys::Keys;
 use super::lane::{Lane, Mail, PartitionStatus};
 use super::nodes::{Nodes, Traffic};
@@ -39,6 +40,7 @@ pub(super) struct Partition {
     pub(super) keys: Keys,
     pub(super) inbox: Sender<Mail>,
     pub(super) status: Arc<PartitionStatus>,
+    pub(super) imager: Arc<Imager>,
     pub(super) watchers: Arc<Watchers>,
 }
 
@@ -49,6 +51,16 @@ impl Partition {
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
         let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
+        let imager = Arc::new(Imager {
+            partition: number,
+            keys: keys.clone(),
+            settings: settings.state.clone(),
+            caller: (*caller).clone(),
+            reading: link(Traffic::Reads),
+            status: Arc::clone(&status),
+            turn: tokio::sync::Mutex::default(),
+            places: Imager::places(),
+        });
         let lane = Lane {
             partition: number,
             keys: keys.clone(),
@@ -59,6 +71,7 @@ impl Partition {
             },
             link: link(Traffic::Calls),
             reading: link(Traffic::Reads),
+            imager: Arc::clone(&imager),
             caller: (*caller).clone(),
             durability: settings.durability,
             waits: Arc::clone(waits),
@@ -86,6 +99,6 @@ impl Partition {
             };
             runtime.spawn(sweeper.run());
         }
-        Self { keys, inbox, status, watchers: Arc::default() }
+        Self { keys, inbox, status, imager, watchers: Arc::default() }
     }
 }

@@ -1,8 +1,6 @@
 //! What duplicates are answered while nothing new is taken: what became of the first one. Without it, a caller
 //! whose command was applied would be told that nothing was done.
 
-use std::sync::Arc;
-
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::outcome::Code;
 use scarce_engine::engine::{Failure, Request};
@@ -52,7 +50,7 @@ impl Lane {
                         answers[*place] = Failure::Unknown { reason: reason.clone() }.into();
                     }
                     None | Some(Failure::Overloaded { .. }) if is_known => {
-                        answers[*place] = Answered { result: Ok(receipt), by: Some(Arc::clone(&node)) };
+                        answers[*place] = Answered::of(receipt, &node);
                     }
                     _ => {}
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use scarce_core::outcome::{Code, Durability, Receipt};
 use scarce_engine::engine::{Answers, Failure, Reply, Request};
 
-use super::keys::Keys;
+use super::image::{Imager, PendingDigest};
 use super::nodes::Node;
 use super::waits::{Waits, WantedLevels, level_of};
 
@@ -13,6 +13,8 @@ use super::waits::{Waits, WantedLevels, level_of};
 pub(super) struct Answered {
     pub(super) result: Result<Receipt, Failure>,
     pub(super) by: Option<Arc<Node>>,
+    /// What is to be done for it beside the lane.
+    pub(super) pending: Option<PendingDigest>,
 }
 
 impl Answered {
@@ -24,13 +26,19 @@ impl Answered {
             }
             _ => Ok(receipt),
         };
-        Self { result, by: Some(Arc::clone(by)) }
+        Self { result, by: Some(Arc::clone(by)), pending: None }
+    }
+
+    /// That a digest is still to be taken.
+    pub(super) fn pending(digest: PendingDigest) -> Self {
+        let reason = "the digest was not taken".to_owned();
+        Self { result: Err(Failure::Unavailable { reason }), by: None, pending: Some(digest) }
     }
 }
 
 impl From<Failure> for Answered {
     fn from(failure: Failure) -> Self {
-        Self { result: Err(failure), by: None }
+        Self { result: Err(failure), by: None, pending: None }
     }
 }
 
@@ -54,7 +62,8 @@ pub(super) fn levels(requests: &[&Request], usual: Durability) -> Vec<Durability
 impl Decided {
     /// Whether its answers may leave at once.
     pub(super) fn is_settled(&self) -> bool {
-        self.levels.iter().all(|level| *level == Durability::Memory)
+        let is_pending = self.answers.iter().any(|answer| answer.pending.is_some());
+        !is_pending && self.levels.iter().all(|level| *level == Durability::Memory)
     }
 
     /// Answers it at once.
@@ -64,7 +73,13 @@ impl Decided {
     }
 
     /// Answers it when it is safe; what did not become so is unknown.
-    pub(super) async fn settle(mut self, waits: &Waits, keys: &Keys) {
+    pub(super) async fn settle(mut self, waits: &Waits, imager: &Imager) {
+        let keys = &imager.keys;
+        for answer in &mut self.answers {
+            if let Some(digest) = answer.pending.take() {
+                *answer = imager.answer(&digest).await;
+            }
+        }
         let mut nodes: Vec<Arc<Node>> = self.answers.iter().filter_map(|answer| answer.by.clone()).collect();
         nodes.dedup_by(|a, b| Arc::ptr_eq(a, b));
         for node in nodes {

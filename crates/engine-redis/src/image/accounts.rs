@@ -4,22 +4,22 @@ use scarce_core::accounts::{AccountFigures, Hold, HoldStatus, Status};
 use scarce_core::state::State;
 
 use super::record::{Damaged, Record, id, words};
-use super::{Keys, Link, each_row};
-use scarce_engine::engine::Failure;
 
-pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
-    let accounts = &mut state.accounts;
-    each_row(link, keys, "accounts", |name, record| {
-        accounts.restore(id(name)?, account(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "holds", |name, record| {
-        let (account, name) = words(name)?;
-        accounts.restore_hold(&id(account)?, id(name)?, hold(&record)?);
-        Ok(())
-    })
-    .await
+pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
+    if hash == "accounts" {
+        state.accounts.restore(id(name)?, account(record)?);
+        return Ok(());
+    }
+    let (account, name) = words(name)?;
+    state.accounts.restore_hold(&id(account)?, id(name)?, hold(record)?);
+    Ok(())
+}
+
+/// Takes out a hold that is forgotten.
+pub(super) fn drop_hold(state: &mut State, name: &str) -> Result<(), Damaged> {
+    let (account, name) = words(name)?;
+    state.accounts.drop_hold(&id(account)?, &id(name)?);
+    Ok(())
 }
 
 fn account(record: &Record<'_>) -> Result<AccountFigures, Damaged> {

@@ -6,30 +6,37 @@ use scarce_core::state::State;
 use scarce_core::types::Positive;
 
 use super::record::{Damaged, Record, id, number, text, words};
-use super::{Keys, Link, each_row};
-use scarce_engine::engine::Failure;
 
-pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
-    let coupons = &mut state.coupons;
-    each_row(link, keys, "coupons", |name, record| {
-        coupons.restore(id(name)?, coupon(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "coupon_claims", |name, record| {
-        let (coupon, serial) = words(name)?;
-        coupons.restore_claim(&id(coupon)?, number(serial)?, claim(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "counts", |name, record| {
-        let words: Vec<&str> = name.splitn(4, ' ').collect();
-        let [coupon, place, window, subject] = words.as_slice() else { return Err(Damaged) };
-        let counter = Counter { used: record.number("used")?, ends_at: record.optional("ends_at")? };
-        coupons.restore_counter(&id(coupon)?, number(place)?, number(window)?, text(subject), &counter);
-        Ok(())
-    })
-    .await
+pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
+    match hash {
+        "coupons" => state.coupons.restore(id(name)?, coupon(record)?),
+        "coupon_claims" => {
+            let (coupon, serial) = words(name)?;
+            state.coupons.restore_claim(&id(coupon)?, number(serial)?, claim(record)?);
+        }
+        _ => {
+            let counter = Counter { used: record.number("used")?, ends_at: record.optional("ends_at")? };
+            put_counter(state, name, &counter)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes out a claim that is forgotten, or a counter that is at nothing or whose window is over.
+pub(super) fn drop_row(state: &mut State, hash: &str, name: &str) -> Result<(), Damaged> {
+    if hash == "counts" {
+        return put_counter(state, name, &Counter { used: 0, ends_at: None });
+    }
+    let (coupon, serial) = words(name)?;
+    state.coupons.drop_claim(&id(coupon)?, number(serial)?);
+    Ok(())
+}
+
+fn put_counter(state: &mut State, name: &str, counter: &Counter) -> Result<(), Damaged> {
+    let words: Vec<&str> = name.splitn(4, ' ').collect();
+    let [coupon, place, window, subject] = words.as_slice() else { return Err(Damaged) };
+    state.coupons.restore_counter(&id(coupon)?, number(place)?, number(window)?, text(subject), counter);
+    Ok(())
 }
 
 fn coupon(record: &Record<'_>) -> Result<Coupon, Damaged> {

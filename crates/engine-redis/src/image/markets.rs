@@ -12,62 +12,69 @@ use scarce_core::types::Id;
 
 use super::book::{BookTotals, KeptBooks};
 use super::record::{Damaged, Record, id, words};
-use super::{Keys, Link, each_member, each_row};
+use super::scan::{each_member, each_row};
+use super::{Keys, Link};
 use scarce_engine::engine::Failure;
 
-pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
-    let (mut kept, mut made) = (KeptBooks::default(), KeptBooks::default());
-    let markets = &mut state.markets;
-    each_row(link, keys, "markets", |name, record| {
-        let (market, priority, totals) = market(&record)?;
-        markets.restore(id(name)?, market, priority);
-        kept.put_market(name, totals);
-        made.open(name);
-        Ok(())
-    })
-    .await?;
-    let mut orders = BTreeMap::new();
-    each_row(link, keys, "orders", |name, record| {
-        orders.insert(name.to_owned(), order(&record)?);
-        Ok(())
-    })
-    .await?;
-    for (key, (order, priority)) in orders {
-        let disagreement = || disagreement(keys, "orders", &key);
-        let (market, name) = key.split_once(' ').ok_or_else(disagreement)?;
-        if let Some(priority) = priority {
-            made.rest(market, name, &order, priority).ok_or_else(disagreement)?;
-        }
-        let (market, name) = (id(market), id(name));
-        let (Ok(market), Ok(name)) = (market, name) else { return Err(disagreement()) };
-        markets.restore_order(&market, name, order, priority);
-    }
-    markets.restore_books().map_err(|Malformed| disagreement(keys, "orders", "the resting orders"))?;
-    read_tapes(link, keys, state).await?;
-    read_books(link, keys, &mut kept).await?;
-    match kept.difference(&made) {
-        None => Ok(()),
-        Some((name, what)) => Err(disagreement(keys, name, &what)),
-    }
+/// Orders by `market order`, each with its place in time where it rests.
+pub(super) type Orders = BTreeMap<String, (Order, Option<u64>)>;
+
+/// Puts a market in, and notes what its record says of its book.
+pub(super) fn put(
+    state: &mut State,
+    kept: &mut KeptBooks,
+    name: &str,
+    record: &Record<'_>,
+) -> Result<(), Damaged> {
+    let (market, priority, totals) = market(record)?;
+    state.markets.restore(id(name)?, market, priority);
+    kept.put_market(name, totals);
+    Ok(())
 }
 
-async fn read_tapes(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
-    let mut trades: BTreeMap<(Id, u64), Trade> = BTreeMap::new();
-    each_row(link, keys, "tape", |name, record| {
-        let (market, _) = words(name)?;
-        let trade = trade(&record)?;
-        trades.insert((id(market)?, trade.trade), trade);
-        Ok(())
-    })
-    .await?;
-    for ((market, _), trade) in trades {
-        state.markets.restore_trade(&market, trade);
+/// Notes an order; books are made when all of them are known.
+pub(super) fn put_order(orders: &mut Orders, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
+    orders.insert(name.to_owned(), order(record)?);
+    Ok(())
+}
+
+/// Puts the orders in, and on the books. Gives the books as they follow from them, or the order that does not fit.
+pub(super) fn restore(state: &mut State, orders: Orders, kept: &KeptBooks) -> Result<KeptBooks, String> {
+    let mut made = kept.opened();
+    for (key, (order, priority)) in orders {
+        let (market, name) = key.split_once(' ').ok_or_else(|| key.clone())?;
+        if let Some(priority) = priority {
+            made.rest(market, name, &order, priority).ok_or_else(|| key.clone())?;
+        }
+        let (Ok(market), Ok(name)) = (id(market), id(name)) else { return Err(key) };
+        state.markets.restore_order(&market, name, order, priority);
     }
+    state.markets.restore_books().map_err(|Malformed| "the resting orders".to_owned())?;
+    Ok(made)
+}
+
+/// The last trades by `market place`. Places are used in turn.
+pub(super) type Tapes = BTreeMap<String, Trade>;
+
+/// Notes a trade.
+pub(super) fn put_trade(tapes: &mut Tapes, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
+    tapes.insert(name.to_owned(), trade(record)?);
+    Ok(())
+}
+
+/// Puts the trades on the tapes in their order.
+pub(super) fn restore_tapes(state: &mut State, tapes: Tapes) -> Result<(), Damaged> {
+    let mut trades: BTreeMap<(Id, u64), Trade> = BTreeMap::new();
+    for (name, trade) in tapes {
+        let (market, _) = words(&name)?;
+        trades.insert((id(market)?, trade.trade), trade);
+    }
+    trades.into_iter().for_each(|((market, _), trade)| state.markets.restore_trade(&market, trade));
     Ok(())
 }
 
 /// Reads what the keys hold of books beside the orders.
-async fn read_books(link: &Link, keys: &Keys, kept: &mut KeptBooks) -> Result<(), Failure> {
+pub(super) async fn read_books(link: &Link, keys: &Keys, kept: &mut KeptBooks) -> Result<(), Failure> {
     for name in ["book", "levels", "own"] {
         let members = kept.members(name);
         each_member(link, keys, name, |words| {
@@ -88,7 +95,7 @@ async fn read_books(link: &Link, keys: &Keys, kept: &mut KeptBooks) -> Result<()
     .await
 }
 
-fn disagreement(keys: &Keys, name: &str, what: &str) -> Failure {
+pub(super) fn disagreement(keys: &Keys, name: &str, what: &str) -> Failure {
     let key = keys.of(name);
     let reason = format!("{key} does not agree with the orders at '{what}'; restore the keys from a copy");
     Failure::Unavailable { reason }

@@ -5,31 +5,24 @@ use scarce_core::packets::{Campaign, Claim};
 use scarce_core::state::State;
 
 use super::record::{Damaged, Record, id, number, words};
-use super::{Keys, Link, each_row};
-use scarce_engine::engine::Failure;
 
-/// Reads all but the amounts that further steps lay ready: they follow from the plan and the seed, and no digest has
+/// Puts in all but the amounts that further steps lay ready: they follow from the plan and the seed, and no digest has
 /// them.
-pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
     let campaigns = &mut state.campaigns;
-    each_row(link, keys, "campaigns", |name, record| {
-        campaigns.restore(id(name)?, campaign(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "packets", |name, record| {
-        let (campaign, packet) = words(name)?;
-        campaigns.restore_packet(&id(campaign)?, number(packet)?, record.number("amount")?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "claims", |name, record| {
-        let (campaign, user) = words(name)?;
+    if hash == "campaigns" {
+        campaigns.restore(id(name)?, campaign(record)?);
+        return Ok(());
+    }
+    let (campaign, name) = words(name)?;
+    let campaign = id(campaign)?;
+    if hash == "packets" {
+        campaigns.restore_packet(&campaign, number(name)?, record.number("amount")?);
+    } else {
         let claim = Claim { packet: record.number("packet")?, at: record.number("at")? };
-        campaigns.restore_claim(&id(campaign)?, id(user)?, claim);
-        Ok(())
-    })
-    .await
+        campaigns.restore_claim(&campaign, id(name)?, claim);
+    }
+    Ok(())
 }
 
 fn campaign(record: &Record<'_>) -> Result<Campaign, Damaged> {

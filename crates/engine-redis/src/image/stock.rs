@@ -4,40 +4,31 @@ use scarce_core::state::State;
 use scarce_core::stock::{Audit, Receipt, Reservation, ReservationStatus, StockItem};
 
 use super::record::{Damaged, Record, id, number, text, words};
-use super::{Keys, Link, each_member, each_row};
-use scarce_engine::engine::Failure;
 
-pub(super) async fn read(link: &Link, keys: &Keys, state: &mut State) -> Result<(), Failure> {
+pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
     let stock = &mut state.stock;
-    each_row(link, keys, "stock", |name, record| {
-        stock.restore(id(name)?, item(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "reservations", |name, record| {
-        let (sku, name) = words(name)?;
-        stock.restore_reservation(&id(sku)?, id(name)?, reservation(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "receipts_of", |name, record| {
-        let (sku, first) = words(name)?;
-        stock.restore_receipt(&id(sku)?, number(first)?, receipt(&record)?);
-        Ok(())
-    })
-    .await?;
-    each_row(link, keys, "owners", |name, record| {
-        let (sku, owner) = words(name)?;
-        stock.restore_owner(&id(sku)?, &id(owner)?, record.number("used")?);
-        Ok(())
-    })
-    .await?;
-    each_member(link, keys, "returned", |words| {
-        let [sku, first, count] = words else { return Err(Damaged) };
-        stock.restore_returned(&id(sku)?, number(first)?, number(count)?);
-        Ok(())
-    })
-    .await
+    if hash == "stock" {
+        stock.restore(id(name)?, item(record)?);
+        return Ok(());
+    }
+    let (sku, name) = words(name)?;
+    let sku = id(sku)?;
+    match hash {
+        "reservations" => stock.restore_reservation(&sku, id(name)?, reservation(record)?),
+        "receipts_of" => stock.restore_receipt(&sku, number(name)?, receipt(record)?),
+        _ => stock.restore_owner(&sku, &id(name)?, record.number("used")?),
+    }
+    Ok(())
+}
+
+/// Takes out a reservation that is forgotten, or an owner who has nothing any more.
+pub(super) fn drop_row(state: &mut State, hash: &str, name: &str) -> Result<(), Damaged> {
+    let (sku, name) = words(name)?;
+    match hash {
+        "reservations" => state.stock.drop_reservation(&id(sku)?, &id(name)?),
+        _ => state.stock.restore_owner(&id(sku)?, &id(name)?, 0),
+    }
+    Ok(())
 }
 
 fn item(record: &Record<'_>) -> Result<StockItem, Damaged> {
