@@ -259,7 +259,8 @@ fn a_trimmed_log_says_where_it_begins_and_can_be_entered_there() {
 
 #[test]
 fn a_stream_that_falls_behind_what_is_kept_ends_with_the_reason() {
-    let mut bench = Bench::start(&["--segment-mib", "1", "--snapshot-mib", "1"]);
+    let unread = ["--event-stream-unread-ms", "3600000"];
+    let mut bench = Bench::start(&[&["--segment-mib", "1", "--snapshot-mib", "1"], &unread[..]].concat());
     // It reads nothing, so the log goes on without it once the buffers between are full.
     let mut stream = Stream::open(&bench.server, "/v1/events?from=oldest", None);
     let first = trim(&mut bench, 100_000);
