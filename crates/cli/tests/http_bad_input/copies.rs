@@ -86,8 +86,12 @@ fn a_full_memory_of_ids_is_told_with_when_to_come_back() {
         }
         assert!(FAILURES.contains(&response.status.into()), "{}", response.text());
         assert_problem(&key, &response, 503, "OVERLOADED");
-        assert_eq!(response.header("retry-after"), Some("1"));
-        assert_eq!(response.json()["retryable"], true);
+        let problem = response.json();
+        let wait_ms = problem["facts"]["retry_after_ms"].as_u64().unwrap();
+        assert!((1..=600_000).contains(&wait_ms), "an id stays for ten minutes at least: {wait_ms}");
+        let wait_s = wait_ms.div_ceil(1_000).to_string();
+        assert_eq!(response.header("retry-after"), Some(wait_s.as_str()));
+        assert_eq!(problem["retryable"], true);
         refused += 1;
     }
     assert!((1..12).contains(&refused), "{refused}");
