@@ -28,7 +28,7 @@ pub enum Start {
     Beginning,
     /// With the oldest event that the log still has.
     Oldest,
-    /// With new events only.
+    /// With events that are logged after [`run`] was called.
     Now,
 }
 
@@ -87,6 +87,7 @@ pub fn run<C: Consumer>(
         let share = Share {
             claim: Claim { log: Arc::clone(&log), partition, name, holder },
             start: plan.start,
+            durable_before: (plan.start == Start::Now).then(|| log.durable_through(partition).ok()).flatten(),
             batch_bytes_max: plan.batch_bytes_max,
             consumer: make(partition),
             status: Arc::clone(&status),
@@ -120,6 +121,8 @@ enum Interruption {
 struct Share<C> {
     claim: Claim,
     start: Start,
+    /// How far the log was durable before the consumers ran, unless the engine could not be asked.
+    durable_before: Option<u64>,
     batch_bytes_max: u64,
     consumer: C,
     status: Arc<Status>,
@@ -186,7 +189,7 @@ impl<C: Consumer> Share<C> {
     async fn begin(&mut self) -> Result<Option<Position>, Interruption> {
         let position = match self.known_position().await? {
             Some(position) => position,
-            None => first_position(&self.claim, self.start).await?,
+            None => first_position(&self.claim, self.start, self.durable_before).await?,
         };
         if !self.needs_image(position).await? {
             // Before it is registered: the log is not kept for a consumer that cannot go on.
@@ -336,12 +339,17 @@ async fn prolonging<T>(
 }
 
 /// Where a new consumer begins.
-async fn first_position(claim: &Claim, start: Start) -> Result<Position, Failure> {
+async fn first_position(
+    claim: &Claim,
+    start: Start,
+    durable_before: Option<u64>,
+) -> Result<Position, Failure> {
     let partition = claim.partition;
     let sequence = claim.ask(move |log| match start {
         Start::Beginning => Ok(0),
         Start::Oldest => Ok(log.first_sequence(partition)?.saturating_sub(1)),
-        Start::Now => log.durable_through(partition),
+        // Its first turn may come late, and a caller that saw the server ready counts on what follows.
+        Start::Now => durable_before.map_or_else(|| log.durable_through(partition), Ok),
     });
     Ok(Position { epoch: 0, sequence: sequence.await? })
 }

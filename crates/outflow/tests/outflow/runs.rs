@@ -1,12 +1,13 @@
 //! Consumers that run while commands come in.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use scarce_core::event::Position;
 use scarce_outflow::{Batch, Consumer, Outflow, Start, State, Trouble, run};
 use tokio::runtime::Runtime;
 
-use super::engines::{Bench, PARTITIONS, wait_until};
+use super::engines::{Bench, PARTITIONS, PATIENCE, wait_until};
 use super::recorder::{Record, plan};
 
 /// How many credits each partition gets.
@@ -63,6 +64,33 @@ fn all_events_come_in_order_also_to_one_who_fails_again_and_again() {
             other.stop().await;
         });
         assert!(bench.engine.consumers(0).expect("the consumers").iter().all(|its| its.holder.is_none()));
+    });
+}
+
+#[test]
+fn who_begins_now_misses_nothing_of_what_comes_before_its_first_turn() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        bench.keep_log();
+        let (record, before) = (Record::default(), bench.engine.durable_through(0).expect("a sequence"));
+        // Nothing runs on it before it is told to.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let outflow = run(runtime.handle(), bench.engine.clone(), &plan("late", "a", Start::Now), |_| {
+            record.consumer()
+        });
+        assert_eq!(bench.credit(&account, 3), 0);
+        let expected: Vec<u64> = (before + 1..=before + 3).collect();
+        runtime.block_on(async {
+            let all_came = async {
+                while record.sequences(0) != expected {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            let came = tokio::time::timeout(PATIENCE, all_came).await;
+            assert!(came.is_ok(), "{:?} came, not {expected:?}", record.sequences(0));
+            outflow.stop().await;
+        });
+        bench.release_log();
     });
 }
 
