@@ -35,6 +35,9 @@ enum Way {
 /// The maximum number of rows of a page, used if a table's row asks for more at once.
 const ROWS_MAX: i64 = 1_000;
 
+/// The largest `COUNT` of a command.
+const COUNT_MAX: i64 = 10_000;
+
 /// The page size if a table's row asks for all rows; pages are read until there are no more.
 const ROWS_OF_A_PAGE: i64 = 2;
 
@@ -121,7 +124,10 @@ impl HttpTarget {
         let count = asked.fields.get("count").and_then(Value::as_i64);
         let mut fields = asked.fields.clone();
         fields.remove("count");
-        fields.insert("limit".to_owned(), count.unwrap_or(ROWS_OF_A_PAGE).min(ROWS_MAX).into());
+        let limit = count.unwrap_or(ROWS_OF_A_PAGE);
+        // What is too much for the command is too much for a page, and stays so.
+        let limit = if limit <= COUNT_MAX { limit.min(ROWS_MAX) } else { limit };
+        fields.insert("limit".to_owned(), limit.into());
         if let Some(after) = fields.remove("after") {
             let after = after.as_str().map_or_else(|| after.to_string(), str::to_owned);
             fields.insert("cursor".to_owned(), cursor::after_row(spec.name, &after).into());
