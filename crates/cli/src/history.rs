@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use scarce_api::Fields;
 use scarce_api::history::HistoryId;
@@ -76,10 +76,12 @@ pub(super) fn run(options: &History) -> Ended {
     Runtime::new()?.block_on(show(options, asked))
 }
 
-/// A date or a time as Unix milliseconds.
+/// A date or a time as Unix milliseconds. Without an offset it is in UTC.
 fn unix_ms(text: &str) -> Result<String, Failed> {
-    let midnight = |date: Date| date.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
-    let time = text.parse::<Timestamp>().ok().or_else(|| text.parse::<Date>().ok().and_then(midnight));
+    let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    // The name of a zone without its offset would be passed over.
+    let civil = || text.parse::<DateTime>().ok().filter(|_| !text.contains('[')).and_then(in_utc);
+    let time = text.parse::<Timestamp>().ok().or_else(civil);
     let misshapen = || {
         let text =
             format!("'{text}' is not a date; write 2026-11-01, or a time such as 2026-11-01T08:30:00Z");
@@ -166,4 +168,23 @@ fn add_dates(row: &mut Value) {
         .filter_map(|(name, value)| Some((name.strip_suffix("_ms")?.to_owned(), calendar(value.as_i64()?)?)))
         .collect();
     members.extend(stamps.into_iter().map(|(name, time)| (name, Value::from(time))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_without_an_offset_is_in_utc() {
+        let read = |text: &str| unix_ms(text).map_err(|failed| failed.message);
+        for text in
+            ["2026-11-23T04:24:00Z", "2026-11-23T04:24:00", "2026-11-23 04:24", "2026-11-23T05:24:00+01:00"]
+        {
+            assert_eq!(read(text), Ok("1795407840000".to_owned()), "{text}");
+        }
+        assert_eq!(read("2026-11-23"), Ok("1795392000000".to_owned()));
+        for text in ["2026-11-31", "yesterday", "2026-11-23T04:24:00[Europe/Berlin]", "1969-12-31"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
 }
