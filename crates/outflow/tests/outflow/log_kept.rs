@@ -32,6 +32,20 @@ fn trim(bench: &Bench) {
     }
 }
 
+/// Fills the log of partition 0 and trims its beginning; gives the account that was credited.
+fn log_without_beginning(bench: &Bench) -> String {
+    let account = bench.account_in(0);
+    bench.keep_log();
+    bench.credit(&account, 20_000);
+    bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
+    bench.release_log();
+    wait_until("nothing was trimmed", || {
+        trim(bench);
+        bench.engine.first_sequence(0).expect("a sequence") > 1
+    });
+    account
+}
+
 #[test]
 fn the_log_is_trimmed_behind_the_slowest_only() {
     Bench::each(None, |bench| {
@@ -67,15 +81,7 @@ fn the_log_is_trimmed_behind_the_slowest_only() {
 #[test]
 fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
     Bench::each(None, |bench| {
-        let account = bench.account_in(0);
-        bench.keep_log();
-        bench.credit(&account, 20_000);
-        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
-        bench.release_log();
-        wait_until("nothing was trimmed", || {
-            trim(bench);
-            bench.engine.first_sequence(0).expect("a sequence") > 1
-        });
+        log_without_beginning(bench);
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let (all, rest) = (Record::default(), Record::default());
         let begin = |name: &str, start, record: &Record| {
@@ -105,15 +111,7 @@ fn who_comes_too_late_says_so_or_begins_with_what_is_there() {
 #[test]
 fn who_takes_the_state_begins_with_it_once_and_misses_nothing_behind_it() {
     Bench::each(None, |bench| {
-        let account = bench.account_in(0);
-        bench.keep_log();
-        bench.credit(&account, 20_000);
-        bench.engine.confirm(0, &name("fast"), "", at(20_000)).expect("it is noted");
-        bench.release_log();
-        wait_until("nothing was trimmed", || {
-            trim(bench);
-            bench.engine.first_sequence(0).expect("a sequence") > 1
-        });
+        let account = log_without_beginning(bench);
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let record = Record::taking_images();
         let begin = |holder| {
