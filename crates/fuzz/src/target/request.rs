@@ -1,7 +1,7 @@
 //! Requests on the RESP port.
 
 use scarce_server::gateway::resp::request::{
-    LIMITS, LIMITS_BEFORE_AUTH, Limits, Parser, Progress, ProtocolError,
+    LIMITS, LIMITS_BEFORE_AUTH, Limits, ParseProgress, Parser, ProtocolError,
 };
 
 use super::{Target, commands};
@@ -45,8 +45,8 @@ fn read(bytes: &[u8], ends: impl Iterator<Item = usize>, limits: Limits) -> Stre
         loop {
             match parser.read(&bytes[start..end], limits) {
                 Err(error) => return Stream { error: Some(error), ..stream },
-                Ok(Progress::Incomplete) => break,
-                Ok(Progress::Complete(count)) => {
+                Ok(ParseProgress::Incomplete) => break,
+                Ok(ParseProgress::Complete(count)) => {
                     assert!(0 < count && count <= end - start, "a request has bytes, and no more than came");
                     let words = parser.words().iter().map(|word| bytes[start..][word.clone()].to_vec());
                     stream.requests.push(words.collect());

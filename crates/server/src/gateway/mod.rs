@@ -7,7 +7,7 @@ mod places;
 pub mod resp;
 
 pub use access::Access;
-pub use places::{Place, Places};
+pub use places::{ConnectionPlace, ConnectionPlaces};
 
 /// What callers are told while the engine recovers.
 pub(crate) type LoadingText = std::sync::Arc<dyn Fn() -> String + Send + Sync>;

@@ -10,7 +10,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The places for connections.
 #[derive(Debug)]
-pub struct Places {
+pub struct ConnectionPlaces {
     max: u64,
     open: AtomicU64,
     refused: AtomicU64,
@@ -19,15 +19,15 @@ pub struct Places {
 
 /// A connection's place. It is free again when this is dropped.
 #[derive(Debug)]
-pub struct Place(Arc<Places>);
+pub struct ConnectionPlace(Arc<ConnectionPlaces>);
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Places {
+impl ConnectionPlaces {
     /// So many places.
     #[must_use]
     pub fn new(max: u64) -> Arc<Self> {
@@ -37,8 +37,8 @@ impl Places {
 
     /// A place for one more connection, if there is one.
     #[must_use]
-    pub fn take(self: &Arc<Self>) -> Option<Place> {
-        let place = Place(Arc::clone(self));
+    pub fn take(self: &Arc<Self>) -> Option<ConnectionPlace> {
+        let place = ConnectionPlace(Arc::clone(self));
         if self.open.fetch_add(1, Ordering::Relaxed) < self.max {
             return Some(place);
         }
@@ -86,8 +86,8 @@ mod tests {
 
     #[test]
     fn a_place_is_given_once_and_comes_back() {
-        let places = Places::new(2);
-        let taken: Vec<Place> = (0..2).filter_map(|_| places.take()).collect();
+        let places = ConnectionPlaces::new(2);
+        let taken: Vec<ConnectionPlace> = (0..2).filter_map(|_| places.take()).collect();
         assert_eq!((taken.len(), places.open()), (2, 2));
         assert!(places.take().is_none());
         assert_eq!((places.open(), places.refused()), (2, 1));

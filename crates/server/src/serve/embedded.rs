@@ -11,7 +11,7 @@ use scarce_engine_embedded::{
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started, memory};
-use crate::gateway::resp::Shared;
+use crate::gateway::resp::RespShared;
 use crate::settings::Settings;
 
 pub(super) fn start(
@@ -31,7 +31,7 @@ pub(super) fn start(
     let (mut shared, warnings) = (None, recovered.clock_notices());
     let (engine, running) = recovered.start(|_, engine| {
         let engine: Arc<dyn Engine> = engine.clone();
-        let its: Arc<Shared> = match &shared {
+        let its: Arc<RespShared> = match &shared {
             Some(shared) => Arc::clone(shared),
             None => ports.shared(engine, options.manual_clock.clone())?,
         };

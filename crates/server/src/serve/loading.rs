@@ -7,7 +7,7 @@ use std::time::Duration;
 use scarce_engine_embedded::RecoveryProgress;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::gateway::{LoadingText, Places, http, resp};
+use crate::gateway::{ConnectionPlaces, LoadingText, http, resp};
 
 /// How long answers that are being written may take when the recovery has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
@@ -22,7 +22,7 @@ impl Loading {
     pub(super) fn begin(
         resp: &TcpListener,
         http: Option<&TcpListener>,
-        places: &Arc<Places>,
+        places: &Arc<ConnectionPlaces>,
     ) -> std::io::Result<Self> {
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("loading").enable_all().build()?;
@@ -90,7 +90,7 @@ mod tests {
             listener
         };
         let (resp, http) = (bind(), bind());
-        let loading = Loading::begin(&resp, Some(&http), &Places::new(10)).expect("it begins");
+        let loading = Loading::begin(&resp, Some(&http), &ConnectionPlaces::new(10)).expect("it begins");
         let told = "-LOADING scarce is reading its snapshot; try again soon\r\n";
         assert_eq!(answer(&resp, "*1\r\n$4\r\nPING\r\n", told.len()), told);
         loading.note(RecoveryProgress { partition: 3, bytes_done: 1, bytes_total: 4 });

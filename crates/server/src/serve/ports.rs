@@ -12,8 +12,8 @@ use super::ending::Ending;
 use super::loading::Loading;
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics, Served};
-use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, Shared, Statuses, bind};
-use crate::gateway::{Access, Places};
+use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
+use crate::gateway::{Access, ConnectionPlaces};
 use crate::pipeline::Pipeline;
 use crate::settings::{Password, Settings};
 
@@ -30,7 +30,7 @@ pub(super) struct Ports {
     started_at: Instant,
     slow: Option<Duration>,
     stream_unread_max: Duration,
-    places: Arc<Places>,
+    places: Arc<ConnectionPlaces>,
     statuses: Arc<OnceLock<Statuses>>,
     ending: Ending,
 }
@@ -48,7 +48,7 @@ impl Ports {
         let open_files_max = descriptors::open_max();
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
-        let places = Places::new(connections_max);
+        let places = ConnectionPlaces::new(connections_max);
         Ok(Self {
             resp,
             http,
@@ -71,7 +71,7 @@ impl Ports {
             started_at: Instant::now(),
             slow: None,
             stream_unread_max: Duration::MAX,
-            places: Places::new(CONNECTIONS_MAX as u64),
+            places: ConnectionPlaces::new(CONNECTIONS_MAX as u64),
             statuses: Arc::default(),
             ending: Ending::default(),
         })
@@ -102,8 +102,8 @@ impl Ports {
         &self,
         engine: Arc<dyn Engine>,
         manual_clock: Option<ManualClock>,
-    ) -> std::io::Result<Arc<Shared>> {
-        Ok(Arc::new(Shared {
+    ) -> std::io::Result<Arc<RespShared>> {
+        Ok(Arc::new(RespShared {
             access: self.access.clone(),
             engine,
             manual_clock,
@@ -120,7 +120,7 @@ impl Ports {
     }
 
     /// The reactor that serves RESP on one thread.
-    pub(super) fn reactor(&self, shared: Arc<Shared>) -> std::io::Result<Reactor> {
+    pub(super) fn reactor(&self, shared: Arc<RespShared>) -> std::io::Result<Reactor> {
         Reactor::new(self.resp.try_clone()?, shared)
     }
 

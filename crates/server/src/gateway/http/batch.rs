@@ -14,7 +14,7 @@ use scarce_engine::Failure;
 use serde_json::{Value, json};
 
 use super::exchange::{Exchange, take_dry_run};
-use super::{Context, Shared, reply, submit};
+use super::{Context, HttpShared, reply, submit};
 
 /// The whole request.
 struct Batch {
@@ -55,7 +55,7 @@ impl Batch {
     }
 
     /// Applies all or none, under one id.
-    async fn atomic(self, shared: &Shared, exchange: &Exchange) -> Response {
+    async fn atomic(self, shared: &HttpShared, exchange: &Exchange) -> Response {
         let Self { operations, mut common, dry_run, .. } = self;
         common.operation = common.operation.or_else(submit::made_id);
         let operation = common.operation.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Batch {
     }
 
     /// Applies each operation independently; those of one partition go there as one batch, in order.
-    async fn each(self, shared: &Shared, exchange: &Exchange) -> Response {
+    async fn each(self, shared: &HttpShared, exchange: &Exchange) -> Response {
         let mut results: Vec<Option<Value>> = vec![None; self.operations.len()];
         let packets =
             self.operations.iter().map(|its| count_to_cut(std::slice::from_ref(&its.command))).sum();

@@ -13,7 +13,7 @@ use scarce_core::types::Natural;
 use serde_json::{Map, Value};
 
 use super::exchange::{Exchange, take_dry_run};
-use super::{Context, Shared, reply, submit};
+use super::{Context, HttpShared, reply, submit};
 
 /// The number of rows of a page by default.
 const ROWS_DEFAULT: u64 = 100;
@@ -68,7 +68,7 @@ impl Asked {
         Ok(Self { spec, command, common, dry_run, page })
     }
 
-    async fn answer(self, route: &Route, shared: &Shared, exchange: &Exchange) -> Response {
+    async fn answer(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {
         if let Command::Digest(digest) = &self.command
             && digest.resource.0.is_none()
         {
@@ -80,7 +80,7 @@ impl Asked {
         }
     }
 
-    async fn read_only(self, shared: &Shared, exchange: &Exchange) -> Response {
+    async fn read_only(self, shared: &HttpShared, exchange: &Exchange) -> Response {
         let routed = submit::read(&shared.engine, self.command);
         match submit::ask_one(&shared.engine, routed).await {
             Ok(Receipt { outcome, .. }) if outcome.is_applied() => {
@@ -94,7 +94,7 @@ impl Asked {
         }
     }
 
-    async fn write(self, route: &Route, shared: &Shared, exchange: &Exchange) -> Response {
+    async fn write(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {
         let Self { spec, command, mut common, dry_run, .. } = self;
         // `OPERATION.RESOLVE` answers with the id of the operation that it settles.
         let operation = if let Command::OperationResolve(resolve) = &command {
@@ -138,7 +138,12 @@ fn applied(
 }
 
 /// The digests of every partition.
-async fn digests(spec: &CommandSpec, command: &Command, shared: &Shared, exchange: &Exchange) -> Response {
+async fn digests(
+    spec: &CommandSpec,
+    command: &Command,
+    shared: &HttpShared,
+    exchange: &Exchange,
+) -> Response {
     let mut rows = Vec::new();
     for partition in 0..shared.engine.partitions() {
         let request = scarce_engine::Request::Read(String::new(), command.clone());

@@ -21,7 +21,7 @@ use tokio::task::JoinError;
 use super::command::read_limit;
 use super::exchange::{Exchange, Speech};
 use super::stream::{self, Unread};
-use super::{Context, Shared, reply};
+use super::{Context, HttpShared, reply};
 
 /// The default and the maximum number of events of a page.
 const EVENTS_DEFAULT: u64 = 100;
@@ -79,7 +79,7 @@ pub(super) async fn handle(
 }
 
 impl Asked {
-    fn read(shared: &Shared, exchange: &Exchange) -> Result<Self, Misshapen> {
+    fn read(shared: &HttpShared, exchange: &Exchange) -> Result<Self, Misshapen> {
         let mut fields = exchange.query_fields();
         let partitions = shared.engine.partitions();
         let limit = read_limit(&mut fields, EVENTS_DEFAULT, EVENTS_MAX)?;

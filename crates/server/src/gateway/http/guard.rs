@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use scarce_api::problem::PortCode;
 
-use super::Shared;
+use super::HttpShared;
 use super::exchange::Speech;
 use super::reply;
 use crate::gateway::access::Login;
@@ -23,7 +23,7 @@ pub(super) struct Peer(pub(super) IpAddr);
 
 /// Requires the password, if there is one.
 pub(super) async fn authenticate(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<HttpShared>>,
     speech: Speech,
     request: Request,
     next: Next,
@@ -58,7 +58,7 @@ fn shown(request: &Request) -> Option<Vec<u8>> {
 /// rebinding). Such a request carries the site's name as its host, so only addresses and localhost are
 /// answered.
 pub(super) async fn check_host(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<HttpShared>>,
     speech: Speech,
     request: Request,
     next: Next,

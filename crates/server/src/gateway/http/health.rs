@@ -13,7 +13,7 @@ use scarce_engine::clock::{self, ClockApart};
 use scarce_outflow::State;
 
 use super::exchange::Exchange;
-use super::{Context, Shared, reply, submit};
+use super::{Context, HttpShared, reply, submit};
 
 /// How long a partition may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Res
 const MEMORY_WARN_PERCENT: u64 = 80;
 
 /// How much of the memory budget is used, before changes are refused for that.
-fn tell_memory(shared: &Shared, text: &mut String) {
+fn tell_memory(shared: &HttpShared, text: &mut String) {
     let Some(levels) = shared.engine.memory() else { return };
     let mark = if levels.percent() >= MEMORY_WARN_PERCENT { '!' } else { '+' };
     let [used, reserved, reusable, max] =
@@ -69,7 +69,7 @@ fn tell_memory(shared: &Shared, text: &mut String) {
 }
 
 /// Consumers that do not advance. Commands are taken all the same, so they do not make the server unready.
-fn tell_consumers(shared: &Shared, text: &mut String) {
+fn tell_consumers(shared: &HttpShared, text: &mut String) {
     for status in shared.flows.statuses.iter() {
         let (name, partition) = (&status.name, status.partition);
         // Writing to a string cannot fail.
@@ -99,7 +99,7 @@ fn utc(at_ms: TimeMs) -> String {
 }
 
 /// What is to be known of each partition's clock; it does not keep the server from serving.
-fn clock_notices(shared: &Shared) -> Vec<String> {
+fn clock_notices(shared: &HttpShared) -> Vec<String> {
     let of = |partition| {
         let levels = shared.engine.metrics(partition).ok()?.levels();
         let apart =
@@ -110,7 +110,7 @@ fn clock_notices(shared: &Shared) -> Vec<String> {
     (0..shared.engine.partitions()).filter_map(of).collect()
 }
 
-async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {
+async fn check(shared: &HttpShared) -> Vec<(String, Result<(), String>)> {
     let mut checks = Vec::new();
     let ends =
         if shared.is_ending.load(Ordering::Acquire) { Err("it is shutting down".to_owned()) } else { Ok(()) };
@@ -124,7 +124,7 @@ async fn check(shared: &Shared) -> Vec<(String, Result<(), String>)> {
 }
 
 /// An empty read takes the same path as a command, except for the disk.
-async fn answers(shared: &Shared, partition: u32) -> Result<(), String> {
+async fn answers(shared: &HttpShared, partition: u32) -> Result<(), String> {
     let spec = table::find(b"OPERATION.GET").ok_or("the command table has no OPERATION.GET")?;
     let parsed = Command::parse(spec, &[b"readyz", b"ON", b"readyz"]);
     let (command, _) = parsed.map_err(|problem| problem.to_string())?;

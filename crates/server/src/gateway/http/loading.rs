@@ -13,13 +13,13 @@ use tokio::net::{TcpListener, TcpStream};
 use super::exchange::Speech;
 use super::server::{HEADERS_TIMEOUT, refuse};
 use super::{HEADERS_BYTES_MAX, health, reply};
-use crate::gateway::{LoadingText, Places};
+use crate::gateway::{ConnectionPlaces, LoadingText};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, places: Arc<Places>, text: LoadingText) {
+pub(crate) async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: LoadingText) {
     let (of_ready, of_others) = (Arc::clone(&text), text);
     let app = Router::new()
         .route("/livez", get(health::live))

@@ -40,7 +40,7 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 pub const HEADERS_BYTES_MAX: usize = 16 << 10;
 
 /// What every request of the port shares.
-pub struct Shared {
+pub struct HttpShared {
     /// How callers authenticate.
     pub access: Access,
     /// The engine.
@@ -60,4 +60,4 @@ pub struct Shared {
 }
 
 /// The state that handlers receive.
-pub(crate) type Context = axum::extract::State<Arc<Shared>>;
+pub(crate) type Context = axum::extract::State<Arc<HttpShared>>;

@@ -20,7 +20,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use scarce_api::problem::PortCode;
 
-use super::Shared;
+use super::HttpShared;
 use super::exchange::Speech;
 use super::reply;
 
@@ -55,7 +55,7 @@ enum Sender {
 
 /// Refuses requests of pages whose origin is not in the settings.
 pub(super) async fn check_origin(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<HttpShared>>,
     speech: Speech,
     request: Request,
     next: Next,

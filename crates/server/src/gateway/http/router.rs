@@ -10,13 +10,13 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    Shared, batch, command, consumers, documents, events, guard, health, history, metrics, origin, preview,
-    reply,
+    HttpShared, batch, command, consumers, documents, events, guard, health, history, metrics, origin,
+    preview, reply,
 };
 
 /// Every route of the port.
-pub(super) fn router(shared: Arc<Shared>) -> Router {
-    let mut by_path: BTreeMap<&'static str, MethodRouter<Arc<Shared>>> = BTreeMap::new();
+pub(super) fn router(shared: Arc<HttpShared>) -> Router {
+    let mut by_path: BTreeMap<&'static str, MethodRouter<Arc<HttpShared>>> = BTreeMap::new();
     for route in ROUTES {
         let handler = move |context, exchange| command::handle(route, context, exchange);
         let methods = by_path.remove(route.path).unwrap_or_default();

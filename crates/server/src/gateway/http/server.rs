@@ -17,8 +17,8 @@ use tower::ServiceExt as _;
 use super::guard::Peer;
 use super::stream::Unread;
 use super::tail::Tails;
-use super::{HEADERS_BYTES_MAX, Metrics, Shared, router};
-use crate::gateway::{Access, Places};
+use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
+use crate::gateway::{Access, ConnectionPlaces};
 use crate::pipeline::Flows;
 
 /// The maximum number of concurrent connections; more wait until one ends.
@@ -54,7 +54,7 @@ pub struct Served {
     /// What flows into this process and out of it.
     pub flows: Flows,
     /// The places for connections of all ports.
-    pub places: Arc<Places>,
+    pub places: Arc<ConnectionPlaces>,
     /// Whether the server ends soon.
     pub is_ending: Arc<AtomicBool>,
     /// How long a caller may leave a stream of events unread.
@@ -83,7 +83,7 @@ impl Http {
             .build()?;
         let (ending, ended) = watch::channel(false);
         let tails = Tails::new(engine.clone());
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HttpShared {
             access,
             engine,
             metrics,
@@ -114,7 +114,7 @@ impl Http {
 }
 
 /// Accepts connections until the end, then waits for the open ones.
-async fn listen(listener: tokio::net::TcpListener, shared: Arc<Shared>, all: Arc<Places>) {
+async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all: Arc<ConnectionPlaces>) {
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let app = router::router(shared.clone());

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Shared;
+use super::HttpShared;
 use super::events::{LogReader, problem};
 use super::exchange::Speech;
 use super::tail::{Following, Next, push_event, push_id};
@@ -92,7 +92,12 @@ struct EventStream {
 }
 
 /// Follows the log. It reads only as fast as the caller does, so nothing piles up here.
-pub(super) fn respond(shared: &Shared, reader: LogReader, unread: Arc<Unread>, speech: Speech) -> Response {
+pub(super) fn respond(
+    shared: &HttpShared,
+    reader: LogReader,
+    unread: Arc<Unread>,
+    speech: Speech,
+) -> Response {
     let following = shared.tails.follow(reader.partitions());
     let ending = shared.ending.clone();
     let stream = EventStream { reader, following, first: 0, speech, ending, unread, has_ended: false };

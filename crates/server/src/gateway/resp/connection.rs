@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use mio::net::TcpStream;
 use smallvec::SmallVec;
 
-use super::super::Place;
-use super::Shared;
+use super::super::ConnectionPlace;
+use super::RespShared;
 use super::output::Output;
-use super::request::{LIMITS, LIMITS_BEFORE_AUTH, Parser, Progress, ProtocolError};
+use super::request::{LIMITS, LIMITS_BEFORE_AUTH, ParseProgress, Parser, ProtocolError};
 use super::session::{Around, Arrived, Flow, Session, Turn};
 
 /// How much is read from a socket at a time.
@@ -66,11 +66,16 @@ pub(super) struct Connection {
     is_writable: bool,
     /// Whether the loop visits the connection in each turn.
     pub(super) is_active: bool,
-    _place: Place,
+    _place: ConnectionPlace,
 }
 
 impl Connection {
-    pub(super) fn new(socket: TcpStream, address: IpAddr, shared: &Shared, place: Place) -> Self {
+    pub(super) fn new(
+        socket: TcpStream,
+        address: IpAddr,
+        shared: &RespShared,
+        place: ConnectionPlace,
+    ) -> Self {
         Self {
             socket,
             session: Session::new(shared, address),
@@ -157,7 +162,7 @@ impl Connection {
         while !self.is_closing && around.local.has_room() && self.may_ask() {
             let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
-                Ok(Progress::Incomplete) => {
+                Ok(ParseProgress::Incomplete) => {
                     self.compact();
                     self.is_starved = true;
                     if self.input.is_empty() {
@@ -170,7 +175,7 @@ impl Connection {
                     }
                     return Ok(());
                 }
-                Ok(Progress::Complete(bytes)) => {
+                Ok(ParseProgress::Complete(bytes)) => {
                     self.unfinished_since = None;
                     self.has_asked = true;
                     let request = &self.input[self.at..self.at + bytes];

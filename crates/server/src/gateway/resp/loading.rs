@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::request::{LIMITS_BEFORE_AUTH, Parser, Progress};
-use crate::gateway::{LoadingText, Places};
+use super::request::{LIMITS_BEFORE_AUTH, ParseProgress, Parser};
+use crate::gateway::{ConnectionPlaces, LoadingText};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, places: Arc<Places>, text: LoadingText) {
+pub(crate) async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: LoadingText) {
     loop {
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -35,8 +35,8 @@ async fn answer(socket: &TcpStream, text: &LoadingText) -> Result<()> {
         loop {
             let read = parser.read(&input, LIMITS_BEFORE_AUTH);
             match read.map_err(|_| Error::from(ErrorKind::InvalidData))? {
-                Progress::Incomplete => break,
-                Progress::Complete(bytes) => {
+                ParseProgress::Incomplete => break,
+                ParseProgress::Complete(bytes) => {
                     let is_empty = parser.words().is_empty();
                     parser.reset();
                     input.drain(..bytes);

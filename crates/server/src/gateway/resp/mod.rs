@@ -26,7 +26,7 @@ pub use drain::Drain;
 pub use reactor::{Reactor, bind};
 
 /// What every connection of the port shares.
-pub struct Shared {
+pub struct RespShared {
     /// How callers authenticate.
     pub access: Access,
     /// The engine, for requests to other partitions.
@@ -42,7 +42,7 @@ pub struct Shared {
     /// The consumers of this process, once they run.
     pub statuses: std::sync::Arc<std::sync::OnceLock<Statuses>>,
     /// The places for connections of all ports.
-    pub places: std::sync::Arc<super::Places>,
+    pub places: std::sync::Arc<super::ConnectionPlaces>,
     /// Whether a requested snapshot is in progress.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
     /// Cuts red packets.

@@ -17,7 +17,7 @@ use super::connection::{Connection, READ_BYTES};
 use super::local::{Elsewhere, Local};
 use super::outbox::Outbox;
 use super::session::{Around, Arrived, Mailbox};
-use super::{CONNECTIONS_MAX, Shared};
+use super::{CONNECTIONS_MAX, RespShared};
 
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX);
@@ -77,7 +77,7 @@ pub struct Reactor {
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
     scratch: Vec<u8>,
-    shared: Arc<Shared>,
+    shared: Arc<RespShared>,
     mailbox: Mailbox,
     outbox: Outbox,
     arrivals: Receiver<Arrived>,
@@ -89,7 +89,7 @@ impl Reactor {
     ///
     /// # Errors
     /// When the system provides no poll.
-    pub fn new(listener: StdListener, shared: Arc<Shared>) -> io::Result<Self> {
+    pub fn new(listener: StdListener, shared: Arc<RespShared>) -> io::Result<Self> {
         let poll = Poll::new()?;
         let mut listener = TcpListener::from_std(listener);
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;

@@ -30,7 +30,7 @@ pub enum ProtocolError {
 
 /// The result of parsing the bytes received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ParseProgress {
     /// A complete request of this many bytes; its words are in [`Parser::words`].
     Complete(usize),
     /// More bytes are needed.
@@ -67,23 +67,23 @@ impl Parser {
     ///
     /// # Errors
     /// When the bytes are not a request.
-    pub fn read(&mut self, bytes: &[u8], limits: Limits) -> Result<Progress, ProtocolError> {
+    pub fn read(&mut self, bytes: &[u8], limits: Limits) -> Result<ParseProgress, ProtocolError> {
         let missing = match self.missing {
             Some(missing) => missing,
             None => match self.head(bytes, limits)? {
                 Head::Array(count) => count,
-                Head::Complete => return Ok(Progress::Complete(self.at)),
-                Head::Incomplete => return Ok(Progress::Incomplete),
+                Head::Complete => return Ok(ParseProgress::Complete(self.at)),
+                Head::Incomplete => return Ok(ParseProgress::Incomplete),
             },
         };
         self.missing = Some(missing);
         while self.missing.is_some_and(|missing| missing > 0) {
             if !self.word(bytes, limits)? {
-                return Ok(Progress::Incomplete);
+                return Ok(ParseProgress::Incomplete);
             }
             self.missing = self.missing.map(|missing| missing - 1);
         }
-        Ok(Progress::Complete(self.at))
+        Ok(ParseProgress::Complete(self.at))
     }
 
     fn head(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
@@ -197,8 +197,8 @@ mod tests {
     fn words(bytes: &[u8]) -> Result<Option<Vec<String>>, ProtocolError> {
         let mut parser = Parser::default();
         Ok(match parser.read(bytes, LIMITS)? {
-            Progress::Incomplete => None,
-            Progress::Complete(_) => Some(
+            ParseProgress::Incomplete => None,
+            ParseProgress::Complete(_) => Some(
                 parser
                     .words()
                     .iter()
@@ -213,9 +213,9 @@ mod tests {
         let bytes = b"*3\r\n$4\r\nECHO\r\n$0\r\n\r\n$5\r\na\r\nb\n\r\n";
         let mut parser = Parser::default();
         for cut in 0..bytes.len() {
-            assert_eq!(parser.read(&bytes[..cut], LIMITS), Ok(Progress::Incomplete), "{cut}");
+            assert_eq!(parser.read(&bytes[..cut], LIMITS), Ok(ParseProgress::Incomplete), "{cut}");
         }
-        assert_eq!(parser.read(bytes, LIMITS), Ok(Progress::Complete(bytes.len())));
+        assert_eq!(parser.read(bytes, LIMITS), Ok(ParseProgress::Complete(bytes.len())));
         assert_eq!(words(bytes), Ok(Some(vec!["ECHO".into(), String::new(), "a\r\nb\n".into()])));
         assert_eq!(words(b"PING  x\r\n"), Ok(Some(vec!["PING".into(), "x".into()])));
         assert_eq!(words(b"*0\r\n"), Ok(Some(vec![])));

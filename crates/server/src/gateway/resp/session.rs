@@ -11,7 +11,7 @@ use scarce_core::packets::count_to_cut;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 
-use super::Shared;
+use super::RespShared;
 use super::aside::Aside;
 use super::local::Local;
 use super::outbox::Outbox;
@@ -22,7 +22,7 @@ use super::transaction::{Line, Transaction, write_exec};
 /// What a session needs while it handles a request.
 pub(super) struct Turn<'a> {
     pub(super) local: &'a mut dyn Local,
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a RespShared,
     pub(super) output: &'a mut Output,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
@@ -40,7 +40,7 @@ impl<'a> Turn<'a> {
 /// What all connections of a turn share.
 pub(super) struct Around<'a> {
     pub(super) local: &'a mut dyn Local,
-    pub(super) shared: &'a Shared,
+    pub(super) shared: &'a RespShared,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
 }
@@ -159,7 +159,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(shared: &Shared, address: IpAddr) -> Self {
+    pub(super) fn new(shared: &RespShared, address: IpAddr) -> Self {
         Self {
             id: shared.connection_ids.fetch_add(1, Ordering::Relaxed),
             protocol: Protocol::Resp2,

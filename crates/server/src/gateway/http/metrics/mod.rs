@@ -25,7 +25,7 @@ use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::slow::SlowLog;
 
 use super::{Context, reply};
-use crate::gateway::Places;
+use crate::gateway::ConnectionPlaces;
 use crate::pipeline::Flows;
 
 /// The labels of a duration.
@@ -47,7 +47,12 @@ pub struct Metrics {
 impl Metrics {
     /// Registers the metrics of an engine.
     #[must_use]
-    pub fn new(engine: Arc<dyn Engine>, flows: Flows, slow: Option<Duration>, places: Arc<Places>) -> Self {
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        flows: Flows,
+        slow: Option<Duration>,
+        places: Arc<ConnectionPlaces>,
+    ) -> Self {
         let mut registry = Registry::default();
         let http_durations =
             Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
@@ -105,7 +110,7 @@ pub(super) async fn handle(State(shared): Context) -> Response {
 struct OfEngine {
     engine: Arc<dyn Engine>,
     flows: Flows,
-    places: Arc<Places>,
+    places: Arc<ConnectionPlaces>,
 }
 
 impl std::fmt::Debug for OfEngine {

@@ -7,7 +7,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 
 use scarce_engine::memory::MemoryLevels;
 
-use crate::gateway::Places;
+use crate::gateway::ConnectionPlaces;
 use crate::serve::descriptors;
 
 /// The memory budget, and what is used of it.
@@ -32,7 +32,10 @@ pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels)
 }
 
 /// Open file descriptors, their limit, and connections.
-pub(super) fn descriptors(encoder: &mut DescriptorEncoder<'_>, places: &Places) -> std::fmt::Result {
+pub(super) fn descriptors(
+    encoder: &mut DescriptorEncoder<'_>,
+    places: &ConnectionPlaces,
+) -> std::fmt::Result {
     let levels = [
         ("process_open_fds", "Open file descriptors", descriptors::open_count()),
         ("process_max_fds", "The limit of open file descriptors", descriptors::open_max()),
