@@ -13,7 +13,7 @@ use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 #[cfg(feature = "kafka")]
 use scarce_server::pipeline::kafka::settings_of_clients;
-use scarce_server::settings::{self, Kind, Loaded, Origin, Place, Problem, Settings, Shown};
+use scarce_server::settings::{self, FilePosition, Kind, Loaded, Origin, Problem, Settings, Shown};
 
 /// `scarce config`.
 #[derive(Debug, clap::Subcommand)]
@@ -178,7 +178,7 @@ fn readable_secret(shown: &Shown) -> Option<Problem> {
 
 fn problem_json(problem: &Problem) -> Value {
     let place = problem.place.as_ref();
-    let part = |of: fn(&Place) -> usize| place.map(of).filter(|number| *number > 0);
+    let part = |of: fn(&FilePosition) -> usize| place.map(of).filter(|number| *number > 0);
     json!({
         "severity": if problem.is_warning { "warning" } else { "error" },
         "path": place.map(|place| &place.path),

@@ -16,7 +16,7 @@ pub(crate) const KEY: &str = "server.key";
 
 /// Where to create a temporary folder.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Place {
+pub(crate) enum FolderPlace {
     /// The system's folder for temporary files.
     #[default]
     Temporary,
@@ -26,7 +26,7 @@ pub(crate) enum Place {
     In(PathBuf),
 }
 
-impl Place {
+impl FolderPlace {
     /// Creates a folder there; it is removed when dropped.
     pub(crate) fn make(&self, prefix: &str) -> Result<TempDir, LaunchError> {
         Ok(match self {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::folder::Place;
+use crate::folder::FolderPlace;
 
 /// How to run a server. `K` is its kind, with the options that only that kind has.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct ServerOptions<K> {
     /// Accepts only TLS connections, with certificates from this folder.
     pub(crate) certificates: Option<PathBuf>,
     /// The place of its data.
-    pub(crate) place: Place,
+    pub(crate) place: FolderPlace,
     /// Options that only this kind of server has.
     pub(crate) kind: K,
 }
@@ -26,7 +26,7 @@ pub trait ServerKind: Default {
 impl<K: ServerKind> ServerOptions<K> {
     /// The server's own defaults.
     pub(crate) fn bare() -> Self {
-        Self { settings: Vec::new(), certificates: None, place: Place::Temporary, kind: K::default() }
+        Self { settings: Vec::new(), certificates: None, place: FolderPlace::Temporary, kind: K::default() }
     }
 
     /// Sets one of the server's own settings; the last value wins.
@@ -48,7 +48,7 @@ impl<K: ServerKind> ServerOptions<K> {
     /// Keeps its data in memory if the system has space for it, so that syncing costs nothing.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
-        self.place = Place::Memory { bytes_min: K::MEMORY_BYTES_MIN };
+        self.place = FolderPlace::Memory { bytes_min: K::MEMORY_BYTES_MIN };
         self
     }
 
@@ -56,7 +56,7 @@ impl<K: ServerKind> ServerOptions<K> {
     /// database's log is elsewhere. If root starts a database, other users must be able to enter the folder.
     #[must_use]
     pub fn in_folder(mut self, folder: &Path) -> Self {
-        self.place = Place::In(folder.to_owned());
+        self.place = FolderPlace::In(folder.to_owned());
         self
     }
 

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::TopicPosition;
 
 /// The stage that a command reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct DeadLetter {
     /// The reason.
     pub reason: Reason,
     /// Its position.
-    pub source: Place,
+    pub source: TopicPosition,
     /// When it was written there, in Unix milliseconds, if its message says so.
     pub timestamp: Option<i64>,
     /// The message's key.

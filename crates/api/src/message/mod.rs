@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The position of a command in a topic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct TopicPosition {
     /// The topic.
     pub topic: String,
     /// The partition of the topic.

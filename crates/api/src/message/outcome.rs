@@ -4,7 +4,7 @@ use scarce_core::command::CommandSpec;
 use scarce_core::outcome::{Outcome, Receipt};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::TopicPosition;
 use crate::answer;
 
 /// A command and its answer.
@@ -21,7 +21,7 @@ pub struct Answered<'a> {
     /// Its position in the log; absent if no partition decided it.
     pub receipt: Option<&'a Receipt>,
     /// The position of the command in its topic.
-    pub source: &'a Place,
+    pub source: &'a TopicPosition,
 }
 
 /// The answer as JSON. Every member is always present; those without a value are null.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use scarce_api::message::{Content, DeadLetter, Place};
+use scarce_api::message::{Content, DeadLetter, TopicPosition};
 use scarce_kafka::KafkaSettings;
 use scarce_kafka::commands::{Choice, Replayed, replay};
 use serde_json::{Value, json};
@@ -19,12 +19,12 @@ const COLUMNS: [&str; 5] = ["at", "source", "code", "reason", "value"];
 
 fn each(
     settings: &KafkaSettings,
-    choose: &mut dyn FnMut(&Place, &DeadLetter) -> Choice,
+    choose: &mut dyn FnMut(&TopicPosition, &DeadLetter) -> Choice,
 ) -> Result<Replayed, Failed> {
     replay(settings, choose).map_err(|error| Failed::new(Exit::Unreachable, &error))
 }
 
-fn name(place: &Place) -> String {
+fn name(place: &TopicPosition) -> String {
     format!("{}/{}", place.partition, place.offset)
 }
 
@@ -42,13 +42,13 @@ pub(super) fn list(options: &List) -> Ended {
     Ok(Exit::Done)
 }
 
-fn whole(place: &Place, letter: &DeadLetter) -> Value {
+fn whole(place: &TopicPosition, letter: &DeadLetter) -> Value {
     let mut value = serde_json::to_value(letter).unwrap_or_default();
     value["at"] = json!(name(place));
     value
 }
 
-fn row(place: &Place, letter: &DeadLetter) -> Value {
+fn row(place: &TopicPosition, letter: &DeadLetter) -> Value {
     let value = match &letter.value {
         Some(Content::Text(text)) => text.chars().filter(|c| !c.is_control()).take(60).collect(),
         Some(Content::Base64(_)) => format!("{} bytes that are no text", letter.value_bytes),

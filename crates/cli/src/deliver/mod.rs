@@ -26,7 +26,7 @@ pub(super) use webhooks::run as run_webhooks;
 
 /// Which server, and which database it delivers from.
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct DeliverySource {
     #[command(flatten)]
     /// Which database.
     pub database: DeliveryFlags,
@@ -49,7 +49,7 @@ pub struct Paging {
     pub json: bool,
 }
 
-impl Place {
+impl DeliverySource {
     /// Runs an operation on the database.
     fn with<T>(&self, work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>) -> Result<T, Failed> {
         let settings = load(&self.database.0)?.settings;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use scarce_delivery::{Settlement, SettlementFilter, SettlementState};
 use serde_json::{Value, json};
 
-use super::{Paging, Place, done};
+use super::{DeliverySource, Paging, done};
 use crate::files::print_rows;
 use crate::{Ended, Exit};
 
@@ -37,7 +37,7 @@ pub enum State {
 pub struct List {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Only those of this campaign.
     #[arg(long, value_name = "ID")]
     pub campaign: Option<String>,
@@ -57,7 +57,7 @@ pub struct List {
 pub struct Counts {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -68,7 +68,7 @@ pub struct Counts {
 pub struct Replay {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Of which campaign.
     pub campaign: String,
     /// Only this packet.
@@ -89,7 +89,7 @@ pub enum Found {
 pub struct Resolve {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Of which campaign.
     pub campaign: String,
     /// Which packet.

@@ -10,7 +10,7 @@ use scarce_delivery::{
 };
 use serde_json::{Value, json};
 
-use super::{Paging, Place, done};
+use super::{DeliverySource, Paging, done};
 use crate::files::print_rows;
 use crate::show::calendar;
 use crate::{Ended, Exit, Failed};
@@ -43,7 +43,7 @@ pub enum Webhooks {
 pub struct Add {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// A file with the secret, 'whsec_' and 24 to 64 bytes as base64; without it one is made.
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub struct Add {
 pub struct List {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Print JSON, an object on each line.
     #[arg(long)]
     pub json: bool,
@@ -73,7 +73,7 @@ pub struct List {
 pub struct One {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// The endpoint's id, as the list shows it.
     pub endpoint: String,
 }
@@ -100,7 +100,7 @@ pub struct Rotate {
 pub struct Rekey {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
 }
 
 /// What became of a delivery.
@@ -119,7 +119,7 @@ pub enum State {
 pub struct Deliveries {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// Only those to this endpoint.
     #[arg(long, value_name = "ID")]
     pub endpoint: Option<String>,
@@ -136,7 +136,7 @@ pub struct Deliveries {
 pub struct Replay {
     #[command(flatten)]
     /// Where.
-    pub place: Place,
+    pub place: DeliverySource,
     /// All dead letters of this endpoint.
     #[arg(long, value_name = "ID", required_unless_present = "delivery", conflicts_with = "delivery")]
     pub endpoint: Option<String>,
@@ -183,7 +183,7 @@ fn secret(file: Option<&PathBuf>) -> Result<Option<Secret>, Failed> {
 }
 
 /// Says that a secret is not encrypted, where that is so.
-fn warn_of_plain(place: &Place) -> Result<(), Failed> {
+fn warn_of_plain(place: &DeliverySource) -> Result<(), Failed> {
     if !place.has_key()? {
         let text = "the secret is stored as plain text until a server with --secrets-key-file encrypts it; --secret-from \
                     keeps it out of the database";

@@ -2,7 +2,7 @@
 
 use rdkafka::Message as _;
 use rdkafka::message::{BorrowedMessage, Headers};
-use scarce_api::message::{Content, DeadLetter, Header, Place, Reason, Stage};
+use scarce_api::message::{Content, DeadLetter, Header, Reason, Stage, TopicPosition};
 use scarce_api::operation::Message as Asked;
 use scarce_api::{Misshapen, strict};
 use scarce_core::command::{Body, CommandSpec, Envelope};
@@ -79,7 +79,7 @@ impl Raw {
     }
 
     /// Its dead letter.
-    pub(crate) fn dead_letter(&self, reason: Reason, source: Place) -> DeadLetter {
+    pub(crate) fn dead_letter(&self, reason: Reason, source: TopicPosition) -> DeadLetter {
         let header = |(name, value): &RawHeader| Header {
             name: name.clone(),
             value: value.as_deref().map(Content::of),

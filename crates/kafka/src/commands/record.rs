@@ -2,7 +2,7 @@
 
 use rdkafka::message::{Header, OwnedHeaders};
 use scarce_api::message::schemas::{DEAD_LETTER_TYPE, OUTCOME_TYPE};
-use scarce_api::message::{Answered, Place, Reason, outcome};
+use scarce_api::message::{Answered, Reason, TopicPosition, outcome};
 use scarce_core::outcome::{Outcome, Receipt};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) fn of_outcome(
     head: &Head,
     decided: &Outcome,
     receipt: Option<&Receipt>,
-    source: &Place,
+    source: &TopicPosition,
 ) -> Record {
     let answered = Answered {
         operation: head.operation.as_str(),
@@ -75,7 +75,12 @@ pub(crate) fn of_outcome(
 }
 
 /// The message of a dead letter.
-pub(crate) fn of_dead_letter(settings: &KafkaSettings, raw: &Raw, reason: Reason, source: Place) -> Record {
+pub(crate) fn of_dead_letter(
+    settings: &KafkaSettings,
+    raw: &Raw,
+    reason: Reason,
+    source: TopicPosition,
+) -> Record {
     let id = place_id(&source);
     let time = raw.timestamp.and_then(|at| rfc_3339(u64::try_from(at).ok()?));
     let attributes = Attributes {
@@ -95,7 +100,7 @@ pub(crate) fn of_dead_letter(settings: &KafkaSettings, raw: &Raw, reason: Reason
 }
 
 /// An id that is the same for every copy of one message's result.
-fn place_id(place: &Place) -> String {
+fn place_id(place: &TopicPosition) -> String {
     format!("{}-{}-{}", place.topic, place.partition, place.offset)
 }
 
@@ -141,7 +146,7 @@ mod tests {
         let raw = Raw { value: Some(value.to_vec()), key: Some(b"k".to_vec()), ..Raw::default() };
         let reason =
             Reason { stage: Stage::Json, code: "NOT_JSON".to_owned(), field: None, text: "x".to_owned() };
-        let place = Place { topic: "t".to_owned(), partition: 1, offset: 2 };
+        let place = TopicPosition { topic: "t".to_owned(), partition: 1, offset: 2 };
         of_dead_letter(&KafkaSettings::new("b"), &raw, reason, place)
     }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use rdkafka::Message as _;
 use rdkafka::message::{Header, OwnedHeaders};
-use scarce_api::message::{Content, DeadLetter, Place};
+use scarce_api::message::{Content, DeadLetter, TopicPosition};
 
 use crate::producer::{Cause, Message, Publisher, SendError, Ticket};
 use crate::reader::Reader;
@@ -47,7 +47,7 @@ pub struct Replayed {
 /// harm.
 pub fn replay(
     settings: &KafkaSettings,
-    choose: &mut dyn FnMut(&Place, &DeadLetter) -> Choice,
+    choose: &mut dyn FnMut(&TopicPosition, &DeadLetter) -> Choice,
 ) -> Result<Replayed, KafkaError> {
     let topic = &settings.topics.dead_letters;
     let mut resender = Resender::new(settings)?;
@@ -57,7 +57,7 @@ pub fn replay(
         let reader = Reader::new(settings, topic)?;
         let (begin, end) = reader.bounds(partition)?;
         reader.read(partition, begin, end, &mut |message| {
-            let place = Place { topic: topic.clone(), partition, offset: message.offset() };
+            let place = TopicPosition { topic: topic.clone(), partition, offset: message.offset() };
             let payload = message.payload().unwrap_or_default();
             let Ok(letter) = serde_json::from_slice::<DeadLetter>(payload) else {
                 replayed.unreadable += 1;

@@ -9,7 +9,7 @@ use rdkafka::consumer::{Consumer, StreamConsumer};
 use rdkafka::error::KafkaError as Source;
 use rdkafka::message::BorrowedMessage;
 use rdkafka::{Message as _, TopicPartitionList};
-use scarce_api::message::{Place, Reason, Stage};
+use scarce_api::message::{Reason, Stage, TopicPosition};
 use scarce_core::outcome::codes::Kind;
 use scarce_core::outcome::{Code, Receipt};
 use scarce_engine::engine::Answers;
@@ -310,8 +310,8 @@ impl<'a> Run<'a> {
         self.outbox.push(Group { partition, generation, records: vec![(message.offset(), record)] });
     }
 
-    fn place(&self, partition: i32, offset: i64) -> Place {
-        Place { topic: self.work.settings.topics.commands.clone(), partition, offset }
+    fn place(&self, partition: i32, offset: i64) -> TopicPosition {
+        TopicPosition { topic: self.work.settings.topics.commands.clone(), partition, offset }
     }
 
     fn hear(&mut self, news: News) {

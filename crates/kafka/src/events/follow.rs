@@ -100,7 +100,7 @@ pub async fn follow<C: Consumer>(
 }
 
 /// The state of an assigned partition.
-struct Place<C> {
+struct FollowedPartition<C> {
     consumer: C,
     entries: Entries,
     /// Complete entries that were not consumed yet, and the offset after their last event.
@@ -128,7 +128,7 @@ struct Follower<'a, M, C> {
     topic: &'a str,
     consumer: &'a StreamConsumer<Membership>,
     make: M,
-    places: BTreeMap<i32, Place<C>>,
+    places: BTreeMap<i32, FollowedPartition<C>>,
     following: &'a Following,
     ending: watch::Receiver<bool>,
     /// When to retry after trouble.
@@ -214,7 +214,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                 Change::Ours(partitions) => {
                     for partition in partitions {
                         let consumer = (self.make)(number(partition));
-                        self.places.insert(partition, Place::new(consumer));
+                        self.places.insert(partition, FollowedPartition::new(consumer));
                     }
                 }
                 Change::Others(partitions) => {
@@ -355,7 +355,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
     }
 }
 
-impl<C> Place<C> {
+impl<C> FollowedPartition<C> {
     /// The events that follow are of another history than those that this consumer has, or those before are missing.
     /// Where it has nothing behind that position, it goes on.
     fn resume(&self, message: &BorrowedMessage<'_>) -> Result<(), Trouble> {

@@ -22,10 +22,10 @@ use crate::{KafkaError, KafkaSettings};
 /// Sends messages. Clones share the producer.
 #[derive(Clone)]
 pub(crate) struct Publisher {
-    shared: Arc<Shared>,
+    shared: Arc<PublisherShared>,
 }
 
-struct Shared {
+struct PublisherShared {
     config: ClientConfig,
     heard: Arc<Heard>,
     state: Mutex<State>,
@@ -43,7 +43,8 @@ impl Publisher {
     /// # Errors
     /// When the settings are contradictory.
     pub(crate) fn new(settings: &KafkaSettings) -> Result<Self, KafkaError> {
-        let shared = Shared { config: settings.producer()?, heard: Arc::default(), state: Mutex::default() };
+        let shared =
+            PublisherShared { config: settings.producer()?, heard: Arc::default(), state: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::folder::Place;
+use crate::folder::FolderPlace;
 use crate::process::{AtOwnersEnd, Process};
 use crate::{LaunchError, ports};
 use java::{JAVA, Jars};
@@ -62,7 +62,7 @@ impl Kafka {
     }
 
     fn start_with(options: &KafkaOptions, jars: Jars, flags: &[String]) -> Result<Self, LaunchError> {
-        let folder = Place::Temporary.make("scarce-kafka-")?;
+        let folder = FolderPlace::Temporary.make("scarce-kafka-")?;
         let data = options.place.make("scarce-kafka-data-")?;
         let mut is_formatted = false;
         let (process, [port, internal_port, _]) = ports::with_free(|ports| {

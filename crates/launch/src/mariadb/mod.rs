@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::account::Account;
-use crate::folder::{CERTIFICATE, KEY, Place};
+use crate::folder::{CERTIFICATE, FolderPlace, KEY};
 use crate::process::{AtOwnersEnd, Process, finish};
 use crate::{LaunchError, Program, ports, urls};
 pub use options::MariaDbOptions;
@@ -48,7 +48,7 @@ impl MariaDb {
     /// When MariaDB is not installed, or it does not answer.
     pub fn start(options: &MariaDbOptions) -> Result<Self, LaunchError> {
         let account = Account::instead_of_root("mysql")?;
-        let folder = Place::Temporary.make("scarce-mariadb-")?;
+        let folder = FolderPlace::Temporary.make("scarce-mariadb-")?;
         account.own(folder.path())?;
         let data = make_data(account, folder.path(), options)?;
         let (process, port) = ports::with_free(|[port]| {

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::account::Account;
-use crate::folder::{CERTIFICATE, KEY, Place};
+use crate::folder::{CERTIFICATE, FolderPlace, KEY};
 use crate::process::{AtOwnersEnd, Process, finish};
 use crate::{LaunchError, ports, urls};
 pub use options::PostgresOptions;
@@ -45,7 +45,7 @@ impl Postgres {
     /// When PostgreSQL is not installed, or it does not answer.
     pub fn start(options: &PostgresOptions) -> Result<Self, LaunchError> {
         let account = Account::instead_of_root("postgres")?;
-        let folder = Place::Temporary.make("scarce-postgres-")?;
+        let folder = FolderPlace::Temporary.make("scarce-postgres-")?;
         let data = options.place.make("scarce-postgres-data-")?;
         account.own(folder.path())?;
         account.own(data.path())?;

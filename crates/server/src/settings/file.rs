@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::layers::{Given, Origin};
-use super::problem::{Place, Problem};
+use super::problem::{FilePosition, Problem};
 use super::table::{SETTINGS, Spec};
 use super::value::Kind;
 use super::{find, meant};
@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path, problems: &mut Vec<Problem>) -> Vec<Given> {
     match std::fs::read_to_string(path) {
         Ok(text) => parse(path, &text, problems),
         Err(error) => {
-            let place = Place { path: path.to_owned(), line: 0, column: 0 };
+            let place = FilePosition { path: path.to_owned(), line: 0, column: 0 };
             let advice = "name another with --config or SCARCE_CONFIG, or leave both out";
             problems.push(Problem::error(Some(place), format!("cannot be read: {error}"), advice));
             Vec::new()
@@ -31,7 +31,7 @@ pub(super) fn parse(path: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec
     if !errors.is_empty() {
         // The content of a broken file is guesswork, so only syntax errors are reported.
         problems.extend(errors.iter().map(|error| {
-            let place = Place::of(path, text, error.span().map_or(0, |span| span.start));
+            let place = FilePosition::of(path, text, error.span().map_or(0, |span| span.start));
             Problem::error(Some(place), format!("is no TOML here: {}", error.message()), "correct the line")
         }));
         return Vec::new();
@@ -49,8 +49,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn place(&self, offset: usize) -> Place {
-        Place::of(self.path, self.text, offset)
+    fn place(&self, offset: usize) -> FilePosition {
+        FilePosition::of(self.path, self.text, offset)
     }
 
     fn table(&mut self, section: &str, table: &DeTable<'_>) {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::outflow::masked;
-use super::problem::{Place, Problem};
+use super::problem::{FilePosition, Problem};
 use super::table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
 use super::value::Kind;
 use super::{environment, file, read_secret};
@@ -18,7 +18,7 @@ pub enum Origin {
     /// A configuration file.
     File {
         /// The position in the file.
-        place: Place,
+        place: FilePosition,
         /// The key.
         key: String,
     },
@@ -40,7 +40,7 @@ impl Origin {
         }
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<FilePosition> {
         match self {
             Self::File { place, .. } => Some(place.clone()),
             _ => None,

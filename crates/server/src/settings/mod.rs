@@ -27,7 +27,7 @@ pub use logs::{LogFormat, LogLevel};
 pub use memory::MemoryMax;
 pub use origins::Origins;
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
-pub use problem::{Place, Problem, listed};
+pub use problem::{FilePosition, Problem, listed};
 pub use secret::read_secret;
 pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
 pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};

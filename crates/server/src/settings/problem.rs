@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// A position in a file; line and column count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// The file.
     pub path: PathBuf,
     /// The line; 0 for the file as a whole.
@@ -14,7 +14,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl Place {
+impl FilePosition {
     /// The position of a byte in the file's text.
     #[must_use]
     pub fn of(path: impl Into<PathBuf>, text: &str, offset: usize) -> Self {
@@ -28,7 +28,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.path.display())?;
         if self.line > 0 { write!(formatter, ":{}:{}", self.line, self.column) } else { Ok(()) }
@@ -41,7 +41,7 @@ pub struct Problem {
     /// Whether the server can start in spite of it.
     pub is_warning: bool,
     /// The position, if in a file.
-    pub place: Option<Place>,
+    pub place: Option<FilePosition>,
     /// What is wrong.
     pub text: String,
     /// How to fix it.
@@ -50,12 +50,12 @@ pub struct Problem {
 
 impl Problem {
     /// A problem that prevents the server from starting.
-    pub fn error(place: Option<Place>, text: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub fn error(place: Option<FilePosition>, text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { is_warning: false, place, text: text.into(), advice: advice.into() }
     }
 
     /// A likely mistake.
-    pub fn warning(place: Option<Place>, text: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub fn warning(place: Option<FilePosition>, text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { is_warning: true, place, text: text.into(), advice: advice.into() }
     }
 }

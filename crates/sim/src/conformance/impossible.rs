@@ -7,13 +7,13 @@
 use scarce_core::command::table::find;
 use scarce_core::outcome::Code;
 
-use super::{Failure, Place, failure};
+use super::{Failure, RowLocation, failure};
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ImpossiblePair {
     /// Its location.
-    pub(crate) place: Place,
+    pub(crate) place: RowLocation,
     /// The command, or `*`.
     pub(crate) command: String,
     /// The refusal that would be returned.
@@ -22,13 +22,13 @@ pub(crate) struct Entry {
     pub(crate) second: Option<Code>,
 }
 
-pub(super) fn parse(file: &str, text: &str, entries: &mut Vec<Entry>, failures: &mut Vec<Failure>) {
+pub(super) fn parse(file: &str, text: &str, entries: &mut Vec<ImpossiblePair>, failures: &mut Vec<Failure>) {
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let place = Place { file: file.to_owned(), line: at + 1 };
+        let place = RowLocation { file: file.to_owned(), line: at + 1 };
         match entry(place, line) {
             Ok(entry) => entries.push(entry),
             Err(message) => failures.push(failure(file, at + 1, format!("{message}: {line}"))),
@@ -36,7 +36,7 @@ pub(super) fn parse(file: &str, text: &str, entries: &mut Vec<Entry>, failures: 
     }
 }
 
-fn entry(place: Place, line: &str) -> Result<Entry, &'static str> {
+fn entry(place: RowLocation, line: &str) -> Result<ImpossiblePair, &'static str> {
     let mut words = line.split_whitespace();
     let command = words.next().unwrap_or("");
     if command != "*" && find(command.as_bytes()).is_none() {
@@ -51,5 +51,5 @@ fn entry(place: Place, line: &str) -> Result<Entry, &'static str> {
     if words.count() < 3 {
         return Err("needs a reason");
     }
-    Ok(Entry { place, command: command.to_owned(), first, second })
+    Ok(ImpossiblePair { place, command: command.to_owned(), first, second })
 }

@@ -99,14 +99,14 @@ pub trait Target {
 
 /// The location of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RowLocation {
     /// The table, relative to the suite's folder.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for RowLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "conformance/{}:{}", self.file, self.line)
     }
@@ -116,7 +116,7 @@ impl std::fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Where.
-    pub place: Place,
+    pub place: RowLocation,
     /// What was found.
     pub message: String,
 }
@@ -131,7 +131,7 @@ impl std::fmt::Display for Failure {
 #[derive(Clone, Debug)]
 pub struct Suite {
     pub(crate) scenarios: Vec<parse::Scenario>,
-    pub(crate) impossible: Vec<impossible::Entry>,
+    pub(crate) impossible: Vec<impossible::ImpossiblePair>,
 }
 
 /// The list of what no row can show.
@@ -174,7 +174,7 @@ impl Suite {
 }
 
 fn failure(file: &str, line: usize, message: impl std::fmt::Display) -> Failure {
-    Failure { place: Place { file: file.to_owned(), line }, message: message.to_string() }
+    Failure { place: RowLocation { file: file.to_owned(), line }, message: message.to_string() }
 }
 
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), Failure> {

@@ -4,13 +4,13 @@ use scarce_core::command::COMMON_OPTIONS;
 use scarce_core::outcome::Code;
 
 use super::expand::{Line, expand};
-use super::{Expected, Failure, Place, Setup, failure};
+use super::{Expected, Failure, RowLocation, Setup, failure};
 
 /// A sequence of steps that starts from an empty deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     /// Its location.
-    pub(crate) place: Place,
+    pub(crate) place: RowLocation,
     /// What it shows.
     pub(crate) title: String,
     /// The deployment that it starts from.
@@ -25,7 +25,7 @@ pub(crate) struct Scenario {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// Its location.
-    pub(crate) place: Place,
+    pub(crate) place: RowLocation,
     /// Its kind.
     pub(crate) kind: StepKind,
 }
@@ -116,7 +116,7 @@ pub(super) fn parse(file: &str, text: &str, scenarios: &mut Vec<Scenario>, failu
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         at += 1;
-        let place = Place { file: file.to_owned(), line: line.number };
+        let place = RowLocation { file: file.to_owned(), line: line.number };
         let read = if let Some(title) = line.text.strip_prefix("==") {
             scenarios.push(Scenario {
                 place,
@@ -154,7 +154,7 @@ fn batch_body<'a>(lines: &'a [Line], at: &mut usize, text: &str) -> Result<Vec<&
     Err("batch without end".to_owned())
 }
 
-fn add(scenario: &mut Scenario, place: Place, text: &str, body: &[&str]) -> Result<(), String> {
+fn add(scenario: &mut Scenario, place: RowLocation, text: &str, body: &[&str]) -> Result<(), String> {
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
     let rest = rest.trim();
     let kind = match first {

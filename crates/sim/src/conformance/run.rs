@@ -6,7 +6,7 @@ use scarce_core::command::CommandSpec;
 use scarce_core::command::table::find;
 
 use super::parse::{Comparison, Row, Scenario, Step, StepKind};
-use super::{BatchHead, Failure, Place, Target};
+use super::{BatchHead, Failure, RowLocation, Target};
 
 /// The clock at the start of every scenario.
 const FIRST_CLOCK: u64 = 1_000;
@@ -99,7 +99,7 @@ impl<'a> Play<'a> {
     }
 
     /// A panic is a failure of its row; the target is reset for the next scenario.
-    fn guarded(&mut self, place: &Place, act: impl FnOnce(&mut Self)) -> bool {
+    fn guarded(&mut self, place: &RowLocation, act: impl FnOnce(&mut Self)) -> bool {
         let Err(cause) = catch_unwind(AssertUnwindSafe(|| act(self))) else { return true };
         let text = cause.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("no text");
@@ -129,7 +129,7 @@ impl<'a> Play<'a> {
         self.target.set_clock(now);
     }
 
-    fn submit(&mut self, place: &Place, row: &Row) {
+    fn submit(&mut self, place: &RowLocation, row: &Row) {
         let refused = row.expected.code() != "APPLIED";
         let before = if refused { self.target.digest() } else { String::new() };
         let lines: Vec<Vec<&str>> =
@@ -158,7 +158,14 @@ impl<'a> Play<'a> {
 
     /// A refused command changes nothing: it may only log deadlines that had passed, and the fact that
     /// its refusal is stored.
-    fn check_refused(&mut self, place: &Place, row: &Row, before: &str, made: &[String], logged_at: u64) {
+    fn check_refused(
+        &mut self,
+        place: &RowLocation,
+        row: &Row,
+        before: &str,
+        made: &[String],
+        logged_at: u64,
+    ) {
         let ended = |name: &&String| name.ends_with(".expired") || *name == "stock.available_again";
         let deadlines = made.iter().take_while(ended).count();
         let remembered = &made[deadlines..];
@@ -185,7 +192,7 @@ impl<'a> Play<'a> {
         made
     }
 
-    fn check_events(&mut self, place: &Place, expected: Option<&[String]>) {
+    fn check_events(&mut self, place: &RowLocation, expected: Option<&[String]>) {
         let made = std::mem::take(&mut self.events);
         let Some(expected) = expected else { return };
         let wanted = |name: &&String| !self.makes_ids || !OF_IDS.contains(&name.as_str());
@@ -193,7 +200,7 @@ impl<'a> Play<'a> {
         self.compare(place, "events", &expected.join(" "), &made.join(" "));
     }
 
-    fn check_digest(&mut self, place: &Place, comparison: Comparison) {
+    fn check_digest(&mut self, place: &RowLocation, comparison: Comparison) {
         let digest = self.target.digest();
         let before = std::mem::replace(&mut self.digest, digest);
         match comparison {
@@ -203,7 +210,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    fn restart(&mut self, place: &Place) {
+    fn restart(&mut self, place: &RowLocation) {
         let before = self.target.digest();
         if let Err(reason) = self.target.restart() {
             self.fail(place, &format!("restart: {reason}"));
@@ -213,13 +220,13 @@ impl<'a> Play<'a> {
         self.target.set_clock(self.clock);
     }
 
-    fn compare(&mut self, place: &Place, asked: &str, expected: &str, got: &str) {
+    fn compare(&mut self, place: &RowLocation, asked: &str, expected: &str, got: &str) {
         if expected != got {
             self.fail(place, &format!("{asked}\n  expected {expected}\n  got      {got}"));
         }
     }
 
-    fn fail(&mut self, place: &Place, message: &str) {
+    fn fail(&mut self, place: &RowLocation, message: &str) {
         let message = format!("[{}] {message}", self.title);
         self.failures.push(Failure { place: place.clone(), message });
     }
