@@ -3,7 +3,7 @@
 //! never change.
 
 use scarce_core::command::{Body, Command, Envelope, table};
-use scarce_core::machine::{Answer, Machine};
+use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::state::StateSettings;
 use scarce_core::types::Id;
 use xxhash_rust::xxh3::xxh3_128;
@@ -26,7 +26,7 @@ fn machine() -> Machine {
         let spec = table::find(words[0]).expect("a command");
         let (command, common) = Command::parse(spec, &words[1..]).expect("well-formed");
         let envelope = Envelope::new("", common, Body::Single(command), &[0; 32]).expect("a cut");
-        let Answer::Receipt(receipt) = machine.submit(&envelope, 1_000, &mut log) else {
+        let MachineAnswer::Receipt(receipt) = machine.submit(&envelope, 1_000, &mut log) else {
             panic!("{line} was seen before");
         };
         assert!(receipt.outcome.is_applied(), "{line}: {}", receipt.outcome);

@@ -35,7 +35,7 @@ pub(super) trait Deed: Clone + Send + 'static {
     fn request(&self, id: &str) -> Request;
 
     /// Whether the log contains something of it after this answer.
-    fn is_logged(&self, _: &Answer) -> bool {
+    fn is_logged(&self, _: &CallerAnswer) -> bool {
         true
     }
 
@@ -76,7 +76,7 @@ pub(super) fn words(words: &[&str]) -> Vec<String> {
 
 /// The answer that a caller received.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum CallerAnswer {
     /// Applied, with the values of the reply; those of a batch one line after the other.
     Applied(Vec<Value>),
     /// Refused, with the code and its facts.
@@ -87,7 +87,7 @@ pub(super) enum Answer {
     Error(String),
 }
 
-impl Answer {
+impl CallerAnswer {
     /// Parses the reply to a command.
     pub(super) fn of(value: Value) -> Self {
         match Reply::of(value) {
@@ -164,9 +164,9 @@ mod tests {
     #[test]
     fn a_batch_is_refused_with_the_code_of_its_refused_line() {
         let applied = Value::Array(vec![Value::Int(1), Value::Int(7), Value::Int(3)]);
-        let done = Answer::of_batch(Value::Array(vec![Value::Okay, applied.clone(), applied]));
+        let done = CallerAnswer::of_batch(Value::Array(vec![Value::Okay, applied.clone(), applied]));
         assert_eq!(done.figures(), [7, 3, 7, 3]);
         let lines = vec![Value::Okay, refused(&["BATCH_REFUSED", "SOLD_OUT"]), refused(&["SOLD_OUT"])];
-        assert_eq!(Answer::of_batch(Value::Array(lines)).code(), Some("SOLD_OUT"));
+        assert_eq!(CallerAnswer::of_batch(Value::Array(lines)).code(), Some("SOLD_OUT"));
     }
 }

@@ -1,6 +1,6 @@
 //! What differs between demonstrations: the callers, their requests, and how they react to answers.
 
-use super::ask::{Answer, Ask, Deed};
+use super::ask::{Ask, CallerAnswer, Deed};
 use super::record::{Noted, Record};
 
 /// A crowd of callers.
@@ -18,7 +18,7 @@ pub(super) trait Crowd: Sized + Sync {
     fn arrive(&self, number: u64) -> Ask<Self::Deed>;
 
     /// The commands that follow an answer, besides the repetitions that an ask itself calls for.
-    fn follow_ups(&self, ask: &Ask<Self::Deed>, answer: &Answer, noted: Noted) -> Vec<Ask<Self::Deed>>;
+    fn follow_ups(&self, ask: &Ask<Self::Deed>, answer: &CallerAnswer, noted: Noted) -> Vec<Ask<Self::Deed>>;
 
     /// The first command to send if the server died before it answered this one.
     fn after_crash(&self, ask: Ask<Self::Deed>) -> Ask<Self::Deed> {
@@ -26,7 +26,7 @@ pub(super) trait Crowd: Sized + Sync {
     }
 
     /// Counts an answer.
-    fn count(&self, tally: &mut Self::Tally, ask: &Ask<Self::Deed>, answer: &Answer, noted: Noted);
+    fn count(&self, tally: &mut Self::Tally, ask: &Ask<Self::Deed>, answer: &CallerAnswer, noted: Noted);
 
     /// Whether it is time for the next cue of the act; `given` is the number of earlier cues.
     fn is_due(&self, given: usize, record: &Record<Self>) -> bool;

@@ -15,7 +15,7 @@ use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::{ValueSpec, names};
 use serde_json::{Map, Value, json};
 
-use super::ask::{Answer, Request};
+use super::ask::{CallerAnswer, Request};
 use super::line::{Broken, Line, PATIENCE};
 
 /// The port's limit for operations in one request.
@@ -32,7 +32,7 @@ pub(super) struct HttpLine<Q> {
     /// The content of each request sent.
     sent: VecDeque<Sent<Q>>,
     /// Answers that were read.
-    ready: VecDeque<(Q, Answer)>,
+    ready: VecDeque<(Q, CallerAnswer)>,
 }
 
 /// A request in flight.
@@ -144,7 +144,7 @@ impl<Q> Line<Q> for HttpLine<Q> {
         if single.is_empty() { Ok(()) } else { self.post_each(single) }
     }
 
-    fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken> {
+    fn read(&mut self) -> Result<Option<(Q, CallerAnswer)>, Broken> {
         if self.ready.is_empty() && !self.sent.is_empty() {
             let body = self.response()?;
             match self.sent.pop_front() {
@@ -197,29 +197,29 @@ fn whole(input: &[u8]) -> Result<Option<(Value, usize)>, Broken> {
     Ok(Some((serde_json::from_slice(body).map_err(|_| Broken)?, head + length)))
 }
 
-fn of_result(spec: &CommandSpec, result: &Value) -> Answer {
+fn of_result(spec: &CommandSpec, result: &Value) -> CallerAnswer {
     match result.get("result") {
-        Some(figures) => Answer::Applied(values(spec.reply, figures)),
+        Some(figures) => CallerAnswer::Applied(values(spec.reply, figures)),
         None => refused(&result["problem"]),
     }
 }
 
-fn of_batch(specs: &[&CommandSpec], body: &Value) -> Answer {
+fn of_batch(specs: &[&CommandSpec], body: &Value) -> CallerAnswer {
     let Some(results) = body["results"].as_array() else { return refused(body) };
     let lines = specs.iter().zip(results).flat_map(|(spec, result)| values(spec.reply, &result["result"]));
-    Answer::Applied(lines.collect())
+    CallerAnswer::Applied(lines.collect())
 }
 
 /// The refusal in a problem document; for a batch, that of its refused line.
-fn refused(problem: &Value) -> Answer {
+fn refused(problem: &Value) -> CallerAnswer {
     let code = problem["code"].as_str().and_then(Code::from_word);
     match code {
-        Some(Code::Overloaded | Code::Unavailable | Code::Unknown) => Answer::Later,
+        Some(Code::Overloaded | Code::Unavailable | Code::Unknown) => CallerAnswer::Later,
         Some(Code::BatchRefused) => refused(&problem["facts"]),
         Some(code) if code != Code::Invalid => {
-            Answer::Refused(code.word().to_owned(), values(code.facts(), &problem["facts"]))
+            CallerAnswer::Refused(code.word().to_owned(), values(code.facts(), &problem["facts"]))
         }
-        _ => Answer::Error(problem.to_string()),
+        _ => CallerAnswer::Error(problem.to_string()),
     }
 }
 
@@ -251,12 +251,12 @@ mod tests {
     #[test]
     fn problems_are_read_as_refusals() {
         let sold_out = json!({ "code": "SOLD_OUT", "facts": { "available": 0, "requested": 2 } });
-        let refusal = Answer::Refused("SOLD_OUT".to_owned(), vec![Reply::Int(0), Reply::Int(2)]);
+        let refusal = CallerAnswer::Refused("SOLD_OUT".to_owned(), vec![Reply::Int(0), Reply::Int(2)]);
         assert_eq!(refused(&sold_out), refusal);
         let mut line = sold_out.clone();
         line["index"] = 1.into();
         assert_eq!(refused(&json!({ "code": "BATCH_REFUSED", "facts": line })), refusal);
-        assert_eq!(refused(&json!({ "code": "OVERLOADED", "facts": {} })), Answer::Later);
-        assert!(matches!(refused(&json!({ "code": "UNAUTHENTICATED" })), Answer::Error(_)));
+        assert_eq!(refused(&json!({ "code": "OVERLOADED", "facts": {} })), CallerAnswer::Later);
+        assert!(matches!(refused(&json!({ "code": "UNAUTHENTICATED" })), CallerAnswer::Error(_)));
     }
 }

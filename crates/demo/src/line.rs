@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::Parser;
 
-use super::ask::{Answer, Request, words};
+use super::ask::{CallerAnswer, Request, words};
 use scarce_client::pack;
 
 /// The connection is gone; its pending questions were not answered.
@@ -32,7 +32,7 @@ pub(super) trait Line<Q> {
     ///
     /// # Errors
     /// When the connection is gone.
-    fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken>;
+    fn read(&mut self) -> Result<Option<(Q, CallerAnswer)>, Broken>;
 
     /// The unanswered questions.
     fn unanswered(self: Box<Self>) -> Vec<Q>;
@@ -87,13 +87,14 @@ impl<Q> Line<Q> for RespLine<Q> {
         sent
     }
 
-    fn read(&mut self) -> Result<Option<(Q, Answer)>, Broken> {
+    fn read(&mut self) -> Result<Option<(Q, CallerAnswer)>, Broken> {
         while let Some(next) = self.waiting.front_mut() {
             let socket = self.socket.as_mut().ok_or(Broken)?;
             let value = self.parser.parse_value(socket).map_err(|_| Broken)?;
             next.owed -= 1;
             if next.owed == 0 {
-                let answer = if next.is_batch { Answer::of_batch(value) } else { Answer::of(value) };
+                let answer =
+                    if next.is_batch { CallerAnswer::of_batch(value) } else { CallerAnswer::of(value) };
                 return Ok(self.waiting.pop_front().map(|asked| (asked.question, answer)));
             }
         }

@@ -125,7 +125,7 @@ fn listed<'a>(ids: impl ExactSizeIterator<Item = &'a String>) -> String {
 mod tests {
     use redis::Value;
 
-    use super::super::ask::{Answer, Ask, Request};
+    use super::super::ask::{Ask, CallerAnswer, Request};
     use super::super::record::Noted;
     use super::*;
 
@@ -148,11 +148,11 @@ mod tests {
             Ask::new(format!("take-{number}"), Take)
         }
 
-        fn follow_ups(&self, _: &Ask<Take>, _: &Answer, _: Noted) -> Vec<Ask<Take>> {
+        fn follow_ups(&self, _: &Ask<Take>, _: &CallerAnswer, _: Noted) -> Vec<Ask<Take>> {
             Vec::new()
         }
 
-        fn count(&self, _: &mut (), _: &Ask<Take>, _: &Answer, _: Noted) {}
+        fn count(&self, _: &mut (), _: &Ask<Take>, _: &CallerAnswer, _: Noted) {}
 
         fn is_due(&self, _: usize, _: &Record<Self>) -> bool {
             false
@@ -167,8 +167,8 @@ mod tests {
         }
     }
 
-    fn serial(number: i64) -> Answer {
-        Answer::Applied(vec![Value::Int(number)])
+    fn serial(number: i64) -> CallerAnswer {
+        CallerAnswer::Applied(vec![Value::Int(number)])
     }
 
     /// Takes one after the other in the first life.

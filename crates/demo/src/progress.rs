@@ -19,12 +19,12 @@ pub(super) struct Gauge {
 }
 
 /// The live display: a gauge, and what the crowd is told.
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     bar: Option<ProgressBar>,
     unit: &'static str,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Starts with the gauge as given.
     pub(super) fn new(Gauge { name, total, unit, position }: Gauge) -> Self {
         if !std::io::stderr().is_terminal() {
@@ -107,7 +107,7 @@ fn figures(state: &ProgressState, out: &mut dyn std::fmt::Write) {
     let _ = write!(out, "{} of {}", grouped(position.min(total)), grouped(total));
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.end();
     }

@@ -4,7 +4,7 @@
 use redis::Value;
 use serde_json::json;
 
-use super::ask::Answer;
+use super::ask::CallerAnswer;
 use super::crowd::Crowd;
 use super::log::{Effect, Effects, Log};
 use super::proof::{Proof, grouped};
@@ -25,7 +25,7 @@ impl<C: Crowd> Told<'_, C> {
         &self,
         proof: &mut Proof,
         effects: &Effects,
-        effect: impl Fn(&C::Deed, &Answer) -> Option<Effect>,
+        effect: impl Fn(&C::Deed, &CallerAnswer) -> Option<Effect>,
     ) {
         let untold = self.count_untold(effects.ids());
         self.judge(proof, effects.twice(), untold, |id, known, answer| {
@@ -40,7 +40,7 @@ impl<C: Crowd> Told<'_, C> {
         proof: &mut Proof,
         twice: usize,
         untold: usize,
-        is_in_log: impl Fn(&str, &Known<C::Deed>, &Answer) -> bool,
+        is_in_log: impl Fn(&str, &Known<C::Deed>, &CallerAnswer) -> bool,
     ) {
         self.judge_durability(proof, is_in_log);
         self.judge_single_effect(proof, twice);
@@ -59,7 +59,7 @@ impl<C: Crowd> Told<'_, C> {
     fn judge_durability(
         &self,
         proof: &mut Proof,
-        is_in_log: impl Fn(&str, &Known<C::Deed>, &Answer) -> bool,
+        is_in_log: impl Fn(&str, &Known<C::Deed>, &CallerAnswer) -> bool,
     ) {
         let (mut acknowledged, mut missing) = ([0_u64; 2], [0_u64; 2]);
         for (id, known) in &self.record.known {
@@ -145,6 +145,6 @@ impl<C: Crowd> Told<'_, C> {
 }
 
 /// The numbers of an answer that was never given, for falsification.
-pub(super) fn invented(figures: &[i64]) -> Answer {
-    Answer::Applied(figures.iter().map(|figure| Value::Int(*figure)).collect())
+pub(super) fn invented(figures: &[i64]) -> CallerAnswer {
+    CallerAnswer::Applied(figures.iter().map(|figure| Value::Int(*figure)).collect())
 }

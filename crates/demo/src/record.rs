@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::{Answer, Ask, Deed};
+use super::ask::{Ask, CallerAnswer, Deed};
 use super::crowd::Crowd;
 use super::proof::grouped;
 
@@ -23,11 +23,11 @@ pub(super) struct Noted {
 pub(super) struct Known<D> {
     pub(super) ask: Ask<D>,
     /// The first answer that the engine must remember.
-    pub(super) binding: Option<Answer>,
+    pub(super) binding: Option<CallerAnswer>,
     /// The life of the server in which it came.
     pub(super) life: u64,
     /// The first answer of a later life that the engine must remember.
-    pub(super) later: Option<Answer>,
+    pub(super) later: Option<CallerAnswer>,
     /// When it was first sent, and when the binding answer came, in the record's order.
     pub(super) sent_at: u64,
     pub(super) told_at: u64,
@@ -37,12 +37,12 @@ pub(super) struct Known<D> {
 
 impl<D> Known<D> {
     /// Something that was acknowledged, for falsification.
-    pub(super) fn acknowledged(ask: Ask<D>, answer: Answer) -> Self {
+    pub(super) fn acknowledged(ask: Ask<D>, answer: CallerAnswer) -> Self {
         Self { ask, binding: Some(answer), life: 1, later: None, sent_at: 0, told_at: 0, answers: 1 }
     }
 
     /// The answer when it was applied.
-    pub(super) fn applied(&self) -> Option<&Answer> {
+    pub(super) fn applied(&self) -> Option<&CallerAnswer> {
         self.binding.as_ref().filter(|answer| answer.is_applied())
     }
 }
@@ -106,7 +106,7 @@ impl<C: Crowd> Record<C> {
         crowd: &C,
         ask: &Ask<C::Deed>,
         was_told: bool,
-        answer: &Answer,
+        answer: &CallerAnswer,
         life: u64,
     ) -> Noted {
         self.answers += 1;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
-use super::ask::{Answer, Ask, Deed};
+use super::ask::{Ask, CallerAnswer, Deed};
 use super::crowd::Crowd;
 use super::gate::Gate;
 use super::http_line::HttpLine;
@@ -184,17 +184,17 @@ impl<C: Crowd> Talk<'_, C> {
         Ok(())
     }
 
-    fn heed(&mut self, sent: Sent<C::Deed>, answer: &Answer) -> Result<(), Ended> {
+    fn heed(&mut self, sent: Sent<C::Deed>, answer: &CallerAnswer) -> Result<(), Ended> {
         let Sent { ask, was_told } = sent;
         match answer {
-            Answer::Later => {
+            CallerAnswer::Later => {
                 self.todo.push_back(ask);
                 return Ok(());
             }
-            Answer::Error(text) => {
+            CallerAnswer::Error(text) => {
                 return Err(Ended::Failed(format!("'{}' was answered: {text}", ask.id)));
             }
-            Answer::Applied(_) | Answer::Refused(..) => {}
+            CallerAnswer::Applied(_) | CallerAnswer::Refused(..) => {}
         }
         self.decided += 1;
         let crowd = self.rush.crowd;

@@ -14,7 +14,7 @@ use super::crowd::Crowd;
 use super::gate::Gate;
 use super::log::{Log, last_sequence};
 use super::losses::Losses;
-use super::progress::{Gauge, Progress};
+use super::progress::{Gauge, ProgressDisplay};
 use super::proof::{Proof, grouped};
 use super::pulse::Pulse;
 use super::record::Record;
@@ -53,7 +53,7 @@ pub(super) struct Act {
 pub(super) struct Stage<C: Crowd> {
     pub(super) crowd: C,
     pub(super) server: Server,
-    pub(super) progress: Progress,
+    pub(super) progress: ProgressDisplay,
     options: args::Stage,
     record: Mutex<Record<C>>,
     gate: Gate,
@@ -84,7 +84,7 @@ impl<C: Crowd> Stage<C> {
         Ok(Self {
             crowd,
             server,
-            progress: Progress::new(gauge),
+            progress: ProgressDisplay::new(gauge),
             options: options.clone(),
             record: Mutex::default(),
             gate,
@@ -157,7 +157,7 @@ impl<C: Crowd> Stage<C> {
         &mut self,
         what: &str,
         limit: Duration,
-        mut left: impl FnMut(&mut Client, &Progress) -> Result<u64, DemoError>,
+        mut left: impl FnMut(&mut Client, &ProgressDisplay) -> Result<u64, DemoError>,
     ) -> Result<Duration, DemoError> {
         let mut client = self.server.connect()?;
         let begun = Instant::now();
@@ -296,7 +296,7 @@ impl<C: Crowd> Stage<C> {
 struct Watch<'a, C: Crowd> {
     crowd: &'a C,
     server: &'a mut Server,
-    progress: &'a Progress,
+    progress: &'a ProgressDisplay,
     record: &'a Mutex<Record<C>>,
     gate: &'a Gate,
     pulse: &'a mut Pulse,

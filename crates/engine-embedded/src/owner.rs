@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
 use scarce_core::event::Position;
-use scarce_core::machine::{Answer, Machine};
+use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::{Durability, Receipt, overload};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
@@ -262,8 +262,8 @@ impl Owner {
             self.open_commands += 1;
         }
         match answer {
-            Answer::Receipt(receipt) => Ok(receipt),
-            Answer::Replay(replay) => self.read_back(replay),
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
 
@@ -273,16 +273,16 @@ impl Owner {
         let now = self.time();
         self.begin_batch();
         match self.machine.dry_run(envelope, now, &mut self.open) {
-            Answer::Receipt(receipt) => Ok(receipt),
-            Answer::Replay(replay) => self.read_back(replay),
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
 
     fn read(&mut self, namespace: &str, command: &Command) -> Result<Receipt, Failure> {
         let now = self.time();
         match self.machine.query(namespace, command, now) {
-            Answer::Receipt(receipt) => Ok(receipt),
-            Answer::Replay(replay) => self.read_back(replay),
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
 

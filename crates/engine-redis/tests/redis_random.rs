@@ -7,7 +7,7 @@ mod servers;
 
 use scarce_core::command::{Body, Command, Effect, Envelope};
 use scarce_core::event::Entry;
-use scarce_core::machine::{Answer, Machine};
+use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::Receipt;
 use scarce_core::state;
 use scarce_engine::clock::ManualClock;
@@ -84,10 +84,10 @@ impl<'a> Pair<'a> {
         if ours == theirs { Ok(()) } else { Err(format!("core logs {ours:?}\nredis logs {theirs:?}")) }
     }
 
-    fn receipt(&self, answer: Answer) -> Receipt {
+    fn receipt(&self, answer: MachineAnswer) -> Receipt {
         match answer {
-            Answer::Receipt(receipt) => receipt,
-            Answer::Replay(replay) => {
+            MachineAnswer::Receipt(receipt) => receipt,
+            MachineAnswer::Replay(replay) => {
                 let holds =
                     |entry: &&Entry| entry.sequence_last() == replay.sequence_last && entry.outcome.is_some();
                 let entry = self.entries.iter().rev().find(holds).expect("the log has the receipt");
@@ -100,7 +100,7 @@ impl<'a> Pair<'a> {
         self.engine.call(0, vec![request]).remove(0).expect("a receipt")
     }
 
-    fn compare(&self, answer: Answer, request: Request) -> Result<(), String> {
+    fn compare(&self, answer: MachineAnswer, request: Request) -> Result<(), String> {
         // A digest of keys is as of their last entry, where a machine in memory has also seen who was refused;
         // a dry run leaves no stamp behind.
         let has_own_stamp = !matches!(request, Request::Read(_, Command::Digest(_)) | Request::DryRun(_));

@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flow::{Progress, flow};
+use flow::{FlowProgress, flow};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use scarce_api::event::{Entries, Received};
 use scarce_core::event::{Entry, Event, Position};
@@ -102,7 +102,7 @@ fn check_order(received: &[Received], through: u64) -> usize {
 
 /// Writes the whole log to the topic.
 async fn flow_out(server: &Server, topic: &EventTopic) {
-    let progress = Progress::default();
+    let progress = FlowProgress::default();
     for partition in 0..server.engine.partitions() {
         let through = server.engine.durable_through(partition).expect("a partition");
         let from = Position::default();
@@ -282,7 +282,7 @@ async fn kill_loop(
 ) -> (Vec<Received>, u64) {
     let server = Arc::new(Server::start(1));
     let topic = EventTopic::open(&settings, 1).await.expect("a topic");
-    let (writer, progress) = (topic.writer(0), Arc::new(Progress::default()));
+    let (writer, progress) = (topic.writer(0), Arc::new(FlowProgress::default()));
     let flooding = flood(&server, events);
     let flowing = {
         let (engine, progress) = (server.engine.clone(), progress.clone());
@@ -356,7 +356,7 @@ async fn a_resume_from_an_old_place_repeats_only() {
     let topic = EventTopic::open(&settings, 1).await.expect("a topic");
     let mut writer = topic.writer(0);
     assert_eq!(writer.position().await, Ok(None), "an empty topic");
-    let progress = Progress::default();
+    let progress = FlowProgress::default();
     let engine: Arc<dyn Engine> = server.engine.clone();
     flow(engine.clone(), 0, writer, Position::default(), 3_000, &progress).await;
     let mut writer = topic.writer(0);

@@ -24,7 +24,7 @@ pub struct Until {
 
 /// What all connections share.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct LoadProgress {
     /// Whether to stop early.
     pub stop: std::sync::Arc<AtomicBool>,
     /// The number of answers so far.
@@ -42,7 +42,7 @@ pub struct Driver<'a> {
     /// When it stops.
     pub until: Until,
     /// What it tells the others, and hears from them.
-    pub progress: &'a Progress,
+    pub progress: &'a LoadProgress,
 }
 
 /// The measurements of a connection, and why it ended early, if it did.
@@ -121,7 +121,7 @@ fn receive(
     replies: &mut Replies<TcpStream>,
     dues: &Receiver<Instant>,
     tally: &mut Tally,
-    progress: &Progress,
+    progress: &LoadProgress,
 ) -> io::Result<()> {
     for due in dues {
         let outcome = replies.next()?;
@@ -136,7 +136,7 @@ struct Pace<'a> {
     stream: TcpStream,
     commands: Commands,
     until: Until,
-    progress: &'a Progress,
+    progress: &'a LoadProgress,
     first: Instant,
     interval: Duration,
     due: Sender<Instant>,

@@ -13,7 +13,7 @@ mod link;
 mod tally;
 mod workload;
 
-pub use drive::{Driven, Driver, Progress, Until};
+pub use drive::{Driven, Driver, LoadProgress, Until};
 pub use error::LoadError;
 pub use link::{Replies, connect};
 pub use tally::{PERCENTILES, Tally};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use scarce_load::{Commands, Driven, Driver, Load, LoadError, Progress, Tally, Until, Workload, connect};
+use scarce_load::{Commands, Driven, Driver, Load, LoadError, LoadProgress, Tally, Until, Workload, connect};
 
 use self::report::Report;
 use super::args::Target;
@@ -76,7 +76,7 @@ pub(super) fn run(options: &Bench) -> Ended {
     let password = options.target.password_file.as_deref().map(read_password).transpose()?;
     let links = (0..options.connections).map(|_| connect(&options.target.resp, password.as_deref()));
     let links = links.collect::<Result<Vec<_>, _>>()?;
-    let progress = Progress { stop: stop_on_signals()?, ..Progress::default() };
+    let progress = LoadProgress { stop: stop_on_signals()?, ..LoadProgress::default() };
     let started_at = Instant::now();
     let driven = std::thread::scope(|scope| {
         let running: Vec<_> = links
@@ -143,7 +143,7 @@ fn start<'scope>(
 }
 
 /// Shows the speed until all connections are done; indicatif shows it on terminals only.
-fn show(options: &Bench, progress: &Progress, running: &[ScopedJoinHandle<'_, Driven>]) {
+fn show(options: &Bench, progress: &LoadProgress, running: &[ScopedJoinHandle<'_, Driven>]) {
     let bar = match options.operations {
         Some(operations) => ProgressBar::new(operations),
         None => ProgressBar::new_spinner(),

@@ -9,7 +9,7 @@ use scarce_client::Reply;
 
 /// The result of an operation.
 #[derive(Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum ImportAnswer {
     /// Applied, with these values; for a batch, one list per line.
     Applied(Vec<serde_json::Value>),
     /// It was refused.
@@ -30,35 +30,35 @@ pub(super) enum Answer {
 }
 
 /// Parses the replies to an operation.
-pub(super) fn read(operation: &Operation, mut replies: Vec<Value>) -> Answer {
+pub(super) fn read(operation: &Operation, mut replies: Vec<Value>) -> ImportAnswer {
     if let Some(Value::ServerError(error)) =
         replies.iter().find(|reply| matches!(reply, Value::ServerError(_)))
     {
         return of_error(error.code(), error.details().unwrap_or_default());
     }
-    let Some(last) = replies.pop() else { return Answer::Undecided("no answer came".to_owned()) };
+    let Some(last) = replies.pop() else { return ImportAnswer::Undecided("no answer came".to_owned()) };
     if operation.is_atomic { of_batch(last) } else { of_single(last) }
 }
 
-fn of_error(code: &str, details: &str) -> Answer {
+fn of_error(code: &str, details: &str) -> ImportAnswer {
     let text = format!("{code} {details}");
     match code {
-        "OVERLOADED" | "UNAVAILABLE" | "UNKNOWN" | "LOADING" | "READONLY" => Answer::Undecided(text),
-        "NOAUTH" | "NOPERM" | "WRONGPASS" => Answer::Denied(text),
-        _ => Answer::Rejected(text),
+        "OVERLOADED" | "UNAVAILABLE" | "UNKNOWN" | "LOADING" | "READONLY" => ImportAnswer::Undecided(text),
+        "NOAUTH" | "NOPERM" | "WRONGPASS" => ImportAnswer::Denied(text),
+        _ => ImportAnswer::Rejected(text),
     }
 }
 
-fn of_single(reply: Value) -> Answer {
+fn of_single(reply: Value) -> ImportAnswer {
     match Reply::of(reply) {
-        Reply::Applied(values) => Answer::Applied(all(&values)),
+        Reply::Applied(values) => ImportAnswer::Applied(all(&values)),
         Reply::Refused(code, facts) => refused(code, &facts),
-        Reply::Error(text) => Answer::Rejected(text),
+        Reply::Error(text) => ImportAnswer::Rejected(text),
     }
 }
 
-fn refused(code: String, facts: &[Value]) -> Answer {
-    Answer::Refused { outcome: code.clone(), reason: code, values: all(facts) }
+fn refused(code: String, facts: &[Value]) -> ImportAnswer {
+    ImportAnswer::Refused { outcome: code.clone(), reason: code, values: all(facts) }
 }
 
 fn all(values: &[Value]) -> Vec<serde_json::Value> {
@@ -66,9 +66,9 @@ fn all(values: &[Value]) -> Vec<serde_json::Value> {
 }
 
 /// The answers to the lines of a batch, after the one to `BATCH.ID`.
-fn of_batch(reply: Value) -> Answer {
+fn of_batch(reply: Value) -> ImportAnswer {
     let Value::Array(lines) = reply else {
-        return Answer::Rejected(format!("EXEC was answered {}", call::json(&reply)));
+        return ImportAnswer::Rejected(format!("EXEC was answered {}", call::json(&reply)));
     };
     let mut applied = Vec::new();
     for (index, line) in lines.into_iter().skip(1).enumerate() {
@@ -81,19 +81,19 @@ fn of_batch(reply: Value) -> Answer {
             }
             Reply::Refused(code, facts) => {
                 let values = vec![index.into(), code.clone().into(), all(&facts).into()];
-                return Answer::Refused { outcome: "BATCH_REFUSED".to_owned(), reason: code, values };
+                return ImportAnswer::Refused { outcome: "BATCH_REFUSED".to_owned(), reason: code, values };
             }
-            Reply::Error(text) => return Answer::Rejected(text),
+            Reply::Error(text) => return ImportAnswer::Rejected(text),
         }
     }
-    Answer::Applied(applied)
+    ImportAnswer::Applied(applied)
 }
 
 /// Refusals caused by the batch itself, not by one of its lines.
 const OF_THE_WHOLE: [&str; 5] =
     ["ID_REUSED", "ID_EXPIRED", "DEADLINE_PASSED", "RESOLVED_ABSENT", "CROSS_PARTITION"];
 
-impl Answer {
+impl ImportAnswer {
     /// Whether the resource to create already exists.
     pub(super) fn is_existing(&self) -> bool {
         matches!(self, Self::Refused { reason, .. } if ["ACCOUNT_EXISTS", "STOCK_EXISTS"].contains(&reason.as_str()))
@@ -134,7 +134,7 @@ mod tests {
     fn a_batch_is_refused_for_the_line_that_stopped_it() {
         let other = list(&[Value::Int(0), word("BATCH_REFUSED"), Value::Int(1), word("SOLD_OUT")]);
         let culprit = list(&[Value::Int(0), word("SOLD_OUT"), Value::Int(0), Value::Int(2)]);
-        let Answer::Refused { outcome, reason, values } =
+        let ImportAnswer::Refused { outcome, reason, values } =
             of_batch(list(&[Value::Okay, other.clone(), culprit, other]))
         else {
             panic!("not refused");
@@ -157,6 +157,6 @@ mod tests {
             list(&[Value::Int(1), Value::Int(7)]),
             list(&[Value::Int(1), Value::Int(3), Value::Int(4)]),
         ];
-        assert_eq!(of_batch(list(&lines)), Answer::Applied(vec![json!([7]), json!([3, 4])]));
+        assert_eq!(of_batch(list(&lines)), ImportAnswer::Applied(vec![json!([7]), json!([3, 4])]));
     }
 }

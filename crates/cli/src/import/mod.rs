@@ -26,7 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use self::answer::Answer;
+use self::answer::ImportAnswer;
 use self::args::Options;
 use self::lines::{AnyLines, Found, Lines};
 use self::operation::{Existing, Operation, Role};
@@ -171,7 +171,7 @@ impl Running<'_> {
     }
 
     /// Credits an existing account if it holds the intended asset.
-    fn credit(&mut self, existing: Existing, answer: &Answer) -> Result<(), Failed> {
+    fn credit(&mut self, existing: Existing, answer: &ImportAnswer) -> Result<(), Failed> {
         let Existing { account, asset, credit } = existing;
         match answer.named("asset") {
             Some(kept) if kept == asset => self.follow(credit),

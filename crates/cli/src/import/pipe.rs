@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::answer::{self, Answer};
+use super::answer::{self, ImportAnswer};
 use super::args::Options;
 use super::operation::Operation;
 use super::way::Way;
@@ -100,13 +100,13 @@ impl<'a> Pipe<'a> {
     }
 
     /// The next answer, in the order of the operations.
-    pub(super) fn receive(&mut self) -> Result<Option<(Operation, Answer)>, Failed> {
+    pub(super) fn receive(&mut self) -> Result<Option<(Operation, ImportAnswer)>, Failed> {
         while let Some(operation) = self.unanswered.front() {
             let problem = match replies(&mut self.client, operation) {
                 Err(error) => error.to_string(),
                 Ok(replies) => match answer::read(operation, replies) {
-                    Answer::Undecided(text) => text,
-                    Answer::Denied(text) => return Err(Failed::text(Exit::Failed, text)),
+                    ImportAnswer::Undecided(text) => text,
+                    ImportAnswer::Denied(text) => return Err(Failed::text(Exit::Failed, text)),
                     answer => return Ok(self.answered(answer)),
                 },
             };
@@ -115,7 +115,7 @@ impl<'a> Pipe<'a> {
         Ok(None)
     }
 
-    fn answered(&mut self, answer: Answer) -> Option<(Operation, Answer)> {
+    fn answered(&mut self, answer: ImportAnswer) -> Option<(Operation, ImportAnswer)> {
         self.trouble = None;
         let operation = self.unanswered.pop_front()?;
         self.bytes -= operation.packed.len();

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Problem;
 use super::amounts::Amounts;
-use super::answer::Answer;
+use super::answer::ImportAnswer;
 use super::args::Options;
 use super::bad::BadLines;
 use super::operation::Operation;
@@ -83,14 +83,14 @@ impl Report {
     }
 
     /// Records the answer to an operation.
-    pub(super) fn answered(&mut self, operation: &Operation, answer: &Answer) -> Result<(), Failed> {
+    pub(super) fn answered(&mut self, operation: &Operation, answer: &ImportAnswer) -> Result<(), Failed> {
         match answer {
-            Answer::Applied(_) => self.applied += 1,
-            Answer::Refused { reason, .. } => {
+            ImportAnswer::Applied(_) => self.applied += 1,
+            ImportAnswer::Refused { reason, .. } => {
                 self.refused_count += 1;
                 *self.refused.entry(reason.clone()).or_default() += 1;
             }
-            Answer::Rejected(text) | Answer::Undecided(text) | Answer::Denied(text) => {
+            ImportAnswer::Rejected(text) | ImportAnswer::Undecided(text) | ImportAnswer::Denied(text) => {
                 self.bad(operation.line, &Problem::from(format!("was rejected: {text}")))?;
             }
         }

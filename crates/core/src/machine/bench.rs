@@ -3,7 +3,7 @@
 use crate::command::table::find;
 use crate::command::{Body, Command, Common, Effect, Envelope};
 use crate::event::{Entry, Event};
-use crate::machine::{Answer, Machine};
+use crate::machine::{Machine, MachineAnswer};
 use crate::state::StateSettings;
 
 /// A machine with its log and its clock.
@@ -118,10 +118,10 @@ impl Bench {
     }
 }
 
-fn shown(answer: Answer) -> String {
+fn shown(answer: MachineAnswer) -> String {
     match answer {
-        Answer::Receipt(receipt) => receipt.outcome.to_string(),
-        Answer::Replay(_) => "REPLAY".to_owned(),
+        MachineAnswer::Receipt(receipt) => receipt.outcome.to_string(),
+        MachineAnswer::Replay(_) => "REPLAY".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Dry runs: the answer that a command would get. Nothing is changed, logged or stored.
 
 use super::step::{OperationProgress, Step};
-use super::{Answer, Context, Machine, decide};
+use super::{Context, Machine, MachineAnswer, decide};
 use crate::command::{Body, Command, Envelope};
 use crate::event::OperationMark;
 use crate::facts;
@@ -15,7 +15,7 @@ impl Machine {
     /// claiming.
     ///
     /// `log` receives the further steps of an interrupted operation, as in [`Machine::submit`].
-    pub fn dry_run(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
+    pub fn dry_run(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> MachineAnswer {
         let before = self.now;
         self.stamp(clock);
         self.finish(log);
@@ -26,7 +26,7 @@ impl Machine {
         answer
     }
 
-    fn foretold(&mut self, envelope: &Envelope) -> Answer {
+    fn foretold(&mut self, envelope: &Envelope) -> MachineAnswer {
         if let Body::Single(Command::OperationResolve(resolve)) = &envelope.body {
             return self
                 .resolution(&envelope.namespace, resolve)
@@ -52,8 +52,8 @@ impl Machine {
         self.receipt(outcome)
     }
 
-    fn receipt(&self, outcome: Outcome) -> Answer {
-        Answer::Receipt(self.unlogged(outcome))
+    fn receipt(&self, outcome: Outcome) -> MachineAnswer {
+        MachineAnswer::Receipt(self.unlogged(outcome))
     }
 
     fn end_due_unlogged(&mut self, commands: &[Command]) {

@@ -39,7 +39,7 @@ use step::{OperationProgress, Step, Unfinished};
 
 /// The answer to an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum MachineAnswer {
     /// The receipt.
     Receipt(Receipt),
     /// The first receipt again; it is large, and is in the log in the entry that ends at this sequence.
@@ -114,7 +114,7 @@ impl Machine {
     }
 
     /// Decides an envelope at `clock`, applies its changes and appends them to `log`.
-    pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> Answer {
+    pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> MachineAnswer {
         self.stamp(clock);
         self.finish(log);
         let fingerprint = match &envelope.common.operation {
@@ -128,7 +128,7 @@ impl Machine {
             return answer;
         }
         if let Err(refusal) = self.admit(envelope) {
-            return Answer::Receipt(self.unlogged(*refusal.0));
+            return MachineAnswer::Receipt(self.unlogged(*refusal.0));
         }
         self.end_due_of(envelope.commands(), log);
         let operation = envelope.common.operation.as_ref().map(|id| OperationMark {
@@ -136,7 +136,7 @@ impl Machine {
             id: id.clone(),
             fingerprint,
         });
-        Answer::Receipt(match &envelope.body {
+        MachineAnswer::Receipt(match &envelope.body {
             Body::Single(command) => self.single(command, operation, envelope.prepared.first(), log),
             Body::Atomic(commands) => self.atomic(commands, operation, &envelope.prepared, log),
         })
@@ -187,10 +187,10 @@ impl Machine {
 
     /// Answers a command that only reads.
     #[must_use]
-    pub fn query(&self, namespace: &str, command: &Command, clock: TimeMs) -> Answer {
+    pub fn query(&self, namespace: &str, command: &Command, clock: TimeMs) -> MachineAnswer {
         match query::answer(self, namespace, command, clock.max(self.now)) {
-            Ok(outcome) => Answer::Receipt(self.unlogged(outcome)),
-            Err(replay) => Answer::Replay(replay),
+            Ok(outcome) => MachineAnswer::Receipt(self.unlogged(outcome)),
+            Err(replay) => MachineAnswer::Replay(replay),
         }
     }
 

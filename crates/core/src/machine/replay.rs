@@ -1,6 +1,6 @@
 //! One id, one answer: what duplicates of an operation and queries about it receive.
 
-use super::{Answer, Machine, query};
+use super::{Machine, MachineAnswer, query};
 use crate::command::table::OperationResolve;
 use crate::command::{Body, Command, Envelope};
 use crate::event::{Entry, OperationMark, OperationResolved};
@@ -64,7 +64,7 @@ impl Machine {
     /// The answer to an envelope whose id is known by `clock`, and the sequence of the event that it rests on;
     /// `None` if it would have to be decided. For engines that can decide nothing at the moment: a duplicate
     /// still learns what became of the first one.
-    pub fn recall(&mut self, envelope: &Envelope, clock: TimeMs) -> Option<(Answer, u64)> {
+    pub fn recall(&mut self, envelope: &Envelope, clock: TimeMs) -> Option<(MachineAnswer, u64)> {
         let before = self.now;
         self.stamp(clock);
         let resolve = match &envelope.body {
@@ -89,16 +89,17 @@ impl Machine {
     }
 
     /// The answer to an operation whose id is known.
-    pub(super) fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<Answer> {
+    pub(super) fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<MachineAnswer> {
         let id = envelope.common.operation.as_ref()?;
         let known =
             self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.settled_now())?;
-        let refused = |code| Answer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
+        let refused =
+            |code| MachineAnswer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
         Some(match known.answered {
             Answered::Absent => refused(Code::ResolvedAbsent),
             _ if known.fingerprint != fingerprint => refused(Code::IdReused),
-            Answered::InLog => Answer::Replay(Replay::of(&known, Asked::ByCopy)),
-            Answered::Outcome(outcome) => Answer::Receipt(Receipt {
+            Answered::InLog => MachineAnswer::Replay(Replay::of(&known, Asked::ByCopy)),
+            Answered::Outcome(outcome) => MachineAnswer::Receipt(Receipt {
                 outcome,
                 partition: self.partition,
                 epoch: known.epoch,
@@ -142,24 +143,28 @@ impl Machine {
         namespace: &str,
         resolve: &OperationResolve,
         log: &mut Vec<u8>,
-    ) -> Answer {
+    ) -> MachineAnswer {
         match self.resolution(namespace, resolve) {
             Ok(answer) => answer,
             Err(absent) => {
                 let receipt = self.mark_absent(namespace, &resolve.operation, log);
-                Answer::Receipt(Receipt { outcome: absent, ..receipt })
+                MachineAnswer::Receipt(Receipt { outcome: absent, ..receipt })
             }
         }
     }
 
     /// What is known about an operation; if nothing is, the error is the outcome of declaring it absent.
-    pub(super) fn resolution(&self, namespace: &str, resolve: &OperationResolve) -> Result<Answer, Outcome> {
+    pub(super) fn resolution(
+        &self,
+        namespace: &str,
+        resolve: &OperationResolve,
+    ) -> Result<MachineAnswer, Outcome> {
         let id = &resolve.operation;
         let settings = &self.state.settings;
         let known = self.state.operations.find(namespace, id, settings, self.settled_now());
         let outcome = match &known {
             Some(known) => match &known.answered {
-                Answered::InLog => return Ok(Answer::Replay(Replay::of(known, Asked::ByResolve))),
+                Answered::InLog => return Ok(MachineAnswer::Replay(Replay::of(known, Asked::ByResolve))),
                 Answered::Outcome(outcome) => resolved(outcome),
                 Answered::Absent => absent(),
             },
@@ -174,7 +179,7 @@ impl Machine {
                 },
             },
         };
-        Ok(Answer::Receipt(self.unlogged(outcome)))
+        Ok(MachineAnswer::Receipt(self.unlogged(outcome)))
     }
 
     fn mark_absent(&mut self, namespace: &str, id: &OperationId, log: &mut Vec<u8>) -> Receipt {

@@ -66,8 +66,8 @@ fn a_request_older_than_the_remembered_ids_is_answered_again_or_expires() {
         let mut envelope = Bench::envelope(&[&format!("ACCOUNT.CREDIT a 1 ID {id}")]).expect("an envelope");
         envelope.issued_at = Some(issued_at);
         match bench.machine.submit(&envelope, clock, &mut bench.log) {
-            Answer::Receipt(receipt) => (receipt.outcome.code, receipt.replayed),
-            Answer::Replay(_) => (Code::Applied, true),
+            MachineAnswer::Receipt(receipt) => (receipt.outcome.code, receipt.replayed),
+            MachineAnswer::Replay(_) => (Code::Applied, true),
         }
     };
     assert_eq!(credit("one", 9_500, 10_000), (Code::Applied, false));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::ask::Answer;
+use super::super::ask::CallerAnswer;
 use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
 use super::ledger::{Ledger, day_of};
@@ -14,7 +14,7 @@ pub(super) struct Shown {
     /// The number of claims that `COUPON.GET` shows.
     pub(super) claimed: u64,
     /// The answers of `COUPON.CHECK` for each user, in order.
-    pub(super) checks: Vec<Answer>,
+    pub(super) checks: Vec<CallerAnswer>,
 }
 
 /// All the evidence.
@@ -80,7 +80,7 @@ impl Evidence<'_> {
     fn judge_counters(&self, proof: &mut Proof) {
         let Shown { claimed, checks } = &self.shown;
         let day = day_of(MIDNIGHT);
-        let is_same = |(user, check): &(u64, &Answer)| {
+        let is_same = |(user, check): &(u64, &CallerAnswer)| {
             let expected = self.ledger.in_the_way(&user_name(*user), &device_name(*user), day);
             match expected {
                 None => check.is_applied(),

@@ -12,7 +12,7 @@ use self::ledger::Ledger;
 use self::shoppers::{
     COUPON, EVENING, Errand, Limit, MIDNIGHT, OFFSET_MINUTES, Shoppers, device_name, limits, user_name,
 };
-use super::ask::{Answer, Ask};
+use super::ask::{Ask, CallerAnswer};
 use super::chart;
 use super::log::Log;
 use super::progress::Gauge;
@@ -91,7 +91,7 @@ fn shown(client: &mut Client, users: u64) -> Result<Shown, DemoError> {
     };
     let mut checks = Vec::new();
     for some in (0..users).map(check).collect::<Vec<_>>().chunks(1_000) {
-        checks.extend(client.pipeline::<String, _>(some)?.into_iter().map(Answer::of));
+        checks.extend(client.pipeline::<String, _>(some)?.into_iter().map(CallerAnswer::of));
     }
     Ok(Shown { claimed, checks })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::ask::{Ask, CallerAnswer, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
 use super::super::proof::grouped;
 use super::super::record::{Noted, Record};
@@ -115,7 +115,7 @@ impl Crowd for Shoppers {
         Ask { insists: draw.percent(20), doubles: draw.percent(10), ..ask }
     }
 
-    fn follow_ups(&self, ask: &Ask<Errand>, answer: &Answer, noted: Noted) -> Vec<Ask<Errand>> {
+    fn follow_ups(&self, ask: &Ask<Errand>, answer: &CallerAnswer, noted: Noted) -> Vec<Ask<Errand>> {
         let (Some(serial), true) = (answer.figure(0), noted.is_applied_now) else { return Vec::new() };
         let mut draw = Draw::of(!self.seed, serial);
         let errand = |word: &str, errand| Ask::new(format!("{word}/{serial}"), errand);
@@ -136,7 +136,7 @@ impl Crowd for Shoppers {
         }
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask<Errand>, answer: &Answer, noted: Noted) {
+    fn count(&self, tally: &mut Tally, ask: &Ask<Errand>, answer: &CallerAnswer, noted: Noted) {
         let is_claim = matches!(ask.deed, Errand::Claim { .. } | Errand::ClaimFromNowhere { .. });
         tally.begun += u64::from(noted.is_first && is_claim);
         if answer.code() == Some("LIMIT_REACHED") {

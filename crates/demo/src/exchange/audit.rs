@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::super::ask::Answer;
+use super::super::ask::CallerAnswer;
 use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
 use super::super::record::Known;
@@ -162,7 +162,7 @@ impl Evidence<'_> {
     }
 
     /// Whether the log contains what the trader was told: the same fills, or the same remainder.
-    fn is_in_log(&self, id: &str, known: &Known<Instruction>, answer: &Answer) -> bool {
+    fn is_in_log(&self, id: &str, known: &Known<Instruction>, answer: &CallerAnswer) -> bool {
         let nothing = Done::default();
         let done = self.ledger.done.get(id).unwrap_or(&nothing);
         let figure = |at: usize| answer.figure(at).and_then(|figure| i64::try_from(figure).ok());

@@ -16,7 +16,7 @@ use self::depth::Chart;
 use self::ledger::Ledger;
 use self::replay::Replay;
 use self::traders::{MARKETS, Traders, forbids_self_trade};
-use super::ask::Answer;
+use super::ask::CallerAnswer;
 use super::chart;
 use super::crowd::Crowd as _;
 use super::log::Log;
@@ -125,7 +125,7 @@ fn falsify(plant: ExchangePlant, log: &mut Log, record: &mut Record<Traders>, cr
             let fill = [Value::Int(1), Value::SimpleString("o-lost".to_owned())];
             let fill = Value::Array(fill.into_iter().chain([1, 1, 0].map(Value::Int)).collect());
             let told = vec![Value::SimpleString("filled".to_owned()), Value::Int(1), Value::Int(0)];
-            let answer = Answer::Applied([told, vec![Value::Array(vec![fill])]].concat());
+            let answer = CallerAnswer::Applied([told, vec![Value::Array(vec![fill])]].concat());
             // The first trader has nothing to cancel yet, and places an order.
             let mut ask = crowd.arrive(0);
             ask.id = "c-lost".to_owned();

@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::ask::{Ask, CallerAnswer, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
 use super::super::proof::grouped;
 use super::super::record::{Noted, Record};
@@ -177,11 +177,11 @@ impl Crowd for Traders {
         Ask { insists: draw.percent(10), doubles: draw.percent(8), ..ask }
     }
 
-    fn follow_ups(&self, _: &Ask<Instruction>, _: &Answer, _: Noted) -> Vec<Ask<Instruction>> {
+    fn follow_ups(&self, _: &Ask<Instruction>, _: &CallerAnswer, _: Noted) -> Vec<Ask<Instruction>> {
         Vec::new()
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask<Instruction>, answer: &Answer, noted: Noted) {
+    fn count(&self, tally: &mut Tally, ask: &Ask<Instruction>, answer: &CallerAnswer, noted: Noted) {
         tally.answered += u64::from(noted.is_first);
         let fills = if noted.is_applied_now { fills_of(answer) } else { Vec::new() };
         tally.trades += fills.len() as u64;
@@ -219,7 +219,7 @@ pub(super) struct Fill {
 }
 
 /// The trades in an answer.
-pub(super) fn fills_of(answer: &Answer) -> Vec<Fill> {
+pub(super) fn fills_of(answer: &CallerAnswer) -> Vec<Fill> {
     let read = |fill: &Value| {
         let Value::Array(parts) = fill else { return None };
         let number = |at: usize| integer(parts.get(at)?).and_then(|number| u64::try_from(number).ok());
@@ -270,7 +270,7 @@ impl Deed for Instruction {
     }
 
     /// Without an order to cancel there is nothing in the log.
-    fn is_logged(&self, answer: &Answer) -> bool {
+    fn is_logged(&self, answer: &CallerAnswer) -> bool {
         !matches!(self, Self::CancelAll { .. }) || answer.figure(0) != Some(0)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::super::ask::Answer;
+use super::super::ask::CallerAnswer;
 use super::super::log::Effect;
 use super::super::promises::Told;
 use super::super::proof::{Proof, grouped};
@@ -113,7 +113,7 @@ impl Evidence<'_> {
 }
 
 /// The effect that the log must have after this answer.
-fn effect(purchase: Purchase, answer: &Answer) -> Effect {
+fn effect(purchase: Purchase, answer: &CallerAnswer) -> Effect {
     let name = match purchase.step {
         Step::Take | Step::Pay => "stock.taken",
         Step::Confirm => "reservation.confirmed",

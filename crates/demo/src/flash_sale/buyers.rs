@@ -1,6 +1,6 @@
 //! The buyers: what each wants, how each behaves, and the resulting commands.
 
-use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::ask::{Ask, CallerAnswer, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
 use super::super::proof::grouped;
 use super::super::record::{Known, Noted, Record};
@@ -141,7 +141,7 @@ impl Crowd for Buyers {
         self.ask(buyer, word, step, buyer.quantity)
     }
 
-    fn follow_ups(&self, ask: &Ask<Purchase>, _: &Answer, noted: Noted) -> Vec<Ask<Purchase>> {
+    fn follow_ups(&self, ask: &Ask<Purchase>, _: &CallerAnswer, noted: Noted) -> Vec<Ask<Purchase>> {
         let mut next = Vec::new();
         let Purchase { buyer, step, quantity, .. } = ask.deed;
         let ends_with = match (step, buyer.manner) {
@@ -158,7 +158,7 @@ impl Crowd for Buyers {
         next
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask<Purchase>, answer: &Answer, noted: Noted) {
+    fn count(&self, tally: &mut Tally, ask: &Ask<Purchase>, answer: &CallerAnswer, noted: Noted) {
         if noted.is_applied_now {
             let sale = ask.deed.sale(answer);
             tally.sold += sale.map_or(0, |(_, count)| count);
@@ -188,13 +188,13 @@ impl Buyer {
 
 impl Purchase {
     /// The values in the answer about the units; those of a payment precede them.
-    pub(super) fn figures(&self, answer: &Answer) -> Vec<i64> {
+    pub(super) fn figures(&self, answer: &CallerAnswer) -> Vec<i64> {
         let skipped = if self.step == Step::Pay { 2 } else { 0 };
         answer.figures().into_iter().skip(skipped).collect()
     }
 
     /// The serials in an answer: the first, and how many.
-    pub(super) fn sale(&self, answer: &Answer) -> Option<(u64, u64)> {
+    pub(super) fn sale(&self, answer: &CallerAnswer) -> Option<(u64, u64)> {
         let figures = self.figures(answer);
         let figure = |at: usize| figures.get(at).and_then(|figure| u64::try_from(*figure).ok());
         match self.step {
@@ -205,7 +205,7 @@ impl Purchase {
     }
 
     /// How many units are left, if the answer says so.
-    fn left(&self, answer: &Answer) -> Option<u64> {
+    fn left(&self, answer: &CallerAnswer) -> Option<u64> {
         let figures = self.figures(answer);
         figures.get(1).filter(|_| self.step != Step::Confirm).and_then(|left| u64::try_from(*left).ok())
     }
@@ -264,12 +264,12 @@ mod tests {
         CROWD.ask(CROWD.buyer(0), "take", Step::Take, 2)
     }
 
-    fn applied() -> Answer {
-        Answer::Applied(vec![Value::Int(1), Value::Int(8)])
+    fn applied() -> CallerAnswer {
+        CallerAnswer::Applied(vec![Value::Int(1), Value::Int(8)])
     }
 
-    fn sold_out() -> Answer {
-        Answer::Refused("SOLD_OUT".to_owned(), Vec::new())
+    fn sold_out() -> CallerAnswer {
+        CallerAnswer::Refused("SOLD_OUT".to_owned(), Vec::new())
     }
 
     #[test]

@@ -121,12 +121,12 @@ impl Statements {
 
 /// An account's statement.
 struct Statement {
-    entries: Vec<Entry>,
+    entries: Vec<StatementEntry>,
     /// Whether it contains all entries.
     is_whole: bool,
 }
 
-struct Entry {
+struct StatementEntry {
     amount: i64,
     /// The account's last balance.
     balance: i64,
@@ -143,7 +143,7 @@ impl Statement {
         let asked = asked.map_err(|misshapen| DemoError::failed(misshapen.reason))?;
         let page = projection.history().ask(&asked).await?;
         let number = |row: &Value, name: &str| row[name].as_i64().unwrap_or_default();
-        let entry = |row| Entry { amount: number(row, "amount"), balance: number(row, "balance") };
+        let entry = |row| StatementEntry { amount: number(row, "amount"), balance: number(row, "balance") };
         Ok(Self { entries: page.rows.iter().map(entry).collect(), is_whole: !page.has_more })
     }
 

@@ -1,6 +1,6 @@
 //! The guests: each wants a packet, many ask twice, and what each received is paid to an account.
 
-use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::ask::{Ask, CallerAnswer, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
 use super::super::proof::{cents, grouped};
 use super::super::record::{Noted, Record};
@@ -71,7 +71,7 @@ impl Crowd for Guests {
         Ask { insists: draw.percent(20), doubles: draw.percent(15), ..claim }
     }
 
-    fn follow_ups(&self, ask: &Ask<Wish>, answer: &Answer, noted: Noted) -> Vec<Ask<Wish>> {
+    fn follow_ups(&self, ask: &Ask<Wish>, answer: &CallerAnswer, noted: Noted) -> Vec<Ask<Wish>> {
         let Wish::Claim { guest } = ask.deed else { return Vec::new() };
         let mut next = Vec::new();
         let mut draw = Draw::of(!self.seed, guest);
@@ -90,7 +90,7 @@ impl Crowd for Guests {
         next
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask<Wish>, answer: &Answer, noted: Noted) {
+    fn count(&self, tally: &mut Tally, ask: &Ask<Wish>, answer: &CallerAnswer, noted: Noted) {
         match ask.deed {
             Wish::Claim { .. } if noted.is_applied_now => tally.claimed += 1,
             Wish::Claim { guest } if answer.code() == Some("ALREADY_CLAIMED") => {
@@ -147,11 +147,11 @@ mod tests {
         let claim = GUESTS.arrive(3);
         let told = vec![Value::Int(2), Value::Int(70)];
         let now = Noted { is_first: true, is_applied_now: true, life: 1 };
-        let next = GUESTS.follow_ups(&claim, &Answer::Applied(told.clone()), now);
+        let next = GUESTS.follow_ups(&claim, &CallerAnswer::Applied(told.clone()), now);
         assert_eq!(next[0].id, "settle/new-year/2");
         assert_eq!(next[0].deed, Wish::Settle { guest: 3, amount: 70 });
         let later = Noted { is_first: true, is_applied_now: false, life: 1 };
-        let reminded = Answer::Refused("ALREADY_CLAIMED".to_owned(), told);
+        let reminded = CallerAnswer::Refused("ALREADY_CLAIMED".to_owned(), told);
         let next = GUESTS.follow_ups(&GUESTS.arrive(13), &reminded, later);
         assert_eq!((next[0].id.as_str(), next[0].is_again), ("settle/new-year/2", true));
     }

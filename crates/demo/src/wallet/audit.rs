@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::super::ask::Answer;
+use super::super::ask::CallerAnswer;
 use super::super::log::Effect;
 use super::super::promises::Told;
 use super::super::proof::{Proof, cents, grouped};
@@ -109,7 +109,7 @@ impl Evidence<'_> {
         proof.judge("the uncertain is settled", broken == 0, text, figures);
     }
 
-    fn is_settled(&self, id: &str, state: &str, answer: &Answer) -> bool {
+    fn is_settled(&self, id: &str, state: &str, answer: &CallerAnswer) -> bool {
         let Some(late) = self.told.record.known.get(id).and_then(|known| known.binding.as_ref()) else {
             return false;
         };
@@ -167,7 +167,7 @@ fn signed(amount: i64) -> String {
 }
 
 /// The effect that the log must have after this answer; resolved operations are judged separately.
-fn effect(payment: &Payment, answer: &Answer) -> Option<Effect> {
+fn effect(payment: &Payment, answer: &CallerAnswer) -> Option<Effect> {
     let name = match payment.what {
         Move::Transfer { .. } => "account.transferred",
         Move::Credit { .. } => "account.credited",

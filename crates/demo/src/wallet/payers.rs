@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use super::super::ask::{Answer, Ask, Deed, Request};
+use super::super::ask::{Ask, CallerAnswer, Deed, Request};
 use super::super::crowd::{Crowd, Draw};
 use super::super::proof::{cents, grouped};
 use super::super::record::{Noted, Record};
@@ -176,7 +176,7 @@ impl Crowd for Payers {
         Ask { insists: draw.percent(15), doubles: draw.percent(10), ..ask }
     }
 
-    fn follow_ups(&self, ask: &Ask<Payment>, answer: &Answer, noted: Noted) -> Vec<Ask<Payment>> {
+    fn follow_ups(&self, ask: &Ask<Payment>, answer: &CallerAnswer, noted: Noted) -> Vec<Ask<Payment>> {
         let number = ask.deed.number;
         match &ask.deed.what {
             Move::Hold { account, amount, fate, .. } if noted.is_applied_now => {
@@ -207,7 +207,7 @@ impl Crowd for Payers {
         Ask::new(id, Payment { number, what: Move::Resolve { original: Box::new(ask) } })
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask<Payment>, _: &Answer, noted: Noted) {
+    fn count(&self, tally: &mut Tally, ask: &Ask<Payment>, _: &CallerAnswer, noted: Noted) {
         tally.begun += u64::from(noted.is_first && ask.id.starts_with("move/"));
         if !noted.is_applied_now {
             return;
@@ -251,13 +251,13 @@ impl Crowd for Payers {
 }
 
 /// What `OPERATION.RESOLVE` says of an operation.
-pub(super) fn state_of(answer: &Answer) -> Option<String> {
+pub(super) fn state_of(answer: &CallerAnswer) -> Option<String> {
     answer.values().first().and_then(text)
 }
 
 /// The outcome in an answer of `OPERATION.RESOLVE`, as the original caller would have received it.
-pub(super) fn outcome_of(answer: &Answer) -> Option<Answer> {
-    answer.values().get(1).filter(|value| matches!(value, Value::Array(_))).cloned().map(Answer::of)
+pub(super) fn outcome_of(answer: &CallerAnswer) -> Option<CallerAnswer> {
+    answer.values().get(1).filter(|value| matches!(value, Value::Array(_))).cloned().map(CallerAnswer::of)
 }
 
 impl Payment {
@@ -309,7 +309,7 @@ impl Deed for Payment {
     }
 
     /// Asking for a result changes nothing that is logged under the id of the question.
-    fn is_logged(&self, _: &Answer) -> bool {
+    fn is_logged(&self, _: &CallerAnswer) -> bool {
         !matches!(self.what, Move::Resolve { .. })
     }
 }
@@ -325,7 +325,7 @@ mod tests {
     fn what_was_not_answered_is_resolved_or_sent_again() {
         let resolve = PAYERS.after_crash(PAYERS.arrive(1));
         assert_eq!(resolve.id, "resolve/move/1");
-        let absent = Answer::Applied(vec![Value::SimpleString("ABSENT".to_owned()), Value::Nil]);
+        let absent = CallerAnswer::Applied(vec![Value::SimpleString("ABSENT".to_owned()), Value::Nil]);
         let next: Vec<_> =
             PAYERS.follow_ups(&resolve, &absent, FIRST).into_iter().map(|ask| ask.id).collect();
         assert_eq!(next, ["move/1", "move/1/anew"]);

@@ -1,7 +1,7 @@
 //! Answers that were given before: what a duplicate receives, and receipts that are read back.
 
 use scarce_core::event::Entry;
-use scarce_core::machine::{Answer, Replay};
+use scarce_core::machine::{MachineAnswer, Replay};
 use scarce_core::outcome::Receipt;
 use scarce_engine::engine::{Failure, Request};
 
@@ -20,8 +20,8 @@ impl Owner {
         let now = self.time();
         let (answer, rests_on) = self.machine.recall(envelope, now)?;
         Some(match answer {
-            Answer::Receipt(receipt) => (Ok(receipt), rests_on),
-            Answer::Replay(replay) => (self.read_back(replay), rests_on),
+            MachineAnswer::Receipt(receipt) => (Ok(receipt), rests_on),
+            MachineAnswer::Replay(replay) => (self.read_back(replay), rests_on),
         })
     }
 

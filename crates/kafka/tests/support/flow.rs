@@ -13,7 +13,7 @@ pub const BATCH_BYTES: u64 = 64 << 10;
 
 /// The runner's state, for the tests.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct FlowProgress {
     pub confirmed: AtomicU64,
     pub troubles: AtomicU64,
     pub batches: AtomicU64,
@@ -26,7 +26,7 @@ pub async fn flow(
     mut writer: EventWriter,
     from: Position,
     through: u64,
-    progress: &Progress,
+    progress: &FlowProgress,
 ) -> Vec<Trouble> {
     let (mut after, mut troubles) = (from, Vec::new());
     while after.sequence < through {

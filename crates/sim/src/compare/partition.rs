@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::event::Entry;
-use scarce_core::machine::{Answer, Machine};
+use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
@@ -40,10 +40,10 @@ impl Core {
         Ok(named)
     }
 
-    pub(super) fn receipt(&self, answer: Answer) -> Result<Receipt, String> {
+    pub(super) fn receipt(&self, answer: MachineAnswer) -> Result<Receipt, String> {
         match answer {
-            Answer::Receipt(receipt) => Ok(receipt),
-            Answer::Replay(replay) => {
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => {
                 let holds =
                     |entry: &&Entry| entry.sequence_last() == replay.sequence_last && entry.outcome.is_some();
                 let entry = self.entries.iter().rev().find(holds);

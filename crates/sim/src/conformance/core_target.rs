@@ -2,7 +2,7 @@
 
 use scarce_core::command::Invalid;
 use scarce_core::event::Entry;
-use scarce_core::machine::{Answer, Machine, Replay};
+use scarce_core::machine::{Machine, MachineAnswer, Replay};
 use scarce_core::state::StateSettings;
 
 use super::request::{self, Request, atomic, single};
@@ -134,10 +134,10 @@ impl Lane {
         self.shown(answer)
     }
 
-    fn shown(&self, answer: Answer) -> String {
+    fn shown(&self, answer: MachineAnswer) -> String {
         match answer {
-            Answer::Receipt(receipt) => receipt.outcome.to_string(),
-            Answer::Replay(replay) => self.read_back(replay),
+            MachineAnswer::Receipt(receipt) => receipt.outcome.to_string(),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
 

@@ -3,7 +3,7 @@
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect};
 use scarce_core::event::{Entry, Position};
-use scarce_core::machine::{Answer, Machine};
+use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::{Outcome, Value};
 use scarce_core::state::StateSettings;
 use scarce_outflow::Batch;
@@ -72,8 +72,8 @@ impl Log {
         let spec = find(words[0]).expect("a command");
         let (command, _): (Command, _) = Command::parse(spec, &words[1..]).expect("well-formed");
         match self.machine.query("", &command, self.machine.now()) {
-            Answer::Receipt(receipt) => figures(&receipt.outcome),
-            Answer::Replay(_) => panic!("{line} is answered from the log"),
+            MachineAnswer::Receipt(receipt) => figures(&receipt.outcome),
+            MachineAnswer::Replay(_) => panic!("{line} is answered from the log"),
         }
     }
 
