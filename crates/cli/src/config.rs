@@ -13,7 +13,7 @@ use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 #[cfg(feature = "kafka")]
 use scarce_server::pipeline::kafka::settings_of_clients;
-use scarce_server::settings::{self, FilePosition, Kind, Loaded, Origin, Problem, Settings, Shown};
+use scarce_server::settings::{self, FilePosition, Kind, Loaded, Origin, Problem, ServerSettings, Shown};
 
 /// `scarce config`.
 #[derive(Debug, clap::Subcommand)]
@@ -65,7 +65,7 @@ pub(super) fn load(flags: &SettingFlags) -> Result<Loaded, Failed> {
 }
 
 /// The database of another subcommand, with its password.
-pub(super) fn sql_url(settings: &Settings) -> Result<String, Failed> {
+pub(super) fn sql_url(settings: &ServerSettings) -> Result<String, Failed> {
     settings.sql_url().ok_or_else(|| {
         Failed::text(Exit::Usage, "say which database: --sql sqlite://scarce.db, or as the server is told")
     })
@@ -73,7 +73,7 @@ pub(super) fn sql_url(settings: &Settings) -> Result<String, Failed> {
 
 /// The Kafka settings of another subcommand.
 #[cfg(feature = "kafka")]
-pub(super) fn kafka(settings: &Settings) -> Result<KafkaSettings, Failed> {
+pub(super) fn kafka(settings: &ServerSettings) -> Result<KafkaSettings, Failed> {
     settings_of_clients(settings)
         .ok_or_else(|| Failed::text(Exit::Usage, "say where Kafka is, with --kafka HOST:PORT"))
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use scarce_core::outcome::Durability;
 
 use crate::failure::DemoError;
-use scarce_server::settings::{self, Given, Origin, SETTINGS, Settings, Sources};
+use scarce_server::settings::{self, Given, Origin, SETTINGS, ServerSettings, Sources};
 
 /// Which engine decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -105,7 +105,7 @@ impl EngineOptions {
     ///
     /// # Errors
     /// When they are invalid.
-    pub(super) fn settings(&self, url: &str, prefix: &str) -> Result<Settings, DemoError> {
+    pub(super) fn settings(&self, url: &str, prefix: &str) -> Result<ServerSettings, DemoError> {
         let given = |key, text: &str, by_file| Given {
             key,
             text: text.to_owned(),

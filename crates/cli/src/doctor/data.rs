@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::disk::nearest_directory;
 use super::finding::Finding;
-use scarce_server::settings::Settings;
+use scarce_server::settings::ServerSettings;
 
 /// What the other checks need to know about the data directory.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct Found {
     pub(super) newest_stamp: Option<u64>,
 }
 
-pub(super) fn examine(settings: &Settings) -> (Vec<Finding>, Found) {
+pub(super) fn examine(settings: &ServerSettings) -> (Vec<Finding>, Found) {
     let (data, mut found) = (settings.data.as_path(), Found::default());
     let mut findings = vec![directory(data)];
     if !data.is_dir() {
@@ -93,7 +93,7 @@ fn lock(data: &Path) -> (Finding, Option<u32>) {
     )
 }
 
-fn deployment(data: &Path, settings: &Settings) -> (Finding, Option<Deployment>) {
+fn deployment(data: &Path, settings: &ServerSettings) -> (Finding, Option<Deployment>) {
     const NAME: &str = "deployment";
     let loaded = FileStorage::open(data)
         .map_err(|error| error.to_string())

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::finding::Finding;
 use super::mounts::{self, Mount};
-use scarce_server::settings::Settings;
+use scarce_server::settings::ServerSettings;
 
 /// How many appends to time.
 const APPENDS: usize = 64;
@@ -28,7 +28,7 @@ const MEDIAN_SLOW: Duration = Duration::from_millis(20);
 /// Every caller that waits for a sync notices a longer one.
 const P99_SLOW: Duration = Duration::from_millis(100);
 
-pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
+pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     let directory = nearest_directory(&settings.data);
     vec![latency(&directory), file_system(&directory), room(&directory, settings)]
 }
@@ -121,7 +121,7 @@ fn file_system(directory: &Path) -> Finding {
     .with(figures)
 }
 
-fn room(directory: &Path, settings: &Settings) -> Finding {
+fn room(directory: &Path, settings: &ServerSettings) -> Finding {
     const NAME: &str = "disk space";
     let found = match rustix::fs::statvfs(directory) {
         Ok(found) => found,
@@ -146,7 +146,7 @@ fn room(directory: &Path, settings: &Settings) -> Finding {
 }
 
 /// The space required to start, and the size of the journal between two snapshots, in bytes.
-fn needed(settings: &Settings) -> (u64, u64) {
+fn needed(settings: &ServerSettings) -> (u64, u64) {
     let mib = |count: u64| count.saturating_mul(1 << 20).saturating_mul(u64::from(settings.partitions));
     let start = settings.segment_mib.saturating_mul(2);
     (mib(start), mib(start.saturating_add(settings.snapshot_mib.saturating_mul(2))))

@@ -8,9 +8,9 @@ use serde_json::json;
 use super::finding::Finding;
 use scarce_server::serve::descriptors;
 use scarce_server::serve::machine::{Cgroup, Memory};
-use scarce_server::settings::Settings;
+use scarce_server::settings::ServerSettings;
 
-pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
+pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     let cgroup = Cgroup::of_process();
     vec![
         open_files(settings, getrlimit(Resource::Nofile).maximum),
@@ -21,7 +21,7 @@ pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
 }
 
 /// The server raises the soft limit to the hard limit itself, so the hard limit counts.
-fn open_files(settings: &Settings, hard: Option<u64>) -> Finding {
+fn open_files(settings: &ServerSettings, hard: Option<u64>) -> Finding {
     let (connections, own) = (descriptors::connections_wanted(settings), descriptors::needed(settings));
     let wanted = connections + own;
     let served = descriptors::connections_max(settings, hard);
@@ -40,7 +40,7 @@ fn open_files(settings: &Settings, hard: Option<u64>) -> Finding {
 /// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
 const OPERATION_BYTES: u64 = 80;
 
-fn memory(settings: &Settings, cgroup: &Cgroup) -> Finding {
+fn memory(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
     const NAME: &str = "memory";
     let Memory { total, available } = Memory::of_machine();
     let Some(limit) = [total, cgroup.memory_max].into_iter().flatten().min() else {
@@ -82,7 +82,7 @@ fn budget_text(budget: Option<u64>) -> String {
 }
 
 /// How many new ids a partition takes in the long run, which a short benchmark does not show.
-fn operation_ids(settings: &Settings) -> Finding {
+fn operation_ids(settings: &ServerSettings) -> Finding {
     let usual = StateSettings::default();
     let remembered = usize::try_from(settings.operations_max).unwrap_or(usize::MAX);
     let state = StateSettings { operations_max: remembered, ..usual };
@@ -94,7 +94,7 @@ fn operation_ids(settings: &Settings) -> Finding {
         .with(json!({ "operations_max": remembered, "new_per_second_max": per_second }))
 }
 
-fn processors(settings: &Settings, cgroup: &Cgroup) -> Finding {
+fn processors(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
     const NAME: &str = "processors";
     let Ok(count) = std::thread::available_parallelism() else {
         return Finding::ok(NAME, "not known");

@@ -23,7 +23,7 @@ use super::paint::{Paint, Tone};
 use super::{Ended, Exit};
 use crate::setting_flags::SettingFlags;
 use finding::{Finding, Status};
-use scarce_server::settings::{EngineChoice, Loaded, Settings};
+use scarce_server::settings::{EngineChoice, Loaded, ServerSettings};
 
 /// `scarce doctor`.
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
     findings
 }
 
-fn password(settings: &Settings) -> Finding {
+fn password(settings: &ServerSettings) -> Finding {
     const NAME: &str = "password";
     match settings.exposed() {
         Some(problem) => Finding::fail(NAME, problem.text, problem.advice),

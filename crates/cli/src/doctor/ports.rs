@@ -10,13 +10,13 @@ use serde_json::json;
 use super::finding::Finding;
 use super::listener::{self, Listener};
 use scarce_client::{pack, text};
-use scarce_server::settings::{Password, Settings};
+use scarce_server::settings::{Password, ServerSettings};
 
 /// How long the process on a port may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `holder` is the process that holds the data directory.
-pub(super) fn examine(settings: &Settings, holder: Option<u32>) -> Vec<Finding> {
+pub(super) fn examine(settings: &ServerSettings, holder: Option<u32>) -> Vec<Finding> {
     let password = settings.password.as_ref().map(Password::reveal);
     let resp = port("port resp", "--resp", settings.resp, |address| ask_resp(address, password), holder);
     let http = match settings.http {

@@ -10,7 +10,7 @@ use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
 use serde_json::json;
 
 use super::finding::Finding;
-use scarce_server::settings::{EngineChoice, Loaded, Origin, Settings};
+use scarce_server::settings::{EngineChoice, Loaded, Origin, ServerSettings};
 
 /// The memory usage, in percent, at which to warn and to fail.
 const MEMORY_PERCENT: [u64; 2] = [80, 95];
@@ -37,7 +37,7 @@ pub(super) fn is_asked_for(loaded: &Loaded) -> bool {
     loaded.settings.engine == EngineChoice::Redis || is_named
 }
 
-pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
+pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     const NAME: &str = "redis";
     let options = match settings.redis() {
         Ok(options) => options,
@@ -88,7 +88,7 @@ fn topology(report: &InspectReport) -> Finding {
     }
 }
 
-fn deployment(report: &InspectReport, settings: &Settings) -> Finding {
+fn deployment(report: &InspectReport, settings: &ServerSettings) -> Finding {
     const NAME: &str = "redis deployment";
     let prefix = &settings.redis_prefix;
     match report.partitions {
@@ -107,7 +107,7 @@ fn deployment(report: &InspectReport, settings: &Settings) -> Finding {
 /// A server and the queries to it.
 struct Its<'a> {
     server: &'a ServerReport,
-    settings: &'a Settings,
+    settings: &'a ServerSettings,
     is_one_of_several: bool,
 }
 

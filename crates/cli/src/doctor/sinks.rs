@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
-use scarce_server::settings::Settings;
+use scarce_server::settings::ServerSettings;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::finding::Finding;
 use crate::{Exit, Failed};
 
-pub(super) fn examine(settings: &Settings) -> Vec<Finding> {
+pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     let sql = settings.sql_url().map(|url| database(&runtime, &url));
     sql.into_iter().chain(brokers(&runtime, settings)).collect()
@@ -37,7 +37,7 @@ fn database(runtime: &Runtime, url: &str) -> Finding {
 }
 
 #[cfg(feature = "kafka")]
-fn brokers(runtime: &Runtime, settings: &Settings) -> Option<Finding> {
+fn brokers(runtime: &Runtime, settings: &ServerSettings) -> Option<Finding> {
     const NAME: &str = "kafka";
     let mut kafka = scarce_server::pipeline::kafka::settings_of_clients(settings)?;
     // To look changes nothing.
@@ -56,7 +56,7 @@ fn brokers(runtime: &Runtime, settings: &Settings) -> Option<Finding> {
 }
 
 #[cfg(not(feature = "kafka"))]
-fn brokers(_: &Runtime, settings: &Settings) -> Option<Finding> {
+fn brokers(_: &Runtime, settings: &ServerSettings) -> Option<Finding> {
     let advice = "take one of the packages, or build it with --features kafka";
     settings.kafka.as_ref().map(|_| Finding::fail("kafka", "this binary was built without Kafka", advice))
 }

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::lookup::Operations;
 use super::{PipelineError, Serve};
-use crate::settings::{Password, Settings, SettlementChoice};
+use crate::settings::{Password, ServerSettings, SettlementChoice};
 
 /// The names of the consumers.
 const WEBHOOKS: &str = "webhooks";
@@ -46,7 +46,10 @@ impl HealthSeen {
 }
 
 /// Opens the database for deliveries, if the settings ask for any.
-pub(super) fn open(engine: &dyn Engine, settings: &Settings) -> Result<Option<Delivery>, PipelineError> {
+pub(super) fn open(
+    engine: &dyn Engine,
+    settings: &ServerSettings,
+) -> Result<Option<Delivery>, PipelineError> {
     if !settings.webhooks && settings.settlement == SettlementChoice::Off {
         return Ok(None);
     }
@@ -64,7 +67,7 @@ pub(super) fn start(
     serve: &Serve<'_>,
     engine: &Arc<dyn Engine>,
     projection: Option<&Projection>,
-    settings: &Settings,
+    settings: &ServerSettings,
 ) -> Result<(Vec<Outflow>, Vec<Workers>), PipelineError> {
     let runtime = serve.runtime.handle();
     let (mut outflows, mut workers) = (Vec::new(), Vec::new());
@@ -90,7 +93,7 @@ fn settle(
     runtime: &Handle,
     engine: &Arc<dyn Engine>,
     projection: Option<&Projection>,
-    settings: &Settings,
+    settings: &ServerSettings,
 ) -> Result<Workers, PipelineError> {
     if let SettlementChoice::Outside(url) = &settings.settlement {
         let secret = settings.settlement_secret.as_ref().map(Password::reveal);

@@ -11,7 +11,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 
 use super::{CommandCounter, CommandCounts, KAFKA, PipelineError, Serve};
-use crate::settings::{Password, Settings};
+use crate::settings::{Password, ServerSettings};
 
 /// The first and the longest delay before an unresponsive broker is asked again.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
@@ -23,7 +23,7 @@ const BATCH_BYTES: u64 = 1 << 20;
 pub(super) fn start(
     serve: &Serve<'_>,
     engine: &Arc<dyn Engine>,
-    settings: &Settings,
+    settings: &ServerSettings,
     counter: &CommandCounter,
     ended: &watch::Receiver<bool>,
 ) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
@@ -37,7 +37,7 @@ pub(super) fn start(
 }
 
 /// The Kafka settings of an engine's deployment, if Kafka is configured.
-fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings> {
+fn settings_of(engine: &dyn Engine, settings: &ServerSettings) -> Option<KafkaSettings> {
     let mut kafka = settings_of_clients(settings)?;
     kafka.source = format!("/scarce/{}", engine.deployment_id());
     Some(kafka)
@@ -45,7 +45,7 @@ fn settings_of(engine: &dyn Engine, settings: &Settings) -> Option<KafkaSettings
 
 /// The Kafka settings for use without an engine, if Kafka is configured.
 #[must_use]
-pub fn settings_of_clients(settings: &Settings) -> Option<KafkaSettings> {
+pub fn settings_of_clients(settings: &ServerSettings) -> Option<KafkaSettings> {
     let brokers = settings.kafka.as_ref()?;
     let mut extra = settings.kafka_properties.0.clone();
     if let Some(password) = settings.kafka_password.as_ref().map(Password::reveal) {

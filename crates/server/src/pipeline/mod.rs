@@ -29,7 +29,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 /// Threads of the pipeline; the databases and brokers do most of the work.
 const THREADS: usize = 2;
@@ -91,7 +91,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// When one cannot be started at all; errors that can be fixed while the server runs are retried.
-    pub fn start(engine: &Arc<dyn Engine>, settings: &Settings) -> Result<Self, PipelineError> {
+    pub fn start(engine: &Arc<dyn Engine>, settings: &ServerSettings) -> Result<Self, PipelineError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("outflow")
@@ -178,7 +178,7 @@ impl Serve<'_> {
     }
 }
 
-fn projection(engine: &dyn Engine, settings: &Settings) -> Result<Option<Projection>, ProjectionError> {
+fn projection(engine: &dyn Engine, settings: &ServerSettings) -> Result<Option<Projection>, ProjectionError> {
     let Some(url) = settings.sql_url() else { return Ok(None) };
     let ids_kept_ms_min = engine.state_settings().window_ms_min;
     let options = ProjectionOptions { ids_kept_ms_min, ..ProjectionOptions::default() };

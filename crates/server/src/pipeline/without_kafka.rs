@@ -8,12 +8,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::{CommandCounter, PipelineError, Serve};
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 pub(super) fn start(
     _serve: &Serve<'_>,
     _engine: &Arc<dyn Engine>,
-    settings: &Settings,
+    settings: &ServerSettings,
     _counter: &CommandCounter,
     _ended: &watch::Receiver<bool>,
 ) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {

@@ -4,7 +4,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::gateway::http;
 use crate::gateway::resp;
-use crate::settings::{EngineChoice, Settings};
+use crate::settings::{EngineChoice, ServerSettings};
 
 /// What any server has open: ports, polls, wakers, the lock of its data, its libraries' own files.
 const FILES_BASE: u64 = 48;
@@ -43,7 +43,7 @@ pub fn open_count() -> Option<u64> {
 
 /// The number of descriptors that a server with these settings needs besides its connections.
 #[must_use]
-pub fn needed(settings: &Settings) -> u64 {
+pub fn needed(settings: &ServerSettings) -> u64 {
     let of_engine = match settings.engine {
         EngineChoice::Embedded => FILES_PER_PARTITION * u64::from(settings.partitions),
         EngineChoice::Redis => FILES_PER_PEER,
@@ -55,7 +55,7 @@ pub fn needed(settings: &Settings) -> u64 {
 
 /// The number of connections that the ports can serve at most, if there are descriptors enough.
 #[must_use]
-pub fn connections_wanted(settings: &Settings) -> u64 {
+pub fn connections_wanted(settings: &ServerSettings) -> u64 {
     let of_http = if settings.http.is_some() { http::CONNECTIONS_MAX } else { 0 };
     let of_resp = match settings.engine {
         EngineChoice::Embedded => resp::CONNECTIONS_MAX * settings.partitions as usize,
@@ -67,7 +67,7 @@ pub fn connections_wanted(settings: &Settings) -> u64 {
 /// The number of connections for which a limit of open files leaves descriptors. Under a limit that is hardly enough
 /// for the server itself, callers get a quarter of it; the journal then waits for a descriptor when it has none.
 #[must_use]
-pub fn connections_max(settings: &Settings, limit: Option<u64>) -> u64 {
+pub fn connections_max(settings: &ServerSettings, limit: Option<u64>) -> u64 {
     let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(needed(settings)).max(limit / 4));
     left.min(connections_wanted(settings))
 }

@@ -12,10 +12,10 @@ use scarce_engine_embedded::{
 use super::ports::Ports;
 use super::{Options, ServeError, Started, memory};
 use crate::gateway::resp::RespShared;
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 pub(super) fn start(
-    settings: &Settings,
+    settings: &ServerSettings,
     options: &Options,
     ports: &Ports,
     state: state::StateSettings,
@@ -47,7 +47,11 @@ pub(super) fn start(
     })
 }
 
-fn engine_settings(settings: &Settings, options: &Options, state: state::StateSettings) -> EmbeddedSettings {
+fn engine_settings(
+    settings: &ServerSettings,
+    options: &Options,
+    state: state::StateSettings,
+) -> EmbeddedSettings {
     let usual = EmbeddedSettings::default();
     EmbeddedSettings {
         partitions: settings.partitions,

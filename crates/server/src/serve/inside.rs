@@ -7,7 +7,7 @@ use scarce_engine::random::{self, hex};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started, redis, state_settings};
-use crate::settings::{EngineChoice, Settings};
+use crate::settings::{EngineChoice, ServerSettings};
 
 /// How many random bytes the password has.
 const PASSWORD_BYTES: usize = 16;
@@ -24,8 +24,8 @@ impl Inside {
     ///
     /// # Errors
     /// When it cannot be reached or must not be used.
-    pub fn open(settings: &Settings) -> Result<Self, ServeError> {
-        let settings = Settings { engine: EngineChoice::Redis, ..settings.clone() };
+    pub fn open(settings: &ServerSettings) -> Result<Self, ServeError> {
+        let settings = ServerSettings { engine: EngineChoice::Redis, ..settings.clone() };
         // Other users of this machine can reach the port too.
         let password = hex(&random::bytes::<PASSWORD_BYTES>()?);
         let ports = Ports::local(password.clone())?;

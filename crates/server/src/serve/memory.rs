@@ -5,15 +5,15 @@ use std::sync::Arc;
 use scarce_engine_embedded::{MemoryBudget, MemoryMeter};
 
 use super::machine;
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 /// The budget that the settings give; `None` if it is off, or the machine does not tell how much memory it has.
 #[must_use]
-pub fn budget_bytes(settings: &Settings) -> Option<u64> {
+pub fn budget_bytes(settings: &ServerSettings) -> Option<u64> {
     settings.memory_max.bytes_of(machine::memory_max())
 }
 
-pub(super) fn budget(settings: &Settings) -> Option<MemoryBudget> {
+pub(super) fn budget(settings: &ServerSettings) -> Option<MemoryBudget> {
     let max_bytes = budget_bytes(settings)?;
     tracing::info!(max_bytes, "the memory budget is set");
     Some(MemoryBudget { max_bytes, meter: Arc::new(OfProcess) })

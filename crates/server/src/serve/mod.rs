@@ -39,7 +39,7 @@ use scarce_engine_embedded::RecoveryProgress;
 
 use crate::gateway::Access;
 use crate::pipeline::Pipeline;
-use crate::settings::{EngineChoice, Settings};
+use crate::settings::{EngineChoice, ServerSettings};
 use ending::Ending;
 use ports::Ports;
 use watch::ReadyWatch;
@@ -84,7 +84,7 @@ impl Server {
     /// # Errors
     /// When a port, the engine or part of the pipeline cannot be started.
     pub fn start(
-        settings: &Settings,
+        settings: &ServerSettings,
         options: &Options,
         progress: &mut dyn FnMut(RecoveryProgress),
     ) -> Result<Self, ServeError> {
@@ -167,7 +167,7 @@ impl Reloader {
     ///
     /// # Errors
     /// When the settings would expose the server; then nothing is changed.
-    pub fn apply(&self, settings: &Settings) -> Result<Vec<&'static str>, ServeError> {
+    pub fn apply(&self, settings: &ServerSettings) -> Result<Vec<&'static str>, ServeError> {
         if let Some(exposed) = settings.exposed() {
             return Err(ServeError::Exposed(exposed));
         }
@@ -177,7 +177,7 @@ impl Reloader {
 }
 
 /// The settings that outcomes depend on, from the settings and `sets`.
-fn state_settings(settings: &Settings, sets: &[String]) -> Result<state::StateSettings, ServeError> {
+fn state_settings(settings: &ServerSettings, sets: &[String]) -> Result<state::StateSettings, ServeError> {
     let usual = match settings.engine {
         EngineChoice::Embedded => state::StateSettings::default(),
         EngineChoice::Redis => scarce_engine_redis::default_state(),

@@ -15,7 +15,7 @@ use crate::gateway::http::{self, Http, Metrics, Served};
 use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
 use crate::gateway::{Access, ConnectionPlaces};
 use crate::pipeline::Pipeline;
-use crate::settings::{Password, Settings};
+use crate::settings::{Password, ServerSettings};
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
 const CUTTING_THREADS: usize = 1;
@@ -36,7 +36,7 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    pub(super) fn open(settings: &Settings) -> Result<Self, ServeError> {
+    pub(super) fn open(settings: &ServerSettings) -> Result<Self, ServeError> {
         let resp = bind(settings.resp).map_err(|error| ServeError::Listen {
             address: settings.resp,
             error,

@@ -9,10 +9,10 @@ use scarce_engine_redis::{RedisEngine, RedisSettings};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 pub(super) fn start(
-    settings: &Settings,
+    settings: &ServerSettings,
     options: &Options,
     ports: &Ports,
     state: state::StateSettings,

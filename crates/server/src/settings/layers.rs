@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::outflow::masked;
 use super::problem::{FilePosition, Problem};
-use super::table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
+use super::table::{SETTINGS, ServerSettings, Spec, VARIABLE_PREFIX};
 use super::value::Kind;
 use super::{environment, file, read_secret};
 
@@ -135,7 +135,7 @@ pub struct Shown {
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The settings.
-    pub settings: Settings,
+    pub settings: ServerSettings,
     /// Every setting in the order of the table.
     pub shown: Vec<Shown>,
     /// The files that were read.
@@ -166,7 +166,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, Vec<Problem>> {
     }
     let text_of =
         |key: &str| SETTINGS.iter().position(|spec| spec.key == key).and_then(|at| texts[at].clone());
-    let settings = Settings::read(text_of).map_err(|key| {
+    let settings = ServerSettings::read(text_of).map_err(|key| {
         vec![Problem::error(None, format!("{key} has no value"), "set it in the file or by its flag")]
     })?;
     let shown = SETTINGS.iter().zip(given).map(|(spec, given)| shown(spec, given)).collect();

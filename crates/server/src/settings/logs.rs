@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::table::{Settings, Spec};
+use super::table::{ServerSettings, Spec};
 use super::value::{Kind, Setting};
 
 /// What all modules of this server begin with.
@@ -69,7 +69,7 @@ fn level_of(word: &str) -> Option<LevelFilter> {
     ["off", "error", "warn", "info", "debug", "trace"].contains(&word).then(|| word.parse().ok()).flatten()
 }
 
-impl Settings {
+impl ServerSettings {
     /// From when on something is logged as slow; `None` if nothing is.
     #[must_use]
     pub fn slow(&self) -> Option<Duration> {

@@ -29,7 +29,7 @@ pub use origins::Origins;
 pub use outflow::{Properties, SettlementChoice, SqlUrl};
 pub use problem::{FilePosition, Problem, listed};
 pub use secret::read_secret;
-pub use table::{SETTINGS, Settings, Spec, VARIABLE_PREFIX};
+pub use table::{SETTINGS, ServerSettings, Spec, VARIABLE_PREFIX};
 pub use value::{EngineChoice, Kind, Password, RedisUrl, Setting};
 
 use crate::nearest::nearest;
@@ -37,7 +37,7 @@ use crate::nearest::nearest;
 /// How long a password must be that others can guess at.
 const PASSWORD_CHARACTERS_MIN: usize = 12;
 
-impl Settings {
+impl ServerSettings {
     /// The ports that are reachable from outside although there is no password, or one that is soon guessed.
     #[must_use]
     pub fn exposed(&self) -> Option<Problem> {

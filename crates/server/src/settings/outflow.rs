@@ -4,7 +4,7 @@ use std::fmt;
 
 use scarce_delivery::AccountTemplate;
 
-use super::table::{Settings, Spec};
+use super::table::{ServerSettings, Spec};
 use super::value::{Kind, Password, Setting};
 
 /// Shown in place of a password within an address.
@@ -72,7 +72,7 @@ impl Setting for Option<SqlUrl> {
     }
 }
 
-impl Settings {
+impl ServerSettings {
     /// The address of the projection's database, with its password.
     #[must_use]
     pub fn sql_url(&self) -> Option<String> {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use scarce_engine_redis::RedisSettings;
 use scarce_engine_redis::address::{Login, Tls};
 
-use super::{Password, Settings};
+use super::{Password, ServerSettings};
 
-impl Settings {
+impl ServerSettings {
     /// The engine's options; files are read. Settings that outcomes depend on keep their defaults.
     ///
     /// # Errors

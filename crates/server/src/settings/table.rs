@@ -86,7 +86,7 @@ macro_rules! settings {
         {$($detail:ident: $is:expr),*} $meaning:literal;)*)*) => {
         /// What `scarce serve` runs with.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct Settings { $($(#[doc = $meaning] pub $field: $type,)*)* }
+        pub struct ServerSettings { $($(#[doc = $meaning] pub $field: $type,)*)* }
 
         /// Every setting, in the order of the table.
         pub static SETTINGS: &[Spec] = &[$($(Spec {
@@ -106,7 +106,7 @@ macro_rules! settings {
             }
         },)*)*];
 
-        impl Settings {
+        impl ServerSettings {
             /// Builds the settings from checked texts; absent ones stay unset.
             pub(super) fn read(text_of: impl Fn(&str) -> Option<String>) -> Result<Self, &'static str> {
                 let mut rows = SETTINGS.iter();
