@@ -22,6 +22,12 @@ fn folder(package: &Value) -> String {
     folder.to_string_lossy().into_owned()
 }
 
+/// Whether a package has nothing but tests: those of the crate in whose folder it is.
+fn is_of_tests(package: &Value) -> bool {
+    let targets = package["targets"].as_array().expect("targets");
+    targets.iter().all(|target| target["kind"] == serde_json::json!(["test"]))
+}
+
 /// Each crate with the crates of the workspace that it depends on, except for tests.
 fn crates_of_cargo() -> BTreeMap<String, BTreeSet<String>> {
     let mut cargo = Command::new(env!("CARGO"));
@@ -29,7 +35,8 @@ fn crates_of_cargo() -> BTreeMap<String, BTreeSet<String>> {
     let output = cargo.output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("packages");
+    let packages = metadata["packages"].as_array().expect("packages").iter();
+    let packages: Vec<&Value> = packages.filter(|package| !is_of_tests(package)).collect();
     let folders: BTreeMap<&str, String> =
         packages.iter().map(|package| (package["name"].as_str().expect("a name"), folder(package))).collect();
     let needs = |package: &Value| {

@@ -3,6 +3,7 @@
 mod commits;
 mod dependencies;
 mod files;
+mod integration;
 mod lengths;
 mod words;
 
@@ -47,12 +48,13 @@ pub fn run(options: &Options) -> Ended {
     if options.tighten {
         words::tighten(&files)?;
     }
-    let rules: [(&str, Found); 5] = [
+    let rules: [(&str, Found); 6] = [
         ("length of files", Ok(lengths::files(&files))),
         ("length of functions", Ok(lengths::functions(&files))),
         ("words", words::check(&files)),
         ("commits", commits::check(options.since.as_deref())),
         ("dependencies", dependencies::check()),
+        ("files of integration tests", Ok(integration::check(&files))),
     ];
     let mut is_clean = true;
     for (rule, found) in rules {

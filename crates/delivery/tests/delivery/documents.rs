@@ -8,7 +8,7 @@ use scarce_delivery::Secret;
 
 /// The columns of each table.
 fn columns() -> BTreeMap<String, BTreeSet<String>> {
-    let path = format!("{}/migrations/0001_tables.sql", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../migrations/0001_tables.sql", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the description");
     let mut tables = BTreeMap::new();
     let mut table = None;
@@ -30,7 +30,7 @@ fn columns() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 fn page(name: &str) -> String {
-    let path = format!("{}/../../docs/reference/{name}.md", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../../docs/reference/{name}.md", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).expect("the page")
 }
 

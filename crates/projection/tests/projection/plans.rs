@@ -56,7 +56,7 @@ async fn statements(kind: DatabaseKind) -> (Database, Vec<String>) {
 
 /// The statements in the section of examples.
 fn documented() -> Vec<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/sql.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/sql.md");
     let page = std::fs::read_to_string(path).expect("the page");
     let section = page.split("\n## ").find(|its| its.starts_with("Example queries\n")).expect("examples");
     let code = section.lines().filter_map(|line| line.strip_prefix("    "));

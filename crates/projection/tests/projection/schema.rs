@@ -51,7 +51,7 @@ fn documented_indexes(page: &str, name: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_table_column_index_and_view_is_on_the_page_and_nothing_else() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/sql.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/sql.md");
     let page = std::fs::read_to_string(path).expect("the page");
     for (table, columns) in columns() {
         let columns: BTreeSet<String> = columns.into_iter().collect();

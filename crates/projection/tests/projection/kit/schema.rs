@@ -60,7 +60,7 @@ pub fn indexes(table: &str) -> BTreeSet<String> {
 }
 
 fn description(version: &str) -> String {
-    let path = format!("{}/migrations/{version}.sql", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../migrations/{version}.sql", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).expect("the description")
 }
 
