@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the same load on this machine, in turn, against Scarce and Redis.
 
 mod cases;
+pub mod instructions;
 mod redis;
 mod report;
 
@@ -26,7 +27,10 @@ pub struct Options {
     /// Which engine is compared with Redis.
     #[arg(long, default_value = "embedded")]
     engine: Engine,
-    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md.
+    /// Count machine instructions per command with callgrind instead, and compare with those that are kept.
+    #[arg(long, conflicts_with_all = ["rounds", "requests", "engine"])]
+    instructions: bool,
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, or the counts to compare with.
     #[arg(long)]
     write: bool,
 }
@@ -50,6 +54,9 @@ struct Servers {
 
 /// Measures all cases in turn, and prints a table.
 pub fn run(options: &Options) -> Ended {
+    if options.instructions {
+        return instructions::run(options.write);
+    }
     if !place::has_program("redis-benchmark") || !place::has_program("redis-server") {
         return Err(
             "redis-server and redis-benchmark are not installed; run: apt-get install redis-server".into()

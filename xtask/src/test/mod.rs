@@ -3,6 +3,7 @@
 mod binaries;
 mod cargo;
 mod clients;
+mod instructions;
 mod packages;
 mod releases;
 mod servers;

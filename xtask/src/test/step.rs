@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{cargo, clients, releases, servers, tools, tour};
+use super::{cargo, clients, instructions, releases, servers, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -86,6 +86,7 @@ pub const STEPS: &[Step] = &[
     step(Foreign, "tool-cli", "redis-cli against the server", tools::cli),
     step(Foreign, "tool-benchmark", "redis-benchmark against the server", tools::benchmark),
     step(Lint, "lints", "clippy has nothing to say", cargo::lints),
+    step(Lint, "instructions", "no command takes notably more instructions than before", instructions::step),
     step(Lint, "doc-tests", "examples in the documentation run", cargo::doc_tests),
 ];
 
