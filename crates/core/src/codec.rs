@@ -94,13 +94,15 @@ impl<'a> Input<'a> {
 }
 
 impl Wire for u64 {
+    #[inline]
     fn put(&self, out: &mut Vec<u8>) {
-        let mut rest = *self;
-        while rest >= 0x80 {
-            out.push((rest & 0x7f) as u8 | 0x80);
-            rest >>= 7;
+        match *self {
+            one @ 0..0x80 => out.push((one & 0x7f) as u8),
+            two @ 0x80..0x4000 => {
+                out.extend_from_slice(&[(two & 0x7f) as u8 | 0x80, ((two >> 7) & 0x7f) as u8]);
+            }
+            several => put_several(several, out),
         }
-        out.push((rest & 0x7f) as u8);
     }
 
     fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
@@ -118,6 +120,28 @@ impl Wire for u64 {
         }
         Err(Malformed)
     }
+}
+
+/// A varint of more than two bytes. Those of up to eight are put as one word and cut to their length.
+fn put_several(value: u64, out: &mut Vec<u8>) {
+    // The bits over seven, rounded up: 37 / 256 is close enough to 1 / 7.
+    let bytes = (((value.ilog2() + 7) * 37) >> 8) as usize;
+    if bytes > 8 {
+        let mut rest = value;
+        while rest >= 0x80 {
+            out.push((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        out.push((rest & 0x7f) as u8);
+        return;
+    }
+    let halves = (value & 0x0fff_ffff) | ((value << 4) & 0x0fff_ffff_0000_0000);
+    let quarters = (halves & 0x0000_3fff_0000_3fff) | ((halves << 2) & 0x3fff_0000_3fff_0000);
+    let word = (quarters & 0x007f_007f_007f_007f) | ((quarters << 1) & 0x7f00_7f00_7f00_7f00);
+    let more = 0x0080_8080_8080_8080 & !(u64::MAX << (8 * (bytes - 1)));
+    let end = out.len() + bytes;
+    out.extend_from_slice(&(word | more).to_le_bytes());
+    out.truncate(end);
 }
 
 impl Wire for i64 {
@@ -341,12 +365,28 @@ mod tests {
         for value in [0, 1, 127, 128, (1 << 53) - 1, u64::MAX] {
             round(&value);
         }
+        for bits in 0..64 {
+            for value in [1_u64 << bits, (1 << bits) - 1, (1 << bits) | 0x55, u64::MAX >> bits] {
+                round(&value);
+                assert_eq!(value.to_bytes(), seven_bits_each(value), "{value}");
+            }
+        }
         for value in [0, -1, 1, i64::MIN, i64::MAX] {
             round(&value);
         }
         round(&Some(CompactString::from("text")));
         round(&vec![(1_u64, -1_i64), (2, -2)]);
         round(&[7_u8; 32]);
+    }
+
+    fn seven_bits_each(mut rest: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while rest > 127 {
+            bytes.push(u8::try_from(rest % 128).expect("seven bits") + 128);
+            rest /= 128;
+        }
+        bytes.push(u8::try_from(rest).expect("seven bits"));
+        bytes
     }
 
     #[test]

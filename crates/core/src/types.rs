@@ -150,7 +150,7 @@ impl Id {
     /// When it is empty or too long, or contains an invalid byte or a second hash tag.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
         check_id(text).map_err(|reason| Invalid::new(argument, reason))?;
-        Ok(Self(CompactString::from_utf8_lossy(text)))
+        CompactString::from_utf8(text).map(Self).map_err(|_| Invalid::new(argument, ILLEGAL))
     }
 
     /// The prefix of world accounts' names; no caller may use it in a name.
@@ -180,9 +180,31 @@ impl fmt::Display for Id {
     }
 }
 
+const ILLEGAL: &str = "may hold A-Z a-z 0-9 _ . : @ / + = - and one {tag} only";
+
+/// What a byte is in an id: 1 as it is, 2 a brace, 4 illegal.
+static BYTES: [u8; 256] = {
+    let mut kinds = [4; 256];
+    let mut at: u8 = 0;
+    while at < 128 {
+        kinds[at as usize] = match at {
+            b'{' | b'}' => 2,
+            b'_' | b'.' | b':' | b'@' | b'/' | b'+' | b'=' | b'-' => 1,
+            _ if at.is_ascii_alphanumeric() => 1,
+            _ => 4,
+        };
+        at += 1;
+    }
+    kinds
+};
+
 fn check_id(text: &[u8]) -> Result<(), &'static str> {
     if text.is_empty() || text.len() > ID_BYTES_MAX {
         return Err("must be 1 to 64 bytes long");
+    }
+    let kinds = text.iter().fold(0, |kinds, byte| kinds | BYTES[usize::from(*byte)]);
+    if kinds == 1 {
+        return Ok(());
     }
     let mut braces = text.iter().filter(|byte| matches!(byte, b'{' | b'}'));
     let tagged = matches!(
@@ -192,12 +214,7 @@ fn check_id(text: &[u8]) -> Result<(), &'static str> {
     if !tagged {
         return Err("may have one hash tag {…} at most");
     }
-    let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:@/+=-{}".contains(byte);
-    if text.iter().all(legal) {
-        Ok(())
-    } else {
-        Err("may hold A-Z a-z 0-9 _ . : @ / + = - and one {tag} only")
-    }
+    if kinds & 4 == 0 { Ok(()) } else { Err(ILLEGAL) }
 }
 
 /// The id under which a caller's operation is applied once: 1 to 128 printable ASCII bytes.
@@ -213,10 +230,11 @@ impl OperationId {
         if text.is_empty() || text.len() > OPERATION_ID_BYTES_MAX {
             return Err(Invalid::new(argument, "must be 1 to 128 bytes long"));
         }
-        if !text.iter().all(u8::is_ascii_graphic) {
-            return Err(Invalid::new(argument, "may hold printable ASCII without blanks only"));
+        let refused = || Invalid::new(argument, "may hold printable ASCII without blanks only");
+        if !is_graphic(text) {
+            return Err(refused());
         }
-        Ok(Self(CompactString::from_utf8_lossy(text)))
+        CompactString::from_utf8(text).map(Self).map_err(|_| refused())
     }
 
     pub(crate) fn trusted(text: CompactString) -> Self {
@@ -275,6 +293,20 @@ impl OperationId {
         }
         Some(time)
     }
+}
+
+/// Whether all bytes are printable ASCII without blanks, eight at a time.
+fn is_graphic(text: &[u8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    let (words, rest) = text.as_chunks::<8>();
+    // A byte below 0x80 that is above 0x20 and is not 0x7f.
+    let is_graphic = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        let above = (word | HIGH).wrapping_sub(0x21 * ONES);
+        (word | word.wrapping_add(ONES) | !above) & HIGH == 0
+    };
+    words.iter().all(is_graphic) && rest.iter().all(u8::is_ascii_graphic)
 }
 
 impl fmt::Display for OperationId {
@@ -354,6 +386,18 @@ mod tests {
         let longer = "x".repeat(65);
         for bad in ["", "a b", "$world", "{a}{b}", "}a{", "{a", "a}", "ü", longer.as_str()] {
             assert!(Id::parse(bad.as_bytes(), "id").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn operation_ids_hold_printable_ascii_only() {
+        for at in 0..17 {
+            for byte in 0..=255_u8 {
+                let mut text = *b"0f47ac10b-58cc-437";
+                text[at] = byte;
+                let expected = byte.is_ascii_graphic();
+                assert_eq!(OperationId::parse(&text, "id").is_ok(), expected, "{byte} at {at}");
+            }
         }
     }
 

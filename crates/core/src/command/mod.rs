@@ -77,16 +77,13 @@ impl Envelope {
     /// When the body asks for more work than a request may, or a campaign's plan cannot be cut.
     pub fn new(namespace: &str, common: Common, body: Body, secret: &[u8; 32]) -> Result<Self, Invalid> {
         work::check(body.commands())?;
-        let mut envelope =
-            Self { namespace: namespace.into(), common, issued_at: None, body, prepared: Vec::new() };
         let mut prepared = Vec::new();
-        for command in envelope.commands() {
+        for command in body.commands() {
             if let Command::PacketCreate(create) = command {
-                prepared.push(Prepared::new(create, envelope.common.operation.as_ref(), secret)?);
+                prepared.push(Prepared::new(create, common.operation.as_ref(), secret)?);
             }
         }
-        envelope.prepared = prepared;
-        Ok(envelope)
+        Ok(Self { namespace: namespace.into(), common, issued_at: None, body, prepared })
     }
 
     /// The hash of the body without operation id, deadline and durability: equal content has an equal

@@ -42,22 +42,55 @@ fn once<T>(option: &'static str, kept: &mut Option<T>, given: T) -> Result<(), I
 /// The longest name of a command.
 const NAME_BYTES_MAX: usize = 24;
 
-/// The rows by name, for lookup.
-static BY_NAME: LazyLock<Vec<(&'static [u8], &'static CommandSpec)>> = LazyLock::new(|| {
-    let mut rows: Vec<_> = COMMANDS.iter().map(|spec| (spec.name.as_bytes(), *spec)).collect();
-    rows.sort_unstable_by_key(|(name, _)| *name);
-    rows
+/// A name in upper case, with zeros after it.
+type Name = [u8; NAME_BYTES_MAX];
+
+/// How many places the table of names has; a power of two, several times the number of commands.
+const PLACES: usize = 512;
+
+/// The rows by the hash of their name, each in its place or the next free one.
+static BY_NAME: LazyLock<Vec<Option<(Name, &'static CommandSpec)>>> = LazyLock::new(|| {
+    let mut places = vec![None; PLACES];
+    for spec in COMMANDS {
+        let name = upper(spec.name.as_bytes()).expect("no name of a command is longer than the longest");
+        let mut at = place(&name);
+        while places[at].is_some() {
+            at = (at + 1) % PLACES;
+        }
+        places[at] = Some((name, *spec));
+    }
+    places
 });
+
+/// `None` for what is longer than any name.
+fn upper(name: &[u8]) -> Option<Name> {
+    let mut upper = [0; NAME_BYTES_MAX];
+    upper.get_mut(..name.len())?.copy_from_slice(name);
+    upper.make_ascii_uppercase();
+    Some(upper)
+}
+
+fn place(name: &Name) -> usize {
+    let (words, _) = name.as_chunks::<8>();
+    let mixed = words.iter().fold(0_u64, |mixed, word| {
+        (mixed.rotate_left(23) ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    (mixed >> 55) as usize % PLACES
+}
 
 /// The table's row of a command name, ignoring case.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static CommandSpec> {
-    let mut upper = [0; NAME_BYTES_MAX];
-    let upper = upper.get_mut(..name.len())?;
-    upper.copy_from_slice(name);
-    upper.make_ascii_uppercase();
-    let rows = &*BY_NAME;
-    rows.binary_search_by(|(known, _)| (*known).cmp(upper)).ok().map(|at| rows[at].1)
+    let name = upper(name)?;
+    let places = &*BY_NAME;
+    let mut at = place(&name);
+    while let Some((known, spec)) = &places[at] {
+        if *known == name {
+            return Some(spec);
+        }
+        at = (at + 1) % PLACES;
+    }
+    None
 }
 
 impl Command {
