@@ -28,6 +28,13 @@ struct Record {
     outcome: [u8; INLINE_BYTES_MAX],
 }
 
+/// An id that was looked up: its hash, and where its record is, be it out of the window or not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sought {
+    key: [u64; 2],
+    position: Option<u32>,
+}
+
 /// What is stored about an operation id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
@@ -64,7 +71,6 @@ pub struct Operations {
     /// The position of the first record; positions only rise, and wrap.
     first: u32,
     seed: u64,
-    scratch: Vec<u8>,
     /// The stamp of the youngest record that was forgotten for lack of space.
     forgotten_at: TimeMs,
     /// The epochs of records, each once; there are as many as there were starts.
@@ -99,7 +105,6 @@ impl Operations {
             records: Chunks::default(),
             first: 0,
             seed,
-            scratch: Vec::new(),
             forgotten_at: 0,
             epochs: Vec::new(),
             moves: Moves::default(),
@@ -157,8 +162,18 @@ impl Operations {
         settings: &StateSettings,
         now: TimeMs,
     ) -> Option<Known> {
+        self.known(self.seek(namespace, id), settings, now)
+    }
+
+    /// Looks an id up.
+    pub(crate) fn seek(&self, namespace: &str, id: &OperationId) -> Sought {
         let key = self.key(namespace, id);
-        let position = self.index.find(key[0], |position| self.is_at(position, key))?;
+        Sought { key, position: self.index.find(key[0], |position| self.is_at(position, key)) }
+    }
+
+    /// The record of an id that was looked up, if it is within the window.
+    pub(crate) fn known(&self, sought: Sought, settings: &StateSettings, now: TimeMs) -> Option<Known> {
+        let position = sought.position?;
         let record = self
             .record(position)
             .filter(|record| self.made_at(position, record) + settings.window_ms > now)?;
@@ -197,20 +212,28 @@ impl Operations {
         oldest.is_some_and(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms <= now)
     }
 
-    /// Stores the outcome of an operation, which made `events` up to `sequence_last`.
-    pub fn remember(
+    /// Stores the encoded outcome of an operation, which made `events` up to `sequence_last`. `sought` is where its id was
+    /// found, if it was looked up already.
+    pub(crate) fn remember(
         &mut self,
         operation: &OperationMark,
-        outcome: &Outcome,
+        sought: Option<Sought>,
+        outcome: &[u8],
         head: &EntryHead,
-        (sequence_last, events): (u64, u32),
+        made: (u64, u32),
     ) {
-        let key = self.key(&operation.namespace, &operation.id);
-        self.scratch.clear();
-        outcome.put(&mut self.scratch);
+        let sought = sought.unwrap_or_else(|| self.seek(&operation.namespace, &operation.id));
+        debug_assert_eq!(
+            sought.key,
+            self.key(&operation.namespace, &operation.id),
+            "another id was looked up"
+        );
         let epoch = self.place_of(head.epoch);
-        let made = (sequence_last, events);
-        self.insert(Record::new(key, operation.fingerprint, &self.scratch, (head.at, epoch), made));
+        let record = Record::new(sought.key, operation.fingerprint, outcome, (head.at, epoch), made);
+        if sought.position.is_some() {
+            self.remove(sought.key);
+        }
+        self.append(record);
     }
 
     /// The place of an epoch, which is mostly the last one.
@@ -255,11 +278,15 @@ impl Operations {
         self.index.remove(key[0], |found| found == position);
     }
 
-    fn insert(&mut self, record: Record) {
-        let key = record.key;
+    /// Takes an older record of the same id out of the index; it stays in line until its time comes.
+    fn remove(&mut self, key: [u64; 2]) {
         let (records, first) = (&self.records, self.first);
         let at = |position: u32| records.get(position.wrapping_sub(first) as usize);
         self.index.remove(key[0], |found| at(found).is_some_and(|record| record.key == key));
+    }
+
+    fn append(&mut self, record: Record) {
+        let key = record.key;
         self.records.push(record);
         let (records, first) = (&self.records, self.first);
         let position = first.wrapping_add(u32::try_from(records.len() - 1).unwrap_or(u32::MAX));
@@ -283,15 +310,14 @@ impl Operations {
     }
 
     fn key(&self, namespace: &str, id: &OperationId) -> [u64; 2] {
-        let mut bytes = [0_u8; 256];
-        let parts = [namespace.as_bytes(), &[0], id.as_str().as_bytes()];
-        let mut length = 0;
-        for part in parts {
-            let end = (length + part.len()).min(bytes.len());
-            bytes[length..end].copy_from_slice(&part[..end - length]);
-            length = end;
-        }
-        let hash = xxh3_128_with_seed(&bytes[..length], self.seed);
+        let (namespace, id) = (namespace.as_bytes(), id.as_str().as_bytes());
+        let length = namespace.len() + 1 + id.len();
+        // Most are short, and only they need to be quick.
+        let hash = if length <= SHORT_BYTES {
+            xxh3_128_with_seed(joined(namespace, id, &mut [0; SHORT_BYTES]), self.seed)
+        } else {
+            xxh3_128_with_seed(joined(namespace, id, &mut [0; 256]), self.seed)
+        };
         [(hash << 64 >> 64) as u64, (hash >> 64) as u64]
     }
 
@@ -313,7 +339,8 @@ impl Operations {
         for _ in 0..input.value::<u64>()? {
             let (record, epoch) = input.row(Record::get)?;
             let epoch = self.place_of(epoch);
-            self.insert(Record { epoch, ..record });
+            self.remove(record.key);
+            self.append(Record { epoch, ..record });
         }
         Ok(())
     }
@@ -340,6 +367,18 @@ impl Operations {
         };
         Ok(())
     }
+}
+
+const SHORT_BYTES: usize = 40;
+
+/// A namespace, a zero and an id, as far as they fit.
+fn joined<'a>(namespace: &[u8], id: &[u8], bytes: &'a mut [u8]) -> &'a [u8] {
+    let middle = namespace.len().min(bytes.len());
+    bytes[..middle].copy_from_slice(&namespace[..middle]);
+    let start = (middle + 1).min(bytes.len());
+    let end = (start + id.len()).min(bytes.len());
+    bytes[start..end].copy_from_slice(&id[..end - start]);
+    &bytes[..end]
 }
 
 /// A length above the in-memory maximum means that the outcome is in the log.

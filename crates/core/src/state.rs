@@ -6,7 +6,7 @@ use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
 use crate::deadlines::{Deadlines, Ended, RecordKind};
 use crate::digest::Sum;
-use crate::event::{ClockEvent, Event, OperationEvent};
+use crate::event::{ClockEvent, Event, OperationEvent, OperationMark};
 use crate::machine::step::Unfinished;
 use crate::markets::Markets;
 use crate::operations::Operations;
@@ -127,6 +127,12 @@ pub struct Origin<'a> {
     pub at: TimeMs,
     /// The caller's operation id; empty if the caller gave none.
     pub operation: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    pub(crate) fn of(at: TimeMs, operation: Option<&'a OperationMark>) -> Self {
+        Self { at, operation: operation.map_or("", |mark| mark.id.as_str()) }
+    }
 }
 
 /// The complete state of a partition.

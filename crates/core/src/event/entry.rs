@@ -10,6 +10,8 @@
 //! | outcome: code number, facts | where flagged |
 //! | number of events, then each: number, fields | varint, … |
 
+use std::ops::Range;
+
 use compact_str::CompactString;
 
 use super::{Event, Position};
@@ -90,8 +92,13 @@ impl Entry {
         Position { epoch: self.head.epoch, sequence: self.sequence_last() }
     }
 
-    /// Appends an entry to the log's bytes.
-    pub fn write(log: &mut Vec<u8>, head: &EntryHead, outcome: Option<&Outcome>, events: &[Event]) {
+    /// Appends an entry to the log's bytes. Returns where in them the outcome is.
+    pub fn write(
+        log: &mut Vec<u8>,
+        head: &EntryHead,
+        outcome: Option<&Outcome>,
+        events: &[Event],
+    ) -> Range<usize> {
         let start = log.len();
         log.extend_from_slice(&[0; 4]);
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
@@ -106,14 +113,17 @@ impl Entry {
         if let Some(operation) = &head.operation {
             operation.put(log);
         }
+        let outcome_start = log.len();
         if let Some(outcome) = outcome {
             outcome.put(log);
         }
+        let outcome_end = log.len();
         (events.len() as u64).put(log);
         events.iter().for_each(|event| event.put(log));
         debug_assert!(log.len() - start <= ENTRY_BYTES_MAX, "nobody could read this entry");
         let length = u32::try_from(log.len() - start - 4).unwrap_or(u32::MAX);
         log[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        outcome_start..outcome_end
     }
 
     /// Reads the entry at the front of `input`.

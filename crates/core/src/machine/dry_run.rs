@@ -36,7 +36,8 @@ impl Machine {
             Some(_) => envelope.fingerprint(&mut self.scratch),
             None => 0,
         };
-        if let Some(answer) = self.known(envelope, fingerprint) {
+        if let Some(answer) = self.seek(envelope).and_then(|sought| self.known(envelope, sought, fingerprint))
+        {
             return answer;
         }
         if let Err(refusal) = self.admit(envelope) {

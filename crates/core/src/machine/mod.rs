@@ -16,13 +16,14 @@ mod tests;
 #[cfg(test)]
 mod work_tests;
 
-use crate::codec::Malformed;
+use crate::codec::{Malformed, Wire};
 use crate::command::{Body, Command, Envelope};
 use crate::deadlines::RecordKind;
 use crate::event::{
     Entry, EntryHead, Event, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
 };
 use crate::facts;
+use crate::operations::Sought;
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
@@ -62,6 +63,8 @@ pub struct Machine {
     now: TimeMs,
     events: Vec<Event>,
     scratch: Vec<u8>,
+    /// Where the id of the operation was looked up that is being decided.
+    sought: Option<Sought>,
 }
 
 impl Machine {
@@ -75,7 +78,7 @@ impl Machine {
     #[must_use]
     pub fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
         let now = state.at;
-        Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new() }
+        Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new(), sought: None }
     }
 
     /// The state, for reading.
@@ -124,7 +127,8 @@ impl Machine {
         if let Body::Single(Command::OperationResolve(resolve)) = &envelope.body {
             return self.resolve(&envelope.namespace, resolve, log);
         }
-        if let Some(answer) = self.known(envelope, fingerprint) {
+        let sought = self.seek(envelope);
+        if let Some(answer) = sought.and_then(|sought| self.known(envelope, sought, fingerprint)) {
             return answer;
         }
         if let Err(refusal) = self.admit(envelope) {
@@ -136,10 +140,13 @@ impl Machine {
             id: id.clone(),
             fingerprint,
         });
-        MachineAnswer::Receipt(match &envelope.body {
+        self.sought = sought;
+        let receipt = match &envelope.body {
             Body::Single(command) => self.single(command, operation, envelope.prepared.first(), log),
             Body::Atomic(commands) => self.atomic(commands, operation, &envelope.prepared, log),
-        })
+        };
+        self.sought = None;
+        MachineAnswer::Receipt(receipt)
     }
 
     /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Returns how many.
@@ -177,12 +184,16 @@ impl Machine {
     /// Folds an entry of the log into the state.
     pub fn apply(&mut self, entry: &Entry) {
         for event in &entry.events {
-            self.state.evolve(event, origin(entry.head.at, entry.head.operation.as_ref()));
+            self.state.evolve(event, Origin::of(entry.head.at, entry.head.operation.as_ref()));
         }
         self.epoch = self.epoch.max(entry.head.epoch);
         self.sequence = entry.sequence_last();
         self.now = if clock::is_move(&entry.events) { entry.head.at } else { self.now.max(entry.head.at) };
-        self.settle(&entry.head, entry.outcome.as_ref(), &entry.events);
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        entry.outcome.iter().for_each(|outcome| outcome.put(&mut bytes));
+        self.settle(&entry.head, entry.outcome.as_ref().map(|_| bytes.as_slice()), &entry.events);
+        self.scratch = bytes;
     }
 
     /// Answers a command that only reads.
@@ -347,6 +358,10 @@ impl Machine {
     /// their own entries, which stay even if the commands are refused.
     fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
         self.events.clear();
+        // Mostly nothing is due anywhere: the sweep ends what is.
+        if self.state.deadlines.next().is_none_or(|next| next > self.settled_now()) {
+            return;
+        }
         for (kind, slot) in self.touched(commands) {
             for record in self.due_of(kind, slot) {
                 self.end(kind, slot, &record);
@@ -396,7 +411,7 @@ impl Machine {
     /// Applies the events from index `first` on.
     fn evolve_from(&mut self, first: usize, operation: Option<&OperationMark>) {
         for event in &self.events[first..] {
-            self.state.evolve(event, origin(self.now, operation));
+            self.state.evolve(event, Origin::of(self.now, operation));
         }
     }
 
@@ -425,8 +440,8 @@ impl Machine {
                 operation,
                 more,
             };
-            Entry::write(log, &head, kept, &events);
-            self.settle(&head, kept, &events);
+            let bytes = Entry::write(log, &head, kept, &events);
+            self.settle(&head, kept.map(|_| &log[bytes]), &events);
         }
         events.clear();
         self.events = events;
@@ -444,18 +459,18 @@ impl Machine {
 
     /// What an entry changes besides its events: the stored operations, the unfinished operation, and the
     /// records that are dropped by time.
-    fn settle(&mut self, head: &EntryHead, outcome: Option<&Outcome>, events: &[Event]) {
+    fn settle(&mut self, head: &EntryHead, outcome: Option<&[u8]>, events: &[Event]) {
         let state = &mut self.state;
         state.at = head.at;
         if let (Some(operation), Some(outcome)) = (&head.operation, outcome) {
             let last = head.sequence_first + events.len() as u64 - 1;
             let first = state.unfinished.as_ref().map_or(head.sequence_first, |begun| begun.sequence_first);
             let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
-            state.operations.remember(operation, outcome, head, (last, count));
+            state.operations.remember(operation, self.sought.take(), outcome, head, (last, count));
             let settled = state.settled(head.at);
             state.operations.forget(&state.settings, settled);
         }
-        let before = state.unfinished.take();
+        let before = if state.unfinished.is_some() { state.unfinished.take() } else { None };
         if let Some(Event::Operation(OperationEvent::OperationStepped(stepped))) = events.last() {
             let sequence_first = before.as_ref().map_or(head.sequence_first, |before| before.sequence_first);
             state.unfinished = Some(Unfinished {
@@ -480,8 +495,4 @@ impl Machine {
             durability: Durability::Memory,
         }
     }
-}
-
-fn origin(at: TimeMs, operation: Option<&OperationMark>) -> Origin<'_> {
-    Origin { at, operation: operation.map_or("", |mark| mark.id.as_str()) }
 }

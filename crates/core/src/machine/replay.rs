@@ -5,7 +5,7 @@ use crate::command::table::OperationResolve;
 use crate::command::{Body, Command, Envelope};
 use crate::event::{Entry, OperationMark, OperationResolved};
 use crate::facts;
-use crate::operations::{Answered, Known};
+use crate::operations::{Answered, Known, Sought};
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, Value, overload};
 use crate::types::{OperationId, TimeMs};
 
@@ -80,7 +80,7 @@ impl Machine {
             Some(resolve) => self.resolution(&envelope.namespace, resolve).ok(),
             None => {
                 let fingerprint = envelope.fingerprint(&mut self.scratch);
-                self.known(envelope, fingerprint)
+                self.seek(envelope).and_then(|sought| self.known(envelope, sought, fingerprint))
             }
         });
         // Nothing was decided, so nothing is stamped.
@@ -88,13 +88,17 @@ impl Machine {
         answer.zip(rests_on)
     }
 
-    /// The answer to an operation whose id is known.
-    pub(super) fn known(&self, envelope: &Envelope, fingerprint: u64) -> Option<MachineAnswer> {
+    /// Looks the envelope's id up.
+    pub(super) fn seek(&self, envelope: &Envelope) -> Option<Sought> {
         let id = envelope.common.operation.as_ref()?;
-        let known =
-            self.state.operations.find(&envelope.namespace, id, &self.state.settings, self.settled_now())?;
-        let refused =
-            |code| MachineAnswer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
+        Some(self.state.operations.seek(&envelope.namespace, id))
+    }
+
+    /// The answer to an operation whose id is known.
+    pub(super) fn known(&self, envelope: &Envelope, sought: Sought, fingerprint: u64) -> Option<MachineAnswer> {
+        let id = envelope.common.operation.as_ref()?;
+        let known = self.state.operations.known(sought, &self.state.settings, self.settled_now())?;
+        let refused = |code| MachineAnswer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
         Some(match known.answered {
             Answered::Absent => refused(Code::ResolvedAbsent),
             _ if known.fingerprint != fingerprint => refused(Code::IdReused),
