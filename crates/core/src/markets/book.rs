@@ -1,5 +1,5 @@
 //! The books: per market and side the price levels, per level a queue of resting orders, and per owner
-//! its resting orders, oldest first, with their quantity at each price.
+//! its resting orders, oldest first.
 //!
 //! The queues are linked through one slab of entries per market, so that removing an order from the
 //! middle of a queue only touches its neighbours. All changes to a book go through [`Pen`], which can
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::command::shapes::Side;
-use crate::store::{Ordered, Reversible, Slot, Table, visits};
+use crate::store::{Reversible, Slot, Table, visits};
 use crate::types::{INTEGER_MAX, Id};
 
 /// No entry.
@@ -57,8 +57,8 @@ pub(super) struct Node {
     pub(super) row: Slot,
     /// The index of its owner among the market's owners.
     pub(super) owner: Slot,
-    side: Side,
-    rank: Rank,
+    pub(super) side: Side,
+    pub(super) rank: Rank,
     prev: u32,
     next: u32,
     own_prev: u32,
@@ -148,8 +148,14 @@ impl Book {
     /// The levels of a side, best first, down to a limit (absent: all).
     pub(super) fn crossing(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Level)> {
         let last = limit.map_or(Rank(u64::MAX), |limit| Rank::of(side, limit));
-        let levels = self.side(side).range(..=last).inspect(|_| visits::note());
-        levels.map(move |(rank, level)| (rank.price(side), level))
+        let levels = self.side(side).iter().inspect(|_| visits::note());
+        levels.take_while(move |(rank, _)| **rank <= last).map(move |(rank, level)| (rank.price(side), level))
+    }
+
+    /// The entry that trades first on a side.
+    pub(super) fn first(&self, side: Side) -> Option<&Node> {
+        let (_, level) = self.side(side).first_key_value()?;
+        self.node(level.head)
     }
 
     /// The entries of a level, oldest first.
@@ -186,19 +192,12 @@ pub(super) struct Books {
     books: Vec<Book>,
     /// The owners that have resting orders.
     owners: Table<(Slot, Id), Owner>,
-    /// An owner's units at a price.
-    own_levels: Ordered<(Slot, Side, Rank), u64>,
     changes: Option<Vec<Change>>,
 }
 
 impl Books {
     pub(super) fn new(hash_seed: u64) -> Self {
-        Self {
-            books: Vec::new(),
-            owners: Table::new(hash_seed),
-            own_levels: Ordered::default(),
-            changes: None,
-        }
+        Self { books: Vec::new(), owners: Table::new(hash_seed), changes: None }
     }
 
     /// Adds the empty book of the next market. Markets are never removed, so markets and books have the
@@ -218,29 +217,27 @@ impl Books {
 
     /// The index of an owner that has resting orders in the market.
     pub(super) fn owner(&self, market: Slot, owner: &Id) -> Option<Slot> {
-        self.owners.find(&(market, owner.clone()))
+        self.owners.find(&(market, owner))
     }
 
-    /// The units that an owner has at a price.
-    pub(super) fn own_quantity(&self, owner: Slot, side: Side, price: u64) -> u64 {
-        self.own_levels.get(&(owner, side, Rank::of(side, price))).copied().unwrap_or(0)
+    /// The entries of an owner in a market, oldest first.
+    pub(super) fn of_owner(&self, market: Slot, owner: Slot) -> impl Iterator<Item = &Node> {
+        let (book, owner) = (self.get(market), self.owners.at(owner));
+        let first = owner.and_then(|owner| book.node(owner.first));
+        std::iter::successors(first, |node| book.node(node.own_next)).inspect(|_| visits::note())
     }
 
     /// The slots of an owner's resting orders, oldest first.
     pub(super) fn orders_of(&self, market: Slot, owner: &Id) -> impl Iterator<Item = Slot> {
-        let book = self.get(market);
-        let found = self.owner(market, owner).and_then(|slot| self.owners.at(slot));
-        std::iter::successors(found.and_then(|owner| book.node(owner.first)), |node| book.node(node.own_next))
-            .map(|node| node.row)
+        let owner = self.owner(market, owner);
+        owner.into_iter().flat_map(move |owner| self.of_owner(market, owner)).map(|node| node.row)
     }
 
     /// Puts an order on the book, behind all others at its price. Returns its entry.
     pub(super) fn rest(&mut self, market: Slot, owner: &Id, resting: Resting) -> u32 {
-        let key = (market, owner.clone());
         let owner = self
-            .owners
-            .find(&key)
-            .unwrap_or_else(|| self.owners.insert(key, Owner { first: NIL, last: NIL }));
+            .owner(market, owner)
+            .unwrap_or_else(|| self.owners.insert((market, owner.clone()), Owner { first: NIL, last: NIL }));
         let Resting { row, side, price, quantity } = resting;
         let rank = Rank::of(side, price);
         let own_prev = self.owners.at(owner).map_or(NIL, |owner| owner.last);
@@ -254,8 +251,6 @@ impl Books {
                 owner.first = index;
             }
         });
-        let own = self.own_levels.get(&(owner, side, rank)).copied().unwrap_or(0);
-        self.own_levels.insert((owner, side, rank), own + quantity);
         index
     }
 
@@ -265,21 +260,14 @@ impl Books {
         let Some(mut pen) = self.pen(market) else { return };
         pen.unlink(node, remaining);
         pen.free(index);
-        self.shrink_own(&node, remaining);
-        self.owners.update(node.owner, |owner| {
-            if node.own_prev == NIL {
-                owner.first = node.own_next;
+        match (node.own_prev, node.own_next) {
+            // Only owners with resting orders are kept, so that memory use follows the book.
+            (NIL, NIL) => {
+                self.owners.remove_at(node.owner);
             }
-            if node.own_next == NIL {
-                owner.last = node.own_prev;
-            }
-        });
-        // Only owners with resting orders are kept, so that memory use follows the book.
-        if node.own_prev == NIL
-            && node.own_next == NIL
-            && let Some(key) = self.owners.key_at(node.owner).cloned()
-        {
-            self.owners.remove(&key);
+            (NIL, next) => self.owners.update(node.owner, |owner| owner.first = next),
+            (prev, NIL) => self.owners.update(node.owner, |owner| owner.last = prev),
+            _ => {}
         }
     }
 
@@ -289,17 +277,6 @@ impl Books {
         let Some(mut pen) = self.pen(market) else { return };
         pen.level(node.side, node.rank, |level| level.quantity -= by);
         pen.header(|header| *header.total(node.side) -= by);
-        self.shrink_own(&node, by);
-    }
-
-    fn shrink_own(&mut self, node: &Node, by: u64) {
-        let key = (node.owner, node.side, node.rank);
-        let own = self.own_levels.get(&key).copied().unwrap_or(0).saturating_sub(by);
-        if own == 0 {
-            self.own_levels.remove(&key);
-        } else {
-            self.own_levels.update(&key, |quantity| *quantity = own);
-        }
     }
 
     fn pen(&mut self, market: Slot) -> Option<Pen<'_>> {
@@ -323,14 +300,18 @@ impl Pen<'_> {
     }
 
     fn header(&mut self, change: impl FnOnce(&mut Header)) {
-        self.note(Change::Header(self.market, self.book.header));
+        if let Some(changes) = &mut self.changes {
+            changes.push(Change::Header(self.market, self.book.header));
+        }
         change(&mut self.book.header);
     }
 
     fn node(&mut self, index: u32, change: impl FnOnce(&mut Node)) {
-        if let Some(before) = self.book.node(index).copied() {
-            self.note(Change::Node(self.market, index, before));
-            change(&mut self.book.nodes[index as usize]);
+        if let Some(node) = self.book.nodes.get_mut(index as usize) {
+            if let Some(changes) = &mut self.changes {
+                changes.push(Change::Node(self.market, index, *node));
+            }
+            change(node);
         }
     }
 
@@ -456,19 +437,16 @@ impl Change {
 impl Reversible for Books {
     fn begin(&mut self) {
         self.owners.begin();
-        self.own_levels.begin();
         self.changes = Some(Vec::new());
     }
 
     fn commit(&mut self) {
         self.owners.commit();
-        self.own_levels.commit();
         self.changes = None;
     }
 
     fn rollback(&mut self) {
         self.owners.rollback();
-        self.own_levels.rollback();
         for change in self.changes.take().into_iter().flatten().rev() {
             change.undo(&mut self.books);
         }

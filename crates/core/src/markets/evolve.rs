@@ -3,6 +3,7 @@
 use super::book::Resting;
 use super::tape::Trade;
 use super::{CancelReason, Market, Markets, Order, OrderStatus, RestingPlace};
+use crate::command::shapes::Side;
 use crate::deadlines::RecordKind;
 use crate::event::{
     MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested,
@@ -45,7 +46,15 @@ impl Markets {
     /// The slots of an order and its market.
     fn locate(&self, market: &Id, order: &Id) -> Option<(Slot, Slot)> {
         let slot = self.markets.find(market)?;
-        Some((slot, self.orders.find(&(slot, order.clone()))?))
+        Some((slot, self.orders.find(&(slot, order))?))
+    }
+
+    /// The slot of an order that rests on a side and trades: the first one there, unless something else is on its way
+    /// through the book as well.
+    fn maker(&self, slot: Slot, side: Side, order: &Id) -> Option<Slot> {
+        let first = self.books.get(slot).first(side).map(|node| node.row);
+        let is_it = |row: &Slot| self.orders.key_at(*row).is_some_and(|(_, name)| name == order);
+        first.filter(is_it).or_else(|| self.orders.find(&(slot, order)))
     }
 
     /// Sets the remaining quantity of a live order, also on the book if it rests.
@@ -81,10 +90,12 @@ impl Markets {
             market.priority += 1;
             priority = market.priority;
         });
-        let Some(order) = self.orders.at(row) else { return };
-        let entry = Resting { row, side: order.side, price: *price, quantity: *remaining };
-        let node = self.books.rest(slot, &order.owner, entry);
-        self.orders.update(row, |order| order.place = Some(RestingPlace { priority, node }));
+        let Self { books, orders, .. } = self;
+        orders.update(row, |order| {
+            let entry = Resting { row, side: order.side, price: *price, quantity: *remaining };
+            let node = books.rest(slot, &order.owner, entry);
+            order.place = Some(RestingPlace { priority, node });
+        });
     }
 
     fn replace(&mut self, replaced: &OrderReplaced) {
@@ -105,11 +116,11 @@ impl Markets {
 fn place(state: &mut State, placed: &OrderPlaced) {
     let OrderPlaced { market, order, owner, side, price, quantity, tif, stp } = placed;
     let Some(slot) = state.markets.markets.find(market) else { return };
+    let record = Order::new(owner.clone(), *side, *price, *quantity, *tif, *stp);
     let key = (slot, order.clone());
     if let Some(before) = state.markets.orders.get(&key) {
         state.ended.remove(before.ended_at, RecordKind::Order, slot, order);
     }
-    let record = Order::new(owner.clone(), *side, *price, *quantity, *tif, *stp);
     state.markets.orders.insert(key, record);
 }
 
@@ -119,22 +130,40 @@ fn trade(state: &mut State, traded: &OrderTraded, at: TimeMs) {
     state.markets.markets.update(slot, |market| market.trades = *trade);
     let put_on = Trade { trade: *trade, price: *price, quantity: *quantity, taker_side: *taker_side, at };
     state.markets.tapes.put_on(slot, put_on);
-    fill(state, slot, &traded.maker_order, (*quantity, traded.maker_remaining), at);
-    fill(state, slot, &traded.taker_order, (*quantity, traded.taker_remaining), at);
+    if let Some(row) = state.markets.maker(slot, taker_side.opposite(), &traded.maker_order) {
+        fill(state, (slot, row), &traded.maker_order, (*quantity, traded.maker_remaining), at);
+    }
+    if let Some(row) = state.markets.orders.find(&(slot, &traded.taker_order)) {
+        fill(state, (slot, row), &traded.taker_order, (*quantity, traded.taker_remaining), at);
+    }
 }
 
-fn fill(state: &mut State, slot: Slot, order: &Id, (quantity, remaining): (u64, u64), at: TimeMs) {
-    let Some(row) = state.markets.orders.find(&(slot, order.clone())) else { return };
-    if remaining == 0 {
-        state.markets.take_off((slot, row));
-    }
-    state.markets.shrink((slot, row), remaining);
-    state.markets.orders.update(row, |order| {
+fn fill(
+    state: &mut State,
+    (slot, row): (Slot, Slot),
+    order: &Id,
+    (quantity, remaining): (u64, u64),
+    at: TimeMs,
+) {
+    let Markets { books, orders, .. } = &mut state.markets;
+    let is_filled = remaining == 0;
+    orders.update(row, |order| {
+        match order.place {
+            Some(place) if is_filled => books.take_off(slot, place.node, order.remaining),
+            Some(place) => books.shrink(slot, place.node, order.remaining - remaining),
+            None => {}
+        }
+        order.remaining = remaining;
         order.filled += quantity;
-        order.status = OrderStatus::PartiallyFilled;
+        order.status = if is_filled { OrderStatus::Filled } else { OrderStatus::PartiallyFilled };
+        if is_filled {
+            order.place = None;
+            order.reason = None;
+            order.ended_at = at;
+        }
     });
-    if remaining == 0 {
-        end(state, (slot, row), order, (OrderStatus::Filled, None), at);
+    if is_filled {
+        state.ended.add(at, RecordKind::Order, slot, order);
     }
 }
 

@@ -189,7 +189,7 @@ impl Markets {
     /// An order by the names of market and order, even if it ended long ago but was not dropped yet.
     #[must_use]
     pub fn order(&self, market: &Id, order: &Id) -> Option<&Order> {
-        self.orders.get(&(self.markets.find(market)?, order.clone()))
+        self.orders.get(&(self.markets.find(market)?, order))
     }
 
     /// The market, or the refusal that it does not exist.
@@ -201,7 +201,7 @@ impl Markets {
     }
 
     pub(crate) fn forget(&mut self, slot: Slot, order: &Id) {
-        self.orders.remove(&(slot, order.clone()));
+        self.orders.remove(&(slot, order));
     }
 
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
@@ -326,7 +326,7 @@ impl Market {
 
 /// The order, unless it ended so long ago that its name can be used again.
 fn visible<'a>(state: &'a State, market: Slot, order: &Id, now: TimeMs) -> Option<&'a Order> {
-    let found = state.markets.orders.get(&(market, order.clone()))?;
+    let found = state.markets.orders.get(&(market, order))?;
     (found.status.is_live() || state.is_retained(found.ended_at, now)).then_some(found)
 }
 

@@ -55,7 +55,13 @@ record_wire!(Fill { trade, maker_order, price, quantity, maker_remaining });
 impl Shown for Fill {
     fn shown(&self) -> Value {
         let Self { trade, maker_order, price, quantity, maker_remaining } = self;
-        Value::List(facts![*trade, maker_order, *price, *quantity, *maker_remaining].into_vec())
+        Value::List(vec![
+            Value::from(*trade),
+            Value::from(maker_order),
+            Value::from(*price),
+            Value::from(*quantity),
+            Value::from(*maker_remaining),
+        ])
     }
 }
 
@@ -125,7 +131,7 @@ pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec
     let found = markets
         .markets
         .find(&sweep.market)
-        .and_then(|slot| Some((slot, markets.orders.get(&(slot, sweep.order.clone()))?)));
+        .and_then(|slot| Some((slot, markets.orders.get(&(slot, &sweep.order))?)));
     match found {
         Some((slot, record)) => {
             let taker = Taker::of((slot, &sweep.market), &sweep.order, record);
@@ -140,7 +146,10 @@ pub(crate) fn go_on(state: &State, sweep: &Sweep, _now: TimeMs, events: &mut Vec
 pub(super) fn step(state: &State, taker: Taker<'_>, before: &[Fill], events: &mut Vec<Event>) -> Step {
     let markets = &state.markets;
     let (against, limit, slot) = (taker.side.opposite(), taker.price, taker.slot);
-    let own = markets.books.owner(slot, taker.owner).filter(|_| taker.stp != StpMode::None);
+    let own = match taker.stp {
+        StpMode::None => None,
+        _ => markets.books.owner(slot, taker.owner),
+    };
     let trade = markets.markets.at(slot).map_or(0, |market| market.trades);
     let mut walk = Walk { taker, own, trade, cancelled: false, fills: Vec::new(), events };
     for (touched, (price, node)) in markets.books.get(slot).makers(against, limit).enumerate() {

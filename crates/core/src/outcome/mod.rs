@@ -142,8 +142,9 @@ pub type Facts = SmallVec<[Value; 3]>;
 #[macro_export]
 macro_rules! facts {
     ($($value:expr),* $(,)?) => {{
+        const COUNT: usize = <[&str]>::len(&[$(stringify!($value)),*]);
         #[allow(unused_mut, reason = "empty lists push nothing")]
-        let mut facts = $crate::outcome::Facts::new();
+        let mut facts = $crate::outcome::Facts::with_capacity(COUNT);
         $(facts.push($crate::outcome::Value::from($value));)*
         facts
     }};

@@ -38,6 +38,26 @@ enum Change<K, V> {
 /// The rows of each resource, and the resource of a key.
 type ByResource<K> = (Chains, fn(&K) -> Slot);
 
+/// What a row is looked up by: its key, or a borrowed part of it with the same hash.
+pub trait Lookup<K>: Hash {
+    /// Whether this is the key.
+    fn is(&self, key: &K) -> bool;
+}
+
+impl<K: Hash + Eq> Lookup<K> for K {
+    #[inline]
+    fn is(&self, key: &K) -> bool {
+        self == key
+    }
+}
+
+impl<A: Hash + Eq, B: Hash + Eq> Lookup<(A, B)> for (A, &B) {
+    #[inline]
+    fn is(&self, key: &(A, B)) -> bool {
+        self.0 == key.0 && *self.1 == key.1
+    }
+}
+
 /// Rows by key. Never iterated in hash order, so the state never depends on hashes.
 #[derive(Debug)]
 pub struct Table<K, V> {
@@ -99,25 +119,31 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     /// The slot of the row with a key.
     #[must_use]
-    pub fn find(&self, key: &K) -> Option<Slot> {
+    pub fn find(&self, key: &impl Lookup<K>) -> Option<Slot> {
+        self.seek(key).ok()
+    }
+
+    /// The slot of the row with a key, or the key's hash, for [`Table::insert_absent`].
+    fn seek(&self, key: &impl Lookup<K>) -> Result<Slot, u64> {
         let last = self.found.get();
-        if self.row(last).is_some_and(|(found, _)| found == key) {
-            return Some(Slot(last));
+        if self.has(last, key) {
+            return Ok(Slot(last));
         }
-        let slot = self.index.find(self.hash(key), |slot| self.has(slot, key))?;
+        let hash = self.hasher.hash_one(key);
+        let slot = self.index.find(hash, |slot| self.has(slot, key)).ok_or(hash)?;
         self.found.set(slot);
-        Some(Slot(slot))
+        Ok(Slot(slot))
     }
 
     /// The row of a key.
     #[must_use]
-    pub fn get(&self, key: &K) -> Option<&V> {
+    pub fn get(&self, key: &impl Lookup<K>) -> Option<&V> {
         self.find(key).and_then(|slot| self.at(slot))
     }
 
     /// The row of a key with its slot.
     #[must_use]
-    pub fn find_row(&self, key: &K) -> Option<(Slot, &V)> {
+    pub fn find_row(&self, key: &impl Lookup<K>) -> Option<(Slot, &V)> {
         let slot = self.find(key)?;
         self.at(slot).map(|row| (slot, row))
     }
@@ -141,15 +167,22 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     /// Inserts a row, or replaces the row of the key.
     pub fn insert(&mut self, key: K, value: V) -> Slot {
-        if let Some(slot) = self.find(&key) {
-            self.update(slot, |row| *row = value);
-            return slot;
+        match self.seek(&key) {
+            Ok(slot) => {
+                self.update(slot, |row| *row = value);
+                slot
+            }
+            Err(hash) => self.insert_absent(hash, key, value),
         }
+    }
+
+    /// Inserts the row of a key that has none.
+    fn insert_absent(&mut self, hash: u64, key: K, value: V) -> Slot {
         let (slot, change) = match self.free.pop() {
             Some(slot) => (slot, Change::Inserted(Slot(slot))),
             None => (self.append_row(), Change::Appended),
         };
-        self.place(slot, key, value);
+        self.place(slot, hash, key, value);
         if let Some(changes) = &mut self.changes {
             changes.push(change);
         }
@@ -167,15 +200,20 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     }
 
     /// Changes the row of a key, if it exists.
-    pub fn update_key(&mut self, key: &K, change: impl FnOnce(&mut V)) {
+    pub fn update_key(&mut self, key: &impl Lookup<K>, change: impl FnOnce(&mut V)) {
         if let Some(slot) = self.find(key) {
             self.update(slot, change);
         }
     }
 
     /// Removes the row of a key.
-    pub fn remove(&mut self, key: &K) -> Option<V> {
+    pub fn remove(&mut self, key: &impl Lookup<K>) -> Option<V> {
         let slot = self.find(key)?;
+        self.remove_at(slot)
+    }
+
+    /// Removes the row in a slot.
+    pub fn remove_at(&mut self, slot: Slot) -> Option<V> {
         let (key, value) = self.displace(slot.0)?;
         self.free.push(slot.0);
         if let Some(changes) = &mut self.changes {
@@ -194,16 +232,11 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.rows.get(slot as usize).and_then(Option::as_ref)
     }
 
-    fn has(&self, slot: u32, key: &K) -> bool {
-        self.row(slot).is_some_and(|(found, _)| found == key)
+    fn has(&self, slot: u32, key: &impl Lookup<K>) -> bool {
+        self.row(slot).is_some_and(|(found, _)| key.is(found))
     }
 
-    fn hash(&self, key: &K) -> u64 {
-        self.hasher.hash_one(key)
-    }
-
-    fn place(&mut self, slot: u32, key: K, value: V) {
-        let hash = self.hash(&key);
+    fn place(&mut self, slot: u32, hash: u64, key: K, value: V) {
         if let Some((chains, resource_of)) = &mut self.chains {
             chains.add(resource_of(&key), slot);
         }
@@ -257,7 +290,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Reversible for Table<K, V> {
                 }
                 Change::Removed(slot, key, value) => {
                     self.free.pop();
-                    self.place(slot.0, key, value);
+                    self.place(slot.0, self.hasher.hash_one(&key), key, value);
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Bench;
 use crate::state::StateSettings;
+use crate::store::visits;
 
 #[test]
 fn price_comes_first_and_then_time_whatever_the_names() {
@@ -108,6 +109,46 @@ fn fill_or_kill_is_whole_or_nothing() {
     bench.see("ORDER.GET m b", "APPLIED b me SELL 6 3 0 GTC NONE cancelled self_trade");
     bench.check("ORDER.PLACE m v me BUY LIMIT 6 1 TIF FOK", "WOULD_NOT_FILL 0 1");
     bench.check_fold();
+}
+
+/// A book with orders of `me` at every other price, among those of others.
+fn mixed(step_max: usize) -> Bench {
+    let mut bench = Bench::with_steps(step_max);
+    bench.check("MARKET.CREATE m", "APPLIED open");
+    for n in 0..24 {
+        let owner = if n % 5 == 1 || n == 14 { "me" } else { "x" };
+        bench.run(&[&format!("ORDER.PLACE m a{n} {owner} SELL LIMIT {} {}", 5 + n / 4, 1 + n % 3)]);
+        bench.run(&[&format!("ORDER.PLACE m b{n} {owner} BUY LIMIT {} 1", 1 + n % 4)]);
+    }
+    bench
+}
+
+#[test]
+fn a_fill_or_kill_order_meets_the_same_however_many_orders_its_owner_may_have() {
+    // With so few orders per step the owner has more than that, with so many fewer.
+    let (mut few, mut many) = (mixed(1), mixed(1_000));
+    for stp in ["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"] {
+        for pricing in ["LIMIT 5", "LIMIT 7", "LIMIT 8", "MARKET"] {
+            for quantity in 1..50 {
+                let line = format!("ORDER.PLACE m t me BUY {pricing} {quantity} TIF FOK STP {stp}");
+                assert_eq!(few.foretell(&line), many.foretell(&line), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fill_or_kill_order_looks_at_no_more_if_its_owner_has_more_orders() {
+    let rows = |orders: u64| {
+        let mut bench = Bench::open();
+        bench.run(&["ORDER.PLACE m a x SELL LIMIT 5 3"]);
+        for n in 0..orders {
+            bench.run(&[&format!("ORDER.PLACE m s{n} me SELL LIMIT {} 1", 6 + n)]);
+        }
+        let line = "ORDER.PLACE m t me BUY LIMIT 9 3 TIF FOK STP CANCEL_MAKER";
+        visits::count(|| bench.foretell(line)).1
+    };
+    assert_eq!(rows(200), rows(2_000));
 }
 
 #[test]
