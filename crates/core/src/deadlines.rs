@@ -1,11 +1,11 @@
 //! Records that end by time: deadlines of holds and reservations, and the retention of ended records.
 
 use crate::codec::{Malformed, Wire};
+use crate::markets::Markets;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::reversible_fields;
 use crate::store::{Ordered, Slot};
 use crate::types::{Id, TimeMs};
-use crate::words;
+use crate::{reversible_fields, words};
 
 words! {
     /// The kinds of record that end, in the order in which those of one millisecond do.
@@ -104,14 +104,30 @@ impl Deadlines {
 #[derive(Debug, Default)]
 pub struct Ended {
     records: Ordered<(TimeMs, RecordKind, Slot, Id), ()>,
+    /// Orders by their rows, because they end by the thousands in a millisecond.
+    orders: Ordered<(TimeMs, Slot), ()>,
 }
 
-reversible_fields!(Ended { records });
+reversible_fields!(Ended { records, orders });
+
+/// A record that ended long enough ago.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// A record of a resource.
+    Record(RecordKind, Slot, Id),
+    /// The row of an order.
+    Order(Slot),
+}
 
 impl Ended {
-    /// Records that a record ended.
+    /// Records that a record other than an order ended.
     pub fn add(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
         self.records.insert((ended_at, kind, slot, record.clone()), ());
+    }
+
+    /// Records that an order ended.
+    pub fn add_order(&mut self, ended_at: TimeMs, row: Slot) {
+        self.orders.insert((ended_at, row), ());
     }
 
     /// Removes an ended record, because its name is in use again.
@@ -119,29 +135,43 @@ impl Ended {
         self.records.remove(&(ended_at, kind, slot, record.clone()));
     }
 
+    /// Removes an ended order, because its name, and so its row, is in use again.
+    pub fn remove_order(&mut self, ended_at: TimeMs, row: Slot) {
+        self.orders.remove(&(ended_at, row));
+    }
+
     /// When the oldest record ended.
     #[must_use]
     pub fn first(&self) -> Option<TimeMs> {
-        self.records.first().map(|(key, ())| key.0)
+        let record = self.records.first().map(|(key, ())| key.0);
+        let order = self.orders.first().map(|(key, ())| key.0);
+        record.into_iter().chain(order).min()
     }
 
     /// Removes and returns the oldest record that ended at or before `ended_at`.
-    pub fn pop(&mut self, ended_at: TimeMs) -> Option<(RecordKind, Slot, Id)> {
-        let key = self.records.first().map(|(key, ())| key).filter(|key| key.0 <= ended_at)?.clone();
-        self.records.remove(&key);
-        Some((key.1, key.2, key.3))
+    pub(crate) fn pop(&mut self, ended_at: TimeMs) -> Option<Over> {
+        let first = self.first().filter(|first| *first <= ended_at)?;
+        if let Some(key) = self.records.first().map(|(key, ())| key).filter(|key| key.0 == first).cloned() {
+            self.records.remove(&key);
+            return Some(Over::Record(key.1, key.2, key.3));
+        }
+        let key = self.orders.first().map(|(key, ())| *key)?;
+        self.orders.remove(&key);
+        Some(Over::Order(key.1))
     }
 
     /// Appends all, for a snapshot.
-    pub fn put(&self, out: &mut PieceWriter<'_>) {
-        out.count(self.records.len());
+    pub fn put(&self, markets: &Markets, out: &mut PieceWriter<'_>) {
+        let orders = || {
+            let orders = self.orders.iter();
+            orders.filter_map(|((ended_at, row), ())| Some((*ended_at, markets.orders.key_at(*row)?)))
+        };
+        out.count(self.records.len() + orders().count());
         for ((ended_at, kind, slot, record), ()) in self.records.iter() {
-            out.row(|out| {
-                ended_at.put(out);
-                kind.put(out);
-                slot.put(out);
-                record.put(out);
-            });
+            out.row(|out| put_ended(out, *ended_at, *kind, (*slot, record)));
+        }
+        for (ended_at, (slot, order)) in orders() {
+            out.row(|out| put_ended(out, ended_at, RecordKind::Order, (*slot, order)));
         }
     }
 
@@ -149,13 +179,24 @@ impl Ended {
     ///
     /// # Errors
     /// When the bytes do not encode such a list.
-    pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+    pub fn load(&mut self, markets: &Markets, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         for _ in 0..input.value::<u64>()? {
-            let key = input.row(|input| {
+            let (ended_at, kind, slot, record): (TimeMs, RecordKind, Slot, Id) = input.row(|input| {
                 Ok((Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?))
             })?;
-            self.records.insert(key, ());
+            if kind == RecordKind::Order {
+                self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?);
+            } else {
+                self.records.insert((ended_at, kind, slot, record), ());
+            }
         }
         Ok(())
     }
+}
+
+fn put_ended(out: &mut Vec<u8>, ended_at: TimeMs, kind: RecordKind, (slot, record): (Slot, &Id)) {
+    ended_at.put(out);
+    kind.put(out);
+    slot.put(out);
+    record.put(out);
 }

@@ -4,7 +4,7 @@ use crate::accounts::Accounts;
 use crate::codec::Malformed;
 use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
-use crate::deadlines::{Deadlines, Ended, RecordKind};
+use crate::deadlines::{Deadlines, Ended, Over, RecordKind};
 use crate::digest::Sum;
 use crate::event::{ClockEvent, Event, OperationEvent, OperationMark};
 use crate::machine::step::Unfinished;
@@ -256,10 +256,16 @@ impl State {
         for _ in 0..count_max {
             match self.ended.pop(ended_at) {
                 None => break,
-                Some((RecordKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
-                Some((RecordKind::Reservation, slot, record)) => self.stock.forget(slot, &record),
-                Some((RecordKind::CouponClaim, slot, record)) => self.coupons.forget(slot, &record),
-                Some((RecordKind::Order, slot, record)) => self.markets.forget(slot, &record),
+                Some(Over::Record(RecordKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
+                Some(Over::Record(RecordKind::Reservation, slot, record)) => self.stock.forget(slot, &record),
+                Some(Over::Record(RecordKind::CouponClaim, slot, record)) => {
+                    self.coupons.forget(slot, &record);
+                }
+                Some(Over::Order(row)) => {
+                    self.markets.orders.remove_at(row);
+                }
+                // They are kept by their rows.
+                Some(Over::Record(RecordKind::Order, ..)) => {}
             }
         }
     }
@@ -296,7 +302,7 @@ impl State {
         self.campaigns.put(out);
         self.coupons.put(out);
         self.markets.put(out);
-        self.ended.put(out);
+        self.ended.put(&self.markets, out);
         self.operations.put(out);
         out.value(&self.unfinished);
         out.value(&self.doubted_ms);
@@ -315,7 +321,7 @@ impl State {
         state.campaigns.load(input)?;
         state.coupons.load(input)?;
         state.markets.load(input)?;
-        state.ended.load(input)?;
+        state.ended.load(&state.markets, input)?;
         state.operations.load(input)?;
         state.unfinished = input.value()?;
         // A snapshot of a release that knew no doubts ends here.

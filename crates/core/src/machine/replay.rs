@@ -95,10 +95,16 @@ impl Machine {
     }
 
     /// The answer to an operation whose id is known.
-    pub(super) fn known(&self, envelope: &Envelope, sought: Sought, fingerprint: u64) -> Option<MachineAnswer> {
+    pub(super) fn known(
+        &self,
+        envelope: &Envelope,
+        sought: Sought,
+        fingerprint: u64,
+    ) -> Option<MachineAnswer> {
         let id = envelope.common.operation.as_ref()?;
         let known = self.state.operations.known(sought, &self.state.settings, self.settled_now())?;
-        let refused = |code| MachineAnswer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
+        let refused =
+            |code| MachineAnswer::Receipt(self.unlogged(Outcome { code, facts: facts![id.as_str()] }));
         Some(match known.answered {
             Answered::Absent => refused(Code::ResolvedAbsent),
             _ if known.fingerprint != fingerprint => refused(Code::IdReused),

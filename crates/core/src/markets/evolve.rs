@@ -2,9 +2,8 @@
 
 use super::book::Resting;
 use super::tape::Trade;
-use super::{CancelReason, Market, Markets, Order, OrderStatus, RestingPlace};
+use super::{Market, Markets, Order, OrderStatus, RestingPlace};
 use crate::command::shapes::Side;
-use crate::deadlines::RecordKind;
 use crate::event::{
     MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested,
     OrderTraded,
@@ -117,11 +116,18 @@ fn place(state: &mut State, placed: &OrderPlaced) {
     let OrderPlaced { market, order, owner, side, price, quantity, tif, stp } = placed;
     let Some(slot) = state.markets.markets.find(market) else { return };
     let record = Order::new(owner.clone(), *side, *price, *quantity, *tif, *stp);
-    let key = (slot, order.clone());
-    if let Some(before) = state.markets.orders.get(&key) {
-        state.ended.remove(before.ended_at, RecordKind::Order, slot, order);
+    let orders = &mut state.markets.orders;
+    match orders.seek(&(slot, order)) {
+        Ok(row) => {
+            if let Some(before) = orders.at(row) {
+                state.ended.remove_order(before.ended_at, row);
+            }
+            orders.update(row, |order| *order = record);
+        }
+        Err(hash) => {
+            orders.insert_absent(hash, (slot, order.clone()), record);
+        }
     }
-    state.markets.orders.insert(key, record);
 }
 
 fn trade(state: &mut State, traded: &OrderTraded, at: TimeMs) {
@@ -131,20 +137,14 @@ fn trade(state: &mut State, traded: &OrderTraded, at: TimeMs) {
     let put_on = Trade { trade: *trade, price: *price, quantity: *quantity, taker_side: *taker_side, at };
     state.markets.tapes.put_on(slot, put_on);
     if let Some(row) = state.markets.maker(slot, taker_side.opposite(), &traded.maker_order) {
-        fill(state, (slot, row), &traded.maker_order, (*quantity, traded.maker_remaining), at);
+        fill(state, (slot, row), (*quantity, traded.maker_remaining), at);
     }
     if let Some(row) = state.markets.orders.find(&(slot, &traded.taker_order)) {
-        fill(state, (slot, row), &traded.taker_order, (*quantity, traded.taker_remaining), at);
+        fill(state, (slot, row), (*quantity, traded.taker_remaining), at);
     }
 }
 
-fn fill(
-    state: &mut State,
-    (slot, row): (Slot, Slot),
-    order: &Id,
-    (quantity, remaining): (u64, u64),
-    at: TimeMs,
-) {
+fn fill(state: &mut State, (slot, row): (Slot, Slot), (quantity, remaining): (u64, u64), at: TimeMs) {
     let Markets { books, orders, .. } = &mut state.markets;
     let is_filled = remaining == 0;
     orders.update(row, |order| {
@@ -163,7 +163,7 @@ fn fill(
         }
     });
     if is_filled {
-        state.ended.add(at, RecordKind::Order, slot, order);
+        state.ended.add_order(at, row);
     }
 }
 
@@ -171,21 +171,10 @@ fn cancel(state: &mut State, cancelled: &OrderCancelled, at: TimeMs) {
     let OrderCancelled { market, order, reason, .. } = cancelled;
     let Some(found) = state.markets.locate(market, order) else { return };
     state.markets.take_off(found);
-    end(state, found, order, (OrderStatus::Cancelled, Some(*reason)), at);
-}
-
-/// Marks an order as ended.
-fn end(
-    state: &mut State,
-    (slot, row): (Slot, Slot),
-    order: &Id,
-    (status, reason): (OrderStatus, Option<CancelReason>),
-    at: TimeMs,
-) {
-    state.markets.orders.update(row, |record| {
-        record.status = status;
-        record.reason = reason;
+    state.markets.orders.update(found.1, |record| {
+        record.status = OrderStatus::Cancelled;
+        record.reason = Some(*reason);
         record.ended_at = at;
     });
-    state.ended.add(at, RecordKind::Order, slot, order);
+    state.ended.add_order(at, found.1);
 }

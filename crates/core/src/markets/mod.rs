@@ -200,10 +200,6 @@ impl Markets {
             .ok_or_else(|| Refusal::new(Code::MarketNotFound, facts![market]))
     }
 
-    pub(crate) fn forget(&mut self, slot: Slot, order: &Id) {
-        self.orders.remove(&(slot, order));
-    }
-
     pub(crate) fn digest(&self, state: &State, sum: &mut Sum<'_>) {
         self.markets.iter().for_each(|(id, market)| market.add_to(sum, id));
         for ((slot, name), order) in self.orders.iter() {

@@ -124,7 +124,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     }
 
     /// The slot of the row with a key, or the key's hash, for [`Table::insert_absent`].
-    fn seek(&self, key: &impl Lookup<K>) -> Result<Slot, u64> {
+    pub(crate) fn seek(&self, key: &impl Lookup<K>) -> Result<Slot, u64> {
         let last = self.found.get();
         if self.has(last, key) {
             return Ok(Slot(last));
@@ -176,8 +176,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         }
     }
 
-    /// Inserts the row of a key that has none.
-    fn insert_absent(&mut self, hash: u64, key: K, value: V) -> Slot {
+    /// Inserts the row of a key that has none, by what [`Table::seek`] gave.
+    pub(crate) fn insert_absent(&mut self, hash: u64, key: K, value: V) -> Slot {
         let (slot, change) = match self.free.pop() {
             Some(slot) => (slot, Change::Inserted(Slot(slot))),
             None => (self.append_row(), Change::Appended),
