@@ -288,12 +288,8 @@ impl Operations {
     fn append(&mut self, record: Record) {
         let key = record.key;
         self.records.push(record);
-        let (records, first) = (&self.records, self.first);
-        let position = first.wrapping_add(u32::try_from(records.len() - 1).unwrap_or(u32::MAX));
-        let hash_of = |position: u32| {
-            records.get(position.wrapping_sub(first) as usize).map_or(0, |record| record.key[0])
-        };
-        self.index.insert(key[0], position, hash_of);
+        let position = self.first.wrapping_add(u32::try_from(self.records.len() - 1).unwrap_or(u32::MAX));
+        self.index.insert(key[0], position);
     }
 
     fn record(&self, position: u32) -> Option<&Record> {

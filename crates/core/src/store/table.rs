@@ -243,12 +243,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         if let Some(row) = self.rows.get_mut(slot as usize) {
             *row = Some((key, value));
         }
-        let (rows, hasher) = (&self.rows, &self.hasher);
-        let hash_of = |slot: u32| match rows.get(slot as usize) {
-            Some(Some((key, _))) => hasher.hash_one(key),
-            _ => 0,
-        };
-        self.index.insert(hash, slot, hash_of);
+        self.index.insert(hash, slot);
         self.found.set(slot);
     }
 
