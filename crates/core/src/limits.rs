@@ -78,7 +78,8 @@ fn running_at<'a>(
 #[derive(Debug)]
 pub struct Counters {
     counters: Table<CounterKey, Counter>,
-    ends: Ordered<(TimeMs, CounterKey), ()>,
+    /// The rows of counters by the ends of their windows.
+    ends: Ordered<(TimeMs, Slot), ()>,
 }
 
 reversible_fields!(Counters { counters, ends });
@@ -99,28 +100,31 @@ impl Counters {
 
     /// Counts `quantity` more, in a window that ends at `ends_at`.
     pub fn add(&mut self, key: &CounterKey, quantity: u64, ends_at: Option<TimeMs>) {
-        if let Some(slot) = self.counters.find(key) {
-            self.counters.update(slot, |counter| counter.used += quantity);
-            return;
+        match self.counters.seek(key) {
+            Ok(row) => self.counters.update(row, |counter| counter.used += quantity),
+            Err(hash) => {
+                let row = self.counters.insert_absent(hash, key.clone(), Counter { used: quantity, ends_at });
+                if let Some(ends_at) = ends_at {
+                    self.ends.insert((ends_at, row), ());
+                }
+            }
         }
-        if let Some(ends_at) = ends_at {
-            self.ends.insert((ends_at, key.clone()), ());
-        }
-        self.counters.insert(key.clone(), Counter { used: quantity, ends_at });
     }
 
     /// Subtracts `quantity` again.
     pub fn subtract(&mut self, key: &CounterKey, quantity: u64) {
-        let Some(slot) = self.counters.find(key) else { return };
-        self.counters.update(slot, |counter| counter.used = counter.used.saturating_sub(quantity));
-        if self.counters.at(slot).is_some_and(|counter| counter.used == 0) {
-            self.remove(key);
+        let Some(row) = self.counters.find(key) else { return };
+        self.counters.update(row, |counter| counter.used = counter.used.saturating_sub(quantity));
+        if self.counters.at(row).is_some_and(|counter| counter.used == 0) {
+            self.remove(row);
         }
     }
 
     /// Restores a counter from another store; one that counts nothing is left out.
     pub fn restore(&mut self, key: &CounterKey, counter: &Counter) {
-        self.remove(key);
+        if let Some(row) = self.counters.find(key) {
+            self.remove(row);
+        }
         if counter.used > 0 {
             self.add(key, counter.used, counter.ends_at);
         }
@@ -137,11 +141,12 @@ impl Counters {
     /// Drops up to `count_max` counters whose window has ended by `now`.
     pub fn forget(&mut self, now: TimeMs, count_max: usize) {
         for _ in 0..count_max {
-            let ended =
-                self.ends.first().map(|(key, ())| key).filter(|(ends_at, _)| *ends_at <= now).cloned();
-            match ended {
-                Some((_, key)) => self.remove(&key),
-                None => return,
+            match self.ends.first() {
+                Some(((ends_at, row), ())) if *ends_at <= now => {
+                    let row = *row;
+                    self.remove(row);
+                }
+                _ => return,
             }
         }
     }
@@ -156,9 +161,9 @@ impl Counters {
         running_at(self.counters.of_resource(resource), now)
     }
 
-    fn remove(&mut self, key: &CounterKey) {
-        if let Some(Counter { ends_at: Some(ends_at), .. }) = self.counters.remove(key) {
-            self.ends.remove(&(ends_at, key.clone()));
+    fn remove(&mut self, row: Slot) {
+        if let Some(Counter { ends_at: Some(ends_at), .. }) = self.counters.remove_at(row) {
+            self.ends.remove(&(ends_at, row));
         }
     }
 
@@ -169,8 +174,8 @@ impl Counters {
     pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.counters.load(input)?;
         for (key, counter) in self.counters.iter() {
-            if let Some(ends_at) = counter.ends_at {
-                self.ends.insert((ends_at, key.clone()), ());
+            if let (Some(ends_at), Some(row)) = (counter.ends_at, self.counters.find(key)) {
+                self.ends.insert((ends_at, row), ());
             }
         }
         Ok(())
