@@ -74,13 +74,11 @@ impl Accounts {
 fn place(state: &mut State, placed: &HoldPlaced) {
     let HoldPlaced { account, hold, amount, deadline, .. } = placed;
     let Some(slot) = state.accounts.accounts.find(account) else { return };
-    let key = (slot, hold.clone());
-    if let Some(before) = state.accounts.holds.get(&key) {
+    let record = Hold { amount: *amount, status: HoldStatus::Open, deadline: *deadline, ended_at: 0 };
+    if let Some(before) = state.accounts.holds.insert((slot, hold.clone()), record) {
         state.ended.remove(before.ended_at, RecordKind::Hold, slot, hold);
     }
     state.accounts.accounts.update(slot, |account| account.held += amount);
-    let record = Hold { amount: *amount, status: HoldStatus::Open, deadline: *deadline, ended_at: 0 };
-    state.accounts.holds.insert(key, record);
     if let Some(deadline) = deadline {
         state.deadlines.add(*deadline, RecordKind::Hold, slot, account, hold);
     }
@@ -109,14 +107,17 @@ fn capture(state: &mut State, captured: &HoldCaptured, at: TimeMs) {
 /// is forgotten at the same time no matter who noticed the expiry.
 fn free(state: &mut State, account: &Id, hold: &Id, status: HoldStatus, at: TimeMs) {
     let Some(slot) = state.accounts.accounts.find(account) else { return };
-    let key = (slot, hold.clone());
-    let Some(before) = state.accounts.holds.get(&key).cloned() else { return };
-    if let Some(deadline) = before.deadline {
+    let mut found = None;
+    state.accounts.holds.update(&(slot, hold.clone()), |hold| {
+        let ended_at = if status == HoldStatus::Expired { hold.deadline.unwrap_or(at) } else { at };
+        found = Some((hold.amount, hold.deadline, ended_at));
+        *hold = Hold { amount: 0, status, ended_at, deadline: hold.deadline };
+    });
+    let Some((amount, deadline, ended_at)) = found else { return };
+    if let Some(deadline) = deadline {
         state.deadlines.remove(deadline, RecordKind::Hold, slot, account, hold);
     }
-    let ended_at = if status == HoldStatus::Expired { before.deadline.unwrap_or(at) } else { at };
-    state.accounts.accounts.update(slot, |account| account.held -= before.amount);
-    state.accounts.holds.insert(key, Hold { amount: 0, status, ended_at, ..before });
+    state.accounts.accounts.update(slot, |account| account.held -= amount);
     state.ended.add(ended_at, RecordKind::Hold, slot, hold);
 }
 

@@ -62,15 +62,14 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
         self.rows.iter().inspect(|_| visits::note())
     }
 
-    /// Inserts a row, or replaces the row of the key.
-    pub fn insert(&mut self, key: K, value: V) {
+    /// Inserts a row, or replaces the row of the key; returns the row before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match &mut self.changes {
-            None => {
-                self.rows.insert(key, value);
-            }
+            None => self.rows.insert(key, value),
             Some(changes) => {
                 let before = self.rows.insert(key.clone(), value);
-                changes.push((key, before));
+                changes.push((key, before.clone()));
+                before
             }
         }
     }
