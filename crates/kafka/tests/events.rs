@@ -324,18 +324,18 @@ async fn nothing_is_missing_and_nothing_comes_early_however_often_the_broker_is_
     let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
     // Gives up soon, so that every kill ends a producer, and another one begins.
     let settings = KafkaSettings { delivery_timeout_ms: 700, ..settings(&kafka) };
-    let (received, troubles) = kill_loop(settings, kafka, 10, None, 60_000).await;
-    let repeats = check_order(&received, 60_000);
-    assert!(troubles >= 10, "only {troubles} kills were felt");
-    eprintln!("10 kills: {troubles} batches failed, {repeats} events came more than once");
+    let (received, troubles) = kill_loop(settings, kafka, 5, None, 20_000).await;
+    let repeats = check_order(&received, 20_000);
+    assert!(troubles >= 5, "only {troubles} kills were felt");
+    eprintln!("5 kills: {troubles} batches failed, {repeats} events came more than once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_arrives_late_of_a_former_producer_comes_too_late_to_harm() {
     let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
     let settings = KafkaSettings { delivery_timeout_ms: 700, ..settings(&kafka) };
-    let (received, troubles) = kill_loop(settings, kafka, 4, Some(2), 40_000).await;
-    let repeats = check_order(&received, 40_000);
+    let (received, troubles) = kill_loop(settings, kafka, 4, Some(2), 16_000).await;
+    let repeats = check_order(&received, 16_000);
     assert!(repeats > 0, "nothing arrived late");
     eprintln!("4 pauses and kills: {troubles} batches failed, {repeats} events came more than once");
 }
@@ -344,8 +344,8 @@ async fn what_arrives_late_of_a_former_producer_comes_too_late_to_harm() {
 async fn a_producer_that_waits_for_the_broker_repeats_nothing() {
     let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
     let settings = KafkaSettings { delivery_timeout_ms: 120_000, ..settings(&kafka) };
-    let (received, troubles) = kill_loop(settings, kafka, 3, None, 20_000).await;
-    assert_eq!((check_order(&received, 20_000), troubles), (0, 0));
+    let (received, troubles) = kill_loop(settings, kafka, 2, None, 8_000).await;
+    assert_eq!((check_order(&received, 8_000), troubles), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

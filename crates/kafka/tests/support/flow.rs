@@ -7,6 +7,7 @@ use scarce_core::event::Position;
 use scarce_engine::Engine;
 use scarce_kafka::EventWriter;
 use scarce_outflow::{Batch, Consumer, Trouble};
+use tokio::sync::Notify;
 
 /// How many bytes of log a batch has.
 pub const BATCH_BYTES: u64 = 64 << 10;
@@ -29,12 +30,15 @@ pub async fn flow(
     progress: &FlowProgress,
 ) -> Vec<Trouble> {
     let (mut after, mut troubles) = (from, Vec::new());
+    let more = Arc::new(Notify::new());
+    let woken = more.clone();
+    let _watch = engine.watch(partition, Arc::new(move || woken.notify_one())).expect("a partition");
     while after.sequence < through {
         let reader = engine.clone();
         let read = move || reader.entries(partition, after.sequence + 1, BATCH_BYTES);
         let entries = tokio::task::spawn_blocking(read).await.expect("read").expect("the log");
         if entries.is_empty() {
-            tokio::task::yield_now().await;
+            more.notified().await;
             continue;
         }
         let batch = Batch { partition, after, entries };
