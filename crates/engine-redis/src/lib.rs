@@ -378,7 +378,7 @@ impl Drop for RedisEngine {
 }
 
 /// Looks again and again whether the sentinels name another primary, so that one that only seems to be it is left
-/// soon; and whether servers still sync as they did.
+/// soon; and whether servers still sync as they did, and still keep every key.
 async fn attend(nodes: Weak<Nodes>) {
     let mut turns = tokio::time::interval(ATTEND_INTERVAL);
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -386,6 +386,7 @@ async fn attend(nodes: Weak<Nodes>) {
         turns.tick().await;
         let Some(nodes) = nodes.upgrade() else { return };
         nodes.follow_sentinels().await;
+        nodes.check_eviction().await;
         nodes.check_syncing().await;
     }
 }

@@ -15,7 +15,7 @@ use super::RedisError;
 use super::address::{Address, Endpoint, Login, Tls, Topology};
 use super::failure::{advice, is_broken};
 use super::routes::{self, Routes};
-use super::server::ServerState;
+use super::server::{self, KEEPING_POLICY, ServerState};
 use super::settings::RedisSettings;
 
 /// How long connecting may take.
@@ -358,6 +358,27 @@ impl Nodes {
         }
     }
 
+    /// Leaves servers that may drop keys by now, and uses them again when they may not. It is asked on connections that
+    /// are there, in a few microseconds of the server's time.
+    pub async fn check_eviction(&self) {
+        let cells: Vec<ConnectionCell> = {
+            let cells = lock(&self.cells);
+            let asked = cells.iter().filter(|((_, traffic), _)| *traffic == Traffic::Calls);
+            asked.map(|(_, cell)| Arc::clone(cell)).collect()
+        };
+        for cell in cells {
+            let node = cell.try_lock().ok().and_then(|cell| cell.node.clone());
+            let Some(node) = node.filter(|node| !node.is_retired()) else { continue };
+            let Some(policy) = evicting(&node).await else { continue };
+            tracing::error!(
+                server = %node.endpoint,
+                policy,
+                "Redis may drop keys by now, and serves nothing until its maxmemory-policy is noeviction again"
+            );
+            self.retire_all(&node.endpoint);
+        }
+    }
+
     /// What a server says of itself, whether or not it can be used.
     ///
     /// # Errors
@@ -416,6 +437,12 @@ impl Nodes {
             .set_response_timeout(Some(response_timeout));
         client.get_multiplexed_async_connection_with_config(&config).await
     }
+}
+
+/// The policy by which a server drops keys, if it does.
+async fn evicting(node: &Node) -> Option<String> {
+    let info: String = redis::cmd("INFO").arg("memory").query_async(&mut node.connection()).await.ok()?;
+    server::policy_of(&info).filter(|policy| *policy != KEEPING_POLICY).map(str::to_owned)
 }
 
 fn log_connected(endpoint: &Endpoint, traffic: Traffic, before: &CachedConnection) {

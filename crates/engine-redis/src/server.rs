@@ -23,6 +23,9 @@ const LOADING_TOLD_EVERY: Duration = Duration::from_secs(10);
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
 
+/// The policy of a server that drops no keys.
+pub(super) const KEEPING_POLICY: &str = "noeviction";
+
 /// When a change gets to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncPolicy {
@@ -71,11 +74,14 @@ impl ServerState {
             Some("no") => SyncPolicy::Never,
             _ => SyncPolicy::EverySecond,
         };
-        let eviction = setting(connection, "maxmemory-policy").await;
-        Ok(Self::read(&info, policy, eviction))
+        let mut state = Self::read(&info, policy);
+        if state.eviction.is_none() {
+            state.eviction = setting(connection, "maxmemory-policy").await;
+        }
+        Ok(state)
     }
 
-    fn read(info: &str, policy: SyncPolicy, eviction: Option<String>) -> Self {
+    fn read(info: &str, policy: SyncPolicy) -> Self {
         let fields: BTreeMap<&str, &str> =
             info.lines().filter_map(|line| line.trim().split_once(':')).collect();
         let text = |name: &str| fields.get(name).map(|value| (*value).to_owned());
@@ -89,7 +95,7 @@ impl ServerState {
             is_loading: fields.get("loading") == Some(&"1"),
             sync: has_append_only_file.then_some(policy),
             replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
-            eviction,
+            eviction: policy_of(info).map(str::to_owned),
         }
     }
 
@@ -106,7 +112,7 @@ impl ServerState {
             return refused("is a replica; name the primary, or its sentinels, in redis_url");
         }
         match self.eviction.as_deref() {
-            None | Some("noeviction") => Ok(()),
+            None | Some(KEEPING_POLICY) => Ok(()),
             Some(policy) => refused(&eviction_refused(policy)),
         }
     }
@@ -147,6 +153,11 @@ const SYNC_ADVICE: &str = "set appendfsync always, or everysec with Redis 7.2 or
 /// What is wrong with a server that drops keys, and what to do.
 pub(super) fn eviction_refused(policy: &str) -> String {
     format!("may drop keys (maxmemory-policy {policy}), and would lose money and stock; set it to noeviction")
+}
+
+/// What a server says that it does when its memory is full, in `INFO`.
+pub(super) fn policy_of(info: &str) -> Option<&str> {
+    info.lines().find_map(|line| line.trim().strip_prefix("maxmemory_policy:"))
 }
 
 async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<String> {
@@ -194,7 +205,7 @@ pub(super) async fn check_all(
                 "Redis at {at} keeps no append-only file: a restart loses what came after its last snapshot, if it makes any"
             ));
         }
-        if let Some(policy) = state.eviction.clone().filter(|policy| policy != "noeviction") {
+        if let Some(policy) = state.eviction.clone().filter(|policy| policy != KEEPING_POLICY) {
             return Err(RedisError::Evicts { at, policy });
         }
         if let Some(lack) = state.lack(level, replicas) {
@@ -209,7 +220,8 @@ mod tests {
     use super::*;
 
     const INFO: &str = "# Server\r\nredis_version:7.2.4\r\nvalkey_version:8.1.0\r\nrun_id:abc\r\n\
-                        loading:0\r\naof_enabled:1\r\nrole:slave\r\nconnected_slaves:1\r\n";
+                        loading:0\r\naof_enabled:1\r\nrole:slave\r\nconnected_slaves:1\r\n\
+                        maxmemory_policy:noeviction\r\n";
 
     fn refusal(state: &ServerState) -> String {
         let at = Endpoint::Tcp("host".to_owned(), 1);
@@ -218,19 +230,20 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_read() {
-        let mut state = ServerState::read(INFO, SyncPolicy::Always, Some("noeviction".to_owned()));
+        let mut state = ServerState::read(INFO, SyncPolicy::Always);
+        assert_eq!(state.eviction.as_deref(), Some("noeviction"));
         assert_eq!((state.version, state.run_id.as_str(), state.replicas), ([8, 1], "abc", 1));
         assert_eq!(state.sync, Some(SyncPolicy::Always));
         assert!(refusal(&state).contains("host:1 is a replica"));
         state.role = "master".to_owned();
         state.eviction = Some("allkeys-lru".to_owned());
         assert!(refusal(&state).contains("allkeys-lru"));
-        assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always, None).sync, None);
+        assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always).sync, None);
     }
 
     #[test]
     fn what_a_level_needs_is_named() {
-        let mut state = ServerState::read(INFO, SyncPolicy::EverySecond, None);
+        let mut state = ServerState::read(INFO, SyncPolicy::EverySecond);
         let lacks = |state: &ServerState| Durability::ALL.map(|level| state.lack(level, 1).is_some());
         assert_eq!(lacks(&state), [false, false, false], "WAITAOF is there");
         state.version = [7, 0];
