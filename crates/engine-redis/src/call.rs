@@ -53,10 +53,14 @@ pub(super) enum RequestKind {
     PutBack,
     /// The rows that the log has changed since a sequence.
     Changes,
+    /// That the partition is of the deployment from now on.
+    Begin,
+    /// Whether all keys have what was written to them.
+    Check,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Write,
         Self::Read,
         Self::DryRun,
@@ -65,6 +69,8 @@ impl RequestKind {
         Self::Resume,
         Self::PutBack,
         Self::Changes,
+        Self::Begin,
+        Self::Check,
     ];
 
     /// The word in a message.
@@ -78,6 +84,8 @@ impl RequestKind {
             Self::Resume => "resume",
             Self::PutBack => "put_back",
             Self::Changes => "changes",
+            Self::Begin => "begin",
+            Self::Check => "check",
         }
     }
 }
@@ -129,6 +137,22 @@ pub fn put_back() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::PutBack.word());
     EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+}
+
+/// The note that the partition is of the message's deployment.
+#[must_use]
+pub(super) fn begin() -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Begin.word());
+    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+}
+
+/// A question whether all keys have what was written to them.
+#[must_use]
+pub(super) fn check() -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Check.word());
+    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: true, is_shrinking: false }
 }
 
 /// A question for the rows that the log has changed since a sequence, of all resources or of one.
@@ -303,26 +327,42 @@ fn joined(amounts: &[u64]) -> String {
     text
 }
 
-/// Joins requests to a message. `primary` is the run of the server that gets it: when it is another one than
-/// at the last call, what was written in between may be lost, and the epoch is raised. `clock` is for tests.
-#[must_use]
-pub fn message(
-    settings: &StateSettings,
-    primary: Option<&str>,
-    clock: Option<u64>,
-    requests: &[&EncodedRequest],
-) -> Vec<u8> {
-    let mut writer = MessageWriter::default();
-    writer.list(5);
-    writer.quantity(MESSAGE_VERSION);
-    write_settings(&mut writer, settings);
-    match primary {
-        Some(run) => writer.text(run),
-        None => writer.nothing(),
+/// What a message says beside its requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading<'a> {
+    /// What outcomes depend on.
+    pub settings: &'a StateSettings,
+    /// The deployment that the partition must be of; not checked without one.
+    pub deployment: Option<&'a str>,
+    /// The run of the server that gets it: when it is another one than at the last call, what was written in between
+    /// may be lost, and the epoch is raised.
+    pub primary: Option<&'a str>,
+    /// How far the server's clock is believed; a test's clock itself.
+    pub clock: Option<u64>,
+}
+
+impl<'a> From<&'a StateSettings> for Heading<'a> {
+    fn from(settings: &'a StateSettings) -> Self {
+        Self { settings, deployment: None, primary: None, clock: None }
     }
-    writer.optional(clock);
+}
+
+/// Joins requests to a message.
+#[must_use]
+pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
+    let mut writer = MessageWriter::default();
+    let text = |writer: &mut MessageWriter, text: Option<&str>| match text {
+        Some(text) => writer.text(text),
+        None => writer.nothing(),
+    };
+    writer.list(6);
+    writer.quantity(MESSAGE_VERSION);
+    write_settings(&mut writer, heading.settings);
+    text(&mut writer, heading.primary);
+    writer.optional(heading.clock);
     writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
+    text(&mut writer, heading.deployment);
     writer.into_bytes()
 }
 

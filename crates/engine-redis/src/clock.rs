@@ -9,7 +9,7 @@ use scarce_engine::clock::{Clock, ClockStart, STEADY_SPAN, TrustedClock};
 use scarce_engine::engine::Failure;
 
 use super::RedisError;
-use super::call;
+use super::call::{self, Heading};
 use super::caller::Caller;
 use super::connection::{Link, Refused};
 use super::keys::Keys;
@@ -90,8 +90,10 @@ pub(super) async fn accept(
         let server = server_time(&link).await?;
         lead = lead.max(own.lead_of(server));
         let request = call::put_back();
-        let message =
-            |node: &Node| call::message(&settings.state, Some(&node.state.run_id), None, &[&request]);
+        let message = |node: &Node| {
+            let primary = Some(node.state.run_id.as_str());
+            call::message(&Heading { primary, ..Heading::from(&settings.state) }, &[&request])
+        };
         caller.call(&link, &keys, message, Rights::Write).await.map_err(failure)?;
     }
     Ok(lead)

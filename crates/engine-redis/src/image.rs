@@ -154,7 +154,7 @@ impl Imager {
         let (begun, mut through) = (Instant::now(), before.sequence);
         loop {
             let asked = call::changes(through, only);
-            let message = |_: &Node| call::message(&self.settings, None, None, &[&asked]);
+            let message = |_: &Node| call::message(&call::Heading::from(&self.settings), &[&asked]);
             let (answer, node) = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await?;
             let changes =
                 Changes::read(&answer).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;

@@ -317,7 +317,10 @@ impl Lane {
             () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,
             () => Rights::Write,
         };
-        let message = |node: &Node| call::message(&self.settings, Some(&node.state.run_id), clock, requests);
+        let heading = call::Heading { clock, ..call::Heading::from(&self.settings) };
+        let message = |node: &Node| {
+            call::message(&call::Heading { primary: Some(&node.state.run_id), ..heading }, requests)
+        };
         let begun = Instant::now();
         let called = self.caller.call(&self.link, &self.keys, message, rights).await;
         let took = begun.elapsed();

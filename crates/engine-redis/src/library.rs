@@ -12,6 +12,7 @@ const FILES: &[(&str, &str)] = &[
     ("encoding.lua", include_str!("scripts/encoding.lua")),
     ("records.lua", include_str!("scripts/records.lua")),
     ("sets.lua", include_str!("scripts/sets.lua")),
+    ("sizes.lua", include_str!("scripts/sizes.lua")),
     ("flush.lua", include_str!("scripts/flush.lua")),
     ("operations.lua", include_str!("scripts/operations.lua")),
     ("deadlines.lua", include_str!("scripts/deadlines.lua")),

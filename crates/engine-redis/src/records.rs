@@ -46,8 +46,19 @@ pub fn find(name: &str) -> Option<&'static RecordSpec> {
 
 /// The fields of the hash `meta`, which is no table of records, in the order in which they are read. The first five
 /// are numbers.
-pub const META_FIELDS: [&str; 9] =
-    ["epoch", "sequence", "at", "now", "forgotten_at", "unfinished", "primary", "moved", "damaged"];
+pub const META_FIELDS: [&str; 11] = [
+    "epoch",
+    "sequence",
+    "at",
+    "now",
+    "forgotten_at",
+    "unfinished",
+    "primary",
+    "moved",
+    "deployment",
+    "sizes",
+    "damaged",
+];
 
 /// How many of [`META_FIELDS`] are numbers.
 pub const META_NUMBERS: usize = 5;

@@ -239,7 +239,7 @@ fn what_is_handed_in_together_is_answered_in_order_and_ended_by_the_sweeper() {
 fn call_once(connection: &mut redis::Connection, request: &Request) -> call::CallReply {
     let settings = default_state();
     let encoded = call::encode(request, &settings, &mut Vec::new());
-    let message = call::message(&settings, None, None, &[&encoded]);
+    let message = call::message(&call::Heading::from(&settings), &[&encoded]);
     let (keys, library) = (Keys::new("scarce:", 0, 1), Library::new(ClockSource::Server));
     let mut eval = redis::cmd("EVAL");
     eval.arg(library.script()).arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");

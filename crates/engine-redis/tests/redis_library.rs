@@ -114,7 +114,8 @@ fn called(there: &str, instead: &str) -> (String, usize) {
     };
     let settings = StateSettings::default();
     let encoded = call::encode(&Request::Write(open), &settings, &mut Vec::new());
-    let (keys, message) = (Keys::new("scarce:", 0, 1), call::message(&settings, None, None, &[&encoded]));
+    let (keys, message) =
+        (Keys::new("scarce:", 0, 1), call::message(&call::Heading::from(&settings), &[&encoded]));
     let mut command = redis::cmd("FCALL");
     command.arg(&library.name).arg(keys.all().len()).arg(keys.all()).arg(message).arg("write");
     let answer = match command.query::<redis::Value>(connection) {

@@ -66,7 +66,7 @@ fn call_once(server: &Server, script: ScriptKind, request: &Request) -> Owed {
 
 fn call_with(server: &Server, script: ScriptKind, encoded: &EncodedRequest) -> CallReply {
     let (library, keys) = (Library::new(ClockSource::Server), Keys::new("scarce:", 0, 1));
-    let message = call::message(&settings(), None, None, &[encoded]);
+    let message = call::message(&call::Heading::from(&settings()), &[encoded]);
     let mut command = match script {
         ScriptKind::Functions => redis::cmd("FCALL"),
         ScriptKind::Evalsha => redis::cmd("EVAL"),

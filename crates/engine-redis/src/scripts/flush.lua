@@ -4,29 +4,24 @@
 
 local redis_call = redis.call
 
--- The types of the keys that are neither tables of records nor ordered sets.
-local OTHER_TYPES = { meta = "hash", operations_by = "list", log = "stream" }
-
 -- How many rows or members one command writes; `unpack` takes less than 8 000 words.
 local ROWS_MAX = 2000
-
-local function type_of(name)
-  return OTHER_TYPES[name] or rawget(RECORD_FIELDS, name) and "hash" or "zset"
-end
 
 -- What the call has read is of its type, or it would not have come so far.
 local function check_type(name)
   if records.is_typed(name) then return end
   local key, found = records.key(name), redis_call("TYPE", records.key(name)).ok
-  if found ~= "none" and found ~= type_of(name) then
-    error("the key " .. key .. " is a " .. found .. " and must be a " .. type_of(name), 0)
+  if found ~= "none" and found ~= records.type_of(name) then
+    error("the key " .. key .. " is a " .. found .. " and must be a " .. records.type_of(name), 0)
   end
+  if name == "log" and found == "none" then sizes.check_log() end
   records.note_type(name)
 end
 
--- A command that writes to a key, and what gives those that take it back.
-local function add_step(plan, name, write, inverses)
-  plan[#plan + 1] = { name = name, write = write, inverses = inverses }
+-- A command that writes to a key, and what gives those that take it back. `complete` adds to it what the steps before
+-- have come to, and says whether there is anything to write.
+local function add_step(plan, name, write, inverses, complete)
+  plan[#plan + 1] = { name = name, write = write, inverses = inverses, complete = complete }
 end
 
 -- Hands rows on in pieces that one command can write.
@@ -193,10 +188,14 @@ end
 
 local function carry_out(plan)
   for at = 1, #plan do
-    local done, failure = pcall(redis_call, unpack(plan[at].write))
-    if not done then
-      take_back(plan, at - 1, failure)
-      error(failure, 0)
+    local step = plan[at]
+    if not step.complete or step.complete() then
+      local done, answer = pcall(redis_call, unpack(step.write))
+      if not done then
+        take_back(plan, at - 1, answer)
+        error(answer, 0)
+      end
+      sizes.note(step.name, step.write, answer)
     end
   end
 end

@@ -43,6 +43,23 @@ local function load_meta()
     meta.moved = { sequence = tonumber(sequence), to = tonumber(to) }
   end
   call.meta = meta
+  sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence)
+end
+
+-- A partition that was begun says of which deployment it is. What says nothing was deleted, or swapped for other keys.
+local function check_deployment(deployment)
+  local found = call.meta.deployment
+  if not deployment or found == deployment then return end
+  local what = found and "is of the deployment " .. found or "is gone, or was not written by Scarce"
+  error("INCOMPLETE the key " .. records.key("meta") .. " " .. what, 0)
+end
+
+-- Begins a partition, which is of a deployment from now on; or goes on with one from before that was noted.
+local function begin(deployment)
+  if call.meta.deployment then return check_deployment(deployment) end
+  call.meta.deployment = deployment
+  sizes.begin()
+  flush.write_all()
 end
 
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
@@ -77,7 +94,7 @@ end
 local function meta_text(name)
   if name == "unfinished" then return unfinished_text() or "" end
   if name == "damaged" then return "" end
-  if name == "primary" then return call.meta.primary or "" end
+  if name == "primary" or name == "deployment" then return call.meta[name] or "" end
   if name == "moved" then
     local moved = call.meta.moved
     return moved and encoding.number(moved.sequence) .. " " .. encoding.number(moved.to) or ""
@@ -85,15 +102,15 @@ local function meta_text(name)
   return encoding.number(call.meta[name] or 0)
 end
 
--- Plans what the call changes of `meta`.
+-- Plans what the call changes of `meta`. The sizes are those that the writes before it leave.
 function main.plan_meta(plan, add_step)
   if call.is_reading then return end
-  local key, changed = records.key("meta"), false
+  local key, changed = records.key("meta"), #plan > 0
   local write, back, absent = { "HSET", key }, { "HSET", key }, { "HDEL", key }
   for _, name in ipairs(META_FIELDS) do
-    local text = meta_text(name)
+    local text = name ~= "sizes" and meta_text(name)
     local before = meta_before[name]
-    if text ~= (before or "") then
+    if text and text ~= (before or "") then
       changed = true
       write[#write + 1], write[#write + 2] = name, text
       if before then
@@ -104,8 +121,19 @@ function main.plan_meta(plan, add_step)
     end
   end
   if not changed then return end
-  local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
-  add_step(plan, "meta", write, function() return { put or take_out, put and take_out } end)
+  local function complete()
+    local text, before = sizes.text(), meta_before.sizes
+    if text then
+      write[#write + 1], write[#write + 2] = "sizes", text
+      local inverse = before and back or absent
+      inverse[#inverse + 1], inverse[#inverse + 2] = "sizes", before
+    end
+    return #write > 2
+  end
+  add_step(plan, "meta", write, function()
+    local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
+    return { put or take_out, put and take_out }
+  end, complete)
 end
 
 local function read_settings(values)
@@ -127,9 +155,13 @@ local function is_typed(message)
   return IS_TEST and string.sub(message, 1, 1) == "["
 end
 
+local function reply_of(what_is_owed, answers)
+  return { call.meta.epoch, call.meta.sequence, what_is_owed, answers }
+end
+
 local function serve(keys, message)
   local values = is_typed(message) and encoding.from_json(message) or cmsgpack.unpack(message)
-  local version, setting_values, primary, clock, asked = unpack(values)
+  local version, setting_values, primary, clock, asked, deployment = unpack(values)
   if version ~= constants.MESSAGE_VERSION then error("VERSION " .. encoding.number(version), 0) end
   records.clear(keys)
   operations.clear()
@@ -137,13 +169,22 @@ local function serve(keys, message)
   read_settings(setting_values)
   call.clock = IS_TEST and clock or server_clock(clock)
   load_meta()
+  if asked[1] == request_kinds.BEGIN then
+    begin(deployment)
+    return reply_of(owed.NOTHING, {})
+  end
+  check_deployment(deployment)
+  if asked[1] == request_kinds.CHECK then
+    sizes.check_all()
+    return reply_of(owed.NOTHING, {})
+  end
   note_primary(primary)
   if asked[1] == request_kinds.CHANGES then
-    return { call.meta.epoch, call.meta.sequence, owed.NOTHING, corrections.since(asked[2], asked[3]) }
+    return reply_of(owed.NOTHING, corrections.since(asked[2], asked[3]))
   end
   local receipts, what_is_owed = machine.serve(asked)
   flush.write_all()
-  return { call.meta.epoch, call.meta.sequence, what_is_owed, receipts }
+  return reply_of(what_is_owed, receipts)
 end
 
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,

@@ -3,6 +3,7 @@
 local encoding = module("encoding.lua")
 local records = module("records.lua")
 local sets = module("sets.lua")
+local sizes = module("sizes.lua")
 local flush = module("flush.lua")
 local operations = module("operations.lua")
 local deadlines = module("deadlines.lua")

@@ -101,10 +101,23 @@ function records.key(name)
   return keys[KEY_PLACES[name]]
 end
 
--- Notes that a command for one type has read the key: it is of that type, or the call would have ended there.
-function records.note_type(name)
-  typed[name] = true
+-- The types of the keys that are neither tables of records nor ordered sets.
+local OTHER_TYPES = { meta = "hash", operations_by = "list", log = "stream" }
+
+-- The type that the key of a name must have.
+function records.type_of(name)
+  return OTHER_TYPES[name] or rawget(RECORD_FIELDS, name) and "hash" or "zset"
 end
+
+-- Notes that a command for one type has read the key: it is of that type, or the call would have ended there. And that
+-- it is whole, which is looked at now.
+local function note_type(name)
+  if typed[name] then return end
+  typed[name] = true
+  sizes.check(name)
+end
+
+records.note_type = note_type
 
 -- Whether a command for one type has read the key.
 function records.is_typed(name)
@@ -123,7 +136,8 @@ local function load(hash, id)
     text = hash.texts[id]
     if text == nil then
       text = redis_call("HGET", hash.key, id)
-      hash.texts[id], typed[hash.kind] = text, true
+      hash.texts[id] = text
+      note_type(hash.kind)
     end
   end
   local row = text and hash.unpack(text)
@@ -158,12 +172,12 @@ function records.prefetch(kind, ids)
   if #ids == 0 then return end
   local hash = hashes[kind] or hash_of(kind)
   local texts = hash.texts
-  typed[kind] = true
   for first = 1, #ids, FIELDS_PER_READING do
     local last = math.min(first + FIELDS_PER_READING - 1, #ids)
     local found = redis_call("HMGET", hash.key, unpack(ids, first, last))
     for at = first, last do texts[ids[at]] = found[at - first + 1] end
   end
+  note_type(kind)
 end
 
 local function copy(record)

@@ -105,7 +105,8 @@ fn known_fields() -> Names<'static> {
     let of_events = EVENTS.iter().flat_map(|spec| spec.field_names());
     let of_commands = COMMANDS.iter().flat_map(|spec| spec.arguments).map(|argument| argument.name);
     let of_records = records::RECORDS.iter().flat_map(|record| record.fields).map(|field| field.name);
-    of_events.chain(of_commands).chain(of_records).chain(FOREIGN.iter().copied()).collect()
+    let of_meta = records::META_FIELDS;
+    of_events.chain(of_commands).chain(of_records).chain(of_meta).chain(FOREIGN.iter().copied()).collect()
 }
 
 /// Whatever is read of a table, something puts in; and whatever is assigned, something reads.
