@@ -65,6 +65,13 @@ impl Refused {
         unmended(error).map(|detail| Failure::Unavailable { reason: format!("{UNMENDED}: {detail}") })
     }
 
+    /// What the partition has lost, where the library has noticed that.
+    #[must_use]
+    pub(super) fn incomplete(&self) -> Option<&str> {
+        let Self::ByServer { error, .. } = self else { return None };
+        error.detail().filter(|_| error.code() == Some("SCARCE"))?.strip_prefix("INCOMPLETE ")
+    }
+
     /// Whether a primary refuses writes, and still serves reads. A replica may have what its primary has lost.
     #[must_use]
     pub fn is_of_writes(&self) -> bool {

@@ -13,6 +13,9 @@ use super::program::ScriptKind;
 /// The newest version of keys and records.
 const FORMAT_VERSION: u32 = 1;
 
+/// The field that says that all partitions were begun: one without keys has lost them.
+const BEGUN: &str = "begun";
+
 /// The hash in which it is kept.
 pub(super) fn key(prefix: &str) -> String {
     format!("{prefix}deployment")
@@ -24,6 +27,8 @@ pub(super) struct Deployment {
     pub(super) id: String,
     /// What keys the cuts of its red packets.
     pub(super) secret: [u8; 32],
+    /// Whether all of its partitions were begun.
+    pub(super) is_begun: bool,
 }
 
 /// Loads the deployment behind a prefix, or creates it.
@@ -60,10 +65,28 @@ pub(super) async fn load_or_create(
         its if its == partitions => {
             let secret = found.get("secret").and_then(|text| unhex(text)).ok_or_else(damaged)?;
             let id: [u8; 16] = found.get("deployment_id").and_then(|text| unhex(text)).ok_or_else(damaged)?;
-            Ok(Deployment { id: hex(&id), secret })
+            Ok(Deployment { id: hex(&id), secret, is_begun: found.contains_key(BEGUN) })
         }
         its => Err(RedisError::Partitions { key: key.clone(), found: its, wanted: partitions }),
     }
+}
+
+/// Whether there is a deployment behind a prefix.
+pub(super) async fn exists(link: &Link, prefix: &str) -> Result<bool, RedisError> {
+    ask(link, redis::cmd("EXISTS").arg(key(prefix))).await
+}
+
+/// The id of a deployment whose partitions were begun; nothing where there is none.
+pub(super) async fn begun(link: &Link, prefix: &str) -> Result<Option<String>, RedisError> {
+    let mut get = redis::cmd("HMGET");
+    get.arg(key(prefix)).arg("deployment_id").arg(BEGUN);
+    let (id, begun): (Option<String>, Option<u8>) = ask(link, &get).await?;
+    Ok(id.filter(|_| begun.is_some()))
+}
+
+/// Notes that all partitions were begun.
+pub(super) async fn note_begun(link: &Link, prefix: &str) -> Result<(), RedisError> {
+    ask(link, redis::cmd("HSET").arg(key(prefix)).arg(BEGUN).arg(1)).await
 }
 
 async fn ask<T: redis::FromRedisValue>(link: &Link, command: &redis::Cmd) -> Result<T, RedisError> {

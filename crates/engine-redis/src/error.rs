@@ -43,6 +43,16 @@ pub enum RedisError {
         /// The key.
         key: String,
     },
+    /// Partitions without their deployment, whose secret and id are lost with it.
+    #[error(
+        "{key} is there and the deployment is not, so keys behind '{prefix}' were deleted or evicted; restore Redis' data from a copy, or choose another redis_prefix to start anew"
+    )]
+    Orphaned {
+        /// The prefix.
+        prefix: String,
+        /// A partition's key.
+        key: String,
+    },
     /// The keys were written by a newer release.
     #[error(
         "{key} has format version {found}, and this release reads up to {supported}; start the newer release that wrote it"

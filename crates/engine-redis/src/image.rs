@@ -17,7 +17,7 @@ use scarce_core::types::Id;
 use scarce_engine::engine::{Failure, Request};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
-use super::call;
+use super::call::{self, Heading};
 use super::caller::Caller;
 use super::connection::Link;
 use super::keys::Keys;
@@ -64,6 +64,7 @@ pub(super) struct Imager {
     pub(super) partition: u32,
     pub(super) keys: Keys,
     pub(super) settings: StateSettings,
+    pub(super) deployment: Arc<str>,
     pub(super) caller: Caller,
     pub(super) reading: Link,
     pub(super) status: Arc<PartitionStatus>,
@@ -154,8 +155,11 @@ impl Imager {
         let (begun, mut through) = (Instant::now(), before.sequence);
         loop {
             let asked = call::changes(through, only);
-            let message = |_: &Node| call::message(&call::Heading::from(&self.settings), &[&asked]);
-            let (answer, node) = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await?;
+            let heading = Heading { deployment: Some(&self.deployment), ..Heading::from(&self.settings) };
+            let message = |_: &Node| call::message(&heading, &[&asked]);
+            let called = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await;
+            let (answer, node) =
+                called.map_err(|refused| self.status.failure_of(self.keys.partition(), refused))?;
             let changes =
                 Changes::read(&answer).map_err(|error| Failure::Unavailable { reason: error.to_string() })?;
             let Some(reached) = changes.through.filter(|_| changes.epoch == before.epoch) else {

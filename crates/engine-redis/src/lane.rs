@@ -16,7 +16,7 @@ use scarce_engine::slow::SlowLog;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
-use super::call::{self, Begun, EncodedRequest, Owed};
+use super::call::{self, Begun, EncodedRequest, Heading, Owed};
 use super::caller::Caller;
 use super::connection::{Link, Refused};
 use super::image::{self, Imager};
@@ -25,6 +25,7 @@ use super::nodes::Node;
 use super::program::Rights;
 use super::settle::{Answered, Decided, levels};
 use super::waits::Waits;
+use super::wholeness::{self, Verifier};
 
 /// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
 /// batch that is larger is cut.
@@ -62,6 +63,9 @@ pub(super) struct PartitionStatus {
     lag_max: u64,
     /// Whether the server has refused a change for want of memory.
     is_full: AtomicBool,
+    /// What the partition has lost, where anything was noticed; the flag says whether.
+    damage: std::sync::Mutex<Option<Failure>>,
+    is_damaged: AtomicBool,
 }
 
 impl PartitionStatus {
@@ -72,7 +76,48 @@ impl PartitionStatus {
             lag: AtomicU64::new(0),
             lag_max,
             is_full: AtomicBool::new(false),
+            damage: std::sync::Mutex::default(),
+            is_damaged: AtomicBool::new(false),
         }
+    }
+
+    /// Notes what the partition has lost, or that it is whole.
+    pub(super) fn note_damage(&self, partition: u32, found: Option<Failure>) {
+        if found.is_none() && !self.is_damaged() {
+            return;
+        }
+        let mut damage = self.damage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match (&found, &*damage) {
+            (Some(reason), None) => tracing::error!(partition, %reason, "a partition has lost keys"),
+            (None, Some(_)) => tracing::warn!(partition, "the partition's keys are back; it is served again"),
+            _ => {}
+        }
+        self.is_damaged.store(found.is_some(), Ordering::Relaxed);
+        *damage = found;
+    }
+
+    /// What a refusal means; notes it where the partition has lost something.
+    pub(super) fn failure_of(&self, partition: u32, refused: Refused) -> Failure {
+        let is_damage = refused.incomplete().is_some();
+        let failure = wholeness::failure(partition, refused);
+        if is_damage {
+            self.note_damage(partition, Some(failure.clone()));
+        }
+        failure
+    }
+
+    /// Whether the partition has lost something.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
+    }
+
+    /// Fails where the partition has lost something.
+    pub(super) fn check_whole(&self) -> Result<(), Failure> {
+        if !self.is_damaged() {
+            return Ok(());
+        }
+        let damage = self.damage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        damage.clone().map_or(Ok(()), Err)
     }
 
     /// Notes how many events wait for the slowest consumer.
@@ -112,6 +157,7 @@ impl PartitionStatus {
 
     /// Whether changes are taken: the last call was answered, and there is memory and room for events.
     pub(super) fn check_ready(&self) -> Result<(), Failure> {
+        self.check_whole()?;
         let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         if let Some(failure) = failure {
             return Err(failure);
@@ -139,6 +185,8 @@ pub(super) struct Lane {
     pub(super) reading: Link,
     /// Takes digests beside the lane.
     pub(super) imager: Arc<Imager>,
+    /// Looks whether the partition has lost anything.
+    pub(super) verifier: Arc<Verifier>,
     pub(super) caller: Caller,
     /// How safe a change must be before it is answered, where it does not say itself.
     pub(super) durability: Durability,
@@ -311,16 +359,23 @@ impl Lane {
         if let Some(failure) = &self.unmended {
             return Err(Refused::Failure(failure.clone()));
         }
+        if self.status.is_damaged() {
+            self.verifier.verify().await.map_err(Refused::Failure)?;
+        }
         let clock = Some(self.clock.now());
         let rights = match () {
             () if requests.iter().all(|request| request.is_read) => Rights::Read,
             () if requests.iter().all(|request| request.is_shrinking) => Rights::Shrink,
             () => Rights::Write,
         };
-        let heading = call::Heading { clock, ..call::Heading::from(&self.settings) };
-        let message = |node: &Node| {
-            call::message(&call::Heading { primary: Some(&node.state.run_id), ..heading }, requests)
+        let heading = Heading {
+            settings: &self.settings,
+            deployment: Some(&self.verifier.deployment),
+            primary: None,
+            clock,
         };
+        let message =
+            |node: &Node| call::message(&Heading { primary: Some(&node.state.run_id), ..heading }, requests);
         let begun = Instant::now();
         let called = self.caller.call(&self.link, &self.keys, message, rights).await;
         let took = begun.elapsed();
@@ -331,7 +386,10 @@ impl Lane {
         }
         self.serves_reads = called.as_ref().map_or_else(Refused::is_of_writes, |_| true);
         self.unmended = called.as_ref().err().and_then(Refused::unmended);
-        let (answer, node) = called?;
+        let (answer, node) = called.map_err(|refused| match refused.incomplete() {
+            Some(_) => Refused::Failure(self.status.failure_of(self.partition, refused)),
+            None => refused,
+        })?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
         if rights == Rights::Write {

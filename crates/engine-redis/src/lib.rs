@@ -46,6 +46,7 @@ mod sweep;
 mod trim;
 pub mod values;
 mod waits;
+mod wholeness;
 
 use std::future::Future;
 use std::sync::{Arc, Weak, mpsc};
@@ -112,6 +113,9 @@ impl RedisEngine {
         let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
         let (warnings, deployment, script) = runtime.block_on(async {
             let warnings = server::check_all(&nodes, settings.durability, settings.replicas).await?;
+            if !deployment::exists(&link, &settings.prefix).await? {
+                wholeness::check_unused(&settings, &nodes).await?;
+            }
             let deployment = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
             let script = match settings.script {
                 Some(script) => script,
@@ -120,6 +124,12 @@ impl RedisEngine {
             Ok::<_, RedisError>((warnings, deployment, script))
         })?;
         let caller = Self::caller(&settings, script);
+        if !deployment.is_begun {
+            runtime.block_on(async {
+                wholeness::begin_all(&settings, &nodes, &caller, &deployment.id).await?;
+                deployment::note_begun(&link, &settings.prefix).await
+            })?;
+        }
         let mut lead = Duration::ZERO;
         if settings.accepts_clock && settings.clock.is_none() {
             lead = runtime.block_on(clock::accept(&settings, &nodes, &caller))?;
@@ -145,8 +155,10 @@ impl RedisEngine {
         let consumers = Consumers::new(script);
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
+        let deployment_id: Arc<str> = Arc::from(deployment.id.as_str());
         let context = PartitionContext {
             settings: &settings,
+            deployment: &deployment_id,
             lead,
             nodes: &nodes,
             caller: &caller,
@@ -177,6 +189,13 @@ impl RedisEngine {
         self.partitions.get(partition as usize).ok_or_else(|| Failure::Unavailable {
             reason: format!("there is no partition {partition}, only 0 to {}", self.settings.partitions - 1),
         })
+    }
+
+    /// A partition of which nothing is known to be lost.
+    fn whole(&self, partition: u32) -> Result<&Partition, Failure> {
+        let found = self.partition(partition)?;
+        found.status.check_whole()?;
+        Ok(found)
     }
 
     /// What must have happened to whatever the log shows.
@@ -214,7 +233,7 @@ impl Log for RedisEngine {
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {
-        let keys = self.partition(partition)?.keys.clone();
+        let keys = self.whole(partition)?.keys.clone();
         let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
             let (entries, node) = reader::entries(&link, &keys, sequence, bytes_max).await?;
@@ -235,7 +254,7 @@ impl Log for RedisEngine {
     }
 
     fn durable_through(&self, partition: u32) -> Result<u64, Failure> {
-        let keys = self.partition(partition)?.keys.clone();
+        let keys = self.whole(partition)?.keys.clone();
         let (link, waits, wanted) = (self.reading(&keys), Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
             let (sequence, node) = reader::last_sequence(&link, &keys).await?;
@@ -245,13 +264,13 @@ impl Log for RedisEngine {
     }
 
     fn first_sequence(&self, partition: u32) -> Result<u64, Failure> {
-        let keys = self.partition(partition)?.keys.clone();
+        let keys = self.whole(partition)?.keys.clone();
         let link = self.reading(&keys);
         self.wait(async move { reader::first_sequence(&link, &keys).await })
     }
 
     fn image(&self, partition: u32) -> Result<Machine, Failure> {
-        let imager = Arc::clone(&self.partition(partition)?.imager);
+        let imager = Arc::clone(&self.whole(partition)?.imager);
         let (waits, wanted) = (Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
             let (machine, node) = imager.machine().await?;

@@ -20,10 +20,13 @@ use super::settings::RedisSettings;
 use super::sweep::Sweeper;
 use super::trim::Trimmer;
 use super::waits::Waits;
+use super::wholeness::Verifier;
 
 /// What every partition is started with.
 pub(super) struct PartitionContext<'a> {
     pub(super) settings: &'a RedisSettings,
+    /// The deployment that the partitions are of.
+    pub(super) deployment: &'a Arc<str>,
     /// How far the servers' clocks may be ahead besides, as the operator says.
     pub(super) lead: Duration,
     pub(super) nodes: &'a Arc<Nodes>,
@@ -47,14 +50,24 @@ pub(super) struct Partition {
 impl Partition {
     /// Starts its lane, and its sweeper unless the clock is a test's.
     pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
-        let PartitionContext { settings, lead, nodes, caller, consumers, waits, runtime, ended } = context;
+        let PartitionContext { settings, deployment, lead, nodes, caller, consumers, waits, runtime, ended } =
+            context;
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
         let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
+        let verifier = Arc::new(Verifier {
+            keys: keys.clone(),
+            settings: settings.state.clone(),
+            deployment: Arc::clone(deployment),
+            caller: (*caller).clone(),
+            link: link(Traffic::Reads),
+            status: Arc::clone(&status),
+        });
         let imager = Arc::new(Imager {
             partition: number,
             keys: keys.clone(),
             settings: settings.state.clone(),
+            deployment: Arc::clone(deployment),
             caller: (*caller).clone(),
             reading: link(Traffic::Reads),
             status: Arc::clone(&status),
@@ -72,6 +85,7 @@ impl Partition {
             link: link(Traffic::Calls),
             reading: link(Traffic::Reads),
             imager: Arc::clone(&imager),
+            verifier: Arc::clone(&verifier),
             caller: (*caller).clone(),
             durability: settings.durability,
             waits: Arc::clone(waits),
@@ -93,6 +107,7 @@ impl Partition {
                 keys: keys.clone(),
                 settings: settings.state.clone(),
                 status: Arc::clone(&status),
+                verifier,
                 inbox: inbox.downgrade(),
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
                 clock: ClockBound::new(settings, *lead),

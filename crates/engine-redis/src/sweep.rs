@@ -21,6 +21,7 @@ use super::image;
 use super::keys::Keys;
 use super::lane::{Mail, PartitionStatus};
 use super::trim::Trimmer;
+use super::wholeness::Verifier;
 
 /// How often each partition is looked at.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
@@ -40,6 +41,7 @@ pub(super) struct Sweeper {
     pub(super) link: Link,
     pub(super) settings: StateSettings,
     pub(super) status: Arc<PartitionStatus>,
+    pub(super) verifier: Arc<Verifier>,
     pub(super) inbox: WeakSender<Mail>,
     pub(super) trimmer: Trimmer,
     pub(super) clock: ClockBound,
@@ -65,7 +67,12 @@ impl Sweeper {
                     continue;
                 }
             };
-            // Without callers nothing else would find out.
+            // Without callers nothing else would find out, neither of keys that are gone nor of memory.
+            if !self.status.is_damaged()
+                && let Err(failure) = self.verifier.look().await
+            {
+                self.status.note_call(Some(failure));
+            }
             if self.status.is_full() && self.has_memory().await {
                 self.status.note_full(false);
             }
