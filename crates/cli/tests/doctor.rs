@@ -5,6 +5,7 @@ mod support;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
+use scarce_engine_redis::{RedisEngine, RedisSettings};
 use serde_json::Value;
 use support::{Server, first_segment, json_lines, said, scarce_in};
 use tempfile::TempDir;
@@ -205,4 +206,29 @@ fn a_redis_is_looked_at_with_what_to_do() {
     assert_eq!(found(&findings, "redis memory")["status"], "warn");
     let (code, findings) = doctor(folder.path(), &["--redis-url", "redis://127.0.0.1:1", "--http", "off"]);
     assert_eq!((code, &found(&findings, "redis")["status"]), (Some(1), &Value::from("fail")));
+}
+
+#[test]
+fn a_redis_that_has_lost_keys_is_told_with_the_way_on() {
+    let folder = TempDir::new().unwrap();
+    let redis = support::redis_server(&[("appendfsync", "always"), ("maxmemory", "1gb")]);
+    let url = redis.url();
+    let settings = RedisSettings { url: url.clone(), partitions: 2, ..RedisSettings::default() };
+    drop(RedisEngine::open(settings).expect("the engine"));
+    let words = ["--engine", "redis", "--redis-url", &url, "--partitions", "2"];
+    let words = [&words[..], &["--resp", "127.0.0.1:0", "--http", "off"]].concat();
+    let (code, findings) = doctor(folder.path(), &words);
+    assert_eq!(
+        (code, &found(&findings, "redis keys")["status"]),
+        (Some(0), &Value::from("ok")),
+        "{findings:?}"
+    );
+    for key in ["scarce:{p1-0}:meta", "scarce:deployment"] {
+        let gone: u64 = redis.ask(&["DEL", key]).expect("deleted");
+        assert_eq!(gone, 1, "{key}");
+        let (code, findings) = doctor(folder.path(), &words);
+        let told = found(&findings, "redis keys");
+        assert_eq!((code, &told["status"]), (Some(1), &Value::from("fail")), "{key}: {findings:?}");
+        assert!(told["advice"].as_str().is_some_and(|advice| advice.contains("redis_prefix")), "{told:?}");
+    }
 }

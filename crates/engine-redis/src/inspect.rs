@@ -1,15 +1,19 @@
-//! Inspects the servers for the doctor. It changes nothing.
+//! Inspects the servers for the doctor. It changes no data; the library is loaded where it is missing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, FromRedisValue, cmd};
 
 use super::address::Topology;
-use super::nodes::Nodes;
+use super::caller::Caller;
+use super::connection::Link;
+use super::library::{ClockSource, Library};
+use super::nodes::{Nodes, Traffic};
 use super::server::ServerState;
-use super::{RedisError, RedisSettings, deployment};
+use super::{RedisError, RedisSettings, deployment, keys, wholeness};
 
 /// How many times a server is asked for nothing, to see how long that takes.
 const PINGS: usize = 32;
@@ -73,6 +77,8 @@ pub struct InspectReport {
     pub servers: Vec<ServerReport>,
     /// The number of partitions of the deployment, where there is one.
     pub partitions: Option<u32>,
+    /// What its partitions have lost, a sentence for each that has.
+    pub damages: Vec<String>,
 }
 
 /// Looks at every primary.
@@ -80,7 +86,7 @@ pub struct InspectReport {
 /// # Errors
 /// When the address is invalid, or a server cannot be reached.
 pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
-    let nodes = Nodes::of(settings)?;
+    let nodes = Arc::new(Nodes::of(settings)?);
     let topology = nodes.address.topology.clone();
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RedisError::Threads)?;
@@ -93,8 +99,30 @@ pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
             partitions = partitions.or(ask(&mut connection, &["HGET", &key, "partitions"]).await.flatten());
             servers.push(look(connection, endpoint.to_string(), state).await);
         }
-        Ok(InspectReport { topology, servers, partitions })
+        let damages = match partitions {
+            Some(its) if its != settings.partitions => Vec::new(),
+            _ => damages(settings, &nodes).await.unwrap_or_else(|error| vec![error.to_string()]),
+        };
+        Ok(InspectReport { topology, servers, partitions, damages })
     })
+}
+
+/// What the partitions have lost.
+async fn damages(settings: &RedisSettings, nodes: &Arc<Nodes>) -> Result<Vec<String>, RedisError> {
+    let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
+    let link = Link::new(Arc::clone(nodes), slot, Traffic::Reads);
+    let Some(id) = deployment::begun(&link, &settings.prefix).await? else {
+        if !deployment::exists(&link, &settings.prefix).await? {
+            wholeness::check_unused(settings, nodes).await?;
+        }
+        return Ok(Vec::new());
+    };
+    let script = match settings.script {
+        Some(script) => script,
+        None => deployment::script_kind(&link).await?,
+    };
+    let caller = Caller::new(&Library::new(ClockSource::Server), script);
+    Ok(wholeness::damages(settings, nodes, &caller, &id).await?)
 }
 
 async fn look(mut connection: MultiplexedConnection, address: String, state: ServerState) -> ServerReport {

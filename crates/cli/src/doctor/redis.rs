@@ -50,6 +50,7 @@ pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
         }
     };
     let mut findings = vec![topology(&report), deployment(&report, settings)];
+    findings.extend(wholeness(&report));
     for server in &report.servers {
         let its = Its { server, settings, is_one_of_several: report.servers.len() > 1 };
         findings.extend(its.examine());
@@ -102,6 +103,21 @@ fn deployment(report: &InspectReport, settings: &ServerSettings) -> Finding {
             format!("set partitions to {its}, or choose another redis_prefix"),
         ),
     }
+}
+
+/// Whether the partitions have everything that was written to them.
+fn wholeness(report: &InspectReport) -> Option<Finding> {
+    const NAME: &str = "redis keys";
+    let damages = &report.damages;
+    let Some(first) = damages.first() else {
+        return report.partitions.map(|_| Finding::ok(NAME, "every partition has all of its rows"));
+    };
+    let others = match damages.len() {
+        1 => String::new(),
+        count => format!(", and {} others like it", count - 1),
+    };
+    let advice = "restore Redis' data from a copy, or choose another redis_prefix to start anew; see to it that nobody may evict, delete or flush keys";
+    Some(Finding::fail(NAME, format!("{first}{others}"), advice).with(json!({ "damaged": damages.len() })))
 }
 
 /// A server and the queries to it.

@@ -128,6 +128,7 @@ impl Collector for OfEngine {
         durations(&mut encoder, &partitions)?;
         levels(&mut encoder, &partitions)?;
         operations_max(&mut encoder, &*self.engine)?;
+        readiness(&mut encoder, &*self.engine)?;
         snapshots::encode(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
         if let Some(count) = self.flows.commands.get() {
@@ -268,6 +269,19 @@ fn operations_max(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> s
     let help = "Operation ids that each partition remembers at most";
     let family = encoder.encode_descriptor("scarce_operations_max", help, None, gauge.metric_type())?;
     gauge.encode(family)
+}
+
+/// Whether a partition takes commands: what alerts should look at first.
+fn readiness(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::fmt::Result {
+    let help = "1 while the partition takes commands, 0 while it refuses them";
+    let kind = ConstGauge::new(0_i64).metric_type();
+    let mut family = encoder.encode_descriptor("scarce_partition_ready", help, None, kind)?;
+    for partition in 0..engine.partitions() {
+        let labels = [("partition", partition.to_string())];
+        let is_ready = i64::from(engine.check_ready(partition).is_ok());
+        ConstGauge::new(is_ready).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
 }
 
 fn build_info(encoder: &mut DescriptorEncoder<'_>) -> std::fmt::Result {
