@@ -141,7 +141,6 @@ fn near_the_budget_new_records_are_refused_and_all_else_goes_on() {
     assert_eq!(socket.call(&["DEBUG.CLOCK", &tomorrow]), "OK");
     let credited = socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "the-next-day"]);
     assert!(credited.starts_with("[1 "), "it frees more than it takes: {credited}");
-    wait_until("it is ready again", || ready(&server).0 == 200);
     for n in 0..100 {
         let opened = socket.call(&["ACCOUNT.OPEN", &format!("next-{n}"), "EUR", "ID", &format!("next-{n}")]);
         assert_eq!(opened, "[1 0]");
@@ -197,10 +196,20 @@ fn ids_that_come_too_fast_are_warned_of_and_refused_with_the_real_wait() {
         serde_json::json!({ "queue": "operations", "retry_after_ms": 599_000 })
     );
 
+    wait_until("it is not ready for new ids", || {
+        let (status, text) = ready(&server);
+        status == 503
+            && text.contains("[!] operation ids: partition 0 must keep 10 of")
+            && text.contains("(100 %)")
+    });
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "tenth"]).starts_with("[1 "), "a duplicate");
+
     now(&mut socket, 600_000);
     assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "late"]).starts_with("[1 "));
+    wait_until("it is ready again", || ready(&server).0 == 200);
     now(&mut socket, 700_000);
     wait_until("there is room again", || server.overhead().contains("there is room for operation ids again"));
+    wait_until("it is ready again", || ready(&server).0 == 200);
 }
 
 #[test]

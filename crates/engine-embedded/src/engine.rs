@@ -211,7 +211,9 @@ impl Engine for Embedded {
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
-        self.known(partition)?.check_ready()?;
+        let known = self.known(partition)?;
+        known.check_ready()?;
+        known.metrics().levels().check_ids(self.state_settings().operations_max)?;
         self.memory.check_ready()
     }
 

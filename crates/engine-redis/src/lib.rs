@@ -28,6 +28,7 @@ pub mod inspect;
 pub mod keys;
 mod lane;
 pub mod library;
+mod locked;
 pub mod log;
 pub mod nodes;
 mod partition;
@@ -376,7 +377,9 @@ impl Engine for RedisEngine {
     }
 
     fn check_ready(&self, partition: u32) -> Result<(), Failure> {
-        self.partition(partition)?.status.check_ready()
+        let status = &self.partition(partition)?.status;
+        status.check_ready()?;
+        status.metrics.levels().check_ids(self.settings.state.operations_max)
     }
 
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {

@@ -14,6 +14,7 @@ use super::consumers::Consumers;
 use super::image::Imager;
 use super::keys::Keys;
 use super::lane::{Lane, Mail, PartitionStatus};
+use super::locked::LockedIds;
 use super::nodes::{Nodes, Traffic};
 use super::reader::Watchers;
 use super::settings::RedisSettings;
@@ -111,6 +112,7 @@ impl Partition {
                 inbox: inbox.downgrade(),
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
                 clock: ClockBound::new(settings, *lead),
+                locked: LockedIds::default(),
             };
             runtime.spawn(sweeper.run());
         }

@@ -20,6 +20,7 @@ use super::consumers;
 use super::image;
 use super::keys::Keys;
 use super::lane::{Mail, PartitionStatus};
+use super::locked::{LockedIds, Moved};
 use super::trim::Trimmer;
 use super::wholeness::Verifier;
 
@@ -45,6 +46,7 @@ pub(super) struct Sweeper {
     pub(super) inbox: WeakSender<Mail>,
     pub(super) trimmer: Trimmer,
     pub(super) clock: ClockBound,
+    pub(super) locked: LockedIds,
 }
 
 impl Sweeper {
@@ -126,9 +128,12 @@ impl Sweeper {
         let first: Vec<String> = link.send(redis::cmd("ZRANGE").arg(keys.of("due")).arg(0).arg(0)).await?;
         let deadlines: u64 = link.send(redis::cmd("ZCARD").arg(keys.of("due"))).await?;
         let operations: u64 = link.send(redis::cmd("HLEN").arg(keys.of("operations"))).await?;
-        let (sequence, stamp): (Option<u64>, Option<u64>) =
-            link.send(redis::cmd("HMGET").arg(keys.of("meta")).arg("sequence").arg("now")).await?;
+        let mut meta = redis::cmd("HMGET");
+        meta.arg(keys.of("meta")).arg("sequence").arg("now").arg("moved");
+        let (sequence, stamp, moved): (Option<u64>, Option<u64>, Option<String>) = link.send(&meta).await?;
         let now = clock::server_time(link).await?;
+        let settled = (now.max(stamp.unwrap_or(0)), Moved::read(moved.as_deref()));
+        self.locked.count_again(link, keys, &self.settings, settled).await?;
         let clock_ahead_ms = self.clock.excess_ms(now);
         if clock_ahead_ms > 0 {
             // The next call will say the same; without one, nobody would learn of it.
@@ -138,7 +143,7 @@ impl Sweeper {
         let deadline = first.first().and_then(|member| member.split(' ').next()?.parse::<u64>().ok());
         let levels = Levels {
             operations,
-            operations_locked: 0,
+            operations_locked: self.locked.count,
             deadlines,
             deadline_lag_ms: deadline.map_or(0, |deadline| now.saturating_sub(deadline)),
             sequence: sequence.unwrap_or(0),

@@ -150,6 +150,32 @@ fn a_write_that_fails_midway_takes_back_those_before_it() {
 }
 
 #[test]
+fn ids_that_fill_their_room_are_counted_and_make_it_unready() {
+    let server = servers::server();
+    let state = state::StateSettings { operations_max: 3, ..default_state() };
+    let settings = RedisSettings { url: server.url(), partitions: 1, state, ..RedisSettings::default() };
+    let engine = RedisEngine::open(settings).expect("the engine");
+    for line in ["ACCOUNT.OPEN a EUR ID 1", "ACCOUNT.CREDIT a 1 ID 2"] {
+        ask(&engine, line).expect("an answer");
+    }
+    let locked = || engine.metrics(0).expect("the metrics").levels().operations_locked;
+    wait_until(|| locked() == 2);
+    assert_eq!(engine.check_ready(0), Ok(()));
+    ask(&engine, "ACCOUNT.CREDIT a 1 ID 3").expect("an answer");
+    wait_until(|| locked() == 3);
+    assert!(ask(&engine, "ACCOUNT.CREDIT a 1 ID 4").expect("an answer").starts_with("OVERLOADED operations"));
+    assert_eq!(engine.check_ready(0), Err(Failure::Overloaded { queue: "operations" }));
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not become so");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_key_of_another_type_is_found_before_anything_is_written() {
     let server = servers::server();
     let mut connection = servers::connection(&server);

@@ -108,6 +108,22 @@ pub struct Levels {
     pub clock_doubted_ms: u64,
 }
 
+/// The queue that a refusal for want of room for operation ids names.
+const IDS_QUEUE: &str = "operations";
+
+impl Levels {
+    /// Fails where new operation ids are refused: all that may be remembered must not be forgotten yet.
+    ///
+    /// # Errors
+    /// [`Failure::Overloaded`].
+    pub fn check_ids(&self, operations_max: usize) -> Result<(), Failure> {
+        if self.operations_locked < operations_max as u64 {
+            return Ok(());
+        }
+        Err(Failure::Overloaded { queue: IDS_QUEUE })
+    }
+}
+
 /// The last snapshot, and how many failed; one thread writes.
 #[derive(Debug, Default)]
 pub struct SnapshotMetrics {

@@ -43,6 +43,7 @@ pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Res
     }
     if verbose {
         tell_memory(&shared, &mut text);
+        tell_ids(&shared, &mut text);
         tell_consumers(&shared, &mut text);
         clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
@@ -65,6 +66,28 @@ fn tell_memory(shared: &HttpShared, text: &mut String) {
         text,
         "[{mark}] memory: {used} MiB used, of which {reusable} MiB can be reused; {reserved} MiB kept for a snapshot; {max} MiB allowed ({} %)",
         levels.percent()
+    );
+}
+
+/// From this share of the room for operation ids on, that is marked, in percent.
+const IDS_WARN_PERCENT: u64 = 80;
+
+/// How much of the room for operation ids is taken by those that must not be forgotten yet, where that is most.
+fn tell_ids(shared: &HttpShared, text: &mut String) {
+    let of = |partition| {
+        let levels = shared.engine.metrics(partition).ok()?.levels();
+        Some((levels.operations_locked, partition))
+    };
+    let Some((locked, partition)) = (0..shared.engine.partitions()).filter_map(of).max() else { return };
+    let settings = shared.engine.state_settings();
+    let max = settings.operations_max as u64;
+    let percent = locked.saturating_mul(100).checked_div(max).unwrap_or(100);
+    let mark = if percent >= IDS_WARN_PERCENT { '!' } else { '+' };
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "[{mark}] operation ids: partition {partition} must keep {locked} of the last {} s, of {max} that it may remember ({percent} %)",
+        settings.window_ms_min / 1_000
     );
 }
 
