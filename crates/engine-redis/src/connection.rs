@@ -87,7 +87,7 @@ impl From<Refused> for Failure {
             Refused::TimedOut { endpoint } => {
                 Failure::Unknown { reason: format!("Redis at {endpoint} did not answer in time") }
             }
-            Refused::ByServer { error, node } => failure_of(&error, &node.endpoint),
+            Refused::ByServer { error, node } => failure_of(&error, &node.endpoint, &node.user),
         }
     }
 }

@@ -47,6 +47,8 @@ pub enum Traffic {
 pub struct Node {
     /// Where it is.
     pub endpoint: Endpoint,
+    /// Who logged in there.
+    pub user: String,
     /// What the server said of itself when the connection was made.
     pub state: ServerState,
     connection: MultiplexedConnection,
@@ -319,6 +321,11 @@ impl Nodes {
         routes::ask_slots(&mut connection, at).await
     }
 
+    /// The user that logs in.
+    fn user(&self) -> &str {
+        self.login.user.as_deref().unwrap_or("default")
+    }
+
     fn credentials(&self) -> RedisConnectionInfo {
         let mut info = RedisConnectionInfo::default().set_db(self.address.database);
         if let Some(user) = &self.login.user {
@@ -392,6 +399,7 @@ impl Nodes {
         state.check_usable(endpoint)?;
         Ok(Node {
             endpoint: endpoint.clone(),
+            user: self.user().to_owned(),
             state,
             connection,
             is_broken: AtomicBool::new(false),
@@ -411,11 +419,12 @@ impl Nodes {
     ) -> Result<(MultiplexedConnection, ServerState), Failure> {
         let timeouts = [CONNECT_TIMEOUT, timeout];
         let mut connection = self.open(endpoint, self.credentials(), timeouts).await.map_err(|error| {
-            let advice = if error.is_io_error() { "; is it running?" } else { advice(&error) };
+            let advice =
+                if error.is_io_error() { "; is it running?".into() } else { advice(&error, self.user()) };
             let reason = format!("Redis at {endpoint} cannot be reached: {error}{advice}");
             Failure::Unavailable { reason }
         })?;
-        let state = ServerState::ask(&mut connection, endpoint).await?;
+        let state = ServerState::ask(&mut connection, endpoint, self.user()).await?;
         Ok((connection, state))
     }
 

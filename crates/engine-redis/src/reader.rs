@@ -153,5 +153,5 @@ async fn wait_and_wake(link: &Link, keys: &Keys, watchers: &Weak<Watchers>) -> R
 
 async fn ask<T: FromRedisValue>(node: &Node, command: &Cmd) -> Result<T, Failure> {
     let answer = command.query_async(&mut node.connection()).await;
-    answer.map_err(|error| failure_of(&error, &node.endpoint))
+    answer.map_err(|error| failure_of(&error, &node.endpoint, &node.user))
 }

@@ -57,13 +57,17 @@ pub struct ServerState {
 }
 
 impl ServerState {
-    /// Asks a server.
+    /// Asks a server, as a user.
     ///
     /// # Errors
     /// When it does not answer.
-    pub async fn ask(connection: &mut impl ConnectionLike, at: &Endpoint) -> Result<Self, Failure> {
+    pub async fn ask(
+        connection: &mut impl ConnectionLike,
+        at: &Endpoint,
+        user: &str,
+    ) -> Result<Self, Failure> {
         let info: String = cmd("INFO").query_async(connection).await.map_err(|error| {
-            let advice = advice(&error);
+            let advice = advice(&error, user);
             let reason = format!("Redis at {at} does not say what it is: {error}{advice}");
             Failure::Unavailable { reason }
         })?;

@@ -97,6 +97,36 @@ fn a_user_needs_the_documented_rights_and_no_more() {
 }
 
 #[test]
+fn a_right_that_is_missing_is_named_with_whom_to_give_it() {
+    let server = servers::server();
+    let mut words = vec!["ACL", "SETUSER", "scarce"];
+    words.extend(RIGHTS);
+    server.ask::<()>(&words).expect("a user");
+    let login =
+        Login { user: Some("scarce".to_owned()), password: Some("secret".to_owned()), ..Login::default() };
+    let rights = |words: &[&str]| {
+        server.ask::<()>(&[&["ACL", "SETUSER", "scarce"], words].concat()).expect("changed");
+    };
+    let settings = RedisSettings { login, ..at(&server) };
+    let engine = RedisEngine::open(settings.clone()).expect("the engine");
+    for command in ["fcall", "xadd", "hset"] {
+        rights(&[&format!("-{command}")]);
+        let refused = told(&engine, 0, "ACCOUNT.OPEN a EUR ID 1").expect_err("no right").to_string();
+        assert!(refused.contains(&format!("ACL SETUSER scarce +{command}")), "{command}: {refused}");
+        rights(&[&format!("+{command}")]);
+    }
+    rights(&["resetkeys", "~other:*"]);
+    let refused = told(&engine, 0, "ACCOUNT.OPEN a EUR ID 1").expect_err("no keys").to_string();
+    assert!(refused.contains("ACL SETUSER scarce ~<redis_prefix>*"), "{refused}");
+    rights(&["resetkeys", "~scarce:*"]);
+    assert_eq!(told(&engine, 0, "ACCOUNT.OPEN a EUR ID 1"), Ok("APPLIED 0".to_owned()));
+    drop(engine);
+    rights(&["-info"]);
+    let refused = self::refused(settings);
+    assert!(refused.contains("ACL SETUSER scarce +info"), "{refused}");
+}
+
+#[test]
 fn deployments_share_a_server_by_database_and_prefix() {
     let server = servers::server();
     let urls = [server.url(), format!("{}/3", server.url())];

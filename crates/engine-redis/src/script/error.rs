@@ -108,7 +108,7 @@ impl ScriptError {
                 _ if is_of_the_script(&error) => {
                     Self::Failed { name: name.to_owned(), message: message_of(&error) }
                 }
-                _ => Self::Unavailable { reason: failure_of(&error, &node.endpoint).to_string() },
+                _ => Self::Unavailable { reason: failure_of(&error, &node.endpoint, &node.user).to_string() },
             },
         }
     }

@@ -43,7 +43,7 @@ impl Scripts {
             let node = self.nodes.at(&endpoint, Traffic::Calls).await.map_err(unavailable)?;
             script.program.load(self.kind, &node).await.map_err(|error| ScriptError::Failed {
                 name: script.name.clone(),
-                message: failure_of(&error, &endpoint).to_string(),
+                message: failure_of(&error, &endpoint, &node.user).to_string(),
             })?;
             let called_by = match self.kind {
                 super::ScriptKind::Functions => script.function(),

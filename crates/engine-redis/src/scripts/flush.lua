@@ -186,14 +186,22 @@ function flush.mend(text)
   redis_call("HSET", records.key("meta"), "damaged", "")
 end
 
+-- A script that lacks a right is not told which: what it was about to do.
+local function explained(failure, name, write)
+  local reason = flush.reason_of(failure)
+  if not string.find(reason, "user executing the script", 1, true) then return failure end
+  return "NOPERM no right to run '" .. string.lower(write[1]) .. "' on " .. records.key(name) .. ": " .. reason
+end
+
 local function carry_out(plan)
   for at = 1, #plan do
     local step = plan[at]
     if not step.complete or step.complete() then
       local done, answer = pcall(redis_call, unpack(step.write))
       if not done then
-        take_back(plan, at - 1, answer)
-        error(answer, 0)
+        local failure = explained(answer, step.name, step.write)
+        take_back(plan, at - 1, failure)
+        error(failure, 0)
       end
       sizes.note(step.name, step.write, answer)
     end

@@ -193,5 +193,8 @@ function main.serve(keys, arguments)
   call.is_reading = arguments[2] == request_kinds.READ
   local done, reply = pcall(serve, keys, arguments[1])
   if done then return reply end
-  return redis.error_reply("SCARCE " .. flush.reason_of(reply))
+  local text = flush.reason_of(reply)
+  -- Which command it was is said where it was a write.
+  if string.find(text, "^ERR The user executing the script") then text = "NOPERM " .. text end
+  return redis.error_reply("SCARCE " .. text)
 end
