@@ -25,7 +25,7 @@ use crate::consumers::Registry;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
-use crate::memory::{Memory, PartitionShare};
+use crate::memory::{Admitted, Memory, PartitionShare};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
 use crate::snapshot::Newest;
@@ -251,8 +251,7 @@ impl Owner {
     fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
         self.check_room()?;
         let now = self.time();
-        // An entry forgets what is over, which is more than it adds.
-        if !self.memory.admits(envelope) && !self.machine.can_forget(now) {
+        if !self.has_memory(envelope, now) {
             return Err(Failure::Overloaded { queue: overload::MEMORY });
         }
         self.begin_batch();
@@ -264,6 +263,18 @@ impl Owner {
         match answer {
             MachineAnswer::Receipt(receipt) => Ok(receipt),
             MachineAnswer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    /// Whether there is memory for a change. An entry forgets what is over, which is more than it adds.
+    fn has_memory(&mut self, envelope: &Envelope, now: TimeMs) -> bool {
+        match self.memory.admits(envelope) {
+            Admitted::Always => true,
+            Admitted::WithEffect => {
+                self.machine.can_forget(now)
+                    || self.machine.has_effect(envelope, now) && self.memory.take_id()
+            }
+            Admitted::Never => self.machine.can_forget(now),
         }
     }
 

@@ -15,8 +15,11 @@ pub enum Refusals {
 pub enum Memory {
     /// It needs memory, and is refused if none is left.
     Takes,
-    /// It frees more than it needs, so it is served even if memory is full.
+    /// It ends a record, whose memory becomes free, so it is served even if memory is full; with an operation id
+    /// only if it has an effect and there is room for the id.
     Frees,
+    /// It needs none but for its operation id, so it is served without one even if memory is full.
+    Keeps,
 }
 
 /// How many log entries a command takes.

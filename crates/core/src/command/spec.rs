@@ -100,10 +100,16 @@ impl CommandSpec {
         matches!(self.rules.refusals, Refusals::Remembered)
     }
 
-    /// Whether it frees more memory than it needs, so that it is served even if memory is full.
+    /// Whether it ends a record, so that it is served even if memory is full.
     #[must_use]
     pub const fn frees_memory(&self) -> bool {
         matches!(self.rules.memory, Memory::Frees)
+    }
+
+    /// Whether it needs no memory, except to remember its operation id.
+    #[must_use]
+    pub const fn needs_no_memory(&self) -> bool {
+        matches!(self.rules.memory, Memory::Frees | Memory::Keeps)
     }
 
     /// Whether it may take several steps, each a log entry.

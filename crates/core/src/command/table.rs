@@ -65,7 +65,7 @@ commands! {
         (account: Id, hold: Id, ttl_ms: Positive) {}
         Array [deadline: INTEGER]
         refuses [AccountNotFound, HoldNotFound, HoldCaptured, HoldVoided, HoldExpired] events [HoldExtended]
-        rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Remembered, memory: Keeps, steps: One, batch: Joins };
     Read 19 "ACCOUNT.HOLDS" AccountHolds on Account [account] "Lists an account's holds by name, a page at a time: name, amount left, status, deadline."
         (account: Id) {"AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::THOUSAND}
         Bare [holds: rows(&HOLD)] refuses [AccountNotFound] events []
@@ -73,11 +73,11 @@ commands! {
     Write 20 "ACCOUNT.FREEZE" AccountFreeze on Account [account] "Stops debits and new holds."
         (account: Id) {}
         Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountFrozen]
-        rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Remembered, memory: Keeps, steps: One, batch: Joins };
     Write 21 "ACCOUNT.UNFREEZE" AccountUnfreeze on Account [account] "Allows debits and new holds again."
         (account: Id) {}
         Array [status: TEXT] refuses [AccountNotFound, AccountClosed] events [AccountUnfrozen]
-        rules { refusals: Remembered, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Remembered, memory: Keeps, steps: One, batch: Joins };
     Write 22 "ACCOUNT.CLOSE" AccountClose on Account [account] "Closes an empty account for good."
         (account: Id) {}
         Array [status: TEXT] refuses [AccountNotFound, BalanceNotZero] events [AccountClosed]
@@ -129,7 +129,7 @@ commands! {
         Array [first_serial: INTEGER, quantity: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
         events [ReservationConfirmed]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Frees, steps: One, batch: Joins };
     Write 47 "STOCK.RELEASE" StockRelease on Stock [sku] "Puts what a reservation holds back on sale."
         (sku: Id, reservation: Id) {}
         Array [released: INTEGER, remaining: INTEGER]
@@ -141,7 +141,7 @@ commands! {
         Array [deadline: INTEGER]
         refuses [ReservationNotFound, ReservationConfirmed, ReservationReleased, ReservationExpired]
         events [ReservationExtended]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Write 49 "STOCK.RETURN" StockReturn on Stock [sku] "Takes sold units back by their serials and puts as many on sale."
         (sku: Id, first: Positive, count: Positive) {}
         Array [returned: INTEGER, remaining: INTEGER] refuses [StockNotFound, UnitsNotSold]
@@ -150,12 +150,12 @@ commands! {
     Write 50 "STOCK.CLOSE" StockClose on Stock [sku] "Ends sales; open reservations expire or are confirmed."
         (sku: Id) {}
         Array [available: INTEGER, reserved: INTEGER, sold: INTEGER] refuses [StockNotFound] events [StockClosed]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Write 51 "STOCK.AUDIT" StockAudit on Stock [sku] "Recounts receipts against counters, a bounded piece at each call, while sales go on."
         (sku: Id) {}
         Array [state: TEXT, counted: INTEGER, through_serial: INTEGER] refuses [StockNotFound, StockInconsistent]
         events [StockAuditAdvanced, StockAudited]
-        rules { refusals: Forgotten, memory: Takes, steps: Piece, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: Piece, batch: Joins };
     Read 52 "STOCK.RESERVATION" StockReservation on Stock [sku] "Shows a reservation."
         (sku: Id, reservation: Id) {}
         Map [reservation: TEXT, owner: TEXT, quantity: INTEGER, status: TEXT, deadline: INTEGER.or_none(), first_serial: INTEGER.or_none()]
@@ -182,7 +182,7 @@ commands! {
         (campaign: Id) {}
         Array [claimed_count: INTEGER, left_count: INTEGER, left_amount: INTEGER.hidden(), seed: TEXT.hidden()] refuses [CampaignNotFound]
         events [PacketsClosed]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user claimed."
         (campaign: Id, user: Id) {}
         Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []
@@ -233,11 +233,11 @@ commands! {
     Write 78 "COUPON.PAUSE" CouponPause on Coupon [coupon] "Stops claims until the coupon is resumed."
         (coupon: Id) {}
         Array [status: TEXT] refuses [CouponNotFound] events [CouponPaused]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Write 79 "COUPON.RESUME" CouponResume on Coupon [coupon] "Allows claims again."
         (coupon: Id) {}
         Array [status: TEXT] refuses [CouponNotFound] events [CouponResumed]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
 
     Write 90 "MARKET.CREATE" MarketCreate on Market [market] "Opens a market with an empty book."
         (market: Id)
@@ -252,11 +252,11 @@ commands! {
     Write 92 "MARKET.HALT" MarketHalt on Market [market] "Stops trading; cancels and reductions go on."
         (market: Id) {}
         Array [status: TEXT] refuses [MarketNotFound] events [MarketHalted]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Write 93 "MARKET.RESUME" MarketResume on Market [market] "Allows trading again."
         (market: Id) {}
         Array [status: TEXT] refuses [MarketNotFound] events [MarketResumed]
-        rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Read 94 "MARKET.DEPTH" MarketDepth on Market [market] "Shows the book's levels, best first: price, quantity, orders."
         (market: Id) {"LEVELS" levels: RowCount = RowCount::TEN}
         Bare [bids: rows(&LEVEL), asks: rows(&LEVEL)] refuses [MarketNotFound] events []

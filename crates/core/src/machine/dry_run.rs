@@ -57,7 +57,8 @@ impl Machine {
         MachineAnswer::Receipt(self.unlogged(outcome))
     }
 
-    fn end_due_unlogged(&mut self, commands: &[Command]) {
+    /// Ends the passed deadlines of the resources that the commands touch, without a log entry.
+    pub(super) fn end_due_unlogged(&mut self, commands: &[Command]) {
         for (kind, slot) in self.touched(commands) {
             for record in self.due_of(kind, slot) {
                 self.events.clear();

@@ -8,6 +8,7 @@ mod clock;
 mod clock_tests;
 mod decide;
 mod dry_run;
+mod effect;
 mod query;
 mod replay;
 pub mod step;

@@ -12,7 +12,7 @@ const REFUSE_PERCENT: u64 = 90;
 /// Below this share they are taken again.
 const ACCEPT_PERCENT: u64 = 85;
 
-/// At this share of the budget truly taken they are refused whatever else is counted.
+/// At this share of the budget truly taken new records are refused whatever else is counted.
 const FULL_PERCENT: u64 = 97;
 
 /// From this share on the log warns, and below the second it is glad.

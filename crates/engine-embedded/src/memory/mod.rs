@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use scarce_core::command::Envelope;
+use scarce_core::command::{Command, CommandSpec, Envelope};
 use scarce_core::outcome::overload;
 use scarce_engine::engine::Failure;
 use scarce_engine::memory::MemoryLevels;
@@ -41,10 +41,21 @@ pub(crate) enum Admission {
     /// Everything.
     #[default]
     All,
-    /// What frees memory.
+    /// What frees memory, and what needs none.
     Freeing,
-    /// What frees memory and has no operation id that would have to be remembered.
+    /// The same without an operation id, which would have to be remembered.
     FreeingWithoutId,
+}
+
+/// Whether a change may be decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    /// It may.
+    Always,
+    /// It has an operation id, and may if it frees more than that needs.
+    WithEffect,
+    /// It may not.
+    Never,
 }
 
 /// What a partition keeps, as its owner says at the end of each turn.
@@ -61,11 +72,19 @@ impl PartitionShare {
     }
 }
 
+/// The part of the budget that the ids of what frees memory may fill while new records are refused.
+const IDS_PART: u64 = 20;
+
+/// What such an id takes: its record and its slot in the index, and both once more in a snapshot.
+const ID_BYTES: u64 = 176;
+
 /// The budget of a process as its owners, keepers and ports share it.
 #[derive(Debug)]
 pub(crate) struct Memory {
     budget: Option<MemoryBudget>,
     admission: AtomicU8,
+    /// How many ids of what frees memory are still taken while new records are refused.
+    ids_left: AtomicU64,
     figures: Mutex<Figures>,
     shares: Mutex<Vec<Arc<PartitionShare>>>,
     /// Held while a snapshot is made: one at a time needs memory once.
@@ -78,6 +97,7 @@ impl Memory {
         Arc::new(Self {
             budget,
             admission: AtomicU8::default(),
+            ids_left: AtomicU64::new(0),
             figures: Mutex::new(Figures::new(begun_with)),
             shares: Mutex::default(),
             snapshot: Mutex::default(),
@@ -92,13 +112,26 @@ impl Memory {
     }
 
     /// Whether a change may be decided.
-    pub(crate) fn admits(&self, envelope: &Envelope) -> bool {
+    pub(crate) fn admits(&self, envelope: &Envelope) -> Admitted {
         let admission = self.admission.load(Ordering::Relaxed);
         if admission == Admission::All as u8 {
-            return true;
+            return Admitted::Always;
         }
-        let frees = envelope.commands().iter().all(|command| command.spec().frees_memory());
-        frees && (admission == Admission::Freeing as u8 || envelope.common.operation.is_none())
+        let mut specs = envelope.commands().iter().map(Command::spec);
+        if envelope.common.operation.is_none() {
+            return if specs.all(CommandSpec::needs_no_memory) { Admitted::Always } else { Admitted::Never };
+        }
+        let is_room_for_id = admission == Admission::Freeing as u8;
+        if is_room_for_id && specs.all(CommandSpec::frees_memory) {
+            Admitted::WithEffect
+        } else {
+            Admitted::Never
+        }
+    }
+
+    /// Takes the room of an operation id of what frees memory, if there is any.
+    pub(crate) fn take_id(&self) -> bool {
+        self.ids_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
     /// Whether new records are taken.
@@ -152,6 +185,9 @@ impl Memory {
             .map(|share| (share.rows.load(Ordering::Relaxed), share.reusable_bytes.load(Ordering::Relaxed)))
             .collect();
         let admission = lock(&self.figures).measure(used, &shares, budget.max_bytes);
+        if self.admission.load(Ordering::Relaxed) == Admission::All as u8 {
+            self.ids_left.store(budget.max_bytes / IDS_PART / ID_BYTES, Ordering::Relaxed);
+        }
         self.admission.store(admission as u8, Ordering::Relaxed);
     }
 }
