@@ -37,13 +37,26 @@ pub struct Sum<'a> {
     only: Option<&'a Id>,
     total: u128,
     record: Vec<u8>,
+    /// How many more entities may be added.
+    left: usize,
 }
 
 impl<'a> Sum<'a> {
     /// Sums the entities of one resource, or of all resources.
     #[must_use]
     pub fn new(only: Option<&'a Id>) -> Self {
-        Self { only, total: 0, record: Vec::new() }
+        Self { only, total: 0, record: Vec::new(), left: usize::MAX }
+    }
+
+    /// Ends after so many entities.
+    #[must_use]
+    pub(crate) fn up_to(self, entities_max: usize) -> Self {
+        Self { left: entities_max.saturating_add(1), ..self }
+    }
+
+    /// Whether more may be added.
+    pub(crate) fn has_room(&self) -> bool {
+        self.left > 0
     }
 
     /// Adds an entity of `resource`; `put` writes its fields.
@@ -51,6 +64,7 @@ impl<'a> Sum<'a> {
         if self.only.is_some_and(|only| only != resource) {
             return;
         }
+        self.left = self.left.saturating_sub(1);
         self.record.clear();
         self.record.push(kind as u8);
         resource.put(&mut self.record);

@@ -203,6 +203,10 @@ impl State {
     /// How many records there are of all kinds, remembered operations among them.
     #[must_use]
     pub fn record_count(&self) -> usize {
+        self.resource_record_count() + self.operations.len()
+    }
+
+    fn resource_record_count(&self) -> usize {
         let resources = [
             self.accounts.record_count(),
             self.stock.record_count(),
@@ -210,7 +214,7 @@ impl State {
             self.coupons.record_count(),
             self.markets.record_count(),
         ];
-        resources.iter().sum::<usize>() + self.operations.len()
+        resources.iter().sum()
     }
 
     /// The bytes that removed records left, and that the next new ones take.
@@ -275,23 +279,38 @@ impl State {
     #[must_use]
     pub fn digest(&self, only: Option<&Id>) -> u128 {
         let mut sum = Sum::new(only);
+        self.add_to(only, &mut sum);
+        sum.total()
+    }
+
+    /// Whether a digest looks at no more than so many entities.
+    #[must_use]
+    pub fn is_digest_within(&self, only: Option<&Id>, entities_max: usize) -> bool {
+        if only.is_none() {
+            return self.resource_record_count() <= entities_max;
+        }
+        let mut sum = Sum::new(only).up_to(entities_max);
+        self.add_to(only, &mut sum);
+        sum.has_room()
+    }
+
+    fn add_to(&self, only: Option<&Id>, sum: &mut Sum<'_>) {
         match only {
             None => {
-                self.accounts.digest(self, &mut sum);
-                self.stock.digest(self, &mut sum);
-                self.campaigns.digest(&mut sum);
-                self.coupons.digest(self, &mut sum);
-                self.markets.digest(self, &mut sum);
+                self.accounts.digest(self, sum);
+                self.stock.digest(self, sum);
+                self.campaigns.digest(sum);
+                self.coupons.digest(self, sum);
+                self.markets.digest(self, sum);
             }
             Some(id) => {
-                self.accounts.digest_of(self, id, &mut sum);
-                self.stock.digest_of(self, id, &mut sum);
-                self.campaigns.digest_of(id, &mut sum);
-                self.coupons.digest_of(self, id, &mut sum);
-                self.markets.digest_of(self, id, &mut sum);
+                self.accounts.digest_of(self, id, sum);
+                self.stock.digest_of(self, id, sum);
+                self.campaigns.digest_of(id, sum);
+                self.coupons.digest_of(self, id, sum);
+                self.markets.digest_of(self, id, sum);
             }
         }
-        sum.total()
     }
 
     /// Appends everything, for a snapshot.

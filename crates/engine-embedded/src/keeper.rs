@@ -1,6 +1,8 @@
 //! The keeper: the thread that makes snapshots, keeps a spare segment ready and drops old ones, so
 //! that neither the owner nor the committer waits for it.
 
+mod digests;
+
 use std::cell::RefCell;
 use std::io::Write;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use crate::commit::milliseconds;
 use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
+use crate::inbox::Mail;
 use crate::log::{LogError, PartitionLog};
 use crate::memory::{Memory, PartitionShare, save_note};
 use crate::partition::PartitionHome;
@@ -37,8 +40,18 @@ pub(crate) enum KeeperTask {
     Snapshot(KeeperReply<SnapshotDone>),
     /// Read the state of the newest snapshot.
     Image(KeeperReply<Machine>),
+    /// Make a digest of much, at least as of what is durable now.
+    Digest(DigestTask),
     /// End.
     Stop,
+}
+
+/// A digest that is asked for.
+pub(crate) struct DigestTask {
+    /// The request, alone.
+    pub(crate) mail: Mail,
+    /// The owner's epoch.
+    pub(crate) epoch: u64,
 }
 
 pub(crate) struct Keeper {
@@ -82,23 +95,42 @@ impl Keeper {
 
     fn run(mut self) {
         self.note_reach();
+        let mut looked_at = Instant::now();
         loop {
-            match self.tasks.recv_timeout(LOOK_INTERVAL) {
-                Ok(KeeperTask::Snapshot(reply)) => {
-                    let memory = self.memory.clone();
-                    let _turn = memory.begin_snapshot();
-                    self.snapshot_for(Some(&reply));
-                }
-                Ok(KeeperTask::Image(reply)) => {
-                    let _turn = self.memory.begin_snapshot();
-                    let read = newest_machine_at(&self.home, &self.settings).map(|(machine, _)| machine);
-                    // Nobody waits for it if the asker has ended.
-                    let _ = reply.send(read.map_err(|error| explain(&error)));
-                }
-                Err(RecvTimeoutError::Timeout) => self.look(),
-                Ok(KeeperTask::Stop) | Err(RecvTimeoutError::Disconnected) => return self.save_consumers(),
+            let is_over = match self.tasks.recv_timeout(LOOK_INTERVAL) {
+                Ok(task) => self.carry_out(task),
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => true,
+            };
+            if is_over {
+                return self.save_consumers();
+            }
+            // Tasks that come without end do not keep it from its own work.
+            if looked_at.elapsed() >= LOOK_INTERVAL {
+                self.look();
+                looked_at = Instant::now();
             }
         }
+    }
+
+    /// Returns whether the end was asked for.
+    fn carry_out(&mut self, task: KeeperTask) -> bool {
+        match task {
+            KeeperTask::Snapshot(reply) => {
+                let memory = self.memory.clone();
+                let _turn = memory.begin_snapshot();
+                self.snapshot_for(Some(&reply));
+            }
+            KeeperTask::Image(reply) => {
+                let _turn = self.memory.begin_snapshot();
+                let read = newest_machine_at(&self.home, &self.settings).map(|(machine, _)| machine);
+                // Nobody waits for it if the asker has ended.
+                let _ = reply.send(read.map_err(|error| explain(&error)));
+            }
+            KeeperTask::Digest(task) => return self.answer_digests(task),
+            KeeperTask::Stop => return true,
+        }
+        false
     }
 
     fn look(&mut self) {
@@ -177,19 +209,7 @@ impl Keeper {
     /// Folds the durable log onto the newest snapshot, writes the result and reads it back: each
     /// snapshot rehearses a recovery.
     fn snapshot(&self) -> Result<SnapshotDone, EmbeddedError> {
-        let (mut machine, _) = newest_machine_at(&self.home, &self.settings)?;
-        let before = machine.sequence();
-        let through = self.progress.sequence();
-        let mut reader = self.log.reader();
-        while machine.sequence() < through {
-            let batches = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
-            if batches.is_empty() {
-                break;
-            }
-            for batch in batches {
-                fold(&mut machine, &batch)?;
-            }
-        }
+        let (machine, before) = self.folded()?;
         let mut info = SnapshotInfo {
             owner: self.home.snapshot_owner(),
             epoch: machine.epoch(),
@@ -215,6 +235,24 @@ impl Keeper {
         }
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
+    }
+
+    /// The state as of the durable log, and the sequence of the snapshot that it was folded from.
+    fn folded(&self) -> Result<(Machine, u64), EmbeddedError> {
+        let (mut machine, _) = newest_machine_at(&self.home, &self.settings)?;
+        let before = machine.sequence();
+        let through = self.progress.sequence();
+        let mut reader = self.log.reader();
+        while machine.sequence() < through {
+            let batches = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
+            if batches.is_empty() {
+                break;
+            }
+            for batch in batches {
+                fold(&mut machine, &batch)?;
+            }
+        }
+        Ok((machine, before))
     }
 
     fn check_newest(&self, info: &mut SnapshotInfo) -> Result<(), EmbeddedError> {

@@ -1,6 +1,7 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
 mod clock;
+mod digests;
 mod levels;
 mod recall;
 
@@ -32,6 +33,7 @@ use crate::snapshot::Newest;
 use crate::sweep::{SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
+use digests::{DIGEST_WORK, digest_of};
 use levels::LockedCount;
 
 /// An answer, and the batch that must be durable before the answer may leave.
@@ -68,6 +70,8 @@ pub struct Owner {
     /// Mail of which the rest is for the next turn, and the answers so far.
     begun: Option<(Mail, Vec<PendingAnswer>)>,
     waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
+    /// Digests for the keeper, and the batch that must be durable before.
+    put_off: VecDeque<(u64, Mail)>,
     consumers: Arc<Registry>,
     committer: Committer,
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
@@ -86,6 +90,9 @@ pub struct Owner {
     commit_bytes_max: usize,
 }
 
+/// How many tasks may wait for the keeper, most of them digests.
+const KEEPER_TASKS_MAX: usize = 64;
+
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
 
@@ -103,7 +110,7 @@ impl Owner {
                 EmbeddedError::Thread { name: "committer".to_owned(), what: error.to_string() }
             })?;
         note_newest(&committer.progress.metrics().snapshots, &newest);
-        let (keeper_sender, tasks) = bounded(4);
+        let (keeper_sender, tasks) = bounded(KEEPER_TASKS_MAX);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
         let memory_share = memory.join();
@@ -142,6 +149,7 @@ impl Owner {
             inbox,
             begun: None,
             waiting: VecDeque::new(),
+            put_off: VecDeque::new(),
             consumers,
             committer,
             keeper: Some((keeper_sender, keeper)),
@@ -362,11 +370,18 @@ impl Owner {
         self.begin_turn();
         let mut work = 0;
         for _ in 0..MAIL_PER_TURN_MAX {
-            if !self.has_reserve() {
+            if !self.has_reserve() || work > MAIL_WORK_MAX {
                 return;
             }
             let next = self.begun.take().or_else(|| self.inbox.take().map(|mail| (mail, Vec::new())));
             let Some((mail, mut served)) = next else { return };
+            if let Some(digest) = digest_of(&mail) {
+                work += DIGEST_WORK;
+                if self.is_long(digest) {
+                    self.put_off(mail);
+                    continue;
+                }
+            }
             while let Some(request) = mail.requests().get(served.len()) {
                 if work > MAIL_WORK_MAX {
                     self.begun = Some((mail, served));
@@ -395,7 +410,9 @@ impl Owner {
                 mail.answer(answers);
             }
         }
+        self.hand_on_digests();
         if let Some(reason) = self.failure() {
+            self.put_off.clear();
             for (_, mail, answers) in self.waiting.drain(..) {
                 let unknown = Failure::Unknown { reason: reason.clone() };
                 mail.answer(vec![Err(unknown); answers.len()]);

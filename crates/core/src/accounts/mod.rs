@@ -232,6 +232,9 @@ impl Accounts {
         add_account(sum, id, account);
         let least = |slot| (slot, Id::trusted(compact_str::CompactString::const_new("")));
         for ((_, name), hold) in self.holds.range(least(slot)..least(Slot(slot.0 + 1))) {
+            if !sum.has_room() {
+                return;
+            }
             add_hold(sum, state, id, name, hold);
         }
     }

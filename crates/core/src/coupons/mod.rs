@@ -211,9 +211,15 @@ impl Coupons {
         let Some((slot, coupon)) = self.coupons.find_row(id) else { return };
         sum.add(Kind::Coupon, id, |out| coupon.put(out));
         for (key, used) in self.counters.running_of(slot, state.settled(state.at)) {
+            if !sum.has_room() {
+                return;
+            }
             self.add_counter(sum, key, used);
         }
         for ((_, serial), claim) in self.claims.range((slot, 0)..=(slot, u64::MAX)) {
+            if !sum.has_room() {
+                return;
+            }
             self.add_claim(sum, state, slot, *serial, claim);
         }
     }

@@ -213,6 +213,9 @@ impl Markets {
         let Some((slot, market)) = self.markets.find_row(id) else { return };
         market.add_to(sum, id);
         for ((_, name), order) in self.orders.of_resource(slot) {
+            if !sum.has_room() {
+                return;
+            }
             order.add_to(sum, state, id, name);
         }
     }

@@ -248,9 +248,15 @@ impl Campaigns {
         let Some((slot, campaign)) = self.campaigns.find_row(id) else { return };
         add_campaign(sum, id, campaign);
         for ((_, first), piece) in self.pieces.range((slot, 0)..=(slot, campaign.claimed_count)) {
+            if !sum.has_room() {
+                return;
+            }
             self.add_piece(sum, slot, *first, piece);
         }
         for (_, user) in self.claimants.range((slot, 0)..=(slot, u64::MAX)) {
+            if !sum.has_room() {
+                return;
+            }
             if let Some(claim) = self.claims.get(&(slot, user.clone())) {
                 self.add_claim(sum, slot, user, claim);
             }
@@ -260,6 +266,9 @@ impl Campaigns {
     fn add_piece(&self, sum: &mut Sum<'_>, slot: Slot, first: u64, piece: &Piece) {
         let claimed_count = self.campaigns.at(slot).map_or(0, |campaign| campaign.claimed_count);
         for (packet, amount) in (first..=claimed_count).zip(piece.0.iter()) {
+            if !sum.has_room() {
+                return;
+            }
             self.add(sum, Kind::Packet, slot, |out| {
                 packet.put(out);
                 amount.put(out);

@@ -281,12 +281,21 @@ impl StockItems {
         let Some((slot, item)) = self.items.find_row(sku) else { return };
         sum.add(Kind::Stock, sku, |out| item.put(out));
         for ((_, name), reservation) in self.reservations.of_resource(slot) {
+            if !sum.has_room() {
+                return;
+            }
             self.sum_reservation(sum, state, slot, name, reservation);
         }
         for ((_, first), receipt) in self.receipts.range((slot, 0)..=(slot, u64::MAX)) {
+            if !sum.has_room() {
+                return;
+            }
             self.sum_receipt(sum, slot, *first, receipt);
         }
         for (key, used) in self.owners.running_of(slot, state.settled(state.at)) {
+            if !sum.has_room() {
+                return;
+            }
             self.sum_owner(sum, key, used);
         }
     }

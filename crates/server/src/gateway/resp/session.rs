@@ -316,6 +316,7 @@ impl Session {
         let request = Request::Read(String::new(), command);
         match partition {
             _ if is_of_all => self.ask_all(&request, Form::Digests(spec), turn),
+            Ok(partition) if takes_long(spec) => self.leave(partition, request, Form::Command(spec), turn),
             Ok(partition) => self.submit(partition, request, Form::Command(spec), turn),
             Err(outcome) => self.refuse(*outcome, &Form::Command(spec), turn),
         }
@@ -340,23 +341,39 @@ impl Session {
     pub(super) fn ask_all(&mut self, request: &Request, form: Form, turn: &mut Turn<'_>) {
         let partitions = turn.shared.engine.partitions();
         if partitions == 1 {
-            return self.submit(0, request.clone(), form, turn);
+            return self.leave(0, request.clone(), form, turn);
         }
         let (ticket, reply) = self.expect(form, turn);
+        self.aside = Some(ticket);
+        let wake = turn.mailbox.wake.clone();
         let gathered = Arc::new(Mutex::new((vec![Vec::new(); partitions as usize], partitions)));
         let reply = Arc::new(reply);
         for partition in 0..partitions {
-            let (gathered, reply) = (gathered.clone(), reply.clone());
-            let add = move |answer| {
+            let (gathered, reply, wake) = (gathered.clone(), reply.clone(), wake.clone());
+            let add = move |answers| {
                 let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                gathered.0[partition as usize] = vec![answer];
+                gathered.0[partition as usize] = answers;
                 gathered.1 -= 1;
                 if gathered.1 == 0 {
                     reply(ticket, std::mem::take(&mut gathered.0).concat());
+                    wake();
                 }
             };
-            turn.outbox.push(partition, request.clone(), Box::new(add));
+            turn.shared.engine.submit(partition, vec![request.clone()], Box::new(add));
         }
+    }
+
+    /// Leaves a request for a partition, also for one of this thread: its answer may take long, and others are served
+    /// meanwhile. The connection's next request waits for it.
+    fn leave(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
+        let (ticket, reply) = self.expect(form, turn);
+        self.aside = Some(ticket);
+        let wake = turn.mailbox.wake.clone();
+        let answer = move |answers| {
+            reply(ticket, answers);
+            wake();
+        };
+        turn.shared.engine.submit(partition, vec![request], Box::new(answer));
     }
 
     /// Reserves a slot in the output and returns the function that fills it from any thread.
