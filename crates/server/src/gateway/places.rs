@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Unread;
+
 /// How often refused connections are logged.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -15,6 +17,8 @@ pub struct ConnectionPlaces {
     open: AtomicU64,
     refused: AtomicU64,
     logged_at: Mutex<Option<Instant>>,
+    /// What the connections hold for callers that do not read.
+    pub unread: Unread,
 }
 
 /// A connection's place. It is free again when this is dropped.
@@ -28,11 +32,12 @@ impl Drop for ConnectionPlace {
 }
 
 impl ConnectionPlaces {
-    /// So many places.
+    /// So many places, whose unread replies may take so many bytes together.
     #[must_use]
-    pub fn new(max: u64) -> Arc<Self> {
+    pub fn new(max: u64, unread_bytes_max: u64) -> Arc<Self> {
         let (open, refused) = (AtomicU64::new(0), AtomicU64::new(0));
-        Arc::new(Self { max, open, refused, logged_at: Mutex::default() })
+        let unread = Unread::new(unread_bytes_max);
+        Arc::new(Self { max, open, refused, logged_at: Mutex::default(), unread })
     }
 
     /// A place for one more connection, if there is one.
@@ -86,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_place_is_given_once_and_comes_back() {
-        let places = ConnectionPlaces::new(2);
+        let places = ConnectionPlaces::new(2, 0);
         let taken: Vec<ConnectionPlace> = (0..2).filter_map(|_| places.take()).collect();
         assert_eq!((taken.len(), places.open()), (2, 2));
         assert!(places.take().is_none());

@@ -90,7 +90,7 @@ mod tests {
             listener
         };
         let (resp, http) = (bind(), bind());
-        let loading = Loading::begin(&resp, Some(&http), &ConnectionPlaces::new(10)).expect("it begins");
+        let loading = Loading::begin(&resp, Some(&http), &ConnectionPlaces::new(10, 0)).expect("it begins");
         let told = "-LOADING scarce is reading its snapshot; try again soon\r\n";
         assert_eq!(answer(&resp, "*1\r\n$4\r\nPING\r\n", told.len()), told);
         loading.note(RecoveryProgress { partition: 3, bytes_done: 1, bytes_total: 4 });

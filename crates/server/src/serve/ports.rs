@@ -10,12 +10,13 @@ use scarce_engine::clock::ManualClock;
 
 use super::ending::Ending;
 use super::loading::Loading;
+use super::memory::budget_bytes;
 use super::{ServeError, descriptors};
 use crate::gateway::http::{self, Http, Metrics, Served};
 use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
-use crate::gateway::{Access, ConnectionPlaces};
+use crate::gateway::{Access, ConnectionPlaces, Unread};
 use crate::pipeline::Pipeline;
-use crate::settings::{Password, ServerSettings};
+use crate::settings::{EngineChoice, Password, ServerSettings};
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
 const CUTTING_THREADS: usize = 1;
@@ -48,7 +49,11 @@ impl Ports {
         let open_files_max = descriptors::open_max();
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
-        let places = ConnectionPlaces::new(connections_max);
+        let budget = match settings.engine {
+            EngineChoice::Embedded => budget_bytes(settings),
+            EngineChoice::Redis => None,
+        };
+        let places = ConnectionPlaces::new(connections_max, Unread::max_of(budget));
         Ok(Self {
             resp,
             http,
@@ -71,7 +76,7 @@ impl Ports {
             started_at: Instant::now(),
             slow: None,
             stream_unread_max: Duration::MAX,
-            places: ConnectionPlaces::new(CONNECTIONS_MAX as u64),
+            places: ConnectionPlaces::new(CONNECTIONS_MAX as u64, Unread::max_of(None)),
             statuses: Arc::default(),
             ending: Ending::default(),
         })

@@ -281,6 +281,16 @@ impl Connection {
         self.is_closing = true;
     }
 
+    /// The memory that it takes because the caller does not read its replies.
+    pub(super) fn unread_bytes(&self) -> usize {
+        if self.is_clogged() { self.output.held_bytes() + self.input.capacity() } else { 0 }
+    }
+
+    /// The caller's address.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.session.address
+    }
+
     pub(super) fn is_clogged(&self) -> bool {
         self.clogged_since.is_some()
     }

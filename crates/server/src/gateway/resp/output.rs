@@ -49,6 +49,11 @@ impl Output {
         self.bytes
     }
 
+    /// The memory that the unsent replies take.
+    pub fn held_bytes(&self) -> usize {
+        self.segments.iter().map(|segment| segment.bytes.capacity()).sum()
+    }
+
     /// Whether there is nothing to send.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()

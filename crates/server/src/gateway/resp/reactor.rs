@@ -73,6 +73,8 @@ pub struct Reactor {
     accepts_again: bool,
     overdue_seen_at: Instant,
     unfinished: Unfinished,
+    /// The memory that unread replies take.
+    unread_bytes: usize,
     draining: Draining,
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
@@ -110,6 +112,7 @@ impl Reactor {
             accepts_again: false,
             overdue_seen_at: Instant::now(),
             unfinished: Unfinished::default(),
+            unread_bytes: 0,
             draining: Draining::No,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
@@ -256,6 +259,37 @@ impl Reactor {
         }
     }
 
+    /// Keeps the memory of replies that callers do not read bounded. Who holds most is disconnected first.
+    fn bound_unread(&mut self) {
+        let bytes = self.active_connections().map(Connection::unread_bytes).sum();
+        self.note_unread(bytes);
+        let threads = u64::from(self.shared.engine.partitions());
+        let max = usize::try_from(self.shared.places.unread.max_per_thread(threads)).unwrap_or(usize::MAX);
+        if bytes <= max {
+            return;
+        }
+        let unread = |at: &usize| Some((self.connections.get(*at)?.as_ref()?.unread_bytes(), *at));
+        let mut holders: Vec<_> = self.active.iter().filter_map(unread).collect();
+        holders.sort_unstable_by_key(|(held, _)| std::cmp::Reverse(*held));
+        let mut left = bytes;
+        for (held, at) in holders {
+            if left <= max / 4 * 3 {
+                break;
+            }
+            left -= held;
+            if let Some(Some(connection)) = self.connections.get(at) {
+                self.shared.places.unread.note_closed(connection.peer(), held as u64);
+            }
+            self.drop_connection(at);
+        }
+        self.note_unread(left);
+    }
+
+    fn note_unread(&mut self, bytes: usize) {
+        self.shared.places.unread.note(self.unread_bytes as u64, bytes as u64);
+        self.unread_bytes = bytes;
+    }
+
     /// Whether there may be connections that have not authenticated, or not finished a request.
     fn has_overdue(&self) -> bool {
         self.unfinished.count > 0 || self.shared.access.requires_password() && self.open > 0
@@ -327,6 +361,7 @@ impl Reactor {
         self.outbox.send(&*self.shared.engine, &self.waker);
         // Replies that depend on nothing, or only on durable batches, need not wait for another turn.
         self.flush(local.durable());
+        self.bound_unread();
         self.note_drained();
         self.drop_overdue();
         self.rest();

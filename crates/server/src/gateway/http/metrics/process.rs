@@ -41,13 +41,32 @@ pub(super) fn descriptors(
         ("process_max_fds", "The limit of open file descriptors", descriptors::open_max()),
         ("scarce_connections_open", "Open connections of all ports", Some(places.open())),
         ("scarce_connections_max", "Connections that may be open, over all ports", Some(places.max())),
+        (
+            "scarce_unread_reply_bytes",
+            "Memory of replies that callers have not read yet",
+            Some(places.unread.bytes()),
+        ),
     ];
     for (name, help, level) in levels {
         let Some(level) = level else { continue };
         let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         ConstGauge::new(level).encode(family)?;
     }
-    let help = "Connections that were refused because all places were taken";
-    let family = encoder.encode_descriptor("scarce_connections_refused", help, None, MetricType::Counter)?;
-    ConstCounter::new(places.refused()).encode(family)
+    let counters = [
+        (
+            "scarce_connections_refused",
+            "Connections that were refused because all places were taken",
+            places.refused(),
+        ),
+        (
+            "scarce_connections_unread",
+            "Connections that were closed because unread replies took too much memory",
+            places.unread.closed(),
+        ),
+    ];
+    for (name, help, count) in counters {
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        ConstCounter::new(count).encode(family)?;
+    }
+    Ok(())
 }
