@@ -14,6 +14,7 @@ pub(crate) mod loading;
 mod metrics;
 mod origin;
 mod preview;
+mod reader;
 mod reply;
 mod router;
 mod server;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use axum::body::HttpBody as _;
+use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,6 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
 use super::guard::Peer;
+use super::reader::{Readers, WatchedSocket};
 use super::stream::Unread;
 use super::tail::Tails;
 use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
@@ -118,6 +121,7 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let app = router::router(shared.clone());
+    let readers = Readers::new(all.clone());
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
@@ -132,8 +136,9 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
                 };
                 let (app, ending) = (app.clone(), shared.ending.clone());
                 let (peer, unread) = (Peer(address.ip()), Arc::new(Unread::new(shared.stream_unread_max)));
+                let reader = readers.join(address.ip());
                 tokio::spawn(async move {
-                    serve(socket, peer, unread, app, ending).await;
+                    serve(WatchedSocket { socket, reader }, peer, unread, app, ending).await;
                     drop((place, of_all));
                 });
             }
@@ -156,28 +161,34 @@ pub(super) fn refuse(socket: &TcpStream) {
 }
 
 async fn serve(
-    socket: TcpStream,
+    watched: WatchedSocket,
     peer: Peer,
     unread: Arc<Unread>,
     app: axum::Router,
     mut ending: watch::Receiver<bool>,
 ) {
     // Answers are small and callers wait for them. If the system refuses, they only arrive later.
-    let _ = socket.set_nodelay(true);
-    let its_unread = unread.clone();
-    let service = TowerToHyperService::new(app.map_request(move |mut request: Request<Incoming>| {
+    let _ = watched.socket.set_nodelay(true);
+    let (its_unread, reader, its_reader) = (unread.clone(), watched.reader.clone(), watched.reader.clone());
+    let app = app.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         request.extensions_mut().insert(its_unread.clone());
         request
-    }));
+    });
+    let app = tower::ServiceExt::<Request<Incoming>>::map_response(app, move |response: Response| {
+        its_reader.note_answer(response.body().size_hint().exact());
+        response
+    });
+    let service = TowerToHyperService::new(app);
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
-    let connection = protocol.serve_connection(TokioIo::new(socket), service);
+    let connection = protocol.serve_connection(TokioIo::new(watched), service);
     let mut connection = std::pin::pin!(connection);
     // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {
         _ = connection.as_mut() => return,
         () = unread.overdue() => return,
+        () = reader.cut_off() => return,
         _ = ending.wait_for(|ending| *ending) => {}
     }
     connection.as_mut().graceful_shutdown();
