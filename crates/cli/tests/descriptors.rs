@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use redis::Value;
 use scarce_client::Client;
-use support::{Server, wait_until};
+use support::{Server, refused_start, serve, wait_until};
 use tempfile::TempDir;
 
 /// How many more callers come than there are descriptors for.
@@ -82,6 +82,22 @@ fn idle_sockets_do_not_take_the_descriptors_of_the_journal() {
     assert!(figure("scarce_connections_open ") <= figure("scarce_connections_max "));
     assert!(figure("scarce_connections_refused_total ") >= 2);
     server.stop();
+}
+
+#[test]
+fn a_limit_that_leaves_no_connection_is_refused_at_the_start() {
+    let data = TempDir::new().unwrap();
+    for limit in ["20", "50"] {
+        let server = serve(data.path(), &[]);
+        let mut command = Command::new("timeout");
+        command.args(["120", "sh", "-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\"")]);
+        command.arg(server.get_program()).args(server.get_args());
+        let (code, message) = refused_start(&mut command);
+        assert_eq!(code, Some(1), "{message}");
+        let expected =
+            format!("the limit of open files is {limit}, and a server with these settings needs 60 ");
+        assert!(message.contains(&expected), "{message}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::ServeError;
 use crate::gateway::http;
 use crate::gateway::resp;
 use crate::settings::{EngineChoice, ServerSettings};
@@ -51,6 +52,16 @@ pub fn needed(settings: &ServerSettings) -> u64 {
     let peers = [settings.sql.is_some(), settings.kafka.is_some(), settings.webhooks];
     let peers = peers.iter().filter(|is_used| **is_used).count() as u64;
     FILES_BASE + of_engine + FILES_PER_PEER * peers
+}
+
+/// Checks that a limit of open files leaves the server what it needs itself: one that had none for a connection would
+/// look as if it ran, and answer nobody.
+pub(super) fn check(settings: &ServerSettings, limit: Option<u64>) -> Result<(), ServeError> {
+    let needed = needed(settings);
+    match limit.filter(|limit| *limit < needed) {
+        Some(limit) => Err(ServeError::OpenFiles { limit, needed }),
+        None => Ok(()),
+    }
 }
 
 /// The number of connections that the ports can serve at most, if there are descriptors enough.

@@ -22,6 +22,16 @@ pub enum ServeError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The process may have too few open files.
+    #[error(
+        "the limit of open files is {limit}, and a server with these settings needs {needed} besides its connections; raise it: ulimit -Hn 65536, or LimitNOFILE=65536 in the systemd unit"
+    )]
+    OpenFiles {
+        /// The limit.
+        limit: u64,
+        /// How many the server needs.
+        needed: u64,
+    },
     /// An address cannot be listened on.
     #[error("cannot listen on {address}: {error}; {advice}")]
     Listen {

@@ -38,6 +38,8 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) fn open(settings: &ServerSettings) -> Result<Self, ServeError> {
+        let open_files_max = descriptors::open_max();
+        descriptors::check(settings, open_files_max)?;
         let resp = bind(settings.resp).map_err(|error| ServeError::Listen {
             address: settings.resp,
             error,
@@ -46,7 +48,6 @@ impl Ports {
         let http = settings.http.map(listen_http).transpose()?;
         let password = settings.password.as_ref().map(Password::reveal).map(str::to_owned);
         let access = Access::new(password, settings.http_origins.0.clone());
-        let open_files_max = descriptors::open_max();
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
         let budget = match settings.engine {
