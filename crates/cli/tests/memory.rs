@@ -12,6 +12,9 @@ use support::{Server, Socket, frame, refused_start, serve, wait_until};
 const DAY_MS: u64 = 86_400_000;
 const START_MS: u64 = 1_000_000_000_000;
 
+/// Memory is full before the ids that may be remembered are.
+const ALL_IDS: &str = "--operations-max=16000000";
+
 /// How many changes are sent between two looks.
 const CHANGES: usize = 2_000;
 
@@ -19,7 +22,7 @@ const CHANGES: usize = 2_000;
 const CHANGES_MAX: usize = 2_000_000;
 
 fn start(data: &Path) -> Server {
-    let server = Server::overheard_at(data, &["--memory-max", "64MiB", "--manual-clock"]);
+    let server = Server::overheard_at(data, &["--memory-max", "64MiB", "--manual-clock", ALL_IDS]);
     let now = server.socket().call(&["DEBUG.CLOCK", &START_MS.to_string()]);
     assert_eq!(now, "OK");
     server
@@ -65,11 +68,19 @@ fn goes_on(socket: &mut Socket, first_credit: &str, n: usize) {
     assert!(socket.call(&["ACCOUNT.GET", "a"]).starts_with("[account a "));
     assert_eq!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "credit-0"]), first_credit, "a duplicate");
     assert_eq!(socket.call(&["ACCOUNT.CREDIT", "a", "2", "ID", "credit-0"]), "[0 ID_REUSED credit-0]");
+    let nobody: Vec<u8> = (0..CHANGES)
+        .flat_map(|at| frame(&["ORDER.CANCELALL", "m", "nobody", "ID", &format!("nobody-{n}-{at}")]))
+        .collect();
+    socket.send(&nobody);
+    (0..CHANGES).for_each(|_| refused(socket.reply()));
     let (id, hold) = (format!("end-{n}"), format!("h{n}"));
     assert!(socket.call(&["ACCOUNT.VOID", "b", &hold, "ID", &id]).starts_with("[1 5 "));
     let captured = socket.call(&["ACCOUNT.CAPTURE", "b", &format!("c{n}")]);
     assert!(captured.starts_with("[1 5 0 "), "{captured}");
     assert!(socket.call(&["STOCK.RELEASE", "s", &format!("r{n}")]).starts_with("[1 1 "));
+    assert!(
+        socket.call(&["STOCK.CONFIRM", "s", &format!("q{n}"), "ID", &format!("paid-{n}")]).starts_with("[1 ")
+    );
 }
 
 /// Something of each kind that can end later.
@@ -79,13 +90,16 @@ fn open(socket: &mut Socket) {
     }
     socket.call(&["ACCOUNT.CREDIT", "b", "1000"]);
     socket.call(&["STOCK.CREATE", "s", "1000"]);
+    socket.call(&["MARKET.CREATE", "m"]);
     for n in 0..2 {
         for hold in ["h", "c"] {
             let held = socket.call(&["ACCOUNT.HOLD", "b", &format!("{hold}{n}"), "5"]);
             assert!(held.starts_with("[1 "), "{held}");
         }
-        let reserved = socket.call(&["STOCK.RESERVE", "s", &format!("r{n}"), "1", "u", "864000000"]);
-        assert!(reserved.starts_with("[1 "), "{reserved}");
+        for name in ["r", "q"] {
+            let reserved = socket.call(&["STOCK.RESERVE", "s", &format!("{name}{n}"), "1", "u", "864000000"]);
+            assert!(reserved.starts_with("[1 "), "{reserved}");
+        }
     }
 }
 
@@ -215,7 +229,7 @@ fn ids_that_come_too_fast_are_warned_of_and_refused_with_the_real_wait() {
 #[test]
 fn data_that_does_not_fit_is_refused_at_a_start_with_what_it_needs() {
     let folder = tempfile::TempDir::new().unwrap();
-    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB", ALL_IDS]);
     let mut socket = server.socket();
     let account = |n: usize| frame(&["ACCOUNT.OPEN", &format!("account-{n}"), "EUR", "ID", &n.to_string()]);
     let (refused, _) = fill(&mut socket, account);
@@ -243,11 +257,11 @@ fn data_that_does_not_fit_is_refused_at_a_start_with_what_it_needs() {
     let server = Server::start(folder.path(), &["--memory-max", "off"]);
     assert_eq!(server.socket().call(&["DIGEST"]), before, "it starts when told to");
     server.stop();
-    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB", ALL_IDS]);
     assert!(server.socket().call(&["SNAPSHOT"]).starts_with("[[0 "));
     server.stop();
     let message = refuse();
     assert!(message.contains(" MiB of memory, and 48 MiB are allowed"), "{message}");
-    let server = Server::start(folder.path(), &["--memory-max", "160MiB"]);
+    let server = Server::start(folder.path(), &["--memory-max", "160MiB", ALL_IDS]);
     assert_eq!(server.socket().call(&["DIGEST"]), before);
 }

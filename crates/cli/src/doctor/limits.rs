@@ -8,6 +8,7 @@ use serde_json::json;
 use super::finding::Finding;
 use scarce_server::serve::descriptors;
 use scarce_server::serve::machine::{Cgroup, Memory};
+use scarce_server::serve::memory::{OPERATION_BYTES, operations_max};
 use scarce_server::settings::ServerSettings;
 
 pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
@@ -37,9 +38,6 @@ fn open_files(settings: &ServerSettings, hard: Option<u64>) -> Finding {
         .with(json!({ "hard": hard, "wanted": wanted, "own": own, "connections_max": served }))
 }
 
-/// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
-const OPERATION_BYTES: u64 = 80;
-
 fn memory(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
     const NAME: &str = "memory";
     let Memory { total, available } = Memory::of_machine();
@@ -50,7 +48,7 @@ fn memory(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
     let free = available.map(|bytes| format!(", {} of the machine's available", HumanBytes(bytes)));
     let budget = settings.memory_max.bytes_of(Some(limit));
     let text = format!("{} {kind}{}; {}", HumanBytes(limit), free.unwrap_or_default(), budget_text(budget));
-    let ids = u64::from(settings.operations_max) * u64::from(settings.partitions) * OPERATION_BYTES;
+    let ids = operations_max(settings) as u64 * u64::from(settings.partitions) * OPERATION_BYTES;
     Finding::ok(NAME, text)
         .warn_if(
             ids > budget.unwrap_or(limit) / 3,
@@ -84,7 +82,7 @@ fn budget_text(budget: Option<u64>) -> String {
 /// How many new ids a partition takes in the long run, which a short benchmark does not show.
 fn operation_ids(settings: &ServerSettings) -> Finding {
     let usual = StateSettings::default();
-    let remembered = usize::try_from(settings.operations_max).unwrap_or(usize::MAX);
+    let remembered = operations_max(settings);
     let state = StateSettings { operations_max: remembered, ..usual };
     let per_second = state.new_ids_per_second_max();
     let found = format!(

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use scarce_core::state::StateSettings;
 use scarce_engine_embedded::{MemoryBudget, MemoryMeter};
 
 use super::machine;
-use crate::settings::ServerSettings;
+use crate::settings::{EngineChoice, ServerSettings};
 
 /// The budget that the settings give; `None` if it is off, or the machine does not tell how much memory it has.
 #[must_use]
@@ -13,9 +14,39 @@ pub fn budget_bytes(settings: &ServerSettings) -> Option<u64> {
     settings.memory_max.bytes_of(machine::memory_max())
 }
 
+/// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
+pub const OPERATION_BYTES: u64 = 80;
+
+/// The part of the budget that operation ids may fill where the settings do not say how many there may be. A snapshot
+/// copies them once more.
+const OPERATIONS_PART: u64 = 6;
+
+/// How many operation ids each partition remembers at most. Ids that fill their own room make new ones wait for minutes at
+/// most; if they filled the budget, nothing new would be taken for a day.
+#[must_use]
+pub fn operations_max(settings: &ServerSettings) -> usize {
+    let usual = StateSettings::default().operations_max;
+    if let Some(max) = settings.operations_max {
+        return usize::try_from(max).unwrap_or(usize::MAX);
+    }
+    let budget = match settings.engine {
+        EngineChoice::Embedded => budget_bytes(settings),
+        EngineChoice::Redis => None,
+    };
+    let Some(budget) = budget else { return usual };
+    let fitting = budget / OPERATIONS_PART / OPERATION_BYTES / u64::from(settings.partitions.max(1));
+    usize::try_from(fitting).unwrap_or(usual).min(usual)
+}
+
 pub(super) fn budget(settings: &ServerSettings) -> Option<MemoryBudget> {
     let max_bytes = budget_bytes(settings)?;
-    tracing::info!(max_bytes, "the memory budget is set");
+    let (operations_max, partitions) = (operations_max(settings), settings.partitions);
+    tracing::info!(
+        max_bytes,
+        operations_max,
+        partitions,
+        "the memory budget is set, and how many operation ids each partition remembers"
+    );
     Some(MemoryBudget { max_bytes, meter: Arc::new(OfProcess) })
 }
 
@@ -43,6 +74,7 @@ fn used(status: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::{MemoryMax, Sources, load};
 
     #[test]
     fn own_pages_count_and_pages_of_files_do_not() {
@@ -50,6 +82,22 @@ mod tests {
             "VmRSS:\t 9000 kB\nRssAnon:\t 5000 kB\nRssFile:\t 3990 kB\nRssShmem:\t 10 kB\nVmSwap:\t 90 kB\n";
         assert_eq!(used(status), Some(5_100 << 10));
         assert_eq!(used("VmRSS: 9000 kB\n"), None);
+    }
+
+    #[test]
+    fn operation_ids_fit_into_the_budget_unless_their_number_is_set() {
+        let mut settings = load(&Sources::default()).expect("the defaults").settings;
+        let mut max = |memory_max, partitions, operations_max| {
+            (settings.memory_max, settings.partitions) = (memory_max, partitions);
+            settings.operations_max = operations_max;
+            super::operations_max(&settings)
+        };
+        let small = MemoryMax::Bytes(1 << 30);
+        assert_eq!(max(small, 1, None), 2_236_962);
+        assert_eq!(max(small, 4, None), 559_240);
+        assert_eq!(max(MemoryMax::Bytes(16 << 30), 1, None), 16_000_000);
+        assert_eq!(max(MemoryMax::Unlimited, 1, None), 16_000_000);
+        assert_eq!(max(small, 1, Some(20_000_000)), 20_000_000);
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn state_settings(settings: &ServerSettings, sets: &[String]) -> Result<state::S
         EngineChoice::Redis => scarce_engine_redis::default_state(),
     };
     let mut state = state::StateSettings {
-        operations_max: usize::try_from(settings.operations_max).unwrap_or(usize::MAX),
+        operations_max: memory::operations_max(settings),
         ulid_times: settings.ulid_times,
         ..usual
     };

@@ -64,7 +64,7 @@ fn a_later_layer_wins_and_is_named() {
     let origin =
         |key: &str| loaded.shown.iter().find(|shown| shown.spec.key == key).expect("it").origin.clone();
     assert_eq!((loaded.settings.partitions, loaded.settings.segment_mib), (4, 32));
-    assert_eq!(loaded.settings.operations_max, 16);
+    assert_eq!(loaded.settings.operations_max, Some(16));
     assert_eq!(loaded.files, [system.clone(), local.clone()]);
     assert_eq!(origin("journal.segment_mib"), flag);
     assert_eq!(origin("partitions"), Origin::Environment("SCARCE_PARTITIONS".to_owned()));
