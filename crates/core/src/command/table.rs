@@ -182,7 +182,7 @@ commands! {
         (campaign: Id) {}
         Array [claimed_count: INTEGER, left_count: INTEGER, left_amount: INTEGER.hidden(), seed: TEXT.hidden()] refuses [CampaignNotFound]
         events [PacketsClosed]
-        rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
+        rules { refusals: Forgotten, memory: Frees, steps: One, batch: Joins };
     Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user claimed."
         (campaign: Id, user: Id) {}
         Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []

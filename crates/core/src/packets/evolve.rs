@@ -16,6 +16,7 @@ pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
         E::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
         E::PacketsClosed(closed) => {
             campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
+            campaigns.drop_unclaimed(&closed.campaign);
         }
         // The previous event has already changed what this one announces.
         E::PacketsExhausted(_) => {}
@@ -68,6 +69,16 @@ impl Campaigns {
         });
         self.claimants.insert((slot, claimed.packet), claimed.user.clone());
         self.claims.insert((slot, claimed.user.clone()), Claim { packet: claimed.packet, at });
+    }
+
+    /// Drops the packets of a closed campaign that nobody can claim any more. Those that were claimed stay, with their amounts.
+    fn drop_unclaimed(&mut self, campaign: &Id) {
+        let Some((slot, found)) = self.campaigns.find_row(campaign) else { return };
+        let first = (slot, found.claimed_count + 1);
+        let unclaimed: Vec<_> = self.pieces.range(first..=(slot, u64::MAX)).map(|(key, _)| *key).collect();
+        for key in unclaimed {
+            self.pieces.remove(&key);
+        }
     }
 
     fn change(&mut self, campaign: &Id, change: impl FnOnce(&mut Campaign)) {

@@ -51,6 +51,24 @@ fn packets_go_to_users_in_order_and_the_seed_is_revealed_at_the_end() {
 }
 
 #[test]
+fn packets_that_nobody_claimed_leave_memory_when_the_campaign_is_closed() {
+    let mut bench = small_steps();
+    assert!(bench.run(&["PACKET.CREATE c EUR PLAN 120 12 EVEN"]).starts_with("APPLIED 12 120 "));
+    for user in 1..=4 {
+        bench.check(&format!("PACKET.CLAIM c u{user}"), &format!("APPLIED {user} 10"));
+    }
+    let pieces = |bench: &Bench| bench.machine.state().campaigns.pieces.iter().count();
+    assert_eq!(pieces(&bench), 4);
+    assert!(bench.run(&["PACKET.CLOSE c", "PACKET.CLOSE missing"]).starts_with("BATCH_REFUSED"));
+    assert_eq!(pieces(&bench), 4, "rolled back");
+    assert!(bench.run(&["PACKET.CLOSE c"]).starts_with("APPLIED 4 8 80 "));
+    assert_eq!(pieces(&bench), 2, "those that hold claimed packets");
+    bench.see("PACKET.CLAIMED c u4", "APPLIED u4 4 10 1000");
+    bench.check("PACKET.CLAIM c u4", "ENDED 1000 1000");
+    bench.check_fold();
+}
+
+#[test]
 fn amounts_are_claimed_as_given_until_none_is_left() {
     let mut bench = Bench::new();
     bench.check("PACKET.CREATE c EUR AMOUNTS 2 7 5", "APPLIED 2 12 -");
