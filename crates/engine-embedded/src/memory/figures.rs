@@ -26,6 +26,9 @@ const SNAPSHOT_PERCENT: u64 = 120;
 /// How long after a snapshot its memory may take to return to the system.
 const SETTLING_SPAN: Duration = Duration::from_secs(5);
 
+/// The most that a snapshot is believed to leave with the allocator. Measured at nine mebibytes; the rest is new records.
+const LEFT_OVER_BYTES_MAX: u64 = 12 << 20;
+
 /// The bounds of what a record can need on average.
 const RECORD_BYTES: (u64, u64) = (64, 1_024);
 
@@ -39,6 +42,8 @@ pub(super) struct Figures {
     /// Whether a snapshot is being made, and when the last one ended.
     is_in_snapshot: bool,
     snapshot_ended: Option<Instant>,
+    /// What the last snapshot left with the allocator, which the next one takes again, and the records at that time.
+    left_over: (u64, u64),
     /// What all states take, and the records in them.
     state: (u64, u64),
     levels: MemoryLevels,
@@ -53,6 +58,7 @@ impl Figures {
             resting: (begun_with, 0),
             is_in_snapshot: false,
             snapshot_ended: None,
+            left_over: (0, 0),
             state: (0, 0),
             levels: MemoryLevels::default(),
             admission: Admission::All,
@@ -80,9 +86,9 @@ impl Figures {
         let rows: u64 = shares.iter().map(|(rows, _)| rows).sum();
         let largest = shares.iter().map(|(rows, _)| *rows).max().unwrap_or(0);
         let resting = self.rest(used, rows);
-        self.state = (self.state_bytes(resting, rows), rows);
+        self.state = (self.state_bytes(resting.saturating_sub(self.left_over_now(rows)), rows), rows);
         let snapshot = self.state_bytes_of(largest).saturating_mul(SNAPSHOT_PERCENT) / 100;
-        let wanted = resting.saturating_add(snapshot);
+        let wanted = resting.saturating_add(snapshot.saturating_sub(self.left_over_now(rows)));
         self.levels = MemoryLevels {
             used_bytes: used,
             max_bytes: max,
@@ -103,17 +109,43 @@ impl Figures {
     /// What the process would take without the snapshot that is being made, or was just now.
     fn rest(&mut self, used: u64, rows: u64) -> u64 {
         let (bytes, before) = self.resting;
-        let mean = self.state_bytes(bytes, before).checked_div(before).unwrap_or(0);
-        let grown = rows.saturating_sub(before).saturating_mul(mean.clamp(RECORD_BYTES.0, RECORD_BYTES.1));
-        let expected = bytes.saturating_add(grown);
+        let expected = bytes.saturating_add(self.bytes_of_new(rows.saturating_sub(before)));
         let settles = self.snapshot_ended.is_some_and(|ended| ended.elapsed() < SETTLING_SPAN);
         if (self.is_in_snapshot || settles) && used > expected {
             return expected;
         }
         if !self.is_in_snapshot {
+            self.note_left_over(used, rows, expected, settles);
             self.resting = (used, rows);
         }
         used
+    }
+
+    /// What so many new records take, by the mean of those that there were at rest.
+    fn bytes_of_new(&self, rows: u64) -> u64 {
+        let (bytes, before) = self.resting;
+        let state = self.state_bytes(bytes.saturating_sub(self.left_over_now(before)), before);
+        let mean = state.checked_div(before).unwrap_or(0);
+        rows.saturating_mul(mean.clamp(RECORD_BYTES.0, RECORD_BYTES.1))
+    }
+
+    /// Notes what is still taken once a snapshot's memory had the time to return, and what of it returned later.
+    fn note_left_over(&mut self, used: u64, rows: u64, expected: u64, settles: bool) {
+        if settles {
+            return;
+        }
+        if self.snapshot_ended.take().is_some() {
+            let left_over = self.left_over_now(rows).saturating_add(used.saturating_sub(expected));
+            self.left_over = (left_over.min(LEFT_OVER_BYTES_MAX), rows);
+        } else {
+            self.left_over.0 = self.left_over.0.saturating_sub(self.resting.0.saturating_sub(used));
+        }
+    }
+
+    /// What is left of it: new records take it first.
+    fn left_over_now(&self, rows: u64) -> u64 {
+        let grown = rows.saturating_sub(self.left_over.1).saturating_mul(RECORD_BYTES.0);
+        self.left_over.0.saturating_sub(grown)
     }
 
     fn decide(&mut self, used: u64, max: u64) -> Admission {
@@ -195,6 +227,28 @@ mod tests {
         assert_eq!(figures.levels().reserved_bytes, 30 * MIB);
         assert_eq!(measured(&mut figures, 210, ROWS, 0), Admission::All);
         assert_eq!(figures.levels().reserved_bytes, 240 * MIB);
+    }
+
+    #[test]
+    fn what_a_snapshot_leaves_with_the_allocator_is_not_counted_twice() {
+        let mut figures = Figures::new(10 * MIB);
+        measured(&mut figures, 210, ROWS, 0);
+        let mut snapshot = |used: u64, rows: u64| {
+            figures.note_snapshot(true);
+            measured(&mut figures, 2 * used, rows, 0);
+            figures.note_snapshot(false);
+            figures.snapshot_ended = Instant::now().checked_sub(2 * SETTLING_SPAN);
+            measured(&mut figures, used, rows, 0);
+            (figures.levels().reserved_bytes / MIB, figures.levels().needed_bytes() / MIB)
+        };
+        assert_eq!(snapshot(210, ROWS), (240, 450));
+        assert_eq!(snapshot(219, ROWS), (231, 450), "nine MiB stay, and are taken again");
+        assert_eq!(snapshot(221, ROWS), (229, 450), "two more");
+        // Half of it returns, and the rest is taken by new records.
+        measured(&mut figures, 215, ROWS, 0);
+        assert_eq!(figures.levels().needed_bytes() / MIB, 450);
+        measured(&mut figures, 235, ROWS + ROWS / 10, 0);
+        assert_eq!(figures.levels().reserved_bytes / MIB, 225 * 120 / 100);
     }
 
     #[test]
