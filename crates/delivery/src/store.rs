@@ -21,6 +21,7 @@ static TABLES: TableSet = TableSet {
         include_str!("../migrations/0004_failing.sql"),
     ],
     remedies: Remedies {
+        what: "such deliveries and settlements",
         missing: "put the table or column back, or restore the delivery_ tables from a backup",
         unreadable: "put the schema back, or restore the delivery_ tables from a backup",
         contradiction: "what is to be written contradicts the tables: if rows were changed by hand, put them back",
@@ -65,15 +66,31 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// The same, but connects on first use: consumers and workers report trouble until it is over.
+    /// Opens a database that was in use before: nothing is created.
+    ///
+    /// # Errors
+    /// As [`Delivery::open`], and when the database has no tables of delivery.
+    pub async fn open_existing(
+        url: &str,
+        deployment_id: &str,
+        options: DeliveryOptions,
+    ) -> Result<Self, DeliveryError> {
+        let of_database = options.of_database();
+        let store = Database::open_existing(url, deployment_id, &TABLES, of_database).await?;
+        Self::of(store, options)
+    }
+
+    /// The same as [`Delivery::open`], but connects on first use: consumers and workers report trouble until it is over.
     ///
     /// # Errors
     /// When the address, the deployment's id or the certificates are invalid.
     pub fn new(url: &str, deployment_id: &str, options: DeliveryOptions) -> Result<Self, DeliveryError> {
-        let of_database =
-            DatabaseOptions { timeout: options.timeout, connections_max: options.connections_max };
+        Self::of(Database::new(url, deployment_id, &TABLES, options.of_database())?, options)
+    }
+
+    fn of(store: Database, options: DeliveryOptions) -> Result<Self, DeliveryError> {
         let inner = Inner {
-            store: Database::new(url, deployment_id, &TABLES, of_database)?,
+            store,
             sender: Sender::new(&options)?,
             webhooks_written: Notify::new(),
             settlements_written: Notify::new(),
@@ -107,6 +124,12 @@ impl Delivery {
     /// Notified when a consumer of this process has written settlements.
     pub(crate) fn settlements_written(&self) -> &Notify {
         &self.inner.settlements_written
+    }
+}
+
+impl DeliveryOptions {
+    fn of_database(&self) -> DatabaseOptions {
+        DatabaseOptions { timeout: self.timeout, connections_max: self.connections_max }
     }
 }
 

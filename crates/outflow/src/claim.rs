@@ -72,10 +72,15 @@ impl Claim {
         Ok(self.consumption().await?.map(|its| its.confirmed))
     }
 
-    /// Where to go on: the consumer's own position, unless the consumer was rebased from it; else the confirmed one.
-    pub(crate) async fn resume_at(&self, own: Option<Position>) -> Result<Resumption, Failure> {
+    /// Where to go on: the consumer's own position, unless the consumer was rebased from it; else the confirmed one. A
+    /// rebase that rewrites the consumer's store leaves no such position there.
+    pub(crate) async fn resume_at(
+        &self,
+        own: Option<Position>,
+        is_rewritten: bool,
+    ) -> Result<Resumption, Failure> {
         let its = self.consumption().await?;
-        let abandoned = its.as_ref().and_then(|its| its.abandoned);
+        let abandoned = its.as_ref().and_then(|its| its.abandoned).filter(|_| !is_rewritten);
         let confirmed = its.map(|its| its.confirmed);
         let own = own.filter(|own| Some(*own) != abandoned);
         Ok(Resumption { position: own.or(confirmed), abandoned })

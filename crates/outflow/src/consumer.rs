@@ -32,6 +32,12 @@ pub trait Consumer: Send + 'static {
     /// position that the engine confirmed counts.
     fn position(&mut self) -> impl Future<Output = Result<Option<Position>, Trouble>> + Send;
 
+    /// Whether a rebase also rewrites what the consumer has stored, its own position included. As long as that still is the
+    /// one of a history that was left, another store was rewritten, and the consumer does not go on.
+    fn is_rewritten(&self) -> bool {
+        false
+    }
+
     /// Consumes a batch.
     fn consume(&mut self, batch: &Batch) -> impl Future<Output = Result<(), Trouble>> + Send;
 

@@ -210,9 +210,10 @@ impl<C: Consumer> Share<C> {
         Ok(Some(position))
     }
 
-    /// Whether the consumer has nothing yet, and the log no longer has its beginning.
+    /// Whether the consumer has nothing yet, and the log no longer has its beginning. One that was set onto the beginning
+    /// wants it, wherever it would have begun.
     async fn needs_image(&mut self, position: Position) -> Result<bool, Failure> {
-        let may = self.start == Start::Beginning && self.consumer.takes_image() && position.sequence == 0;
+        let may = self.consumer.takes_image() && position.sequence == 0;
         Ok(may && self.claim.first_kept().await? > 1)
     }
 
@@ -247,7 +248,8 @@ impl<C: Consumer> Share<C> {
     /// The last known position: the consumer's own, or the engine's.
     async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
         let own = self.consumer.position().await?;
-        let Resumption { position, abandoned } = self.claim.resume_at(own).await?;
+        let Resumption { position, abandoned } =
+            self.claim.resume_at(own, self.consumer.is_rewritten()).await?;
         self.abandoned = abandoned;
         Ok(position)
     }

@@ -84,6 +84,10 @@ impl Consumer for SqlConsumer {
         taking.await
     }
 
+    fn is_rewritten(&self) -> bool {
+        true
+    }
+
     fn takes_image(&self) -> bool {
         true
     }

@@ -15,6 +15,7 @@ pub(crate) static TABLES: TableSet = TableSet {
         include_str!("../migrations/0005_support.sql"),
     ],
     remedies: Remedies {
+        what: "such projection",
         missing: "put the table or column back, or drop all tables of the projection and rebuild",
         unreadable: "put the schema back, or drop the tables and rebuild",
         contradiction: "an event contradicts the tables: if rows were changed by hand, put them back; otherwise rebuild",

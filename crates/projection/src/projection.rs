@@ -103,7 +103,20 @@ impl Projection {
         Ok(projection)
     }
 
-    /// The same, but connects on first use: consumers and readers report trouble until it is over.
+    /// Opens a projection that was in use before: nothing is created.
+    ///
+    /// # Errors
+    /// As [`Projection::open`], and when the database has no projection.
+    pub async fn open_existing(
+        url: &str,
+        deployment_id: &str,
+        options: ProjectionOptions,
+    ) -> Result<Self, ProjectionError> {
+        let store = Database::open_existing(url, deployment_id, &TABLES, options.of_database()).await?;
+        Ok(Self::of(store, options))
+    }
+
+    /// The same as [`Projection::open`], but connects on first use: consumers and readers report trouble until it is over.
     ///
     /// # Errors
     /// When the address or the deployment's id is invalid.

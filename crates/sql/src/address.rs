@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -96,16 +97,24 @@ impl Address {
         }
     }
 
-    /// Creates SQLite's file, if it is missing, so that only this user may read it. SQLite gives the files beside it
-    /// the same rights.
-    pub(crate) fn create_private(&self) {
-        let Self::Sqlite(options) = self else { return };
+    /// SQLite's file, unless the database is in memory.
+    fn file(&self) -> Option<&Path> {
+        let Self::Sqlite(options) = self else { return None };
         let path = options.get_filename();
         let is_in_memory =
             [&b":"[..], b"file:"].iter().any(|front| path.as_os_str().as_encoded_bytes().starts_with(front));
-        if is_in_memory {
-            return;
-        }
+        (!is_in_memory).then_some(path)
+    }
+
+    /// Whether it is a file of SQLite that does not exist.
+    pub(crate) fn is_missing_file(&self) -> bool {
+        self.file().is_some_and(|path| !path.exists())
+    }
+
+    /// Creates SQLite's file, if it is missing, so that only this user may read it. SQLite gives the files beside it
+    /// the same rights.
+    pub(crate) fn create_private(&self) {
+        let Some(path) = self.file() else { return };
         let mut creating = OpenOptions::new();
         creating.write(true).create_new(true).mode(0o600);
         // It exists already, or SQLite says why it cannot be created.

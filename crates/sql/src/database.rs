@@ -90,6 +90,13 @@ impl Database {
         options: DatabaseOptions,
     ) -> Result<Self, DatabaseError> {
         let address = Address::parse(url, tables.application)?.of_existing();
+        let no_tables = || {
+            let (database, what, remedy) = (address.to_string(), tables.remedies.what, tables.remedies.none);
+            DatabaseError::NoTables { database, what, remedy }
+        };
+        if address.is_missing_file() {
+            return Err(no_tables());
+        }
         let unread = Self::of(address.clone(), String::new(), tables, options, true);
         let (link, found) = unread
             .in_time(async {
@@ -98,12 +105,30 @@ impl Database {
                 Ok::<_, DatabaseError>((link, found.ok().flatten()))
             })
             .await?;
-        let Some(deployment_id) = found else {
-            let (database, remedy) = (address.to_string(), tables.remedies.none);
-            return Err(DatabaseError::NoTables { database, remedy });
-        };
+        let Some(deployment_id) = found else { return Err(no_tables()) };
         let database = Self::of(address, deployment_id, tables, options, true);
         database.put_back(link);
+        Ok(database)
+    }
+
+    /// Opens a database that was in use before: tables of an earlier release are migrated, and nothing is created.
+    ///
+    /// # Errors
+    /// When the address is invalid, the database does not answer, its tables are missing, or they belong to another
+    /// deployment or a newer release.
+    pub async fn open_existing(
+        url: &str,
+        deployment_id: &str,
+        tables: &'static TableSet,
+        options: DatabaseOptions,
+    ) -> Result<Self, DatabaseError> {
+        let found = Self::open_read_only(url, tables, options).await?;
+        let database = Self::new(url, deployment_id, tables, options)?;
+        if found.deployment_id() != database.deployment_id() {
+            return Err(database.others(found.deployment_id().to_owned()));
+        }
+        found.close().await;
+        database.check().await?;
         Ok(database)
     }
 

@@ -51,11 +51,13 @@ pub enum DatabaseError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A database that is only read lacks the tables.
-    #[error("{database} has no such tables; {remedy}")]
+    /// A database that must not be created lacks the tables.
+    #[error("{database} has no {what}; {remedy}")]
     NoTables {
         /// Which database.
         database: String,
+        /// What its tables would be.
+        what: &'static str,
         /// What to do.
         remedy: &'static str,
     },

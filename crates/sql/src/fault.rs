@@ -40,6 +40,8 @@ fn code(error: &dyn DatabaseError) -> Option<String> {
 /// What to do about each kind of error in a set of tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Remedies {
+    /// What the tables are.
+    pub what: &'static str,
     /// When a table or a column is missing.
     pub missing: &'static str,
     /// When a column holds an invalid value.

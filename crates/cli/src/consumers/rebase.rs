@@ -129,9 +129,9 @@ async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
     let url = || sql_url(&load(&options.database.0)?.settings);
     let id = &server.deployment_id;
     Ok(match options.name.as_str() {
-        SQL => Store::Projection(Projection::open(&url()?, id, ProjectionOptions::default()).await?),
+        SQL => Store::Projection(Projection::open_existing(&url()?, id, ProjectionOptions::default()).await?),
         "webhooks" | "settlement" => {
-            Store::Delivery(Delivery::open(&url()?, id, DeliveryOptions::default()).await?)
+            Store::Delivery(Delivery::open_existing(&url()?, id, DeliveryOptions::default()).await?)
         }
         _ => Store::Elsewhere,
     })

@@ -82,7 +82,7 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
 
 async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> {
     let url = sql_url(&load(&database.0)?.settings)?;
-    Ok(Projection::open(&url, &server.deployment_id, ProjectionOptions::default()).await?)
+    Ok(Projection::open_existing(&url, &server.deployment_id, ProjectionOptions::default()).await?)
 }
 
 fn status(options: &Status) -> Ended {

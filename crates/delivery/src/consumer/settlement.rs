@@ -52,6 +52,10 @@ impl Consumer for SettlementConsumer {
         position(&self.delivery, self.key).await
     }
 
+    fn is_rewritten(&self) -> bool {
+        true
+    }
+
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
         let taking: Doing<'_, _, _> = Box::pin(take(&self.delivery, self.key, &mut self.settlements, batch));
         if taking.await? {

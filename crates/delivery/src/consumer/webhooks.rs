@@ -34,6 +34,10 @@ impl Consumer for WebhooksConsumer {
         position(&self.delivery, self.key).await
     }
 
+    fn is_rewritten(&self) -> bool {
+        true
+    }
+
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
         let mut rows = Deliveries;
         let taking: Doing<'_, _, _> = Box::pin(take(&self.delivery, self.key, &mut rows, batch));

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use scarce_core::event::Position;
 use scarce_core::outcome::Code;
 use scarce_delivery::{LookedUp, Settled, SettledLookup, Tried};
-use scarce_engine::Engine;
+use scarce_engine::{Engine, Failure, Standing};
 use scarce_projection::Projection;
 use scarce_projection::history::Operation;
+
+use super::SQL;
 
 /// The projected operations of a deployment.
 pub(super) struct Operations {
@@ -19,19 +22,32 @@ impl Operations {
         Arc::new(Self { projection: projection.clone(), engine: engine.clone() })
     }
 
-    /// The last position of a partition's log, in the engine and in the tables.
+    /// The last position of a partition's log, in the engine and in the tables; an error if the tables hold another history.
     async fn reach(&self, partition: u32) -> Result<(u64, u64), String> {
-        let engine = self.engine.clone();
-        // An engine may have to query a server for it.
-        let asked = tokio::task::spawn_blocking(move || engine.durable_through(partition)).await;
-        let through = asked.map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())?;
+        // The order matters: what the tables lack after this did not happen before the question.
+        let through = self.of_engine(move |engine| engine.durable_through(partition)).await?;
         let positions = self.projection.positions().await.map_err(|error| error.to_string())?;
         let its = positions.iter().find(|its| its.partition == partition);
-        Ok((through, its.map_or(0, |its| its.position.sequence)))
+        let reached = its.map_or(Position::default(), |its| its.position);
+        if self.of_engine(move |engine| has_diverged(engine, partition, reached)).await? {
+            let text =
+                format!("the tables hold events up to {reached} of another history of partition {partition}");
+            return Err(format!("{text}; 'scarce consumers rebase {SQL}' ends that"));
+        }
+        Ok((through, reached.sequence))
+    }
+
+    /// Asks the engine, which may have to query a server.
+    async fn of_engine<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn Engine) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, String> {
+        let engine = self.engine.clone();
+        let asked = tokio::task::spawn_blocking(move || question(&*engine)).await;
+        asked.map_err(|error| error.to_string())?.map_err(|failure| failure.to_string())
     }
 
     async fn ask(&self, tried: &Tried) -> Result<Settled, String> {
-        // The order matters: what the tables lack after this did not happen before the question.
         let (through, reached) = self.reach(tried.partition).await?;
         if reached < through {
             return Err(format!("the tables are {} events behind the log", through - reached));
@@ -69,6 +85,13 @@ impl Operations {
             entries.iter().map(|its| format!("{} to '{}'", its.amount, its.account_id)).collect();
         Ok(Settled::Other { found: format!("{} at {}", shown.join(", "), operation.last_sequence) })
     }
+}
+
+/// Whether the tables hold another history, by the log or by what the engine remembers of their consumer.
+fn has_diverged(engine: &dyn Engine, partition: u32, reached: Position) -> Result<bool, Failure> {
+    let known = engine.consumers(partition)?;
+    let is_noted = known.iter().any(|its| its.name.as_str() == SQL && its.diverged.is_some());
+    Ok(is_noted || matches!(engine.standing(partition, reached)?, Standing::Diverged { .. }))
 }
 
 impl SettledLookup for Operations {
