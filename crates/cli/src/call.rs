@@ -21,7 +21,7 @@ impl Target {
 
 /// Reads the password in a file, without the trailing newline.
 pub(super) fn read_password(path: &Path) -> Result<String, Failed> {
-    read_secret(path).map_err(|text| Failed::text(Exit::Usage, text))
+    read_secret(path, "password").map_err(|text| Failed::text(Exit::Usage, text))
 }
 
 pub(super) fn run(options: &Call) -> Ended {

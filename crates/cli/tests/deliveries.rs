@@ -95,6 +95,14 @@ fn secrets_are_encrypted_with_the_key_of_the_server_and_of_the_tool() {
     support::wait_until("the server encrypted it", || rekey().2.contains("0 secrets were encrypted"));
     server.http().post("/v1/accounts", &json!({ "account": "u2", "asset": "EUR" }));
     assert!(is_genuine(secret, &came.recv_timeout(PATIENCE).unwrap()));
+    // Without the key that it is encrypted with, nothing can be done, and that is no success.
+    let other = folder.path().join("other");
+    std::fs::write(&other, STANDARD.encode([8; 32])).unwrap();
+    let (code, _, said) = webhooks(&["rekey", "--secrets-key-file", other.to_str().unwrap()]);
+    assert!(code == Some(1) && said.contains("1 secrets were left") && said.contains("ep_"), "{said}");
+    std::fs::write(&other, "").unwrap();
+    let (code, _, said) = webhooks(&["rekey", "--secrets-key-file", other.to_str().unwrap()]);
+    assert!(code == Some(2) && said.contains("holds no key") && !said.contains("password"), "{said}");
     let (code, _, said) = webhooks(&["rekey"]);
     assert!(code == Some(2) && said.contains("--secrets-key-file"), "{said}");
     let (code, _, said) = webhooks(&[&["add", &hook, "*"][..], &key].concat());

@@ -11,6 +11,7 @@ use crate::http::check_url;
 use crate::page::Taken;
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError, Secret, SecretReference, suspension};
+pub use secrets::Encrypted;
 pub(crate) use secrets::{Target, Targets};
 
 /// Whether deliveries to an endpoint are made.

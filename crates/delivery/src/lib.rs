@@ -37,7 +37,7 @@ mod vault;
 mod webhooks;
 
 pub use consumer::{SettlementConsumer, WebhooksConsumer};
-pub use endpoints::{AddedEndpoint, Endpoint, EndpointState, Failing};
+pub use endpoints::{AddedEndpoint, Encrypted, Endpoint, EndpointState, Failing};
 pub use error::DeliveryError;
 pub use health::{Counts, Health, Lag};
 pub use options::{DeliveryOptions, SettlementOptions};

@@ -15,6 +15,18 @@ use crate::queue::{Ended, Queue};
 /// The first and the longest delay of a retry after trouble with the database.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
 
+/// How long a stop waits for receivers that have not answered.
+pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Says that requests are left in progress. Their rows stay claimed until the leases end.
+pub(crate) fn tell_unanswered(count: usize) {
+    tracing::warn!(
+        count,
+        "receivers have not answered within 5 seconds of the stop; these requests are sent again, under the same ids, within \
+         a minute of the next start"
+    );
+}
+
 /// The present trouble of a worker.
 type TroubleNow = Arc<Mutex<Option<String>>>;
 

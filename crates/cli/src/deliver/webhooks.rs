@@ -196,9 +196,14 @@ fn rekey(options: &Rekey) -> Ended {
     if !options.place.has_key()? {
         return Err(Failed::text(Exit::Usage, "name the keys with --secrets-key-file, the newest first"));
     }
-    let count = options.place.with(async |delivery| delivery.encrypt_secrets().await)?;
-    writeln!(std::io::stderr(), "{count} secrets were encrypted with the first key")?;
-    Ok(Exit::Done)
+    let done = options.place.with(async |delivery| delivery.encrypt_secrets().await)?;
+    writeln!(std::io::stderr(), "{} secrets were encrypted with the first key", done.count)?;
+    if done.unreadable.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let left: Vec<String> = done.unreadable.iter().map(|(id, error)| format!("{id}: {error}")).collect();
+    let text = format!("{} secrets were left as they are; {}", left.len(), left.join("; "));
+    Err(Failed::text(Exit::Failed, text))
 }
 
 fn add(options: &Add) -> Ended {

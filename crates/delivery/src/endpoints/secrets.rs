@@ -31,6 +31,15 @@ pub(crate) struct Targets {
     pub(crate) is_stale: bool,
 }
 
+/// What became of secrets that were to be encrypted.
+#[derive(Debug, Default)]
+pub struct Encrypted {
+    /// How many were encrypted.
+    pub count: u64,
+    /// The endpoints of those that could not be read, and why.
+    pub unreadable: Vec<(String, DeliveryError)>,
+}
+
 const KINDS: [ColumnKind; 6] = [
     ColumnKind::Text,
     ColumnKind::Text,
@@ -80,31 +89,36 @@ impl Delivery {
         Ok(self.store().execute(sql, &values).await? > 0)
     }
 
-    /// Encrypts secrets that are stored as plain text or with an earlier key, of every endpoint; returns how many.
-    /// Does nothing without a key.
+    /// Encrypts secrets that are stored as plain text or with an earlier key, of every endpoint. Does nothing without a key.
     ///
     /// # Errors
     /// When the database does not answer. A secret that cannot be read stays as it is.
-    pub async fn encrypt_secrets(&self) -> Result<u64, DeliveryError> {
+    pub async fn encrypt_secrets(&self) -> Result<Encrypted, DeliveryError> {
         let sql = "SELECT endpoint_id, secret, secret_before FROM delivery_endpoints";
         let rows = self.store().fetch(sql, &[], &[ColumnKind::Text; 3]).await?;
-        let mut encrypted = 0;
+        let mut done = Encrypted::default();
         for row in rows {
             let mut row = Taken::new(row);
             let (id, secret, before) = (row.text(), row.text(), row.optional_text());
             for (column, text) in [("secret", Some(secret)), ("secret_before", before)] {
                 let Some(text) = text.filter(|text| vault::is_stale(self.keys(), text)) else { continue };
-                let Ok(secret) = vault::read(self.keys(), self.owner(&id), &text) else { continue };
+                let secret = match vault::read(self.keys(), self.owner(&id), &text) {
+                    Ok(secret) => secret,
+                    Err(error) => {
+                        done.unreadable.push((id.clone(), error));
+                        continue;
+                    }
+                };
                 let stored = self.stored_secret(&id, &secret)?;
                 // Unless it was rotated in between.
                 let sql = format!(
                     "UPDATE delivery_endpoints SET {column} = ? WHERE endpoint_id = ? AND {column} = ?"
                 );
                 let values: [Cell; 3] = [stored.into(), id.as_str().into(), text.into()];
-                encrypted += self.store().execute(&sql, &values).await?;
+                done.count += self.store().execute(&sql, &values).await?;
             }
         }
-        Ok(encrypted)
+        Ok(done)
     }
 
     pub(super) fn stored_secret(&self, id: &str, secret: &Secret) -> Result<String, DeliveryError> {

@@ -3,13 +3,14 @@
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use super::Route;
 use super::claims::{ClaimedSettlement, claim};
 use crate::http::{Message, ReceiverAnswer, check_url};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
-use crate::running::{Stopping, Work, Workers};
+use crate::running::{STOP_TIMEOUT, Stopping, Work, Workers, tell_unanswered};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, DeliveryError, Secret};
 
@@ -85,8 +86,12 @@ impl Caller {
                 self.land().await;
             }
         }
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while !self.flying.is_empty() {
-            self.land().await;
+            match timeout_at(deadline, self.flying.join_next()).await {
+                Ok(call) => self.note(call.and_then(Result::ok)).await,
+                Err(_) => return tell_unanswered(self.flying.len()),
+            }
         }
     }
 
@@ -102,10 +107,19 @@ impl Caller {
         self.flying.spawn(async move { (id, attempts, sender.send(&message).await) });
     }
 
-    /// Waits for one call in progress, and records its result and those of all other finished calls.
+    /// Waits for one call in progress, or until the stop, and records its result and those of all other finished calls.
     async fn land(&mut self) {
+        let mut stopping = self.work.stopping.clone();
+        tokio::select! {
+            call = self.flying.join_next() => self.note(call.and_then(Result::ok)).await,
+            () = stopping.asked() => {}
+        }
+    }
+
+    /// Records the result of a call and those of all other finished calls.
+    async fn note(&mut self, first: Option<Call>) {
         let mut ended = Ended::default();
-        let mut next = self.flying.join_next().await.and_then(Result::ok);
+        let mut next = first;
         while let Some((id, attempts, answer)) = next {
             match answer {
                 Ok(answer) if answer.is_success() => ended.done.push((id, Some(answer.status))),

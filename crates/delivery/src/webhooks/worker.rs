@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use scarce_sql::{Column, DatabaseError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use super::message_id;
 use crate::endpoints::{Target, Targets};
@@ -12,7 +13,7 @@ use crate::http::{Message, ReceiverAnswer};
 use crate::page::Taken;
 use crate::queue::{Due, Ended, Failed, Resolution, WEBHOOKS};
 use crate::retry::delay;
-use crate::running::{Stopping, Work, Workers};
+use crate::running::{STOP_TIMEOUT, Stopping, Work, Workers, tell_unanswered};
 use crate::store::{millis, now_ms};
 use crate::suspension::Tally;
 use crate::{Delivery, DeliveryError};
@@ -77,8 +78,12 @@ impl Worker {
             }
             self.wait().await;
         }
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while !self.flying.is_empty() {
-            self.land().await;
+            match timeout_at(deadline, self.flying.join_next()).await {
+                Ok(tried) => self.note(tried.and_then(Result::ok)).await,
+                Err(_) => return tell_unanswered(self.flying.len()),
+            }
         }
     }
 
@@ -105,7 +110,8 @@ impl Worker {
     /// The endpoints that can be sent to. What is wrong with others is written down once.
     async fn targets(&mut self, delivery: &Delivery) -> Result<Vec<Target>, DeliveryError> {
         if self.is_stale {
-            let count = delivery.encrypt_secrets().await?;
+            // What cannot be read is told with its endpoint below.
+            let count = delivery.encrypt_secrets().await?.count;
             if count > 0 {
                 tracing::info!(count, "secrets of webhooks were encrypted in the database");
             }
@@ -154,12 +160,6 @@ impl Worker {
             () = tokio::time::sleep(delivery.options().poll_interval), if has_room => {}
             () = stopping.asked() => {}
         }
-    }
-
-    /// Waits for one request in progress.
-    async fn land(&mut self) {
-        let tried = self.flying.join_next().await.and_then(Result::ok);
-        self.note(tried).await;
     }
 
     /// Records the result of an attempt, and of all others that have ended by now.

@@ -137,3 +137,27 @@ async fn postgres_is_killed_while_events_are_delivered() {
 async fn mariadb_is_killed_while_events_are_delivered() {
     the_database_is_killed(DatabaseKind::MariaDb).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_does_not_wait_for_receivers_that_hang_and_nothing_is_lost_by_that() {
+    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
+    // A stop that waits for the receiver takes as long as the test may.
+    let patient = DeliveryOptions { request_timeout: Duration::from_secs(600), ..hasty() };
+    let delivery = open(&database, &bench, patient).await;
+    let receiver =
+        Receiver::with(|before, _| if before == 0 { Reply::Never } else { Reply::Status(204) }).await;
+    delivery.add_endpoint(&receiver.url(), &["account.opened"], None).await.expect("one");
+    let flow = bench.flow_to_webhooks(&delivery);
+    let worker = delivery.run_webhooks(&Handle::current());
+    bench.run("ACCOUNT.OPEN a EUR").await;
+    wait_until("it was not called", || async { receiver.heard().len() == 1 }).await;
+    let begun = std::time::Instant::now();
+    worker.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    let worker = delivery.run_webhooks(&Handle::current());
+    let is_sent = || async { delivery.delivery_counts().await.is_ok_and(|counts| counts.done == 1) };
+    wait_until("it was not sent again", is_sent).await;
+    assert_eq!((receiver.ids().len(), receiver.heard().len()), (1, 2));
+    worker.stop().await;
+    flow.stop().await;
+}

@@ -187,9 +187,14 @@ fn value(given: &Given, problems: &mut Vec<Problem>) -> Option<String> {
     if !given.by_file {
         return Some(given.text.clone());
     }
-    read_secret(Path::new(&given.text))
+    let what = match given.key {
+        "secrets_key" => "key",
+        "settlement_secret" => "secret",
+        _ => "password",
+    };
+    read_secret(Path::new(&given.text), what)
         .map_err(|text| {
-            let advice = format!("put the password there, or correct {}", given.origin.name());
+            let advice = format!("put the {what} there, or correct {}", given.origin.name());
             problems.push(Problem::error(given.origin.place(), text, advice));
         })
         .ok()
