@@ -47,8 +47,8 @@ pub use running::Workers;
 pub use scarce_sql::DatabaseError;
 pub use secret::Secret;
 pub use settlement::{
-    AccountTemplate, LookedUp, Route, Settled, SettledLookup, Settlement, SettlementFilter, SettlementState,
-    Tried, operation_id,
+    AccountTemplate, LookedUp, Replaced, Route, Settled, SettledLookup, Settlement, SettlementFilter,
+    SettlementState, Tried, operation_id,
 };
 pub use store::Delivery;
 pub use vault::{SecretKeys, SecretReference};

@@ -10,11 +10,13 @@ mod lookup;
 mod outside;
 mod queries;
 mod questions;
+pub(crate) mod replaced;
 mod template;
 
 pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
 pub(crate) use queries::SETTLEMENT_COLUMNS;
 pub use queries::{Settlement, SettlementFilter, SettlementState};
+pub use replaced::Replaced;
 pub use template::AccountTemplate;
 
 /// The route of a settlement. A packet keeps the route of its first attempt.

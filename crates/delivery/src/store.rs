@@ -19,6 +19,7 @@ static TABLES: TableSet = TableSet {
         include_str!("../migrations/0002_operation_scheme.sql"),
         include_str!("../migrations/0003_counts.sql"),
         include_str!("../migrations/0004_failing.sql"),
+        include_str!("../migrations/0005_histories.sql"),
     ],
     remedies: Remedies {
         what: "such deliveries and settlements",

@@ -1,7 +1,7 @@
 //! `scarce settlements`: the settlement of claimed packets.
 
 use clap::{Args, Subcommand, ValueEnum};
-use scarce_delivery::{Settlement, SettlementFilter, SettlementState};
+use scarce_delivery::{Replaced, Settlement, SettlementFilter, SettlementState};
 use serde_json::{Value, json};
 
 use super::{DeliverySource, Paging, done};
@@ -17,6 +17,8 @@ pub enum Settlements {
     Counts(Counts),
     /// Have dead letters tried again: of one packet, or of a whole campaign.
     Replay(Replay),
+    /// List settlements of a lost history whose packets the log gives to another user, and what was decided.
+    Replaced(ReplacedList),
     /// Say of a dead letter what you found out: that it was paid, or that it was not and is to be tried anew.
     Resolve(Resolve),
 }
@@ -47,6 +49,20 @@ pub struct List {
     /// Only those in this state.
     #[arg(long, value_enum)]
     pub state: Option<State>,
+    /// Only those whose claim the log does not have, after events of the engine were lost.
+    #[arg(long)]
+    pub lost: bool,
+    #[command(flatten)]
+    /// Which page.
+    pub paging: Paging,
+}
+
+/// `scarce settlements replaced`.
+#[derive(Debug, Args)]
+pub struct ReplacedList {
+    #[command(flatten)]
+    /// Where.
+    pub place: DeliverySource,
     #[command(flatten)]
     /// Which page.
     pub paging: Paging,
@@ -107,6 +123,7 @@ pub(in super::super) fn run(command: &Settlements) -> Ended {
         Settlements::List(options) => list(options),
         Settlements::Counts(options) => counts(options),
         Settlements::Replay(options) => replay(options),
+        Settlements::Replaced(options) => replaced(options),
         Settlements::Resolve(options) => resolve(options),
     }
 }
@@ -117,8 +134,8 @@ fn list(options: &List) -> Ended {
         State::Settled => SettlementState::Settled,
         State::Dead => SettlementState::Dead,
     });
-    let filter =
-        SettlementFilter { campaign: options.campaign.as_deref(), user: options.user.as_deref(), state };
+    let (campaign, user) = (options.campaign.as_deref(), options.user.as_deref());
+    let filter = SettlementFilter { campaign, user, state, is_lost: options.lost };
     let paging = &options.paging;
     let page = options.place.with(async |delivery| {
         delivery.settlements(filter, paging.after.as_deref(), paging.limit.into()).await
@@ -133,7 +150,28 @@ fn row(its: &Settlement) -> Value {
         "state": its.state.word(), "account": its.account, "operation_id": its.operation_id,
         "attempts": its.attempts, "claimed_at_ms": its.claimed_at_ms, "next_at_ms": its.next_at_ms,
         "last_status": its.last_status, "last_error": its.last_error, "done_at_ms": its.done_at_ms,
+        "lost_at_ms": its.lost_at_ms, "resolved_at_ms": its.resolved_at_ms,
     })
+}
+
+const REPLACED_COLUMNS: [&str; 8] =
+    ["campaign", "packet", "user", "amount", "asset", "state", "account", "decision"];
+
+fn replaced(options: &ReplacedList) -> Ended {
+    let paging = &options.paging;
+    let page = options
+        .place
+        .with(async |delivery| delivery.replaced(paging.after.as_deref(), paging.limit.into()).await)?;
+    let row = |its: &Replaced| {
+        json!({
+            "campaign": its.campaign, "packet": its.packet, "user": its.user, "amount": its.amount,
+            "asset": its.asset, "state": its.state.word(), "account": its.account,
+            "operation_id": its.operation_id, "claimed_at_ms": its.claimed_at_ms, "done_at_ms": its.done_at_ms,
+            "replaced_at_ms": its.replaced_at_ms, "decision": its.decision, "decided_at_ms": its.decided_at_ms,
+        })
+    };
+    let rows: Vec<Value> = page.items.iter().map(row).collect();
+    paging.print(&rows, &REPLACED_COLUMNS, page.next.as_deref())
 }
 
 fn counts(options: &Counts) -> Ended {
@@ -149,7 +187,8 @@ fn replay(options: &Replay) -> Ended {
         Some(packet) => Ok(u64::from(delivery.replay_settlement(campaign, packet).await?)),
         None => delivery.replay_campaign(campaign).await,
     })?;
-    let missing = "there are no such dead letters; 'scarce settlements list --state dead' lists all";
+    let missing = "there are no such dead letters, or only some that were resolved before and need 'resolve' again; \
+                   'scarce settlements list --state dead' lists all";
     done(count > 0, &format!("{count} to be tried again"), missing)
 }
 

@@ -1,10 +1,11 @@
 //! Reading settlements, and retrying them by hand.
 
 use scarce_core::types::signed;
-use scarce_sql::Column;
+use scarce_sql::{Cell, Column, Lent};
+use sqlx::Error;
 
 use super::ids::IdScheme;
-use super::{AccountTemplate, Route};
+use super::{AccountTemplate, Route, replaced};
 use crate::page::{Conditions, Page, Taken};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
@@ -31,7 +32,7 @@ impl SettlementState {
         }
     }
 
-    fn from_word(word: &str) -> Self {
+    pub(super) fn from_word(word: &str) -> Self {
         match word {
             "pending" => Self::Pending,
             "settled" => Self::Settled,
@@ -77,6 +78,11 @@ pub struct Settlement {
     pub last_error: Option<String>,
     /// When it was settled, in Unix milliseconds.
     pub done_at_ms: Option<u64>,
+    /// Since when its claim is looked for in the log, after events were lost, in Unix milliseconds; `None` if the log has
+    /// it.
+    pub lost_at_ms: Option<u64>,
+    /// When a person noted it as settled, in Unix milliseconds.
+    pub resolved_at_ms: Option<u64>,
 }
 
 /// A filter for settlements.
@@ -88,10 +94,12 @@ pub struct SettlementFilter<'a> {
     pub user: Option<&'a str>,
     /// Those in this state.
     pub state: Option<SettlementState>,
+    /// Only those whose claim the log does not have: events were lost, and the packet was not claimed again since.
+    pub is_lost: bool,
 }
 
 /// The columns of a settlement, in the order in which it is read.
-pub(crate) const SETTLEMENT_COLUMNS: [Column; 18] = [
+pub(crate) const SETTLEMENT_COLUMNS: [Column; 20] = [
     Column::integer("settlement_id"),
     Column::text("campaign"),
     Column::integer("packet"),
@@ -110,6 +118,8 @@ pub(crate) const SETTLEMENT_COLUMNS: [Column; 18] = [
     Column::integer("last_status"),
     Column::text("last_error"),
     Column::integer("done_at_ms"),
+    Column::integer("lost_at_ms"),
+    Column::integer("resolved_at_ms"),
 ];
 
 impl Settlement {
@@ -139,14 +149,16 @@ impl Settlement {
             last_status: row.optional().and_then(|status| u16::try_from(status).ok()),
             last_error: row.optional_text(),
             done_at_ms: row.time(),
+            lost_at_ms: row.time(),
+            resolved_at_ms: row.time(),
         }
     }
 }
 
 /// Retries dead letters. What is known of earlier attempts stays, so that one with an unknown outcome is
-/// looked up again first.
+/// looked up again first. What a person has noted as settled may have been paid in a way that cannot be looked up.
 const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, \
-                      lease_owner = NULL WHERE state = 'dead' AND campaign = ?";
+                      lease_owner = NULL WHERE state = 'dead' AND resolved_at_ms IS NULL AND campaign = ?";
 
 impl Delivery {
     /// A page of settlements, in the order in which they were written; dead letters are those in the state
@@ -163,6 +175,7 @@ impl Delivery {
         let mut conditions = Conditions::default();
         conditions.and_if("campaign = ?", filter.campaign);
         conditions.and_if("user_id = ?", filter.user);
+        conditions.and_literally(filter.is_lost.then(|| "lost_at_ms IS NOT NULL".to_owned()));
         conditions.and_literally(filter.state.map(|state| format!("state = '{}'", state.word())));
         let source = ("delivery_settlements", "settlement_id", &SETTLEMENT_COLUMNS[..]);
         self.page(source, conditions, (after, limit), Settlement::read).await
@@ -204,7 +217,8 @@ impl Delivery {
     }
 
     /// Records whether a dead letter was settled, as a person has found out. If it was not, it is retried
-    /// under a new id. Returns whether there was such a dead letter.
+    /// under a new id; one whose claim the log does not have is removed instead. Returns whether there was such a dead
+    /// letter.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -214,19 +228,38 @@ impl Delivery {
         packet: u64,
         was_settled: bool,
     ) -> Result<bool, DeliveryError> {
-        let change = if was_settled {
-            "state = 'settled', done_at_ms = ?, last_error = NULL"
-        } else {
-            "state = 'pending', next_at_ms = ?, attempts = 0, first_tried_at_ms = NULL, \
-             operation_round = operation_round + 1"
-        };
-        let sql = format!(
-            "UPDATE delivery_settlements SET {change}, lease_owner = NULL \
-             WHERE state = 'dead' AND campaign = ? AND packet = ?"
-        );
-        let values = [now_ms().into(), campaign.into(), signed(packet).into()];
-        let count = self.store().execute(&sql, &values).await?;
+        let mut lent = self.store().lend_to_write().await?;
+        let resolved = resolve(&mut lent, (campaign, packet), was_settled).await;
+        let is_resolved = resolved.map_err(|error| self.store().failed(&error))?;
+        lent.done();
         self.settlements_written().notify_one();
-        Ok(count > 0)
+        Ok(is_resolved)
     }
+}
+
+async fn resolve(lent: &mut Lent, packet: (&str, u64), was_settled: bool) -> Result<bool, Error> {
+    const SETTLED: &str = "UPDATE delivery_settlements SET state = 'settled', done_at_ms = ?, resolved_at_ms = ?, \
+                           last_error = NULL, lease_owner = NULL";
+    const ANEW: &str = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, \
+                        first_tried_at_ms = NULL, resolved_at_ms = NULL, operation_round = operation_round + 1, \
+                        lease_owner = NULL";
+    const REMOVED: &str = "DELETE FROM delivery_settlements";
+    let now = Cell::from(now_ms());
+    let steps = if was_settled {
+        vec![(SETTLED, "", vec![now.clone(), now])]
+    } else {
+        vec![(REMOVED, " AND lost_at_ms IS NOT NULL", vec![]), (ANEW, "", vec![now])]
+    };
+    lent.begin().await?;
+    let mut count = 0;
+    for (change, more, mut values) in steps {
+        values.extend([packet.0.into(), signed(packet.1).into()]);
+        let sql = format!("{change} WHERE state = 'dead' AND campaign = ? AND packet = ?{more}");
+        count += lent.execute(&sql, &values).await?;
+    }
+    if count > 0 {
+        replaced::decide(lent, packet, was_settled).await?;
+    }
+    lent.commit().await?;
+    Ok(count > 0)
 }

@@ -59,11 +59,15 @@ async fn ask(delivery: &Delivery, endpoint: &str) {
         for (campaign, user) in [(None, None), (Some("c"), None), (None, Some("u1")), (Some("c"), Some("u1"))]
         {
             for after in [None, Some("1")] {
-                let filter = SettlementFilter { campaign, user, state };
-                delivery.settlements(filter, after, 1).await.expect("a page");
+                for is_lost in [false, true] {
+                    let filter = SettlementFilter { campaign, user, state, is_lost };
+                    delivery.settlements(filter, after, 1).await.expect("a page");
+                }
             }
         }
     }
+    delivery.replaced(None, 1).await.expect("a page");
+    delivery.replaced(Some("1"), 1).await.expect("a page");
     delivery.settlement("c", 1).await.expect("the database");
     delivery.replay_settlement("c", 1).await.expect("the database");
     delivery.replay_campaign("c").await.expect("the database");
