@@ -2,6 +2,7 @@
 
 mod beginning;
 mod cursor;
+mod meeting;
 mod settlement;
 mod webhooks;
 
@@ -35,8 +36,6 @@ enum BatchFailure {
     Gap(Position),
     /// Another process moved the cursor.
     Overtaken,
-    /// A row that is there contradicts the events; what both say.
-    Contradiction(String),
 }
 
 impl From<Error> for BatchFailure {
@@ -79,7 +78,6 @@ async fn take(delivery: &Delivery, key: Key, rows: &mut impl Rows, batch: &Batch
             "{database}: '{consumer}' is up to {reached} in partition {partition}, and the batch begins behind \
              {from}; it goes on from where it is"
         ),
-        BatchFailure::Contradiction(what) => format!("{database}: {what}"),
         BatchFailure::Overtaken => format!(
             "{database}: another process takes partition {partition} as '{consumer}' too, and was faster; this one \
              goes on from there"

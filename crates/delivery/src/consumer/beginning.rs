@@ -8,7 +8,8 @@ use scarce_outflow::Trouble;
 use scarce_sql::{Cell, Column, ColumnKind, DatabaseError, Lent};
 use tokio::sync::mpsc;
 
-use super::settlement::{COLUMNS, Claim, SettlementConsumer, check_known};
+use super::meeting::meet;
+use super::settlement::{COLUMNS, Claim, SettlementConsumer};
 use super::{BatchFailure, cursor};
 use crate::page::Taken;
 use crate::store::now_ms;
@@ -44,7 +45,6 @@ impl SettlementConsumer {
             }
             Err(BatchFailure::Database(error)) => store.failed(&error).to_string(),
             Err(BatchFailure::Unusable(error)) => error.to_string(),
-            Err(BatchFailure::Contradiction(what)) => what,
             Err(BatchFailure::Gap(_) | BatchFailure::Overtaken) => {
                 "another process has begun; this one goes on from there".to_owned()
             }
@@ -89,18 +89,18 @@ impl SettlementConsumer {
             campaigns.extend([event.campaign.as_str().into(), Cell::from(asset.as_str())]);
             self.settlements.hold(event.campaign.as_str(), asset.as_str().into());
         }
-        let claims: Vec<Claim<'_>> = piece
+        let mut claims: Vec<Claim<'_>> = piece
             .iter()
             .map(|(event, at, _)| Claim { epoch, sequence, at: *at, may_be_credited: true, event })
             .collect();
-        let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
-        for claim in &claims {
-            cells.extend(self.settlements.row(self.key.partition, claim, now));
-        }
         self.in_time(async {
             let columns = [Column::text("campaign"), Column::text("asset")];
             lent.insert_missing("delivery_campaigns", &columns, &campaigns).await?;
-            check_known(lent, &claims).await?;
+            meet(lent, &mut claims).await?;
+            let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
+            for claim in &claims {
+                cells.extend(self.settlements.row(self.key.partition, claim, now));
+            }
             lent.insert_missing("delivery_settlements", &COLUMNS, &cells).await?;
             Ok(())
         })
@@ -117,10 +117,11 @@ impl SettlementConsumer {
     }
 }
 
-/// The time of the last claim that the consumer wrote; 0 if it has written none, or was never here.
+/// The time of the last claim that the consumer wrote and the log is known to have; 0 if there is none, or the consumer was
+/// never here.
 async fn last_claim(lent: &mut Lent, key: cursor::Key) -> Result<u64, BatchFailure> {
     let sql = "SELECT COALESCE(MAX(s.claimed_at_ms), 0) FROM delivery_cursors AS c LEFT JOIN delivery_settlements AS s \
-               ON s.partition_id = c.partition_id WHERE c.consumer = ? AND c.partition_id = ?";
+               ON s.partition_id = c.partition_id AND s.lost_at_ms IS NULL WHERE c.consumer = ? AND c.partition_id = ?";
     let rows = lent.fetch(sql, &key.cells(), &[ColumnKind::Integer]).await?;
     Ok(rows.into_iter().next().map_or(0, |row| Taken::new(row).natural()))
 }

@@ -10,22 +10,15 @@ use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
 use sqlx::Error;
 
 use super::cursor::Key;
+use super::meeting::meet;
 use super::{BatchFailure, Rows, position, take};
 use crate::Delivery;
-use crate::page::Taken;
 use crate::queue::marks;
 use crate::settlement::ids::IdScheme;
 use crate::store::now_ms;
 
 /// How many campaigns' assets are cached.
 const ASSETS_MAX: usize = 10_000;
-
-/// How many packets are looked up at a time.
-const CLAIMS_MAX: usize = 256;
-
-/// The kinds of the columns of a packet that is in the table.
-const KNOWN: [ColumnKind; 5] =
-    [ColumnKind::Text, ColumnKind::Integer, ColumnKind::Text, ColumnKind::Integer, ColumnKind::Text];
 
 /// How many campaigns are looked up at a time.
 const CAMPAIGNS_MAX: usize = 500;
@@ -138,48 +131,13 @@ impl Rows for Settlements {
         let campaigns = [Column::text("campaign"), Column::text("asset")];
         lent.insert_missing("delivery_campaigns", &campaigns, &created).await?;
         self.look_up(lent, &claims).await?;
-        check_known(lent, &claims).await?;
+        let has_changed = meet(lent, &mut claims).await?;
         let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
         for claim in &claims {
             cells.extend(self.row(batch.partition, claim, now));
         }
-        Ok(lent.insert_missing("delivery_settlements", &COLUMNS, &cells).await? > 0)
+        Ok(lent.insert_missing("delivery_settlements", &COLUMNS, &cells).await? > 0 || has_changed)
     }
-}
-
-/// Checks that packets which are in the table already are there for the same user and amount. Otherwise the row is of
-/// another history of the log, and says nothing about this claim.
-pub(super) async fn check_known(lent: &mut Lent, claims: &[Claim<'_>]) -> Result<(), BatchFailure> {
-    for claims in claims.chunks(CLAIMS_MAX) {
-        let pairs = vec!["(campaign = ? AND packet = ?)"; claims.len()].join(" OR ");
-        let sql = format!(
-            "SELECT campaign, packet, user_id, amount, state FROM delivery_settlements WHERE {pairs}"
-        );
-        let values: Vec<Cell> = claims
-            .iter()
-            .flat_map(|claim| [claim.event.campaign.as_str().into(), signed(claim.event.packet).into()])
-            .collect();
-        for row in lent.fetch(&sql, &values, &KNOWN).await? {
-            let mut row = Taken::new(row);
-            let (campaign, packet, user) = (row.text(), row.natural(), row.text());
-            let (amount, state) = (row.natural(), row.text());
-            let is_claimed = |claim: &&Claim<'_>| {
-                claim.event.campaign.as_str() == campaign && claim.event.packet == packet
-            };
-            let Some(Claim { event, epoch, sequence, .. }) = claims.iter().find(is_claimed) else { continue };
-            if event.user.as_str() == user && event.amount == amount {
-                continue;
-            }
-            return Err(BatchFailure::Contradiction(format!(
-                "packet {packet} of campaign '{campaign}' was claimed by '{}' for {} ({epoch}.{sequence}), and \
-                 delivery_settlements has it {state} for '{user}' with {amount}, which is of another history of the \
-                 log; look whether '{user}' was paid, then remove that row, and the claim is settled",
-                event.user.as_str(),
-                event.amount
-            )));
-        }
-    }
-    Ok(())
 }
 
 impl Settlements {

@@ -77,6 +77,19 @@ impl Settler {
         fresh
     }
 
+    /// What came of a credit, by the engine's memory or by who knows operations for longer; an error if that cannot be
+    /// said at the moment.
+    pub(super) async fn find(&self, its: Addressed) -> Result<Settled, String> {
+        match self.recall(vec![its]).await.pop() {
+            Some((_, Memory::Applied)) => Ok(Settled::Applied),
+            Some((_, Memory::Refused)) => Ok(Settled::Refused),
+            Some((_, Memory::Absent)) => Ok(Settled::Absent),
+            Some((its, Memory::Forgotten)) => self.look_up(&its).await,
+            Some((_, Memory::Unclear(reason))) => Err(reason),
+            None => Err("the engine was not asked".to_owned()),
+        }
+    }
+
     /// Whether a possible credit happened longer ago than the engine is sure to remember.
     fn is_old(&self, claimed: &ClaimedSettlement, begins: i64) -> bool {
         if claimed.is_first {

@@ -103,6 +103,7 @@ impl Settler {
         let mut ended = Ended::default();
         self.learn_assets(&claimed).await;
         let addressed = self.address(claimed, &mut ended);
+        let addressed = self.resolve_replaced(addressed, &mut ended).await;
         let addressed = self.resolve_earlier(addressed, &mut ended).await;
         let addressed = self.resolve_old(addressed, &mut ended).await;
         let addressed = self.find_accounts(addressed, &mut ended).await;
@@ -173,7 +174,7 @@ impl ClaimedSettlement {
 }
 
 /// The account and the asset, if the template makes a valid account.
-fn addresses(claimed: &ClaimedSettlement, asset: &str) -> Result<(Id, Id), String> {
+pub(super) fn addresses(claimed: &ClaimedSettlement, asset: &str) -> Result<(Id, Id), String> {
     let template = AccountTemplate::parse(&claimed.template).map_err(|error| error.to_string())?;
     let account = template.account(&claimed.user, asset, &claimed.campaign);
     let id = |text: &str| Id::parse(text.as_bytes(), "account");

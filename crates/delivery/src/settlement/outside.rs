@@ -1,5 +1,6 @@
 //! Settles packets by calls to an outside system.
 
+use scarce_sql::DatabaseError;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -7,6 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Route;
 use super::claims::{ClaimedSettlement, claim};
+use super::inside::never;
 use crate::http::{Message, ReceiverAnswer, check_url};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
@@ -73,10 +75,13 @@ impl Caller {
             if room > 0 {
                 let route = (Route::Outside, None);
                 match delivery.store().in_time(claim(&delivery, &self.work.owner, route, room)).await {
-                    Ok(claimed) => {
-                        self.work.is_well();
-                        claimed.iter().for_each(|claimed| self.send(claimed));
-                    }
+                    Ok(claimed) => match self.without_conflicts(claimed).await {
+                        Ok(claimed) => {
+                            self.work.is_well();
+                            claimed.iter().for_each(|claimed| self.send(claimed));
+                        }
+                        Err(error) => self.work.is_troubled(&error).await,
+                    },
                     Err(error) => self.work.is_troubled(&error).await,
                 }
             }
@@ -93,6 +98,27 @@ impl Caller {
                 Err(_) => return tell_unanswered(self.flying.len()),
             }
         }
+    }
+
+    /// Ends packets that a lost history had settled for another user: the receiver would take this claim for a duplicate
+    /// of that one, because their ids are the same.
+    async fn without_conflicts(
+        &mut self,
+        mut claimed: Vec<ClaimedSettlement>,
+    ) -> Result<Vec<ClaimedSettlement>, DatabaseError> {
+        let retried: Vec<_> = claimed.iter().filter(|its| !its.is_first).collect();
+        let mut ended = Ended::default();
+        for replaced in self.work.delivery.undecided(&retried).await? {
+            if let Some(its) = retried.iter().find(|its| replaced.is_of(its)) {
+                let why = "the receiver may have paid it, and would take the claim for a duplicate";
+                ended.failed.push(never(its, replaced.conflict(its, why), Resolution::Open));
+            }
+        }
+        if !ended.failed.is_empty() {
+            claimed.retain(|its| ended.failed.iter().all(|failed| failed.id != its.id));
+            self.work.note(&ended).await;
+        }
+        Ok(claimed)
     }
 
     fn send(&mut self, claimed: &ClaimedSettlement) {

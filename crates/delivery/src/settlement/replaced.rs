@@ -1,18 +1,27 @@
-//! Settlements of a lost history whose packets the log gives to somebody else. The new claim is credited only if nothing
+//! Settlements of a lost history whose packets the log gives to another user. The new claim is credited only if nothing
 //! was paid in its place; otherwise a person decides.
 
+use std::collections::BTreeMap;
+
 use scarce_core::types::signed;
-use scarce_sql::{Cell, Column, Lent};
+use scarce_sql::{Cell, Column, ColumnKind, DatabaseError, Lent};
 use sqlx::Error;
 
+use super::claims::ClaimedSettlement;
 use super::ids::IdScheme;
+use super::inside::{Addressed, Settler, addresses, never};
+use super::lookup::Settled;
 use super::{AccountTemplate, Route, SettlementState};
 use crate::page::{Conditions, Page, Taken};
+use crate::queue::{Ended, marks};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
 
+/// How many packets are looked up at a time.
+const PACKETS_MAX: usize = 256;
+
 /// Why a settlement that a person had decided about is a dead letter after a rollback.
-pub(crate) const RESOLVED_BEFORE: &str = "somebody had noted this as settled before events of the engine were lost: look \
+pub(crate) const RESOLVED_BEFORE: &str = "an operator had noted this as settled before events of the engine were lost: look \
                                           whether what was paid is still there, and resolve this again";
 
 /// Why a call to an outside system whose outcome is not known is a dead letter after a rollback.
@@ -144,6 +153,51 @@ impl Replaced {
             decided_at_ms: row.time(),
         }
     }
+
+    /// It as it would be tried, to ask what came of it; an error if it cannot be asked.
+    fn addressed(&self, successor: &Addressed) -> Result<Addressed, String> {
+        if self.was_resolved {
+            return Err("an operator had noted it as settled".to_owned());
+        }
+        let (Some(Route::Engine), Some(template)) = (self.route, &self.template) else {
+            return Err("a call to an outside system may have paid it".to_owned());
+        };
+        let asset = self.asset.as_deref().unwrap_or(successor.asset.as_str());
+        let claimed = ClaimedSettlement {
+            id: self.id,
+            campaign: self.campaign.clone(),
+            packet: self.packet,
+            user: self.user.clone(),
+            amount: self.amount,
+            asset: self.asset.clone(),
+            template: template.text().to_owned(),
+            scheme: self.scheme,
+            round: self.round,
+            operation_id: self.operation_id.clone(),
+            first_tried_at_ms: signed(self.first_tried_at_ms.unwrap_or(self.claimed_at_ms)),
+            is_first: false,
+            claimed_at_ms: signed(self.claimed_at_ms),
+            attempts: 0,
+        };
+        let (account, asset) = addresses(&claimed, asset)?;
+        Ok(Addressed { claimed, account, asset })
+    }
+
+    /// Whether it is of this packet.
+    pub(super) fn is_of(&self, claimed: &ClaimedSettlement) -> bool {
+        claimed.campaign == self.campaign && claimed.packet == self.packet
+    }
+
+    /// Why a person has to decide.
+    pub(super) fn conflict(&self, successor: &ClaimedSettlement, why: &str) -> String {
+        let Self { campaign, packet, user, amount, operation_id, .. } = self;
+        format!(
+            "packet {packet} of campaign '{campaign}' was settled for '{user}' with {amount} ('{operation_id}') in a \
+             history that the engine lost: {why}. The log gives it to '{}' with {}; look whether '{user}' was paid, and \
+             resolve this",
+            successor.user, successor.amount
+        )
+    }
 }
 
 impl Delivery {
@@ -155,5 +209,127 @@ impl Delivery {
     pub async fn replaced(&self, after: Option<&str>, limit: usize) -> Result<Page<Replaced>, DeliveryError> {
         let source = ("delivery_replaced", "replaced_id", &COLUMNS[..]);
         self.page(source, Conditions::default(), (after, limit), Replaced::read).await
+    }
+
+    /// The replaced settlements of packets that nobody has decided about.
+    pub(super) async fn undecided(
+        &self,
+        packets: &[&ClaimedSettlement],
+    ) -> Result<Vec<Replaced>, DatabaseError> {
+        let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+        let kinds: Vec<ColumnKind> = COLUMNS.iter().map(|column| column.kind).collect();
+        let mut found = Vec::new();
+        for packets in packets.chunks(PACKETS_MAX) {
+            let pairs = vec!["(campaign = ? AND packet = ?)"; packets.len()].join(" OR ");
+            let sql = format!(
+                "SELECT {} FROM delivery_replaced WHERE ({pairs}) AND decided_at_ms IS NULL",
+                names.join(", ")
+            );
+            let values: Vec<Cell> = packets
+                .iter()
+                .flat_map(|its| [its.campaign.as_str().into(), signed(its.packet).into()])
+                .collect();
+            let rows = self.store().fetch(&sql, &values, &kinds).await?;
+            found.extend(rows.into_iter().map(|row| Replaced::read(Taken::new(row))));
+        }
+        Ok(found)
+    }
+
+    async fn note_unpaid(&self, ids: &[i64]) -> Result<(), DatabaseError> {
+        for ids in ids.chunks(PACKETS_MAX) {
+            let sql = format!(
+                "UPDATE delivery_replaced SET decision = 'not_paid', decided_at_ms = ? WHERE replaced_id IN ({})",
+                marks(ids.len())
+            );
+            let mut values: Vec<Cell> = vec![now_ms().into()];
+            values.extend(ids.iter().map(|id| Cell::from(*id)));
+            self.store().execute(&sql, &values).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What is known of the settlements that a claim has replaced.
+enum Verdict {
+    /// None of them was paid.
+    Unpaid,
+    /// One was, or may have been, and why that is for a person.
+    Conflict(String),
+    /// This cannot be said at the moment.
+    Unclear(String),
+}
+
+impl Settler {
+    /// Ends packets that a lost history had settled for another user, unless nothing came of that.
+    pub(super) async fn resolve_replaced(&self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
+        let (asked, mut rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|its| !its.claimed.is_first);
+        if asked.is_empty() {
+            return rest;
+        }
+        let packets: Vec<_> = asked.iter().map(|its| &its.claimed).collect();
+        let judged = match self.delivery.undecided(&packets).await {
+            Ok(undecided) => self.judge_replaced(&asked, undecided).await,
+            Err(error) => Err(error),
+        };
+        let verdicts = match judged {
+            Ok(verdicts) => verdicts,
+            Err(error) => {
+                let reason = error.to_string();
+                let fail = |its: &Addressed| {
+                    self.engine_failed(&its.claimed, reason.clone(), its.claimed.untouched())
+                };
+                ended.failed.extend(asked.iter().map(fail));
+                return rest;
+            }
+        };
+        for (at, its) in asked.into_iter().enumerate() {
+            let claimed = &its.claimed;
+            match verdicts.get(&at) {
+                None | Some(Verdict::Unpaid) => rest.push(its),
+                Some(Verdict::Conflict(reason)) => {
+                    ended.failed.push(never(claimed, reason.clone(), claimed.untouched()));
+                }
+                Some(Verdict::Unclear(reason)) => {
+                    ended.failed.push(self.engine_failed(claimed, reason.clone(), claimed.untouched()));
+                }
+            }
+        }
+        rest
+    }
+
+    /// Looks up what came of replaced settlements, by the claims that took their place; notes those that came to nothing
+    /// before anything is sent for the claims.
+    async fn judge_replaced(
+        &self,
+        asked: &[Addressed],
+        undecided: Vec<Replaced>,
+    ) -> Result<BTreeMap<usize, Verdict>, DatabaseError> {
+        let (mut verdicts, mut unpaid) = (BTreeMap::new(), Vec::new());
+        for replaced in undecided {
+            let Some(at) = asked.iter().position(|its| replaced.is_of(&its.claimed)) else { continue };
+            match self.judge_one(&replaced, &asked[at]).await {
+                Verdict::Unpaid => {
+                    unpaid.push(replaced.id);
+                    verdicts.entry(at).or_insert(Verdict::Unpaid);
+                }
+                verdict => drop(verdicts.insert(at, verdict)),
+            }
+        }
+        self.delivery.note_unpaid(&unpaid).await?;
+        Ok(verdicts)
+    }
+
+    async fn judge_one(&self, replaced: &Replaced, successor: &Addressed) -> Verdict {
+        let conflict = |why: &str| Verdict::Conflict(replaced.conflict(&successor.claimed, why));
+        let its = match replaced.addressed(successor) {
+            Ok(its) => its,
+            Err(why) => return conflict(&why),
+        };
+        match self.find(its).await {
+            Ok(Settled::Absent | Settled::Refused | Settled::Other { .. }) => Verdict::Unpaid,
+            Ok(Settled::Applied) => conflict("the engine has that credit"),
+            Ok(Settled::Unknown { reason }) => conflict(&reason),
+            Err(reason) => Verdict::Unclear(reason),
+        }
     }
 }

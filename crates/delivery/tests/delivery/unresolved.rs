@@ -7,7 +7,6 @@ use scarce_delivery::{
     Delivery, LookedUp, Settled, SettledLookup, Settlement, SettlementOptions, SettlementState, Tried,
 };
 use scarce_engine::{Engine, Request};
-use scarce_outflow::State;
 use tokio::runtime::Handle;
 
 use crate::kit::{Bench, Database, DatabaseKind, Fault, Faulty, hasty, open, wait_until};
@@ -116,35 +115,6 @@ async fn an_operation_of_that_id_that_was_another_credit_settles_nothing() {
         assert!(error.contains(&format!("{} to 'u'", amount + 1)) && error.contains(told), "{error}");
         assert_eq!((bench.balance("u").await, bench.count("account.credited")), (Some(amount), 1));
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_row_for_another_user_is_not_taken_for_the_claims() {
-    let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
-    let delivery = open(&database, &bench, hasty()).await;
-    bench.campaign("c", 1).await;
-    bench.claim("c", "u").await;
-    let flow = bench.flow_to_settlement(&delivery);
-    wait_until("it was not written", || async { counts(&delivery).await.0 == 1 }).await;
-    flow.stop().await;
-    // As after a log with another history: the row is of one who has claimed nothing there.
-    database.run("UPDATE delivery_settlements SET user_id = 'bob', state = 'settled'").await;
-    database.run("UPDATE delivery_cursors SET epoch = 0, sequence = 0").await;
-    let flow = bench.flow_to_settlement(&delivery);
-    let told = || async {
-        flow.statuses().iter().any(|status| match status.state() {
-            State::Troubled { reason, .. } => {
-                reason.contains("claimed by 'u'") && reason.contains("for 'bob'")
-            }
-            _ => false,
-        })
-    };
-    wait_until("it was not told", told).await;
-    assert_eq!(bench.count("account.credited"), 0);
-    database.run("DELETE FROM delivery_settlements").await;
-    wait_until("it was not written", || async { counts(&delivery).await.0 == 1 }).await;
-    flow.stop().await;
-    assert_eq!(only(&delivery).await.user, "u");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@ mod engine;
 mod faults;
 mod receiver;
 
-pub use engine::Bench;
+pub use engine::{Bench, PARTITIONS};
 pub use faults::{Fault, Faulty};
 pub use receiver::{Heard, Receiver, Reply};
 pub use scarce_testkit::{
