@@ -59,7 +59,7 @@ impl Inputs {
     /// Forgets positions that were kept at a later sequence, and has the rest written.
     pub(crate) fn forget_behind(&self, sequence: u64) {
         let mut positions = self.positions();
-        positions.retain(|_, position| position.sequence <= sequence);
+        positions.retain(|_, position| position.reached.sequence <= sequence);
         self.is_changed.store(!positions.is_empty(), Ordering::Release);
     }
 
@@ -107,9 +107,10 @@ fn parse(text: &str) -> Option<BTreeMap<String, InputPosition>> {
 mod tests {
     use super::*;
     use crate::storage::FaultyDisk;
+    use scarce_core::event::Position;
 
     fn position(input: &str, next: u64) -> InputPosition {
-        InputPosition { input: input.to_owned(), next, last: 7, sequence: 3 }
+        InputPosition { input: input.to_owned(), next, last: 7, reached: Position { epoch: 1, sequence: 3 } }
     }
 
     #[test]

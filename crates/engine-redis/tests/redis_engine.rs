@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
 use scarce_core::outcome::Code;
 use scarce_core::state;
@@ -51,7 +51,8 @@ fn ask(engine: &RedisEngine, line: &str) -> Result<String, Failure> {
 fn positions_of_inputs_are_kept_beside_the_log_and_old_requests_expire() {
     let server = servers::server();
     let url = server.url();
-    let position = |next| InputPosition { input: "kafka/t/0".to_owned(), next, last: u64::MAX, sequence: 1 };
+    let reached = Position { epoch: 7, sequence: 1 };
+    let position = |next| InputPosition { input: "kafka/t/0".to_owned(), next, last: u64::MAX, reached };
     let engine = open(&url, ScriptKind::Functions);
     assert_eq!(engine.inputs(0), Ok(Vec::new()));
     engine.keep_inputs(0, &[position(9)]).expect("kept");

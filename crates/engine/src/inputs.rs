@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use scarce_core::event::Position;
+
 /// The maximum length of an input's name.
 const NAME_BYTES_MAX: usize = 300;
 
@@ -16,9 +18,9 @@ pub struct InputPosition {
     pub next: u64,
     /// A hash of the last message before it, by which another input of the same name is told apart.
     pub last: u64,
-    /// The last durable sequence of the engine's partition when the position was kept: a log that ends before it
-    /// lost effects, and the position does not hold.
-    pub sequence: u64,
+    /// The last durable position of the engine's partition when this was kept: a log that does not have it lost effects,
+    /// and this does not hold. The epoch is 0 if it is not known, as where an earlier release kept it.
+    pub reached: Position,
 }
 
 impl InputPosition {
@@ -34,7 +36,10 @@ impl InputPosition {
     pub fn values(&self) -> String {
         let mut text = String::new();
         // Writing to a text does not fail.
-        let _ = write!(text, "{} {:016x} {}", self.next, self.last, self.sequence);
+        let _ = write!(text, "{} {:016x} {}", self.next, self.last, self.reached.sequence);
+        if self.reached.epoch > 0 {
+            let _ = write!(text, " {}", self.reached.epoch);
+        }
         text
     }
 
@@ -46,7 +51,10 @@ impl InputPosition {
             input: input.to_owned(),
             next: words.next()?.parse().ok()?,
             last: u64::from_str_radix(words.next()?, 16).ok()?,
-            sequence: words.next()?.parse().ok()?,
+            reached: Position {
+                sequence: words.next()?.parse().ok()?,
+                epoch: words.next().map_or(Some(0), |word| word.parse().ok().filter(|epoch| *epoch > 0))?,
+            },
         };
         (words.next().is_none() && position.has_valid_name()).then_some(position)
     }
@@ -58,13 +66,16 @@ mod tests {
 
     #[test]
     fn a_position_is_read_as_it_was_written_and_nothing_else_is() {
-        let position = InputPosition { input: "kafka/t/0".to_owned(), next: 17, last: 0xab, sequence: 9 };
-        assert_eq!(InputPosition::read("kafka/t/0", &position.values()), Some(position.clone()));
-        for bad in ["", "17", "17 ab", "17 ab 9 9", "17 xy 9", "-1 ab 9"] {
+        for epoch in [0, 3] {
+            let reached = Position { epoch, sequence: 9 };
+            let position = InputPosition { input: "kafka/t/0".to_owned(), next: 17, last: 0xab, reached };
+            assert_eq!(InputPosition::read("kafka/t/0", &position.values()), Some(position.clone()));
+        }
+        for bad in ["", "17", "17 ab", "17 ab 9 0", "17 ab 9 3 3", "17 xy 9", "-1 ab 9"] {
             assert_eq!(InputPosition::read("kafka/t/0", bad), None, "{bad}");
         }
         for name in ["", "a b", "a\n", "\u{e4}"] {
-            assert_eq!(InputPosition::read(name, &position.values()), None, "{name}");
+            assert_eq!(InputPosition::read(name, "17 ab 9"), None, "{name}");
         }
     }
 }

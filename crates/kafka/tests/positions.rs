@@ -165,9 +165,26 @@ fn lose_positions(bench: &Bench) {
     for partition in 0..engine.partitions() {
         let mut kept = engine.inputs(partition).expect("positions");
         assert!(!kept.is_empty(), "the engine keeps positions");
-        kept.iter_mut().for_each(|kept| kept.sequence = u64::MAX);
+        kept.iter_mut().for_each(|kept| kept.reached.sequence = u64::MAX);
         engine.keep_inputs(partition, &kept).expect("kept");
     }
+}
+
+/// The log has grown past the sequence again, in another history, and the group's offsets are behind the lost commands.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_whose_effects_another_history_had_are_not_skipped() {
+    let bench = Bench::new();
+    let (before, after) = (ids("before", 40), ids("after", 4));
+    bench.send(&before);
+    bench.consume(&before).await;
+    let engine = &bench.server.engine;
+    let mut kept = engine.inputs(1).expect("positions");
+    assert!(kept.iter().all(|kept| kept.reached.epoch > 0), "{kept:?}");
+    kept.iter_mut().for_each(|kept| kept.reached.epoch += 1);
+    engine.keep_inputs(1, &kept).expect("kept");
+    bench.send(&after);
+    assert_eq!(bench.consume(&after).await, 44, "all are read again, and the ids tell which took effect");
+    assert_eq!(bench.balances(), 44);
 }
 
 #[tokio::test(flavor = "multi_thread")]

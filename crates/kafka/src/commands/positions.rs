@@ -1,15 +1,17 @@
 //! Where each partition of the topic of commands goes on. The positions are kept in the engine, beside the effects of
 //! the commands: consumer groups forget their offsets after some days, and then would read everything again.
 //!
-//! Every partition of the engine keeps them. One whose log lost effects, after a failover or a restore, does not
-//! hold its position any more, and then the group's offset counts.
+//! Every partition of the engine keeps them, with the position of its log. If that is not one of the log, effects were lost
+//! after it, by a failover or a rollback: the topic is then read from its beginning, because nothing else tells which
+//! commands took effect. Their ids do.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rdkafka::{Message as _, Offset};
+use scarce_core::event::Position;
 use scarce_engine::inputs::InputPosition;
-use scarce_engine::{Engine, Failure};
+use scarce_engine::{Engine, Failure, Standing};
 
 use super::figures::Figures;
 use super::intake::Raw;
@@ -63,12 +65,12 @@ impl Positions {
 
     fn write(&self, reached: &BTreeMap<i32, Reached>) -> Result<(), Failure> {
         for home in 0..self.engine.partitions() {
-            let sequence = self.engine.durable_through(home)?;
+            let reached_there = self.end_of_log(home)?;
             let position = |(partition, reached): (&i32, &Reached)| InputPosition {
                 input: self.name(*partition),
                 next: u64::try_from(reached.next).unwrap_or(0),
                 last: reached.last,
-                sequence,
+                reached: reached_there,
             };
             self.engine.keep_inputs(home, &reached.iter().map(position).collect::<Vec<_>>())?;
         }
@@ -83,23 +85,46 @@ impl Positions {
         format!("kafka/{}/{partition}", self.settings.topics.commands)
     }
 
-    /// The positions that all partitions of the engine hold, the earliest of each.
-    fn kept(&self) -> Result<BTreeMap<String, InputPosition>, Failure> {
-        let mut earliest: Option<BTreeMap<String, InputPosition>> = None;
+    /// The last durable position of a partition's log; without its epoch if the event is trimmed.
+    fn end_of_log(&self, home: u32) -> Result<Position, Failure> {
+        let sequence = self.engine.durable_through(home)?;
+        if sequence == 0 || self.engine.first_sequence(home)? > sequence {
+            return Ok(Position { epoch: 0, sequence });
+        }
+        let last = self.engine.entries(home, sequence, 1)?;
+        let epoch = last.first().map_or(0, |entry| entry.end().epoch);
+        Ok(Position { epoch, sequence })
+    }
+
+    /// The positions that all partitions of the engine keep, the earliest of each.
+    fn kept(&self) -> Result<BTreeMap<String, Kept>, Failure> {
+        let mut earliest: Option<BTreeMap<String, Kept>> = None;
         for home in 0..self.engine.partitions() {
-            let through = self.engine.durable_through(home)?;
-            let held = self.engine.inputs(home)?.into_iter().filter(|kept| kept.sequence <= through);
-            let held: BTreeMap<_, _> = held.map(|kept| (kept.input.clone(), kept)).collect();
+            let mut kept = BTreeMap::new();
+            for position in self.engine.inputs(home)? {
+                let standing = self.engine.standing(home, position.reached)?;
+                let is_lost = matches!(standing, Standing::Diverged { .. });
+                kept.insert(position.input.clone(), Kept { position, lost_in: is_lost.then_some(home) });
+            }
             earliest = Some(match earliest {
-                None => held,
-                Some(before) => both(before, held),
+                None => kept,
+                Some(before) => both(before, kept),
             });
         }
         Ok(earliest.unwrap_or_default())
     }
 
     /// Where to go on from a kept position, if the topic is still the one that it is of.
-    fn start(&self, reader: &Reader<'_>, partition: i32, kept: &InputPosition) -> Result<Offset, KafkaError> {
+    fn start(&self, reader: &Reader<'_>, partition: i32, kept: &Kept) -> Result<Offset, KafkaError> {
+        if let Some(home) = kept.lost_in {
+            self.figures.note_trouble(&format!(
+                "partition {home} of the engine lost effects of commands from partition {partition} of '{}'; it is read \
+                 from its beginning, and commands that took effect are answered as duplicates",
+                self.settings.topics.commands
+            ));
+            return Ok(Offset::Beginning);
+        }
+        let kept = &kept.position;
         let (begin, end) = reader.bounds(partition)?;
         let next = i64::try_from(kept.next).unwrap_or(i64::MAX);
         if next <= end && next <= begin {
@@ -124,16 +149,22 @@ impl Positions {
     }
 }
 
-/// What two partitions hold, the earlier of each.
-fn both(
-    mut before: BTreeMap<String, InputPosition>,
-    held: BTreeMap<String, InputPosition>,
-) -> BTreeMap<String, InputPosition> {
-    let pair = |(input, kept): (String, InputPosition)| {
+/// What a partition of the engine keeps.
+struct Kept {
+    position: InputPosition,
+    /// A partition whose log does not have what it had when the position was kept.
+    lost_in: Option<u32>,
+}
+
+/// What two partitions keep, the earlier of each. What one of them lost is lost.
+fn both(mut before: BTreeMap<String, Kept>, kept: BTreeMap<String, Kept>) -> BTreeMap<String, Kept> {
+    let pair = |(input, kept): (String, Kept)| {
         let other = before.remove(&input)?;
-        Some((input, if other.next < kept.next { other } else { kept }))
+        let lost_in = other.lost_in.or(kept.lost_in);
+        let earlier = if other.position.next < kept.position.next { other } else { kept };
+        Some((input, Kept { lost_in, ..earlier }))
     };
-    held.into_iter().filter_map(pair).collect()
+    kept.into_iter().filter_map(pair).collect()
 }
 
 impl KeptPositions for Positions {
