@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use scarce_api::Fields;
 use scarce_api::history::HistoryId;
 use scarce_api::history::{self, Asked, HISTORIES};
-use scarce_projection::history::{Paging, Span};
+use scarce_projection::history::{PageOrder, Paging, Span};
 use scarce_projection::{Projection, ProjectionOptions};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -150,9 +150,33 @@ async fn show_opening(projection: &Projection, asked: &Asked) -> Result<(), Fail
     let before = Span { from_ms: None, to_ms: Some(from_ms) };
     let last = Paging { limit: 1, ..Paging::default() };
     let page = projection.history().account_statement(asked.text("account"), before, &last).await?;
-    let balance = page.rows.first().map_or(0, |entry| entry.balance);
-    writeln!(std::io::stdout(), "balance {balance} before {}", calendar(from_ms).unwrap_or_default())?;
+    let mut out = std::io::stdout();
+    let date = calendar(from_ms).unwrap_or_default();
+    match page.rows.first() {
+        Some(entry) => writeln!(out, "balance {} before {date}", entry.balance)?,
+        None => match begins_after(projection, asked.text("account"), from_ms).await? {
+            Some(at_ms) => {
+                let begin = calendar(at_ms).unwrap_or_default();
+                writeln!(
+                    out,
+                    "balance unknown before {date}: this history begins at {begin}, with opening balances"
+                )?;
+            }
+            None => writeln!(out, "balance 0 before {date}")?,
+        },
+    }
     Ok(())
+}
+
+/// When the history of an account begins, if that is after a time and not the beginning of the log.
+async fn begins_after(projection: &Projection, account: &str, from_ms: i64) -> Result<Option<i64>, Failed> {
+    let first = Paging { limit: 1, order: PageOrder::OldestFirst, ..Paging::default() };
+    let page = projection.history().account_statement(account, Span::default(), &first).await?;
+    let partition = page.rows.first().map(|entry| entry.partition_id);
+    let openings = projection.openings().await?;
+    // Of an account that never moved the partition is not known here.
+    let of_account = openings.iter().filter(|its| partition.is_none_or(|it| it == i64::from(its.partition)));
+    Ok(of_account.filter_map(|its| i64::try_from(its.at_ms).ok()).find(|at_ms| *at_ms >= from_ms))
 }
 
 /// The name of the readable time beside a stamp; empty for any other column.

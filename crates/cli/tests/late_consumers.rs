@@ -123,6 +123,12 @@ fn check_beginning(engine: &[&str]) {
     let entries = server.http().get("/v1/history/accounts/bob/entries").json();
     let kinds: Vec<&Value> = entries["rows"].as_array().unwrap().iter().map(|row| &row["kind"]).collect();
     assert_eq!(kinds, ["transfer", "opening"], "{entries}");
+    let words = ["history", "account-entries", "bob", "--from", "2020-01-01", "--sql", stage.database.url()];
+    let (_, statement, _) = said(scarce().args(words));
+    assert!(
+        statement.starts_with("balance unknown before 2020"),
+        "what was then is not in the tables: {statement}"
+    );
     let (_, status, _) = stage.run(&server, &["projection", "status", "--json"]);
     assert!(json_lines(&status)[0]["opening_sequence"].as_u64().unwrap() > 1_000, "{status}");
     let (code, _, said) = stage.run(&server, &["projection", "rebuild", "--yes"]);
