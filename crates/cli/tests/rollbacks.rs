@@ -1,4 +1,4 @@
-//! What flows out after a rollback of the engine.
+//! Credits after a rollback of the engine: nothing is credited twice, and nothing that is owed stays unpaid unnoticed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use database::Database;
 use scarce_launch::{Options, Server as RedisServer};
-use serde_json::Value;
-use support::{Server, said, scarce, wait_until};
+use serde_json::{Value, json};
+use support::{Server, json_lines, said, scarce, wait_until};
+
+const SETTLING: [&str; 3] = ["--settlement", "engine", "--settlement-from-beginning"];
 
 /// An engine whose state can be put back, and the database of what flows out.
 struct Stage {
@@ -78,6 +80,30 @@ impl Stage {
     fn run_on(&self, server: &Server, url: &str, words: &[&str]) -> (Option<i32>, String, String) {
         said(scarce().args(words).args(["--sql", url, "--resp", &server.address]))
     }
+
+    fn rebase_all(&self, server: &Server) {
+        for name in ["sql", "settlement"] {
+            wait_until_diverged(server, name);
+            let (code, _, told) = self.run(server, &["consumers", "rebase", name, "--yes"]);
+            assert_eq!(code, Some(0), "{told}");
+        }
+    }
+
+    /// Waits until each user's settlement is done, and nobody else's is; checks the balances.
+    fn check_paid(&self, server: &Server, wanted: &[(&str, i64)]) {
+        let words = ["settlements", "list", "--state", "settled", "--json"];
+        let wanted_rows: Vec<(Value, Value)> =
+            wanted.iter().map(|(user, amount)| (json!(user), json!(amount))).collect();
+        wait_until("not all is settled", || {
+            let rows = json_lines(&self.run(server, &words).1);
+            let paid = rows.iter().map(|row| (row["user"].clone(), row["amount"].clone()));
+            let paid: Vec<(Value, Value)> = paid.collect();
+            paid.len() == wanted_rows.len() && wanted_rows.iter().all(|row| paid.contains(row))
+        });
+        for (user, amount) in wanted {
+            assert_eq!(balance(server, user), json!(amount), "{user}");
+        }
+    }
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -88,6 +114,10 @@ fn apply(server: &Server, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let reply = server.connect().call(&words).unwrap();
     assert!(matches!(&reply, redis::Value::Array(_)), "{line}: {reply:?}");
+}
+
+fn balance(server: &Server, account: &str) -> Value {
+    server.http().get(&format!("/v1/accounts/{account}")).json()["balance"].clone()
 }
 
 /// A consumer's row of partition 0.
@@ -102,6 +132,94 @@ fn wait_until_diverged(server: &Server, name: &str) {
         let row = consumer(server, name);
         row["state"] == "troubled" && row["diverged"].is_object()
     });
+}
+
+fn plan(server: &Server, amounts: &[i64]) {
+    let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": amounts });
+    assert_eq!(server.http().post("/v1/packets", &plan).status, 201);
+}
+
+fn claim(server: &Server, user: &str, amount: i64) {
+    let claimed = server.http().post("/v1/packets/c1/claims", &json!({ "user": user }));
+    assert_eq!((claimed.status, &claimed.json()["amount"]), (201, &json!(amount)), "{user}");
+}
+
+#[test]
+fn credits_of_a_lost_history_are_made_again_and_the_others_are_not() {
+    for mut stage in Stage::both() {
+        let server = stage.start_with_tables(&SETTLING);
+        for user in ["kept", "a", "b", "c", "e"] {
+            apply(&server, &format!("ACCOUNT.OPEN {user} EUR"));
+        }
+        plan(&server, &[50, 40, 30, 20, 10]);
+        claim(&server, "kept", 50);
+        stage.check_paid(&server, &[("kept", 50)]);
+        server.wait_until_drained();
+        server.stop();
+        let server = stage.start(&[]);
+        claim(&server, "a", 40);
+        server.stop();
+        stage.copy();
+        // The older state has the claim of a, and not its credit.
+        let server = stage.start_with_tables(&SETTLING);
+        claim(&server, "b", 30);
+        claim(&server, "c", 20);
+        stage.check_paid(&server, &[("kept", 50), ("a", 40), ("b", 30), ("c", 20)]);
+        server.wait_until_drained();
+        server.stop();
+        stage.put_back();
+        let server = stage.start_with_tables(&SETTLING);
+        assert_eq!((balance(&server, "kept"), balance(&server, "a")), (json!(50), json!(0)));
+        // The same user claims the same packet again, before the rebase; another one the next, after it.
+        claim(&server, "b", 30);
+        stage.rebase_all(&server);
+        claim(&server, "e", 20);
+        claim(&server, "c", 10);
+        stage.check_paid(&server, &[("kept", 50), ("a", 40), ("b", 30), ("e", 20), ("c", 10)]);
+        server.wait_until_drained();
+        let (_, replaced, _) = stage.run(&server, &["settlements", "replaced", "--json"]);
+        let [only] = &json_lines(&replaced)[..] else { panic!("{replaced}") };
+        let told = [&only["packet"], &only["user"], &only["amount"], &only["decision"]];
+        assert_eq!(told, [&json!(4), &json!("c"), &json!(20), &json!("not_paid")]);
+        let (_, lost, _) = stage.run(&server, &["settlements", "list", "--lost", "--json"]);
+        assert_eq!(lost, "");
+        server.stop();
+    }
+}
+
+#[test]
+fn credits_that_an_older_state_did_not_know_of_at_all_are_made_again() {
+    for mut stage in Stage::both() {
+        let server = stage.start(&[]);
+        apply(&server, "ACCOUNT.OPEN u1 EUR");
+        plan(&server, &[30, 20, 10]);
+        claim(&server, "u1", 30);
+        claim(&server, "u2", 20);
+        server.stop();
+        stage.copy();
+        let server = stage.start_with_tables(&SETTLING);
+        claim(&server, "u3", 10);
+        stage.check_paid(&server, &[("u1", 30), ("u2", 20), ("u3", 10)]);
+        server.wait_until_drained();
+        server.stop();
+        stage.put_back();
+        let server = stage.start_with_tables(&SETTLING);
+        wait_until_diverged(&server, "settlement");
+        let (code, _, advice) = stage.run(&server, &["consumers", "rebase", "settlement"]);
+        assert!(code == Some(2) && advice.contains("did not know this consumer"), "{advice}");
+        stage.rebase_all(&server);
+        // u3 has claimed nothing here, and its mark says so.
+        wait_until("not all is credited", || {
+            balance(&server, "u1") == json!(30) && balance(&server, "u2") == json!(20)
+        });
+        let lost = || json_lines(&stage.run(&server, &["settlements", "list", "--lost", "--json"]).1);
+        wait_until("more is lost", || lost().len() == 1);
+        assert_eq!((&lost()[0]["user"], &lost()[0]["state"]), (&json!("u3"), &json!("settled")));
+        assert_eq!(server.http().get("/v1/accounts/u3").status, 404);
+        claim(&server, "u3", 10);
+        stage.check_paid(&server, &[("u1", 30), ("u2", 20), ("u3", 10)]);
+        server.stop();
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use scarce_sql::{Cell, ColumnKind, Lent};
 use sqlx::Error;
 
 use crate::page::{Conditions, Taken};
-use crate::queue::marks;
 use crate::settlement::SETTLEMENT_COLUMNS;
+use crate::settlement::replaced::RESOLVED_BEFORE;
 use crate::store::now_ms;
 use crate::webhooks::WEBHOOK_COLUMNS;
 use crate::{Delivery, DeliveryError, Settlement, WebhookDelivery};
@@ -21,9 +21,11 @@ pub const HELD_MAX: usize = 1_000;
 pub struct Rebased {
     /// Rows that nobody had acted on, which were removed.
     pub removed: u64,
-    /// Settlements that may have been paid although the claim is lost, which became dead letters.
+    /// Settlements whose claim is looked for in the log: if it is there, or comes again, they are settled under their ids.
+    pub awaited: u64,
+    /// Settlements that became dead letters: of claims that may have been paid, and those that a person had decided about.
     pub dead: u64,
-    /// Settlements whose credit may be lost, which are looked up in the engine again.
+    /// Settlements whose credit may be lost, which are settled again under their ids.
     pub reopened: u64,
 }
 
@@ -90,23 +92,6 @@ impl Delivery {
         Ok(self.page(source, behind(partition, sequence), (None, HELD_MAX), Settlement::read).await?.items)
     }
 
-    /// Removes settlements of lost claims whose credits are lost as well.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn forget_settlements(&self, ids: &[i64]) -> Result<u64, DeliveryError> {
-        let mut removed = 0;
-        for ids in ids.chunks(HELD_MAX) {
-            let sql = format!(
-                "DELETE FROM delivery_settlements WHERE state = 'settled' AND settlement_id IN ({})",
-                marks(ids.len())
-            );
-            let ids: Vec<Cell> = ids.iter().map(|id| Cell::from(*id)).collect();
-            removed += self.store().execute(&sql, &ids).await?;
-        }
-        Ok(removed)
-    }
-
     /// Sets the webhooks' consumer of a partition onto a position. What was not sent of the events after it never is;
     /// what was sent stays in the table.
     ///
@@ -121,9 +106,9 @@ impl Delivery {
     }
 
     /// Sets the settlement's consumer onto a position of each of these partitions. Settlements after it that were never
-    /// tried are removed; those that may have been paid become dead letters. Credits in the engine since `since_ms`
-    /// (Unix milliseconds) may be lost with its history: their packets are settled again under the same operation id,
-    /// which credits only what is missing.
+    /// tried are removed; the others wait for their claim in the log that is there, and those that may have been paid are
+    /// dead letters meanwhile. Credits in the engine since `since_ms` (Unix milliseconds) may be lost with its history:
+    /// their packets are settled again under the same operation id, which credits only what is missing.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -164,37 +149,44 @@ async fn rebase_settlement(
     let mut done = Rebased::default();
     lent.begin().await?;
     for (partition, to) in places {
+        let place = place(*partition, *to);
         let sql = "DELETE FROM delivery_settlements WHERE partition_id = ? AND sequence > ? \
-                   AND state <> 'settled' AND first_tried_at_ms IS NULL";
-        done.removed += lent.execute(sql, &place(*partition, *to)).await?;
+                   AND state <> 'settled' AND first_tried_at_ms IS NULL AND resolved_at_ms IS NULL";
+        done.removed += lent.execute(sql, &place).await?;
+        let sql = "UPDATE delivery_settlements SET lost_at_ms = ? \
+                   WHERE partition_id = ? AND sequence > ? AND lost_at_ms IS NULL";
+        done.awaited += lent.execute(sql, &[&[now_ms().into()], &place[..]].concat()).await?;
         let sql = "UPDATE delivery_settlements SET state = 'dead', lease_owner = NULL, last_error = ? \
                    WHERE partition_id = ? AND sequence > ? AND state = 'pending'";
-        let mut values = vec![Cell::from(LOST_CLAIM)];
-        values.extend(place(*partition, *to));
-        done.dead += lent.execute(sql, &values).await?;
+        done.dead += lent.execute(sql, &[&[Cell::from(LOST_CLAIM)], &place[..]].concat()).await?;
         move_cursor(lent, "settlement", *partition, *to).await?;
     }
-    done.reopened = reopen(lent, places, since_ms).await?;
+    done.reopened = reopen(lent, since_ms).await?;
+    done.dead += doubt(lent, since_ms).await?;
     lent.commit().await?;
     Ok(done)
 }
 
 /// Has credits looked up again whose claims the log still has. An outside system did not lose what it paid.
-async fn reopen(lent: &mut Lent, places: &[(u32, Position)], since_ms: u64) -> Result<u64, Error> {
-    let mut sql = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, \
-                   done_at_ms = NULL WHERE state = 'settled' AND route = 'engine' AND done_at_ms >= ?"
-        .to_owned();
-    let mut values = vec![Cell::from(now_ms()), signed(since_ms).into()];
-    for (partition, to) in places {
-        sql += " AND (partition_id <> ? OR sequence <= ?)";
-        values.extend(place(*partition, *to));
-    }
-    lent.execute(&sql, &values).await
+async fn reopen(lent: &mut Lent, since_ms: u64) -> Result<u64, Error> {
+    let sql = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, done_at_ms = NULL, \
+               first_tried_at_ms = COALESCE(first_tried_at_ms, claimed_at_ms) \
+               WHERE state = 'settled' AND route = 'engine' AND done_at_ms >= ? \
+               AND lost_at_ms IS NULL AND resolved_at_ms IS NULL";
+    lent.execute(sql, &[now_ms().into(), signed(since_ms).into()]).await
+}
+
+/// Has a person decide again about what a person noted as settled: how it was paid is not known here.
+async fn doubt(lent: &mut Lent, since_ms: u64) -> Result<u64, Error> {
+    let sql = "UPDATE delivery_settlements SET state = 'dead', last_error = ? WHERE state = 'settled' \
+               AND route = 'engine' AND resolved_at_ms >= ? AND lost_at_ms IS NULL";
+    lent.execute(sql, &[Cell::from(RESOLVED_BEFORE), signed(since_ms).into()]).await
 }
 
 /// Why a settlement of a lost claim is not tried again.
-const LOST_CLAIM: &str = "the engine's log no longer has this claim, and a try may have paid it: look whether it was \
-                          paid, and resolve this";
+const LOST_CLAIM: &str = "events of the engine were lost, this claim perhaps with them, and a try may have paid it: if the \
+                          log has the claim, it is tried again by itself; otherwise look whether it was paid, and resolve \
+                          this";
 
 fn place(partition: u32, to: Position) -> [Cell; 2] {
     [i64::from(partition).into(), signed(to.sequence).into()]

@@ -20,6 +20,13 @@ pub(super) struct Divergence {
     pub(super) held: Position,
 }
 
+impl Divergence {
+    /// Whether the engine does not know a position that both histories have.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.confirmed_at_ms == 0
+    }
+}
+
 /// A partition of which a consumer misses events that the log no longer has.
 pub(super) struct Gap {
     pub(super) partition: u32,

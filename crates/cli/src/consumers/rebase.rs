@@ -7,7 +7,7 @@ use std::io::Write;
 use clap::Args;
 use scarce_client::{Client, Info, Reply};
 use scarce_core::event::Position;
-use scarce_delivery::{Delivery, DeliveryOptions, Rebased, Route, SettlementState};
+use scarce_delivery::{Delivery, DeliveryOptions, Rebased};
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_server::pipeline::SQL;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use crate::setting_flags::SqlFlags;
 use crate::{Ended, Exit, Failed};
 
 /// How much earlier than the last confirmation a credit may have been lost, by the clocks of two machines.
-const CLOCKS_MARGIN_MS: u64 = 60_000;
+const CLOCKS_MARGIN_MS: u64 = 600_000;
 
 /// `scarce consumers rebase`.
 #[derive(Debug, Args)]
@@ -63,7 +63,11 @@ pub(super) fn run(options: &Rebase) -> Ended {
     rows.extend(held::gap_rows(&gaps));
     print_rows(&rows, &held::COLUMNS, options.json)?;
     if !options.yes {
-        return Err(Failed::text(Exit::Usage, advice(&store, name, &gaps)));
+        let mut advice = advice(&store, name, &gaps);
+        if name == "settlement" && diverged.iter().any(Divergence::is_unknown) {
+            advice += BEGINS_ANYWHERE;
+        }
+        return Err(Failed::text(Exit::Usage, advice));
     }
     if let Store::Projection(projection) = &store {
         let lost = without_log(&mut client, projection, &diverged, &runtime)?;
@@ -74,18 +78,8 @@ pub(super) fn run(options: &Rebase) -> Ended {
             &runtime,
         )?;
     }
-    if let (Store::Delivery(delivery), "settlement") = (&store, name) {
-        let lost = lost_settlements(&mut client, delivery, &diverged, &runtime)?;
-        let removed = runtime.block_on(delivery.forget_settlements(&lost))?;
-        writeln!(std::io::stderr(), "{removed} settlements removed whose claims and credits are both lost")?;
-    }
     let done = runtime.block_on(rebase_store(&store, name, &diverged))?;
-    if done != Rebased::default() {
-        let Rebased { removed, dead, reopened } = done;
-        let text =
-            format!("{removed} rows removed, {dead} made dead letters, {reopened} settled again by their id");
-        writeln!(std::io::stderr(), "{text}")?;
-    }
+    tell(&done)?;
     runtime.block_on(gaps::close(&store, name, &gaps))?;
     if !diverged.is_empty() {
         ask(&options.target, &["CONSUMER", "REBASE", name])?;
@@ -97,8 +91,34 @@ pub(super) fn run(options: &Rebase) -> Ended {
     Ok(Exit::Done)
 }
 
+/// What to know where the log that is there never knew the consumer.
+const BEGINS_ANYWHERE: &str = ". The engine's older state did not know this consumer, so all claims that it has are \
+                               settled: if you paid some of them in another way before settlement was enabled, forget the \
+                               consumer instead, and it begins with claims from then on";
+
 /// Consumers that keep their position with what they made of the log, in a database.
 const KEEP_THEIR_PLACE: [&str; 3] = [SQL, "webhooks", "settlement"];
+
+/// Says what became of rows.
+fn tell(done: &Rebased) -> Result<(), Failed> {
+    if *done == Rebased::default() {
+        return Ok(());
+    }
+    let Rebased { removed, awaited, dead, reopened } = done;
+    let mut text = format!("{removed} rows removed, {reopened} settled again under their ids");
+    if *awaited > 0 {
+        text += &format!(
+            ", {awaited} wait until the log has their claim ('scarce settlements list --lost' lists those of which it has none)"
+        );
+    }
+    if *dead > 0 {
+        text += &format!(
+            ", {dead} made dead letters ('scarce settlements list --state dead' says what to decide)"
+        );
+    }
+    writeln!(std::io::stderr(), "{text}")?;
+    Ok(())
+}
 
 fn nothing_to_do(name: &str) -> Failed {
     let text = format!(
@@ -156,8 +176,9 @@ fn advice(store: &Store, name: &str, gaps: &[Gap]) -> String {
              added: one that may have been paid before is looked up first, or becomes a dead letter"
         }
         (Store::Delivery(_), _) => {
-            "claims that were never tried are dropped, those that may have been paid become dead letters, and credits \
-             that the engine may have lost are settled again under their operation ids"
+            "claims that were never tried are dropped, and credits that the engine may have lost are settled again under \
+             their operation ids, which pays only what is missing. Those of claims that the log does not have wait for \
+             these; what the engine cannot tell becomes a dead letter"
         }
         (Store::Elsewhere, _) => {
             "the consumer goes on behind the last position that the engine knows as confirmed; what it has sent stays \
@@ -213,34 +234,17 @@ fn without_log(
     Ok(partitions)
 }
 
-/// The settlements of lost claims whose credits are lost for certain: their accounts do not exist in this log.
-fn lost_settlements(
-    client: &mut Client,
-    delivery: &Delivery,
-    diverged: &[Divergence],
-    runtime: &Runtime,
-) -> Result<Vec<i64>, Failed> {
-    let mut lost = Vec::new();
-    for its in diverged {
-        let all = runtime.block_on(delivery.settlements_after(its.partition, its.confirmed.sequence))?;
-        for settlement in all.iter().filter(|its| its.state == SettlementState::Settled) {
-            let (Some(Route::Engine), Some(account)) = (settlement.route, &settlement.account) else {
-                continue;
-            };
-            let reply = Reply::of(client.call(&["ACCOUNT.GET", account])?);
-            if matches!(reply, Reply::Refused(code, _) if code == "ACCOUNT_NOT_FOUND") {
-                lost.push(settlement.id);
-            }
-        }
-    }
-    Ok(lost)
-}
-
 /// Sets the consumer's own store onto the log.
 async fn rebase_store(store: &Store, name: &str, diverged: &[Divergence]) -> Result<Rebased, Failed> {
     let Store::Delivery(delivery) = store else { return Ok(Rebased::default()) };
     let places: Vec<(u32, Position)> = diverged.iter().map(|its| (its.partition, its.confirmed)).collect();
     if name == "settlement" {
+        // Where nothing is known, the oldest event of the log may be of the time after the histories parted: the state
+        // has all claims.
+        let place = |its: &Divergence| {
+            (its.partition, if its.is_unknown() { Position::default() } else { its.confirmed })
+        };
+        let places: Vec<(u32, Position)> = diverged.iter().map(place).collect();
         let since = diverged.iter().map(|its| its.confirmed_at_ms).min().unwrap_or(0);
         return Ok(delivery.rebase_settlement(&places, since.saturating_sub(CLOCKS_MARGIN_MS)).await?);
     }
