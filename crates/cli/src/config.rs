@@ -95,11 +95,7 @@ fn show(options: &Show) -> Ended {
 
 /// The value with its unit.
 fn value(shown: &Shown) -> String {
-    match (&shown.text, shown.spec.unit) {
-        (None, _) => "(not set)".to_owned(),
-        (Some(text), Some(unit)) => format!("{text} {unit}"),
-        (Some(text), None) => text.clone(),
-    }
+    shown.text.as_ref().map_or_else(|| "(not set)".to_owned(), |text| shown.spec.readable(text))
 }
 
 fn setting_json(shown: &Shown) -> Value {

@@ -165,6 +165,7 @@ fn checked(spec: &'static Spec) -> impl Fn(&str) -> Result<String, String> + Clo
 fn help(spec: &Spec) -> String {
     let [variable, _] = spec.variables();
     let default = spec.default.filter(|_| spec.kind != Kind::Switch);
+    let default = default.map(|text| if spec.is_duration() { spec.readable(text) } else { text.to_owned() });
     let default = default.map(|default| format!(" [default: {default}]")).unwrap_or_default();
     let meaning = spec.meaning.trim_end_matches('.');
     match spec.kind {

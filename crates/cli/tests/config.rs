@@ -17,14 +17,19 @@ fn each_value_is_shown_with_where_it_comes_from() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("scarce.toml"), "http = \"off\"\n\n[journal]\nsnapshot_mib = 7\n")
         .unwrap();
-    let mut command = scarce_in(folder.path(), &["config", "show", "--origin", "--partitions", "3"]);
-    let (code, shown, stderr) = said(command.env("SCARCE_SEGMENT_MIB", "9"));
+    let words = ["config", "show", "--origin", "--partitions", "3", "--clock-steady-ms", "120m"];
+    let mut command = scarce_in(folder.path(), &words);
+    let (code, shown, stderr) =
+        said(command.env("SCARCE_SEGMENT_MIB", "9").env("SCARCE_LOG_RETENTION_MS", "7d"));
     assert_eq!(code, Some(0), "{stderr}");
     for (key, rest) in [
         ("data", "scarce-data default"),
         ("http", "off scarce.toml:1 http"),
         ("partitions", "3 flag --partitions"),
         ("password", "(not set) default"),
+        ("clock_steady_ms", "2h flag --clock-steady-ms"),
+        ("journal.log_retention_ms", "7d environment SCARCE_LOG_RETENTION_MS"),
+        ("slow_ms", "1s default"),
         ("journal.segment_mib", "9 MiB environment SCARCE_SEGMENT_MIB"),
         ("journal.snapshot_mib", "7 MiB scarce.toml:4 journal.snapshot_mib"),
         ("limits.operations_max", "(not set) default"),
@@ -32,6 +37,21 @@ fn each_value_is_shown_with_where_it_comes_from() {
         let line = shown.lines().find(|line| line.starts_with(&format!("{key} "))).expect(key);
         assert_eq!(line.split_whitespace().skip(1).collect::<Vec<_>>().join(" "), rest, "{key}");
     }
+}
+
+#[test]
+fn durations_are_told_to_programs_in_milliseconds_and_to_people_with_a_unit() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("scarce.toml"), "drain_ms = \"5s\"\n").unwrap();
+    let (_, shown, _) = said(&mut scarce_in(folder.path(), &["config", "show", "--json", "--slow-ms=2m"]));
+    let value = |key| setting(&shown, key)["value"].clone();
+    assert_eq!((value("drain_ms"), value("slow_ms")), (5_000.into(), 120_000.into()));
+    let (code, _, refused) = said(&mut scarce_in(folder.path(), &["config", "show", "--drain-ms", "1 week"]));
+    assert_eq!(code, Some(2));
+    assert!(refused.contains("must be a duration of at most 10m, written as 500ms, 90s"), "{refused}");
+    let (_, help, _) = said(&mut scarce_in(folder.path(), &["serve", "--help"]));
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("--clock-steady-ms <TIME>") && help.contains("[default: 1h]"), "{help}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The arguments of `scarce demo`.
 
 use clap::{Args, ValueEnum};
+use scarce_server::settings::duration;
 
 use crate::options::EngineOptions;
 
@@ -47,6 +48,10 @@ pub struct Stage {
     pub json: bool,
 }
 
+fn ttl_ms(text: &str) -> Result<u64, String> {
+    duration::read(text, &(1..=60_000)).map_err(|shape| format!("must be {shape}"))
+}
+
 /// `scarce demo flash-sale`.
 #[derive(Debug, Args)]
 pub struct FlashSale {
@@ -60,7 +65,7 @@ pub struct FlashSale {
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub per_owner: u64,
     /// How long those who vanish keep their units reserved.
-    #[arg(long, default_value_t = 1_500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    #[arg(long, default_value = "1500ms", value_name = "TIME", value_parser = ttl_ms)]
     pub ttl_ms: u64,
     #[command(flatten)]
     /// What every demonstration takes.
@@ -143,7 +148,7 @@ pub struct Wallet {
     #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
     pub operations: u64,
     /// How long the holds last that nobody ends.
-    #[arg(long, default_value_t = 1_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = ttl_ms)]
     pub ttl_ms: u64,
     #[command(flatten)]
     /// What every demonstration takes.

@@ -80,7 +80,9 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
     ) {
         let kind = if by_file { Kind::Text } else { spec.kind };
-        match written(kind, value.get_ref()).filter(|text| by_file || spec.check(text).is_ok()) {
+        let unit = || written(Kind::Text, value.get_ref()).filter(|_| spec.is_duration());
+        match written(kind, value.get_ref()).or_else(unit).filter(|text| by_file || spec.check(text).is_ok())
+        {
             Some(text) => {
                 let origin = Origin::File { place: self.place(at), key: key.to_owned() };
                 self.given.push(Given { key: spec.key, text, by_file, origin });
@@ -161,6 +163,9 @@ fn kind_of(value: &DeValue<'_>) -> &'static str {
 fn example(spec: &Spec, by_file: bool, key: &str) -> String {
     let last = key.rsplit_once('.').map_or(key, |(_, last)| last);
     match (spec.default, if by_file { Kind::Text } else { spec.kind }) {
+        (Some(default), _) if spec.is_duration() => {
+            format!("write for example {last} = \"{}\"", spec.readable(default))
+        }
         (Some(default), Kind::Integer | Kind::Switch) => format!("write for example {last} = {default}"),
         (Some(default), _) => format!("write for example {last} = \"{default}\""),
         (None, _) => format!("write it as {last} = \"…\""),

@@ -157,6 +157,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, Vec<Problem>> {
     let mut layers: Vec<Vec<Given>> = files.iter().map(|path| file::read(path, &mut problems)).collect();
     layers.push(environment::read(&sources.environment, &mut problems));
     layers.push(sources.flags.clone());
+    layers.iter_mut().flatten().for_each(make_plain);
     layers.iter().for_each(|layer| check_twice(layer, &mut problems));
     let given = SETTINGS.iter().map(|spec| topmost(spec, &layers)).collect::<Vec<_>>();
     let texts: Vec<_> =
@@ -198,6 +199,13 @@ fn value(given: &Given, problems: &mut Vec<Problem>) -> Option<String> {
             problems.push(Problem::error(given.origin.place(), text, advice));
         })
         .ok()
+}
+
+/// `1h` and 3600000 are the same value.
+fn make_plain(given: &mut Given) {
+    if let Some(spec) = SETTINGS.iter().find(|spec| spec.key == given.key) {
+        given.text = spec.plain(std::mem::take(&mut given.text));
+    }
 }
 
 /// Rejects duplicates: within one layer, nothing says which of two values is meant.

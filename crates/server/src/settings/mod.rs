@@ -4,6 +4,7 @@
 //! One table ([`table`]) declares them all. Files are parsed with positions, so that every problem names line
 //! and column; a generic deserializer would lose the positions.
 
+pub mod duration;
 mod environment;
 mod file;
 mod layers;

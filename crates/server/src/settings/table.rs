@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use scarce_core::outcome::Durability;
 use scarce_delivery::AccountTemplate;
 
+use super::duration;
 use super::logs::{LogFormat, LogLevel};
 use super::memory::MemoryMax;
 use super::origins::Origins;
@@ -63,6 +64,30 @@ impl Spec {
     #[must_use]
     pub fn flag(&self) -> String {
         self.short_key().replace('_', "-")
+    }
+
+    /// Whether it is a duration in milliseconds, which can also be written with a unit.
+    #[must_use]
+    pub fn is_duration(&self) -> bool {
+        self.unit == Some("ms")
+    }
+
+    /// A value as people read it: a duration with the longest unit that divides it, any other number with its unit.
+    #[must_use]
+    pub fn readable(&self, text: &str) -> String {
+        match (self.unit, text.parse()) {
+            (Some(_), Ok(ms)) if self.is_duration() => duration::readable(ms),
+            (Some(unit), _) => format!("{text} {unit}"),
+            (None, _) => text.to_owned(),
+        }
+    }
+
+    /// A text that [`Spec::check`] accepts, as it is kept: a duration in plain milliseconds.
+    pub(super) fn plain(&self, text: String) -> String {
+        if !self.is_duration() {
+            return text;
+        }
+        duration::read(&text, &(self.min..=self.max)).map_or(text, |ms| ms.to_string())
     }
 
     /// The variables that set it: by the short key and by the full key.
@@ -141,11 +166,11 @@ settings! {
         "The password that callers must show; required off loopback, with at least 12 characters.";
     accept_weak_password: bool, "accept_weak_password" = Some("false"), "BOOL" {}
         "Listen off loopback although the password has fewer than 12 characters.";
-    drain_ms: u64, "drain_ms" = Some("0"), "MS" {max: 600_000, unit: Some("ms")}
+    drain_ms: u64, "drain_ms" = Some("0"), "TIME" {max: 600_000, unit: Some("ms")}
         "How long /readyz says that the server ends before it does, so that no traffic is routed to it any more.";
-    event_stream_unread_ms: u64, "event_stream_unread_ms" = Some("60000"), "MS" {min: 1_000, max: 3_600_000, unit: Some("ms")}
+    event_stream_unread_ms: u64, "event_stream_unread_ms" = Some("60000"), "TIME" {min: 1_000, max: 3_600_000, unit: Some("ms")}
         "How long a caller may leave a stream of /v1/events unread before it is disconnected.";
-    clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "MS" {min: 1_000, unit: Some("ms")}
+    clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "TIME" {min: 1_000, unit: Some("ms")}
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
     "Redis engine":
     redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
@@ -168,11 +193,11 @@ settings! {
         "How many replicas must have what is to be replicated.";
     redis_prefix: String, "redis_prefix" = Some("scarce:"), "TEXT" {}
         "What the names of all keys there begin with.";
-    redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "MS" {min: 10, max: 600_000, unit: Some("ms")}
+    redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "TIME" {min: 10, max: 600_000, unit: Some("ms")}
         "How long Redis may take to answer before the outcome is unknown.";
-    redis_clock_skew_ms: u64, "redis_clock_skew_ms" = Some("300000"), "MS" {max: 86_400_000, unit: Some("ms")}
+    redis_clock_skew_ms: u64, "redis_clock_skew_ms" = Some("300000"), "TIME" {max: 86_400_000, unit: Some("ms")}
         "How far the clock of a Redis server may be ahead of this machine's before it is refused.";
-    redis_log_retention_ms: u64, "redis_log_retention_ms" = Some("600000"), "MS" {unit: Some("ms")}
+    redis_log_retention_ms: u64, "redis_log_retention_ms" = Some("600000"), "TIME" {unit: Some("ms")}
         "How long events stay in Redis that no consumer waits for.";
     "SQL projection":
     sql: Option<SqlUrl>, "sql" = None, "URL" {}
@@ -220,14 +245,14 @@ settings! {
         "How much is logged: off, error, warn, info, debug or trace, and with commas after it levels of single modules, such as info,scarce_outflow=debug.";
     log_format: LogFormat, "log_format" = Some("text"), "FORMAT" {}
         "How a line of the log is written: text or json.";
-    slow_ms: u64, "slow_ms" = Some("1000"), "MS" {max: 3_600_000, unit: Some("ms")}
+    slow_ms: u64, "slow_ms" = Some("1000"), "TIME" {max: 3_600_000, unit: Some("ms")}
         "Log what took longer than this: requests over HTTP, calls to Redis, syncs of the journal; 0 logs none.";
     "Journal":
     segment_mib: u64, "journal.segment_mib" = Some("64"), "MIB" {min: 1, max: 4_096, unit: Some("MiB")}
         "How large a journal segment is; one more is kept ready.";
     snapshot_mib: u64, "journal.snapshot_mib" = Some("512"), "MIB" {min: 1, max: 1 << 40, unit: Some("MiB")}
         "Make a snapshot whenever so much journal was written.";
-    log_retention_ms: u64, "journal.log_retention_ms" = Some("0"), "MS" {unit: Some("ms")}
+    log_retention_ms: u64, "journal.log_retention_ms" = Some("0"), "TIME" {unit: Some("ms")}
         "How long events stay in the journal at least, though no snapshot and no consumer needs them any more.";
     "Limits":
     memory_max: MemoryMax, "limits.memory_max" = Some("80%"), "SIZE" {}

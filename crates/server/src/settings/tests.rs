@@ -129,6 +129,36 @@ fn mistakes_in_a_file_are_named_with_place_and_remedy() {
 }
 
 #[test]
+fn a_duration_may_have_a_unit_in_every_layer() {
+    let (given, problems) = parsed("drain_ms = \"5s\"\nslow_ms = 250\n[journal]\nlog_retention_ms = \"7d\"");
+    assert_eq!(problems, [""; 0]);
+    let mut sources = variables(&[("SCARCE_CLOCK_STEADY_MS", "24h"), ("SCARCE_REDIS_TIMEOUT_MS", "1500")]);
+    sources.flags = given;
+    let loaded = load(&sources).expect("settings");
+    let settings = &loaded.settings;
+    assert_eq!((settings.drain_ms, settings.slow_ms, settings.log_retention_ms), (5_000, 250, 604_800_000));
+    assert_eq!((settings.clock_steady_ms, settings.redis_timeout_ms), (86_400_000, 1_500));
+    let text = |key: &str| {
+        loaded.shown.iter().find(|shown| shown.spec.key == key).and_then(|shown| shown.text.clone())
+    };
+    assert_eq!(text("drain_ms").as_deref(), Some("5000"), "it is told in milliseconds");
+    let twice = [("SCARCE_LOG_RETENTION_MS", "7d"), ("SCARCE_JOURNAL__LOG_RETENTION_MS", "168h")];
+    assert!(load(&variables(&twice)).is_ok(), "both say the same");
+}
+
+#[test]
+fn a_duration_that_cannot_be_read_is_told_how_to_write_it() {
+    assert_eq!(
+        one_problem("event_stream_unread_ms = \"2d\""),
+        "f.toml:1:26: event_stream_unread_ms must be a duration from 1s to 1h, written as 500ms, 90s, 15m, 24h \
+         or 7d, or a whole number of milliseconds, not the text '2d'; write for example event_stream_unread_ms = \"1m\""
+    );
+    let problems = load(&variables(&[("SCARCE_DRAIN_MS", "a while")])).expect_err("no duration").remove(0);
+    let said = "SCARCE_DRAIN_MS must be a duration of at most 10m, written as 500ms";
+    assert!(problems.to_string().contains(said), "{problems}");
+}
+
+#[test]
 fn a_secret_is_taken_from_a_file_and_never_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("secret");
@@ -200,7 +230,12 @@ fn the_page_of_settings_names_each_with_its_flag_variable_and_default() {
         let (flag, variable) =
             (format!("--{}", flat.replace('_', "-")), format!("SCARCE_{}", flat.to_ascii_uppercase()));
         assert!(row.contains(&flag) && row.contains(&variable), "{row}");
+        let row = row.replace(' ', "");
         let default = spec.default.unwrap_or("none").replace(' ', "");
-        assert!(row.replace(' ', "").contains(&default), "{row}");
+        if spec.is_duration() {
+            assert!(row.contains(&format!("|{}|", spec.readable(&default))), "{row}");
+        } else {
+            assert!(row.contains(&default), "{row}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use scarce_core::outcome::Durability;
 use scarce_engine_redis::address::{Address, SHAPE};
 
+use super::duration;
 use super::table::Spec;
 
 /// How a setting's value is written.
@@ -82,11 +83,18 @@ impl Setting for u64 {
     const KIND: Kind = Kind::Integer;
 
     fn shape(spec: &Spec) -> String {
+        if spec.is_duration() {
+            return duration::shape(&(spec.min..=spec.max));
+        }
         format!("a whole number from {} to {}", spec.min, spec.max)
     }
 
     fn read(text: &str, spec: &Spec) -> Option<Self> {
-        text.parse().ok().filter(|number| (spec.min..=spec.max).contains(number))
+        let bounds = spec.min..=spec.max;
+        if spec.is_duration() {
+            return duration::read(text, &bounds).ok();
+        }
+        text.parse().ok().filter(|number| bounds.contains(number))
     }
 }
 
