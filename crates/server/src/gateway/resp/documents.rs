@@ -125,3 +125,20 @@ fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
     let has_key = spec.resource.is_some();
     (0..3).for_each(|_| replies.integer(i64::from(has_key)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::usage_of_control;
+
+    #[test]
+    fn the_pages_show_how_events_is_written() {
+        let usage = usage_of_control("EVENTS").expect("a control");
+        for (name, page) in [
+            ("resp.md", include_str!("../../../../../docs/reference/resp.md")),
+            ("events.md", include_str!("../../../../../docs/reference/events.md")),
+            ("zh/events.md", include_str!("../../../../../docs/reference/zh/events.md")),
+        ] {
+            assert!(page.contains(usage), "{name} does not show {usage}");
+        }
+    }
+}
