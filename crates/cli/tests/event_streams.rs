@@ -188,7 +188,7 @@ fn who_leaves_a_stream_unread_for_too_long_is_told_or_disconnected() {
     let mut last_id = None;
     while let Some(block) = stream.next() {
         match field(&block, "event: ") {
-            "problem" => assert!(block.contains("\"code\":\"OVERLOADED\""), "{block}"),
+            "problem" => assert_tells_why(&block),
             _ => last_id = Some((field(&block, "id: ").to_owned(), sequence(&block))),
         }
     }
@@ -196,6 +196,18 @@ fn who_leaves_a_stream_unread_for_too_long_is_told_or_disconnected() {
     assert!(seen < 20_001, "it was cut off before the end");
     let mut resumed = Stream::open(&server, "", Some(&id));
     assert_eq!(sequence(&resumed.next().expect("an event")), seen + 1);
+}
+
+fn assert_tells_why(block: &str) {
+    let problem: serde_json::Value = serde_json::from_str(field(block, "data: ")).expect("JSON");
+    assert_eq!(problem["code"], "OVERLOADED");
+    assert_eq!(
+        problem["title"], "This stream of events was left unread for too long, so it ends here.",
+        "not that a command was refused"
+    );
+    let advice = problem["advice"].as_str().expect("a text");
+    assert!(advice.contains("again with this cursor") && !advice.contains("command"), "{advice}");
+    assert!(problem["cursor"].is_string(), "{problem}");
 }
 
 /// The latencies of single commands, one after the other, in microseconds.

@@ -20,6 +20,9 @@ pub const OPERATIONS: &str = "operations";
 /// The memory budget of the process.
 pub const MEMORY: &str = "memory";
 
+/// A stream of events whose caller does not read on.
+pub const EVENT_STREAM: &str = "event stream";
+
 /// All of them. The code's own texts hold for every other name.
 pub static OVERLOADS: &[Overload] = &[
     Overload {
@@ -42,6 +45,17 @@ pub static OVERLOADS: &[Overload] = &[
         advice: Text::new(
             "Reads, repeated requests and commands that free memory are served. End what is open, or restart with a larger budget; then send the command again with the same id.",
             "读取、重复请求和释放内存的命令照常执行。请结束未完结的记录，或调大预算后重启；然后用同一个 ID 重发。",
+        ),
+    },
+    Overload {
+        queue: EVENT_STREAM,
+        cause: Text::new(
+            "This stream of events was left unread for too long, so it ends here.",
+            "该事件流长时间未被读取，因此到此结束。",
+        ),
+        advice: Text::new(
+            "Open the stream again with this cursor, and read faster, or raise --event-stream-unread-ms. No event is lost.",
+            "用此 cursor 重新打开事件流，并加快读取，或调大 --event-stream-unread-ms。事件不会丢失。",
         ),
     },
 ];

@@ -8,8 +8,10 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use scarce_api::glossary::Language;
 use scarce_api::problem::Problem;
 use scarce_core::event::Position;
+use scarce_core::outcome::overload;
 use scarce_engine::Failure;
 use scarce_outflow::CursorError;
 use serde_json::Value;
@@ -35,9 +37,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a caller that has left its stream unread for too long has to read on, and so to be told why it ends, before its
 /// connection is closed.
 const TOLD_WITHIN: Duration = Duration::from_secs(15);
-
-/// The queue that is full when a caller does not read its stream.
-const QUEUE: &str = "event stream";
 
 /// Since when a connection has not taken what a stream handed to it.
 #[derive(Debug)]
@@ -193,12 +192,8 @@ impl EventStream {
 
     /// Tells a caller that did not read its stream, and ends it.
     fn cut_off(&mut self) -> String {
-        let mut problem = Problem::of(&Failure::Overloaded { queue: QUEUE }.outcome(), None, self.speech.0);
-        if let Some(body) = problem.body.as_object_mut() {
-            body.insert("cursor".to_owned(), Value::from(self.reader.cursor()));
-        }
         let mut frame = String::new();
-        self.end(&mut frame, &problem.body);
+        self.end(&mut frame, &unread_problem(self.reader.cursor(), self.speech.0));
         frame
     }
 
@@ -207,5 +202,31 @@ impl EventStream {
         frame.push_str("event: problem\ndata: ");
         frame.push_str(&problem.to_string());
         frame.push_str("\n\n");
+    }
+}
+
+/// Why a stream that is not read ends, and where to go on.
+fn unread_problem(cursor: String, language: Language) -> Value {
+    let outcome = Failure::Overloaded { queue: overload::EVENT_STREAM }.outcome();
+    let mut body = Problem::of(&outcome, None, language).body;
+    if let Some(body) = body.as_object_mut() {
+        body.insert("cursor".to_owned(), cursor.into());
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_read_is_told_about_the_stream_and_not_about_a_command() {
+        let problem = unread_problem("c".to_owned(), Language::English);
+        assert_eq!((&problem["code"], &problem["cursor"]), (&"OVERLOADED".into(), &"c".into()));
+        let said = format!("{} {}", problem["title"], problem["advice"]);
+        assert!(said.contains("left unread for too long") && said.contains("with this cursor"), "{said}");
+        assert!(!said.contains("command") && !said.contains("operation id"), "{said}");
+        let chinese = unread_problem("c".to_owned(), Language::Chinese);
+        assert!(chinese["title"].as_str().is_some_and(|title| title.contains("事件流")), "{chinese}");
     }
 }
