@@ -13,9 +13,12 @@ use crate::{Ended, place, process, screen};
 /// What is fuzzed, and for how long.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The target: request, body, commands, log, image, journal, snapshot, import; all of them if none is named.
+    /// The targets, as `--list` names them; all of them if none is named.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
+    /// Print the targets and end.
+    #[arg(long)]
+    list: bool,
     /// How long each target is fuzzed.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -29,18 +32,6 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
                      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1";
 
-/// All targets, as in `scarce-fuzz`, and whether they need the server.
-const TARGETS: [(&str, bool); 8] = [
-    ("request", true),
-    ("body", false),
-    ("commands", false),
-    ("log", false),
-    ("image", false),
-    ("journal", false),
-    ("snapshot", false),
-    ("import", true),
-];
-
 /// How much memory a target may take, in MiB.
 const MEMORY_MIB_MAX: u64 = 512;
 
@@ -49,20 +40,28 @@ const INPUT_S_MAX: u64 = 10;
 
 /// Compiles the program and runs the targets one after the other.
 pub fn run(options: &Options) -> Ended {
-    let known = |name: &String| TARGETS.iter().any(|(target, _)| target == name);
-    if let Some(unknown) = options.targets.iter().find(|name| !known(name)) {
-        let names = TARGETS.map(|(name, _)| name).join(", ");
-        return Err(format!("there is no target '{unknown}'; there are {names}").into());
-    }
-    let is_wanted = |name: &str| options.targets.is_empty() || options.targets.iter().any(|its| its == name);
-    let wanted = TARGETS.iter().filter(|(name, of_ports)| is_wanted(name) && !(*of_ports && options.quick));
-    let wanted: Vec<&str> = wanted.map(|(name, _)| *name).collect();
     let program = build(options.quick)?;
+    // The program itself knows its targets.
+    let listed = process::must(Command::new(&program).env_remove("SCARCE_FUZZ"))?;
+    if options.list {
+        screen::say(listed.trim_end());
+        return Ok(true);
+    }
     let mut found_none = true;
-    for name in wanted {
+    for name in wanted(&listed, &options.targets)? {
         found_none &= fuzz(&program, name, options.seconds)?;
     }
     Ok(found_none)
+}
+
+/// The listed targets that are asked for; all of them if none is.
+fn wanted<'a>(listed: &'a str, asked: &[String]) -> Result<Vec<&'a str>, String> {
+    let known: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    match asked.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(unknown) => Err(format!("there is no target '{unknown}' here; there are {}", known.join(", "))),
+        None if asked.is_empty() => Ok(known),
+        None => Ok(known.into_iter().filter(|name| asked.iter().any(|its| its == name)).collect()),
+    }
 }
 
 /// The triple of this machine.
@@ -109,4 +108,19 @@ fn fuzz(program: &Path, name: &str, seconds: u64) -> Ended {
         ));
     }
     Ok(found_none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wanted;
+
+    const LISTED: &str = "log\tentries of the log\nimage\tstates\nimport\tfiles\n";
+
+    #[test]
+    fn the_targets_are_those_that_the_program_lists() {
+        assert_eq!(wanted(LISTED, &[]), Ok(vec!["log", "image", "import"]));
+        assert_eq!(wanted(LISTED, &["import".to_owned(), "log".to_owned()]), Ok(vec!["log", "import"]));
+        let unknown = wanted(LISTED, &["logs".to_owned()]).expect_err("there is none");
+        assert_eq!(unknown, "there is no target 'logs' here; there are log, image, import");
+    }
 }
