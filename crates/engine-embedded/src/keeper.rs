@@ -66,6 +66,8 @@ pub(crate) struct Keeper {
     pub(crate) tasks: Receiver<KeeperTask>,
     pub(crate) snapshot_bytes: u64,
     pub(crate) log_retention: Duration,
+    /// How much journal lay behind the newest snapshot at the start, until there is a newer one.
+    pub(crate) unsaved_bytes: u64,
     pub(crate) bytes_at_snapshot: u64,
     pub(crate) saved_at: Instant,
     /// When the last snapshot failed, if it did.
@@ -141,7 +143,8 @@ impl Keeper {
             self.saved_at = Instant::now();
             self.save_consumers();
         }
-        let is_due = self.progress.bytes() - self.bytes_at_snapshot >= self.snapshot_bytes;
+        let unsaved_bytes = self.unsaved_bytes + (self.progress.bytes() - self.bytes_at_snapshot);
+        let is_due = unsaved_bytes >= self.snapshot_bytes;
         let is_due = is_due || self.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL);
         let memory = self.memory.clone();
         // While another partition makes one, there is other work.
@@ -172,12 +175,14 @@ impl Keeper {
     }
 
     fn snapshot_for(&mut self, reply: Option<&KeeperReply<SnapshotDone>>) {
-        self.bytes_at_snapshot = self.progress.bytes();
+        (self.unsaved_bytes, self.bytes_at_snapshot) = (0, self.progress.bytes());
         let begun = Instant::now();
         let done = self.snapshot().map_err(|error| explain(&error));
         let (partition, took_ms) = (self.home.partition, milliseconds(begun.elapsed()));
         let metrics = &self.progress.metrics().snapshots;
         match &done {
+            // The newest one is of this sequence already: it was read, and none was made.
+            Ok(done) if !done.is_new => {}
             Ok(SnapshotDone { sequence, payload_bytes, segments_retired, .. }) => {
                 metrics.note(wall_ms(), *payload_bytes, begun.elapsed());
                 metrics.note_damaged(0);
@@ -221,7 +226,8 @@ impl Keeper {
         let operations = &machine.state().operations;
         let in_log: Vec<u64> = operations.sequences_in_log(self.log.first_sequence()).collect();
         let remembered_from = operations.sequence_first().unwrap_or(u64::MAX);
-        if info.sequence > before || before == 0 {
+        let is_new = info.sequence > before || before == 0;
+        if is_new {
             info = snapshot::write(&*self.home.storage, &info, &mut |out| write_pieces(&machine, out))?;
         }
         // What was written is loaded as at a start, and there is no memory for both.
@@ -234,7 +240,7 @@ impl Keeper {
             let _ = save_note(&*self.home.storage, state_bytes);
         }
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
-        Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired })
+        Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired, is_new })
     }
 
     /// The state as of the durable log, and the sequence of the snapshot that it was folded from.

@@ -51,6 +51,8 @@ pub(crate) struct OwnerParts<'a> {
     pub(crate) log: Arc<dyn PartitionLog>,
     pub(crate) home: PartitionHome,
     pub(crate) newest: Newest,
+    /// How much journal lies behind the newest snapshot.
+    pub(crate) unsaved_bytes: u64,
     pub(crate) state_settings: state::StateSettings,
     pub(crate) settings: &'a EmbeddedSettings,
     pub(crate) clock_note: Option<ClockNote>,
@@ -101,8 +103,8 @@ const MAIL_WORK_MAX: u64 = 20_000;
 
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
-        let OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note, memory } =
-            parts;
+        let OwnerParts { machine, writer, log, home, newest, unsaved_bytes, .. } = parts;
+        let OwnerParts { state_settings, settings, clock_note, memory, .. } = parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
         let committer =
@@ -126,6 +128,7 @@ impl Owner {
             tasks,
             snapshot_bytes: settings.snapshot_bytes,
             log_retention: settings.log_retention,
+            unsaved_bytes,
             bytes_at_snapshot: 0,
             saved_at: Instant::now(),
             failed_at: None,

@@ -126,12 +126,14 @@ pub(crate) fn recover_owner(
     let check_at = Cell::new(0);
     let mut check = MemoryCheck { memory, partition, done_percent: &check_at, unchecked: 0, too_large: None };
     let mut log = RecoveryLog::begin(partition, machine.sequence());
+    let mut unsaved_bytes = 0;
     let recovered = journal::recover(
         home.storage.clone(),
         home.journal_settings(),
         start,
         &mut |frame| {
             fold(&mut machine, frame.payload)?;
+            unsaved_bytes += frame.payload.len() as u64;
             Ok(check.note(frame.payload.len())?)
         },
         &mut |journal::JournalProgress { bytes_done, bytes_total }| {
@@ -152,9 +154,18 @@ pub(crate) fn recover_owner(
     let log = Arc::new(recovered.writer.journal().clone());
     let writer = Box::new(recovered.writer);
     let (home, memory) = (home.clone(), memory.clone());
-    let parts =
-        OwnerParts { machine, writer, log, home, newest, state_settings, settings, clock_note, memory };
-    Owner::start(parts)
+    Owner::start(OwnerParts {
+        machine,
+        writer,
+        log,
+        home,
+        newest,
+        unsaved_bytes,
+        state_settings,
+        settings,
+        clock_note,
+        memory,
+    })
 }
 
 /// The random bits of an epoch, which tell it from that of another start of the same files.

@@ -112,6 +112,8 @@ pub struct SnapshotDone {
     pub payload_bytes: u64,
     /// How many old segments were dropped.
     pub segments_retired: u64,
+    /// Whether it was made just now; otherwise nothing has changed since the newest one.
+    pub is_new: bool,
 }
 
 /// The log of a deployment, partition by partition, and who consumes it.
