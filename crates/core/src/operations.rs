@@ -250,9 +250,11 @@ impl Operations {
         self.epochs.get(record.epoch as usize).copied().unwrap_or(0)
     }
 
-    /// Forgets records that left the window, or have no space, by `now`.
-    pub fn forget(&mut self, settings: &StateSettings, now: TimeMs) {
-        while let Some(oldest) = self.records.get(0) {
+    /// Forgets records that left the window, or have no space, by `now`: `count_max` at most, so that the first command
+    /// after a quiet day does not forget a day's ids. Those that are left are not found any more all the same.
+    pub fn forget(&mut self, settings: &StateSettings, now: TimeMs, count_max: usize) {
+        for _ in 0..count_max {
+            let Some(oldest) = self.records.get(0) else { break };
             let made_at = self.moves.made_at(0, oldest.at);
             let over = made_at + settings.window_ms <= now;
             // After a restart the limit may be lower than the number of records; none is evicted early

@@ -2,6 +2,7 @@
 
 use crate::command::table::find;
 use crate::command::{Body, Command, Common, Effect, Envelope};
+use crate::deadlines::Due;
 use crate::event::{Entry, Event};
 use crate::machine::{Machine, MachineAnswer};
 use crate::state::StateSettings;
@@ -51,9 +52,14 @@ impl Bench {
 
     /// What a line would be answered.
     pub(crate) fn foretell(&mut self, line: &str) -> String {
-        let envelope = Self::envelope(&[line]).expect("a cut");
+        self.foretell_all(&[line])
+    }
+
+    /// What a line would be answered, or several as an atomic batch.
+    pub(crate) fn foretell_all(&mut self, lines: &[&str]) -> String {
+        let envelope = Self::envelope(lines).expect("a cut");
         match envelope.commands() {
-            [command] if command.spec().effect == Effect::Read => self.ask(line),
+            [command] if command.spec().effect == Effect::Read => self.ask(lines[0]),
             _ => shown(self.machine.dry_run(&envelope, self.clock, &mut self.log)),
         }
     }
@@ -93,6 +99,18 @@ impl Bench {
 
     pub(crate) fn snapshot(&self) -> Vec<u8> {
         snapshot(&self.machine)
+    }
+
+    /// All that the machine holds: its bytes, and the deadlines, which snapshots leave out because records have them.
+    pub(crate) fn image(&self) -> (Vec<u8>, Vec<Due>) {
+        (self.snapshot(), self.machine.state().deadlines.due(u64::MAX).collect())
+    }
+
+    /// Another machine in the same state, with an empty log.
+    pub(crate) fn copy(&self) -> Self {
+        let settings = self.settings.clone();
+        let machine = Machine::load(settings.clone(), &self.snapshot()).expect("the snapshot");
+        Self { machine, log: Vec::new(), clock: self.clock, settings }
     }
 
     /// A machine that folded this one's log entries.

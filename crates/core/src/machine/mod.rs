@@ -29,7 +29,7 @@ use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::state::{Origin, State, StateSettings};
+use crate::state::{FORGOTTEN_PER_EVENT_MAX, Origin, State, StateSettings};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
@@ -469,7 +469,7 @@ impl Machine {
             let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
             state.operations.remember(operation, self.sought.take(), outcome, head, (last, count));
             let settled = state.settled(head.at);
-            state.operations.forget(&state.settings, settled);
+            state.operations.forget(&state.settings, settled, FORGOTTEN_PER_EVENT_MAX);
         }
         let before = if state.unfinished.is_some() { state.unfinished.take() } else { None };
         if let Some(Event::Operation(OperationEvent::OperationStepped(stepped))) = events.last() {

@@ -1,4 +1,5 @@
 use super::bench::Bench;
+use super::work_tests::{LINES, filled, writes};
 use super::*;
 
 #[test]
@@ -43,6 +44,26 @@ fn a_refused_batch_leaves_no_trace() {
     assert_eq!(bench.machine.state().digest(None), before);
     let applied = bench.run(&["ACCOUNT.DEBIT a 4", "STOCK.TAKE s 2 o", "STOCK.TAKE s 1 o"]);
     assert_eq!(applied, "APPLIED [1 6 6] [1 1 1] [1 3 0]");
+}
+
+/// Each command is applied and then taken back, because a later line of its batch is refused; or it is only asked for.
+#[test]
+fn no_command_that_is_taken_back_leaves_a_trace_in_the_machine() {
+    let mut bench = filled(20);
+    let (image, logged) = (bench.image(), bench.log.len());
+    for line in LINES.iter().filter(|line| writes(line)) {
+        assert!(bench.foretell(line).starts_with("APPLIED"), "{line}");
+        assert!(bench.image() == image && bench.log.len() == logged, "a dry run of {line} left a trace");
+        let refused = bench.run(&[line, "STOCK.TAKE s1 1000000 o"]);
+        assert!(
+            refused.starts_with("BATCH_REFUSED ") || refused.starts_with("INVALID "),
+            "{line}: {refused}"
+        );
+        assert!(
+            bench.image() == image && bench.log.len() == logged,
+            "a refused batch of {line} left a trace"
+        );
+    }
 }
 
 #[test]

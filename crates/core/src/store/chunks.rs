@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::visits;
+
 /// The number of items in a chunk.
 const CHUNK_ITEMS: usize = 1 << 10;
 
@@ -37,19 +39,21 @@ impl<T> Chunks<T> {
     /// The item at a position.
     #[must_use]
     pub fn get(&self, position: usize) -> Option<&T> {
+        visits::note();
         let place = self.taken.checked_add(position)?;
         self.chunks.get(place / CHUNK_ITEMS)?.get(place % CHUNK_ITEMS)
     }
 
     /// The item at a position, to be changed.
     pub fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        visits::note();
         let place = self.taken.checked_add(position)?;
         self.chunks.get_mut(place / CHUNK_ITEMS)?.get_mut(place % CHUNK_ITEMS)
     }
 
     /// Every item in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten().skip(self.taken)
+        self.chunks.iter().flatten().skip(self.taken).inspect(|_| visits::note())
     }
 
     /// Appends an item.

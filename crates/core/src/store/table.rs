@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 
 use super::chains::Chains;
-use super::{Chunks, Index, Reversible, visits};
+use super::{Chunks, Index, Reversible};
 use crate::codec::{Input, Malformed, Wire};
 use crate::pieces::{PieceReader, PieceWriter};
 
@@ -162,7 +162,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     /// Every row in slot order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.rows.iter().flatten().inspect(|_| visits::note()).map(|(key, value)| (key, value))
+        self.rows.iter().flatten().map(|(key, value)| (key, value))
     }
 
     /// Inserts a row, or replaces the row of the key.
@@ -228,7 +228,6 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     }
 
     fn row(&self, slot: u32) -> Option<&(K, V)> {
-        visits::note();
         self.rows.get(slot as usize).and_then(Option::as_ref)
     }
 
