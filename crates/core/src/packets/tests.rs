@@ -187,6 +187,39 @@ fn alike(amounts: [&str; 2]) -> [Bench; 2] {
     })
 }
 
+/// Whatever a caller can ask of campaign `c`, and every event.
+fn everything_public(bench: &mut Bench) -> Vec<String> {
+    let asked: [&[&str]; 13] = [
+        &["PACKET.GET c"],
+        &["PACKET.CLAIMS c"],
+        &["PACKET.CLAIMED c u1"],
+        &["PACKET.CLAIMED c new"],
+        &["PACKET.CLAIM c u1"],
+        &["PACKET.CLAIM c new"],
+        &["PACKET.CLOSE c"],
+        &["PACKET.CREATE c EUR AMOUNTS 1 1"],
+        &["PACKET.CLAIM c new", "PACKET.CLAIM c new"],
+        &["PACKET.CLAIM c new", "PACKET.CLAIM c newer", "PACKET.CLOSE c"],
+        &["PACKET.CLAIM c new", "STOCK.TAKE none 1 o"],
+        &["DIGEST"],
+        &["DIGEST c"],
+    ];
+    let answers = asked.map(|lines| format!("{lines:?}: {}", bench.foretell_all(lines)));
+    let events =
+        bench.events().into_iter().map(|event| format!("{}: {:?}", event.spec().name, event.fields()));
+    answers.into_iter().chain(events).collect()
+}
+
+#[test]
+fn nothing_that_can_be_asked_tells_apart_what_is_still_to_be_drawn() {
+    let mut benches = alike(["4 5 1 3 2", "4 5 2 1 3"]);
+    let [one, other] = benches.each_mut().map(everything_public);
+    assert_eq!(one, other);
+    benches.iter_mut().for_each(|bench| bench.check("PACKET.CLAIM c u1", "APPLIED 1 5"));
+    let [one, other] = benches.each_mut().map(everything_public);
+    assert_eq!(one, other, "one is known, and three are not");
+}
+
 #[test]
 fn a_digest_tells_nothing_of_what_is_still_to_be_drawn() {
     let mut benches = alike(["4 5 1 3 2", "4 5 2 1 3"]);
