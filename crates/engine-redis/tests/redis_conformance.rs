@@ -214,6 +214,20 @@ impl Target for RedisTarget {
         let digests = (0..self.setup.partitions).map(|partition| self.digest_of(partition));
         digests.collect::<Vec<_>>().join(" ")
     }
+
+    /// Every key with what it holds, but for the stamp and the epoch, which any call may move.
+    fn image(&mut self) -> Option<Vec<u8>> {
+        let Servers::Alone(server) = &self.servers else { return None };
+        let mut connection = servers::connection(server);
+        let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("the keys");
+        keys.retain(|key| !key.ends_with(b":meta"));
+        keys.sort_unstable();
+        let held = keys.into_iter().flat_map(|key| {
+            let held: Vec<u8> = redis::cmd("DUMP").arg(&key).query(&mut connection).expect("what it holds");
+            [key, held].concat()
+        });
+        Some(held.collect())
+    }
 }
 
 fn play(servers: Servers, script: ScriptKind) {

@@ -89,7 +89,7 @@ impl Target for CoreTarget {
     }
 
     fn restart(&mut self) -> Result<(), String> {
-        let (loaded, folded) = (self.loaded.bytes(), self.folded.bytes());
+        let (loaded, folded) = (self.loaded.bytes(), self.folded.image());
         if self.loaded.log != self.folded.log {
             return Err("the logs differ".to_owned());
         }
@@ -104,7 +104,7 @@ impl Target for CoreTarget {
         if self.folded.machine.state().digest(None) != self.loaded.machine.state().digest(None) {
             return Err("the digest of the machine folded from the log is another".to_owned());
         }
-        if self.folded.bytes() != folded {
+        if self.folded.image() != folded {
             return Err("the machine folded from the log is another, though the digest is not".to_owned());
         }
         Ok(())
@@ -118,6 +118,10 @@ impl Target for CoreTarget {
 
     fn digest(&mut self) -> String {
         format!("{:032x}", self.loaded.machine.state().digest(None))
+    }
+
+    fn image(&mut self) -> Option<Vec<u8>> {
+        Some([self.loaded.image(), self.folded.image()].concat())
     }
 }
 
@@ -144,9 +148,9 @@ impl Lane {
     /// A dry run leaves the machine unchanged, byte for byte.
     fn dry_run(&mut self, request: &Request, clock: u64) -> String {
         let Request::Write(envelope) = request else { return self.ask(request, clock) };
-        let (before, logged) = (self.bytes(), self.log.len());
+        let (before, stamp, logged) = (self.image(), self.machine.now(), self.log.len());
         let answer = self.machine.dry_run(envelope, clock, &mut self.log);
-        if self.bytes() != before || self.log.len() != logged {
+        if self.image() != before || self.machine.now() != stamp || self.log.len() != logged {
             return "a dry run changed the machine".to_owned();
         }
         self.shown(answer)
@@ -179,6 +183,10 @@ impl Lane {
         bytes
     }
 
+    fn image(&self) -> Vec<u8> {
+        image(&self.machine)
+    }
+
     /// After a crash between any two steps of a command, the rest of the command produces the same bytes
     /// as without the crash.
     fn check_crashes(&self, settings: &StateSettings) -> Result<(), String> {
@@ -195,6 +203,17 @@ impl Lane {
         }
         Ok(())
     }
+}
+
+/// All that a machine holds: its bytes, and the deadlines, which snapshots leave out because records have them.
+#[must_use]
+pub fn image(machine: &Machine) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    machine.put(&mut bytes);
+    for due in machine.state().deadlines.due(u64::MAX) {
+        bytes.extend_from_slice(format!("{due:?}").as_bytes());
+    }
+    bytes
 }
 
 fn fold(settings: &StateSettings, entries: &[Entry]) -> Machine {

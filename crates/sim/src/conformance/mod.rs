@@ -95,6 +95,12 @@ pub trait Target {
 
     /// The digest of all partitions as text.
     fn digest(&mut self) -> String;
+
+    /// Everything that the target keeps, byte for byte, from a target that can say. The runner compares it before and
+    /// after what must not change anything.
+    fn image(&mut self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// The location of a row.

@@ -132,6 +132,7 @@ impl<'a> Play<'a> {
     fn submit(&mut self, place: &RowLocation, row: &Row) {
         let refused = row.expected.code() != "APPLIED";
         let before = if refused { self.target.digest() } else { String::new() };
+        let image = if refused { self.target.image() } else { None };
         let lines: Vec<Vec<&str>> =
             row.lines.iter().map(|words| words.iter().map(String::as_str).collect()).collect();
         let head = row
@@ -139,6 +140,12 @@ impl<'a> Play<'a> {
             .as_ref()
             .map(|head| BatchHead { id: head.id.as_deref(), deadline: head.deadline.as_deref() });
         let foretold = self.target.dry_run(head, &lines);
+        if foretold.is_some() && refused && self.target.image() != image {
+            self.fail(
+                place,
+                &format!("{}\n  was only foretold and yet changed what is stored", row.content()),
+            );
+        }
         let answer = match &row.batch {
             None => self.target.command(lines.first().map_or(&[][..], Vec::as_slice)),
             Some(head) => self.target.batch(head.id.as_deref(), head.deadline.as_deref(), &lines),
@@ -152,6 +159,9 @@ impl<'a> Play<'a> {
         let logged_at = self.logged_at;
         let made = self.note_events();
         if refused && !answer.starts_with("APPLIED") {
+            if made.is_empty() && self.target.image() != image {
+                self.fail(place, &format!("{}\n  was refused and yet changed what is stored", row.content()));
+            }
             self.check_refused(place, row, &before, &made, logged_at);
         }
     }

@@ -63,6 +63,59 @@ impl Target for Faulty {
     }
 }
 
+/// A target whose refused commands leave a trace that neither digest nor events show.
+#[derive(Default)]
+struct Littering(u8);
+
+impl Target for Littering {
+    fn supports(&self, _: &str) -> bool {
+        false
+    }
+
+    fn reset(&mut self, _: &Setup) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn set_clock(&mut self, _: u64) {}
+
+    fn command(&mut self, _: &[&str]) -> String {
+        self.0 += 1;
+        "SOLD_OUT 0 1".to_owned()
+    }
+
+    fn batch(&mut self, _: Option<&str>, _: Option<&str>, _: &[Vec<&str>]) -> String {
+        String::new()
+    }
+
+    fn expire(&mut self, _: usize) -> usize {
+        0
+    }
+
+    fn restart(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn events(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn digest(&mut self) -> String {
+        String::new()
+    }
+
+    fn image(&mut self) -> Option<Vec<u8>> {
+        Some(vec![self.0])
+    }
+}
+
+#[test]
+fn a_refusal_whose_trace_is_only_in_the_bytes_is_a_failure() {
+    let table = "== a\nSTOCK.TAKE s 1 o -> SOLD_OUT 0 1";
+    let report = suite(table, "").expect("a table").run(&mut Littering::default());
+    assert_eq!(report.failures.len(), 1, "{report}");
+    assert!(report.to_string().contains("and yet changed what is stored"), "{report}");
+}
+
 #[test]
 fn every_row_that_is_not_as_written_is_reported_where_it_stands() {
     let report = report(
