@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use scarce_engine::slow::SlowLog;
+use scarce_engine::slow::{SlowLog, names_of_entries};
 
 use crate::batch::pieces;
 use crate::error::explain;
@@ -127,8 +127,9 @@ impl CommitLoop {
             let through = self.writer.sync()?;
             let synced = begun.elapsed();
             self.progress.metrics().syncs.note(synced, 1);
-            self.progress.metrics().commits.note(commit.begun.elapsed(), commit.commands);
-            self.log_if_slow(&commit, synced);
+            let waited = commit.begun.elapsed();
+            self.progress.metrics().commits.note(waited, commit.commands);
+            self.log_if_slow(&commit, waited, synced);
             self.progress.note_durable(through, commit.bytes.len() as u64);
             self.progress.set_room_low(self.writer.is_room_low());
             // Gives the buffer back before the owner can learn that the batch is durable.
@@ -142,8 +143,12 @@ impl CommitLoop {
         Ok(self.writer.sync().map(drop)?)
     }
 
-    fn log_if_slow(&mut self, commit: &Commit, synced: Duration) {
-        let waited = commit.begun.elapsed();
+    fn log_if_slow(&mut self, commit: &Commit, waited: Duration, synced: Duration) {
+        if self.slow.is_slow(waited) {
+            // The entries tell what the commands were, so that nothing had to be kept for it.
+            let slow = &self.progress.metrics().slow_commands;
+            slow.note(waited, commit.commands, names_of_entries(&commit.bytes));
+        }
         if let Some(untold) = self.slow.note(waited) {
             let (partition, commands) = (self.partition, commit.commands);
             let (waited_ms, sync_ms) = (milliseconds(waited), milliseconds(synced));

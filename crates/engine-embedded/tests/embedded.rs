@@ -17,6 +17,9 @@ use scarce_engine_embedded::{
     ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Owner, Port, Running, SilentPort, open_files,
 };
 
+/// What takes longer is slow.
+const SLOW: Duration = Duration::from_millis(20);
+
 struct Bench {
     root: FaultyDisk,
     disk: FaultyDisk,
@@ -42,7 +45,13 @@ impl Bench {
     fn settings(&self) -> EmbeddedSettings {
         let clock = ClockChoice::Manual(self.clock.clone());
         let outflow_lag_max = self.outflow_lag_max;
-        EmbeddedSettings { segment_bytes: 64 << 10, clock, outflow_lag_max, ..EmbeddedSettings::default() }
+        EmbeddedSettings {
+            segment_bytes: 64 << 10,
+            clock,
+            outflow_lag_max,
+            slow: Some(SLOW),
+            ..EmbeddedSettings::default()
+        }
     }
 
     fn start(&mut self) {
@@ -128,6 +137,25 @@ fn a_snapshot_shortens_recovery_and_keeps_the_state() {
     bench.start();
     assert_eq!(bench.digest(), before);
     bench.check("STOCK.TAKE s 1 owner-7 ID take-7", "APPLIED 7 4993");
+    bench.stop();
+}
+
+#[test]
+fn commands_that_waited_long_for_the_disk_are_remembered_by_name_and_resource() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    bench.disk.block_syncs();
+    let (sender, receiver) = mpsc::channel();
+    let answer = move |answers| sender.send(answers).expect("a listener");
+    bench.engine().submit(0, vec![Bench::request("ACCOUNT.CREDIT a 5 ID secret")], Box::new(answer));
+    bench.disk.wait_for_blocked_syncs(1);
+    assert!(receiver.recv_timeout(2 * SLOW).is_err(), "it waits for the disk");
+    bench.disk.release_syncs();
+    receiver.recv().expect("an answer");
+    let slow = &bench.engine().metrics(0).expect("metrics").slow_commands;
+    let newest = slow.newest().into_iter().next().expect("a slow command");
+    assert_eq!((newest.command, newest.resource.as_str()), ("ACCOUNT.CREDIT", "a"));
+    assert!(newest.took >= 2 * SLOW && slow.total() >= 1, "{newest:?}");
     bench.stop();
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use scarce_core::command::Command;
 use scarce_core::outcome::Durability;
@@ -12,7 +12,7 @@ use scarce_engine::clock::Clock;
 use scarce_engine::consumers;
 use scarce_engine::engine::{Failure, Reply, Request};
 use scarce_engine::metrics::PartitionMetrics;
-use scarce_engine::slow::SlowLog;
+use scarce_engine::slow::{SlowLog, name_of};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
@@ -285,7 +285,9 @@ impl Lane {
             let end = first + sent;
             let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
             let last = first + count;
+            let begun = Instant::now();
             answers.extend(self.serve_piece(&requests[first..last], &encoded[first..last]).await);
+            self.note_slow(&requests[first..last], begun.elapsed());
         }
         self.note(answers.last());
         self.recall(requests, &mut answers, beyond).await;
@@ -295,6 +297,14 @@ impl Lane {
             self.status.metrics.count(request, code);
         }
         answers
+    }
+
+    /// Remembers the commands of a call that took long.
+    fn note_slow(&self, requests: &[&Request], took: Duration) {
+        if self.slow.is_slow(took) {
+            let names = requests.iter().filter_map(|request| name_of(request));
+            self.status.metrics.slow_commands.note(took, requests.len() as u64, names);
+        }
     }
 
     /// Answers the requests of one call; a failure is the answer to all that it left open. None are answered

@@ -7,6 +7,7 @@ use std::time::Duration;
 use scarce_core::outcome::Code;
 
 use crate::engine::{Failure, Request};
+use crate::slow::SlowCommands;
 
 /// Command numbers are below this; 0 stands for atomic batches.
 const NUMBERS: usize = 128;
@@ -236,6 +237,8 @@ pub struct PartitionMetrics {
     pub snapshots: SnapshotMetrics,
     /// How far back the log reaches; written by what trims it.
     pub log_reach: LogReach,
+    /// The last slow commands.
+    pub slow_commands: SlowCommands,
 }
 
 impl Default for PartitionMetrics {
@@ -259,6 +262,7 @@ impl Default for PartitionMetrics {
             log_bytes: Counter::default(),
             snapshots: SnapshotMetrics::default(),
             log_reach: LogReach::default(),
+            slow_commands: SlowCommands::default(),
         }
     }
 }

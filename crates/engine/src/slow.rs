@@ -1,4 +1,8 @@
-//! What is slow, and how often that is logged.
+//! What is slow, how often that is logged, and the last slow commands.
+
+mod commands;
+
+pub use commands::{SlowCommand, SlowCommands, SlowName, name_of, names_of_entries};
 
 use std::time::{Duration, Instant};
 
