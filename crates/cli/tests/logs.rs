@@ -126,6 +126,14 @@ fn a_redis_that_is_slow_or_away_is_logged_and_so_is_its_return() {
     server.http().post("/v1/stock", &serde_json::json!({ "sku": "sku-1", "quantity": 5 }));
     says("a call to Redis was slow partition=0");
     says("a command over HTTP was slow command=\"STOCK.CREATE\"");
+    assert!(!server.overhead().contains("sku-1"), "no id of a caller is logged: {}", server.overhead());
+    let mut socket = server.socket();
+    let slowest = socket.call(&["SLOWLOG", "GET", "-1"]);
+    assert!(slowest.contains("[STOCK.CREATE sku-1]"), "{slowest}");
+    assert!(self::metrics(&server).contains("scarce_slow_commands_total{partition=\"0\"} "));
+    assert_eq!(socket.call(&["SLOWLOG", "RESET"]), "OK");
+    assert_eq!(socket.call(&["SLOWLOG", "LEN"]), "0");
+    assert_eq!(socket.call(&["SLOWLOG", "GET", "some"]), "-ERR count must be a whole number, or -1 for all");
 
     redis.kill().unwrap();
     let mut client = server.connect();

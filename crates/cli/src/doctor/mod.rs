@@ -14,6 +14,7 @@ mod mounts;
 mod ports;
 mod redis;
 mod sinks;
+mod slow;
 
 use std::io::Write;
 
@@ -66,6 +67,7 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
     }
     findings.extend(sinks::examine(settings));
     findings.extend(ports::examine(settings, found.holder));
+    findings.extend(slow::examine(settings));
     findings.push(password(settings));
     findings.extend(limits::examine(settings));
     findings.extend(kernel::examine());

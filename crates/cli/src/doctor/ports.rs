@@ -13,7 +13,7 @@ use scarce_client::{pack, text};
 use scarce_server::settings::{Password, ServerSettings};
 
 /// How long the process on a port may take to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `holder` is the process that holds the data directory.
 pub(super) fn examine(settings: &ServerSettings, holder: Option<u32>) -> Vec<Finding> {

@@ -14,6 +14,7 @@ use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
 use super::session::{Arrival, Arrived, Flow, Form, Session, Turn, made_here};
+use super::slowlog;
 use super::unknown;
 use crate::gateway::access::Login;
 
@@ -86,6 +87,7 @@ impl Session {
                 self.events([partition, epoch, sequence], rest, turn);
             }
             ("CONSUMER", [subcommand, rest @ ..]) => self.consumer(subcommand, rest, turn),
+            ("SLOWLOG", [subcommand, rest @ ..]) => self.slow_log(subcommand, rest, turn),
             ("DRYRUN", [name, rest @ ..]) => self.dry_run(name, rest, turn),
             ("SNAPSHOT", []) => self.snapshot(turn),
             ("DEBUG.CLOCK", [now]) => self.set_clock(now, turn),
@@ -285,6 +287,14 @@ impl Session {
         let statuses = turn.shared.statuses.get().map_or(&[][..], |statuses| &**statuses);
         match consumers::answer(&*turn.shared.engine, statuses, subcommand, rest) {
             None => self.unknown("CONSUMER", turn),
+            Some(Err(text)) => self.say(turn, |replies| replies.error("ERR", &text)),
+            Some(Ok(answer)) => self.say(turn, |replies| replies.value(&answer)),
+        }
+    }
+
+    fn slow_log(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        match slowlog::answer(&*turn.shared.engine, subcommand, rest) {
+            None => self.unknown("SLOWLOG", turn),
             Some(Err(text)) => self.say(turn, |replies| replies.error("ERR", &text)),
             Some(Ok(answer)) => self.say(turn, |replies| replies.value(&answer)),
         }

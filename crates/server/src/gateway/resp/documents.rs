@@ -29,6 +29,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
         "CONSUMER",
         "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
     ),
+    ("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET"),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]"),
 ];
 

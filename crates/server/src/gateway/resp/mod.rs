@@ -16,6 +16,7 @@ mod reactor;
 mod reply;
 pub mod request;
 mod session;
+mod slowlog;
 mod transaction;
 mod unknown;
 

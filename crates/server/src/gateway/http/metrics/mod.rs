@@ -130,6 +130,7 @@ impl Collector for OfEngine {
         operations_max(&mut encoder, &*self.engine)?;
         readiness(&mut encoder, &*self.engine)?;
         snapshots::encode(&mut encoder, &partitions)?;
+        slow_commands(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
         if let Some(count) = self.flows.commands.get() {
             pipeline::commands(&mut encoder, &count())?;
@@ -146,6 +147,17 @@ impl Collector for OfEngine {
 }
 
 type Partitions<'a> = [(u32, &'a PartitionMetrics)];
+
+fn slow_commands(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
+    let counter = ConstCounter::new(0_u64);
+    let help = "Commands that took longer than the setting slow_ms; SLOWLOG GET names the last ones";
+    let mut family = encoder.encode_descriptor("scarce_slow_commands", help, None, counter.metric_type())?;
+    for (partition, metrics) in partitions {
+        let labels = [("partition", partition.to_string())];
+        ConstCounter::new(metrics.slow_commands.total()).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
 
 fn operations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
     let counter = ConstCounter::new(0_u64);
