@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use redis::aio::ConnectionLike;
-use redis::cmd;
+use redis::{RedisResult, cmd};
 use scarce_core::outcome::Durability;
 use scarce_engine::engine::Failure;
 
 use super::RedisError;
-use super::address::Endpoint;
+use super::address::{Endpoint, Topology};
 use super::failure::advice;
 use super::nodes::Nodes;
 
@@ -19,6 +19,9 @@ pub const VERSION_MIN: [u32; 2] = [6, 2];
 /// How often a start looks whether a server has loaded its data, and how often it says that it waits.
 const LOADING_LOOK_EVERY: Duration = Duration::from_millis(200);
 const LOADING_TOLD_EVERY: Duration = Duration::from_secs(10);
+
+/// How long a start waits for the nodes of a cluster to agree that one is there again.
+const CLUSTER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
@@ -187,6 +190,24 @@ async fn loaded(nodes: &Nodes, endpoint: &Endpoint) -> Result<ServerState, Failu
     }
 }
 
+/// Waits until a node takes part in its cluster, as one that has just loaded its data does after a moment. One that does
+/// not is told by whatever it is asked next.
+async fn joined(nodes: &Nodes, endpoint: &Endpoint) -> Result<(), Failure> {
+    if !matches!(nodes.address.topology, Topology::Cluster { .. }) {
+        return Ok(());
+    }
+    let (mut connection, _) = nodes.greet(endpoint, CLUSTER_PATIENCE).await?;
+    let begun = Instant::now();
+    while begun.elapsed() < CLUSTER_PATIENCE {
+        let state: RedisResult<String> = cmd("CLUSTER").arg("INFO").query_async(&mut connection).await;
+        if !state.is_ok_and(|state| state.contains("cluster_state:fail")) {
+            break;
+        }
+        tokio::time::sleep(LOADING_LOOK_EVERY).await;
+    }
+    Ok(())
+}
+
 /// Asks every primary whether it can give what is promised. Gives what should be known of those that can.
 ///
 /// # Errors
@@ -199,6 +220,7 @@ pub(super) async fn check_all(
     let mut warnings = Vec::new();
     for endpoint in nodes.primaries().await? {
         let state = loaded(nodes, &endpoint).await?;
+        joined(nodes, &endpoint).await?;
         let at = endpoint.to_string();
         if state.version < VERSION_MIN {
             let [major, minor] = state.version;

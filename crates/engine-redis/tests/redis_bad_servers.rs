@@ -198,6 +198,34 @@ fn a_start_while_the_server_is_loading_waits() {
 }
 
 #[test]
+fn a_node_of_a_cluster_that_is_loading() {
+    let options = Options::new().with("key-load-delay", "200");
+    let mut cluster = Cluster::start(&options, 3, 0).expect("a cluster");
+    let engine = open(cluster.url());
+    insist(&engine, 0, "ACCOUNT.OPEN a EUR ID open");
+    let slot = Keys::new("scarce:", 0, 1).slot();
+    let owner = cluster.owner(0, slot).expect("an owner");
+    let fill = "for at = 1, 10000 do redis.call('SET', KEYS[1] .. at, string.rep('x', 100)) end";
+    cluster.nodes[owner].ask::<()>(&["EVAL", fill, "1", "{p0-0}other"]).expect("filled");
+    cluster.nodes[owner].restart().expect("started");
+    let info: String = cluster.nodes[owner].ask(&["INFO", "persistence"]).expect("it listens");
+    assert!(info.contains("loading:1"), "it has loaded already");
+    let url = cluster.url();
+    std::thread::scope(|scope| {
+        // A start waits, and what serves already refuses and says why.
+        let started = scope.spawn(|| told(&open(url), 0, "ACCOUNT.OPEN a EUR ID open"));
+        let mut is_told = false;
+        while let Err(failure) = told(&engine, 0, "ACCOUNT.CREDIT a 1 ID 1") {
+            is_told |= failure.to_string().contains("is loading");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        assert!(is_told, "nobody said that it was loading");
+        assert_eq!(told(&engine, 0, "ACCOUNT.CREDIT a 1 ID 1"), Ok("APPLIED 1 1".to_owned()));
+        assert_eq!(started.join().expect("a start"), Ok("APPLIED 0".to_owned()));
+    });
+}
+
+#[test]
 fn the_first_command_after_a_restart_is_answered() {
     let mut server = servers::server();
     let engine = open(server.url());
