@@ -53,6 +53,8 @@ pub(super) enum RequestKind {
     PutBack,
     /// The rows that the log has changed since a sequence.
     Changes,
+    /// What a look through a book has counted so far, before the request that it is for.
+    Look,
     /// That the partition is of the deployment from now on.
     Begin,
     /// Whether all keys have what was written to them.
@@ -60,7 +62,7 @@ pub(super) enum RequestKind {
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Write,
         Self::Read,
         Self::DryRun,
@@ -69,6 +71,7 @@ impl RequestKind {
         Self::Resume,
         Self::PutBack,
         Self::Changes,
+        Self::Look,
         Self::Begin,
         Self::Check,
     ];
@@ -84,6 +87,7 @@ impl RequestKind {
             Self::Resume => "resume",
             Self::PutBack => "put_back",
             Self::Changes => "changes",
+            Self::Look => "look",
             Self::Begin => "begin",
             Self::Check => "check",
         }
@@ -101,6 +105,18 @@ pub struct Begun {
 
 /// How many values a request to resume has.
 pub(super) const RESUME_VALUES: usize = 4;
+
+/// How many values stand for a look that goes on.
+pub(super) const LOOK_VALUES: usize = 2;
+
+/// What a call has counted for the first request of the next one, which goes on from there.
+#[must_use]
+pub fn look(counted: &str) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Look.word());
+    writer.text(counted);
+    EncodedRequest { bytes: writer.into_bytes(), values: LOOK_VALUES, is_read: false, is_shrinking: false }
+}
 
 /// A request to finish what another call began, which nothing may keep from its end.
 #[must_use]

@@ -313,11 +313,13 @@ impl Lane {
         let mut answers: Vec<Answered> = Vec::with_capacity(piece.len());
         let mut resume = call::resume();
         let (mut owed, mut open) = (Owed::Nothing, piece);
+        let mut look: Option<EncodedRequest> = None;
         loop {
             let mut requests: Vec<&EncodedRequest> = Vec::with_capacity(open.len() + 1);
             if matches!(owed, Owed::NextReceipt | Owed::EarlierOperation) {
                 requests.push(&resume);
             }
+            requests.extend(look.as_ref());
             requests.extend(open.iter().skip(usize::from(owed == Owed::NextReceipt)));
             let (reply, node) = match self.call(&requests).await {
                 Ok(replied) => replied,
@@ -337,6 +339,7 @@ impl Lane {
                     return filled(answers, piece.len(), &failure);
                 }
             };
+            look = reply.look.as_deref().map(call::look);
             let begun = Begun { epoch: reply.epoch, sequence: reply.sequence };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
             answers.extend(receipts.map(|receipt| Answered::of(receipt, &node)));

@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("deadlines.lua", include_str!("scripts/deadlines.lua")),
     ("outcomes.lua", include_str!("scripts/outcomes.lua")),
     ("log.lua", include_str!("scripts/log.lua")),
+    ("looks.lua", include_str!("scripts/looks.lua")),
     ("machine.lua", include_str!("scripts/machine.lua")),
     ("dry_run.lua", include_str!("scripts/dry_run.lua")),
     ("requests.lua", include_str!("scripts/requests.lua")),

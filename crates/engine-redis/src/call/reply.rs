@@ -16,10 +16,13 @@ pub enum Owed {
     EarlierOperation,
     /// The receipts of requests that the call has left to the next one.
     Rest,
+    /// The receipts from the first request on that was not answered: it looks through a book, and has changed nothing.
+    Look,
 }
 
 impl Owed {
-    pub(crate) const ALL: [Self; 4] = [Self::Nothing, Self::NextReceipt, Self::EarlierOperation, Self::Rest];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Nothing, Self::NextReceipt, Self::EarlierOperation, Self::Rest, Self::Look];
 
     /// The number in an answer.
     pub(crate) const fn number(self) -> i64 {
@@ -33,6 +36,7 @@ impl Owed {
             Self::NextReceipt => "NEXT_RECEIPT",
             Self::EarlierOperation => "EARLIER_OPERATION",
             Self::Rest => "REST",
+            Self::Look => "LOOK",
         }
     }
 }
@@ -48,6 +52,8 @@ pub struct CallReply {
     pub owed: Owed,
     /// The receipts of the first requests.
     pub receipts: Vec<Receipt>,
+    /// What a look has counted that goes on in the next call.
+    pub look: Option<String>,
 }
 
 /// Reads an answer: epoch, sequence, what is owed, and receipts.
@@ -57,7 +63,7 @@ pub struct CallReply {
 pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<CallReply, Unreadable> {
     use redis::Value::{Array, Int};
     let Array(fields) = answer else { return Err(Unreadable("it is no list")) };
-    let [Int(epoch), Int(sequence), Int(owed), Array(receipts)] = fields.as_slice() else {
+    let [Int(epoch), Int(sequence), Int(owed), Array(receipts), rest @ ..] = fields.as_slice() else {
         return Err(Unreadable("it has other fields"));
     };
     let owed = Owed::ALL.into_iter().find(|known| known.number() == *owed);
@@ -65,7 +71,13 @@ pub fn read_reply(answer: &redis::Value, partition: u32) -> Result<CallReply, Un
     let receipts =
         receipts.iter().map(|receipt| read_receipt(receipt, partition)).collect::<Result<_, _>>()?;
     let quantity = |number: i64| u64::try_from(number).map_err(|_| Unreadable("a quantity is below 0"));
-    Ok(CallReply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts })
+    let look = match rest {
+        [redis::Value::BulkString(text)] => {
+            Some(String::from_utf8(text.clone()).map_err(|_| Unreadable("a look is no UTF-8"))?)
+        }
+        _ => None,
+    };
+    Ok(CallReply { epoch: quantity(*epoch)?, sequence: quantity(*sequence)?, owed, receipts, look })
 }
 
 /// A receipt is a text; one from before stands in a list.

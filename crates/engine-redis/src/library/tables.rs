@@ -14,15 +14,18 @@ use scarce_core::resource::ResourceKind;
 use scarce_core::types::{BALANCE_MAX, INTEGER_MAX, Id};
 use scarce_core::{command, machine, markets, state, windows};
 
-use crate::call::{HEAD_VALUES, MESSAGE_VERSION, Owed, RESUME_VALUES, RequestKind, SETTING_NAMES};
+use crate::call::{
+    HEAD_VALUES, LOOK_VALUES, MESSAGE_VERSION, Owed, RESUME_VALUES, RequestKind, SETTING_NAMES,
+};
 use crate::keys::NAMES;
 use crate::records::{FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 21] = [
+const NUMBERS: [(&str, u64); 22] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("HEAD_VALUES", HEAD_VALUES as u64),
     ("RESUME_VALUES", RESUME_VALUES as u64),
+    ("LOOK_VALUES", LOOK_VALUES as u64),
     ("INTEGER_MAX", INTEGER_MAX),
     ("BALANCE_MAX", BALANCE_MAX.unsigned_abs()),
     ("BATCH_BYTES_MAX", machine::BATCH_BYTES_MAX as u64),

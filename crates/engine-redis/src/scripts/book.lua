@@ -89,10 +89,11 @@ end
 -- Reading ------------------------------------------------------------------------------------------------
 
 -- Goes through what a set has of a side, best first, down to a limit (nil: all), a page at a time, of which the
--- first has so many. Gives places in the lists that `read_page` makes of each page's members.
-local function walk(set, market, side, limit, page, read_page)
+-- first has so many; behind a member, where one is given. Gives places in the lists that `read_page` makes of each
+-- page's members.
+local function walk(set, market, side, limit, page, read_page, after)
   local front = side_key(market, side)
-  local first = "(" .. front .. " "
+  local first = "(" .. (after or front .. " ")
   local last = "(" .. front .. (limit and " " .. digits(rank_of(side, limit) + 1) or "!")
   local count, at, asked = 0, 0, 0
   return function()
@@ -143,13 +144,14 @@ function book.makers(market, side, limit, wanted)
   end
 end
 
--- The levels of a side, best first, down to a limit (nil: all): gives price, record and key.
-function book.crossing(market, side, limit)
+-- The levels of a side, best first, down to a limit (nil: all), those behind the key `after` where one is given: gives
+-- price, record and key.
+function book.crossing(market, side, limit, after)
   local keys
-  local next_place = walk("levels", market, side, limit, PAGE_FIRST, function(members)
+  local next_place = walk("levels", market, side, limit, after and PAGE_MAX or PAGE_FIRST, function(members)
     keys = members
     records.prefetch("level_totals", keys)
-  end)
+  end, after)
   return function()
     local at = next_place()
     if not at then return nil end
@@ -166,9 +168,9 @@ function book.best(market, side, limit)
   return key and price_of(side, tonumber(match(key, "%d+$")))
 end
 
--- The orders of a level in the order of time: gives name and record.
-function book.queue(market, level)
-  local names, at, after = {}, 0, nil
+-- The orders of a level in the order of time, those behind `after` where that is given: gives name and record.
+function book.queue(market, level, after)
+  local names, at = {}, 0
   return function()
     at = at + 1
     if at > #names and (at == 1 or #names == PAGE_MAX) then

@@ -339,13 +339,23 @@ local function resumption(unfinished, receipt, begun, namespace, id)
   return ended or unlogged(outcomes.new(codes.UNKNOWN, "the end of the operation is not remembered"))
 end
 
--- Serves requests in order. Gives their receipts, and what is owed where those are not all.
+-- Takes back what a request has changed that is decided in the next call, but for the deadlines that it has met.
+local function leave_request()
+  if call.notes then records.take_back() end
+  clear_events()
+end
+
+-- Serves requests in order. Gives their receipts, what is owed where those are not all, and what a look has counted that
+-- has to go on.
 function machine.serve(values)
   call.now = call.meta.now
   local receipts, at, count, is_resume = {}, 1, 0, values[1] == request_kinds.RESUME
   local unfinished = not call.is_reading and call.meta.unfinished
   local receipt = unfinished and take_step(is_resume and values[2])
   if call.meta.unfinished then return receipts, owed.EARLIER_OPERATION end
+  local has_looked = values[1] == request_kinds.LOOK
+  looks.begin(has_looked and values[2])
+  if has_looked then at = constants.LOOK_VALUES + 1 end
   if is_resume then
     receipts[1] = resumption(unfinished, receipt, values[2], values[3], values[4])
     at, count = constants.RESUME_VALUES + 1, 1
@@ -355,10 +365,16 @@ function machine.serve(values)
     if call.events_logged >= EVENTS_PER_CALL then return receipts, owed.REST end
     local request
     request, at = requests.read(values, at)
-    local answer = serve(request)
+    local done, answer = pcall(serve, request)
+    if not done then
+      if not looks.is_pause(answer) then error(answer, 0) end
+      leave_request()
+      return receipts, owed.LOOK, looks.text()
+    end
     if not answer then return receipts, owed.NEXT_RECEIPT end
     count = count + 1
     receipts[count] = answer
+    looks.next_request()
   end
   return receipts, owed.NOTHING
 end

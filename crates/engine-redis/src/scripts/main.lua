@@ -155,8 +155,8 @@ local function is_typed(message)
   return IS_TEST and string.sub(message, 1, 1) == "["
 end
 
-local function reply_of(what_is_owed, answers)
-  return { call.meta.epoch, call.meta.sequence, what_is_owed, answers }
+local function reply_of(what_is_owed, answers, look)
+  return { call.meta.epoch, call.meta.sequence, what_is_owed, answers, look }
 end
 
 local function serve(keys, message)
@@ -182,9 +182,9 @@ local function serve(keys, message)
   if asked[1] == request_kinds.CHANGES then
     return reply_of(owed.NOTHING, corrections.since(asked[2], asked[3]))
   end
-  local receipts, what_is_owed = machine.serve(asked)
+  local receipts, what_is_owed, look = machine.serve(asked)
   flush.write_all()
-  return reply_of(what_is_owed, receipts)
+  return reply_of(what_is_owed, receipts, look)
 end
 
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,

@@ -38,34 +38,37 @@ local function stops_at_own(taker)
 end
 
 -- The units of a level that stand ahead of the first own order, at most `wanted`.
-local function ahead_of_own(taker, level, wanted)
-  local ahead = 0
-  for _, order in book.queue(taker.market, level) do
-    if order.owner == taker.owner or ahead >= wanted then break end
-    ahead = ahead + order.remaining
+local function ahead_of_own(taker, level, wanted, look)
+  for name, order in book.queue(taker.market, level, look.queued) do
+    if order.owner == taker.owner or look.ahead >= wanted then break end
+    looks.visit()
+    look.ahead, look.queued = look.ahead + order.remaining, encoding.digits(order.priority) .. " " .. name
   end
-  return math.min(ahead, wanted)
+  return math.min(look.ahead, wanted)
 end
 
--- The units that it would trade, at most those that it asks for. Costs a look per level; a queue is walked
--- only where an own order stands in it and stops the order.
-local function fillable_of(taker)
-  local market, against, fillable = taker.market, book.opposite(taker.side), 0
+-- The units that it would trade, at most those that it asks for. Visits each level; a queue is walked only where an own
+-- order stands in it and stops the order.
+local function fillable_of(taker, look)
+  local market, against = taker.market, book.opposite(taker.side)
   local has_own = taker.stp ~= "NONE" and book.has_orders(market, taker.owner)
-  for price, level, key in book.crossing(market, against, taker.price) do
-    if fillable >= taker.remaining then break end
+  for price, level, key in book.crossing(market, against, taker.price, look.after) do
+    if look.fillable >= taker.remaining then break end
+    looks.visit()
     local own = has_own and book.own_quantity(market, taker.owner, against, price) or 0
     if own > 0 and stops_at_own(taker) then
-      return fillable + ahead_of_own(taker, key, taker.remaining - fillable)
+      return look.fillable + ahead_of_own(taker, key, taker.remaining - look.fillable, look)
     end
-    fillable = fillable + level.quantity - own
+    look.fillable, look.after = look.fillable + level.quantity - own, key
   end
-  return math.min(fillable, taker.remaining)
+  return math.min(look.fillable, taker.remaining)
 end
 
 -- Refuses an order that could not be filled whole.
 function sweep.check_fillable(taker)
-  local fillable = fillable_of(taker)
+  local look = looks.take()
+  local fillable = look.total or fillable_of(taker, look)
+  look.total = fillable
   if fillable < taker.remaining then refuse(codes.WOULD_NOT_FILL, fillable, taker.remaining) end
 end
 
