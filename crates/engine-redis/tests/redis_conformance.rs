@@ -231,7 +231,7 @@ impl Target for RedisTarget {
 }
 
 fn play(servers: Servers, script: ScriptKind) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
     let report = suite.run(&mut RedisTarget::new(servers, script));
     eprintln!("{report}");
