@@ -215,12 +215,13 @@ impl Target for RedisTarget {
         digests.collect::<Vec<_>>().join(" ")
     }
 
-    /// Every key with what it holds, but for the stamp and the epoch, which any call may move.
+    /// Every key with what it holds, but for the stamp and the epoch, which any call may move, and for the number that
+    /// waiting for replicas or the disk moves.
     fn image(&mut self) -> Option<Vec<u8>> {
         let Servers::Alone(server) = &self.servers else { return None };
         let mut connection = servers::connection(server);
         let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("the keys");
-        keys.retain(|key| !key.ends_with(b":meta"));
+        keys.retain(|key| !key.ends_with(b":meta") && !key.ends_with(b":waited"));
         keys.sort_unstable();
         let held = keys.into_iter().flat_map(|key| {
             let held: Vec<u8> = redis::cmd("DUMP").arg(&key).query(&mut connection).expect("what it holds");
