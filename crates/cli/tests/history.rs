@@ -65,7 +65,7 @@ fn what_cannot_be_answered_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let missing = format!("sqlite://{}", folder.path().join("missing.db").display());
     for (words, code, said) in [
-        (&["trades", "m1"][..], 1, "unable to open"),
+        (&["trades", "m1"][..], 1, "has no such projection"),
         (&["trades"], 2, "market is missing; trades <market>"),
         (&["trades", "m1", "m2"], 2, "m2"),
         (&["profits"], 2, "'scarce history' lists all"),
