@@ -157,7 +157,8 @@ fn half_sent_requests_take_little_memory_and_nobody_s_place() {
         assert_eq!(known.call(&["ECHO", &whole]), whole);
     }
     let taken_kib = server.resident_kib() - before;
-    assert!(taken_kib < 40 << 10, "{taken_kib} KiB");
+    // 64 KiB each, and as much again for all that is not counted by connections.
+    assert!(taken_kib < 64 << 10, "{taken_kib} KiB");
     drop(senders);
     assert_eq!(server.socket().call(&["PING"]), "PONG");
 }

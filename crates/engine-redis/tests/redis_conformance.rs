@@ -218,16 +218,20 @@ impl Target for RedisTarget {
     /// Every key with what it holds, but for the stamp and the epoch, which any call may move, and for the number that
     /// waiting for replicas or the disk moves.
     fn image(&mut self) -> Option<Vec<u8>> {
-        let Servers::Alone(server) = &self.servers else { return None };
+        // What a call writes does not depend on how the library is called, nor on where the slots are.
+        let (Servers::Alone(server), ScriptKind::Functions) = (&self.servers, self.script) else {
+            return None;
+        };
         let mut connection = servers::connection(server);
         let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("the keys");
         keys.retain(|key| !key.ends_with(b":meta") && !key.ends_with(b":waited"));
         keys.sort_unstable();
-        let held = keys.into_iter().flat_map(|key| {
-            let held: Vec<u8> = redis::cmd("DUMP").arg(&key).query(&mut connection).expect("what it holds");
-            [key, held].concat()
-        });
-        Some(held.collect())
+        let mut dumps = redis::pipe();
+        for key in &keys {
+            dumps.cmd("DUMP").arg(key);
+        }
+        let held: Vec<Vec<u8>> = dumps.query(&mut connection).expect("what they hold");
+        Some(keys.into_iter().zip(held).flat_map(|(key, held)| [key, held].concat()).collect())
     }
 }
 
