@@ -125,7 +125,11 @@ fn name_of_event(event: &Event) -> Option<SlowName> {
         (Some(only), None) => only.name,
         (Some(_), Some(_)) => name,
     };
-    let resource = event.fields().into_iter().next().map(|(_, value)| value.to_string());
+    // What is logged of operations begins with the caller's id, which is not a resource.
+    let resource = match event {
+        Event::Operation(_) => None,
+        _ => event.fields().into_iter().next().map(|(_, value)| value.to_string()),
+    };
     Some((command, resource.unwrap_or_default()))
 }
 
@@ -175,6 +179,12 @@ mod tests {
         assert_eq!(names[1], ("ACCOUNT.CREDIT", "a".to_owned()));
         assert_eq!(names[3], ("STOCK.TAKE", "s".to_owned()));
         assert_eq!(names_of_entries(&log).collect::<Vec<_>>(), names);
+        let Request::Write(resolve) = request("OPERATION.RESOLVE secret ON a") else {
+            unreachable!("it writes")
+        };
+        machine.submit(&resolve, 1, &mut log);
+        let last = names_of_entries(&log).last();
+        assert_eq!(last, Some(("OPERATION.RESOLVE", String::new())), "no caller's id");
         assert_eq!(name_of(&Request::Expire(5)), None);
         assert_eq!(names_of_entries(b"damaged").count(), 0);
     }
