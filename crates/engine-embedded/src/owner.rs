@@ -4,6 +4,7 @@ mod clock;
 mod digests;
 mod levels;
 mod recall;
+mod room;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ use crate::consumers::Registry;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
-use crate::memory::{Admitted, Memory, PartitionShare};
+use crate::memory::{Memory, PartitionShare};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
 use crate::snapshot::Newest;
@@ -274,18 +275,6 @@ impl Owner {
         match answer {
             MachineAnswer::Receipt(receipt) => Ok(receipt),
             MachineAnswer::Replay(replay) => self.read_back(replay),
-        }
-    }
-
-    /// Whether there is memory for a change. An entry forgets what is over, which is more than it adds.
-    fn has_memory(&mut self, envelope: &Envelope, now: TimeMs) -> bool {
-        match self.memory.admits(envelope) {
-            Admitted::Always => true,
-            Admitted::WithEffect => {
-                self.machine.can_forget(now)
-                    || self.machine.has_effect(envelope, now) && self.memory.take_id()
-            }
-            Admitted::Never => self.machine.can_forget(now),
         }
     }
 

@@ -30,6 +30,7 @@ impl MemoryMeter for Dial {
 }
 
 struct Bench {
+    clock: ManualClock,
     dial: Arc<Dial>,
     engine: Arc<Embedded>,
     running: Option<Running>,
@@ -43,14 +44,14 @@ impl Bench {
         let dial = Arc::new(Dial::default());
         let settings = EmbeddedSettings {
             segment_bytes: 64 << 10,
-            clock: ClockChoice::Manual(clock),
+            clock: ClockChoice::Manual(clock.clone()),
             memory: Some(MemoryBudget { max_bytes: MAX, meter: dial.clone() }),
             ..EmbeddedSettings::default()
         };
         let files = DeploymentFiles { root: root.storage(), partitions: vec![disk.storage()] };
         let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
         let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("a start");
-        Self { dial, engine, running: Some(running) }
+        Self { clock, dial, engine, running: Some(running) }
     }
 
     /// Sets what the process takes, and waits until that was measured.
@@ -185,4 +186,21 @@ fn ids_of_what_frees_memory_have_a_bounded_room() {
     bench.use_percent(10);
     bench.use_percent(98);
     assert!(bench.ask(&["ACCOUNT.VOID a h0 ID last"]).starts_with("APPLIED 5 "));
+}
+
+#[test]
+fn ids_that_are_over_let_in_nothing_that_forgets_none() {
+    let bench = Bench::start();
+    assert!(bench.ask(&["ACCOUNT.OPEN a EUR ID over"]).starts_with("APPLIED"));
+    bench.clock.set(1_000 + 25 * 3_600_000);
+    bench.use_percent(105);
+    for n in 0..3 {
+        assert_eq!(bench.ask(&[&format!("ACCOUNT.OPEN without-id-{n} EUR")]), "full: memory");
+    }
+    assert_eq!(bench.ask(&["ACCOUNT.OPEN b EUR", "ACCOUNT.OPEN c EUR ID batch"]), "full: memory");
+    assert!(
+        bench.ask(&["ACCOUNT.OPEN d EUR ID new"]).starts_with("APPLIED"),
+        "its entry forgets the old one"
+    );
+    assert_eq!(bench.ask(&["ACCOUNT.OPEN e EUR ID newer"]), "full: memory");
 }

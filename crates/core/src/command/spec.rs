@@ -118,6 +118,12 @@ impl CommandSpec {
         matches!(self.rules.steps, Steps::Several)
     }
 
+    /// Whether it always is a single entry of the log, which adds little.
+    #[must_use]
+    pub const fn takes_one_step(&self) -> bool {
+        matches!(self.rules.steps, Steps::One)
+    }
+
     /// The work of deciding it, whatever its arguments ask for; see [`super::work`].
     pub(super) const fn base_work(&self) -> u64 {
         match self.rules.steps {
