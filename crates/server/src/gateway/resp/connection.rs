@@ -286,6 +286,11 @@ impl Connection {
         if self.is_clogged() { self.output.held_bytes() + self.input.capacity() } else { 0 }
     }
 
+    /// Since when it has taken none of the replies that wait for it.
+    pub(super) const fn clogged_since(&self) -> Option<Instant> {
+        self.clogged_since
+    }
+
     /// The caller's address.
     pub(super) fn peer(&self) -> IpAddr {
         self.session.address

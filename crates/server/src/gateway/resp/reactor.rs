@@ -259,7 +259,8 @@ impl Reactor {
         }
     }
 
-    /// Keeps the memory of replies that callers do not read bounded. Who holds most is disconnected first.
+    /// Keeps the memory of replies that callers do not read bounded. The caller that has read nothing for longest is
+    /// disconnected first, not one that reads slowly.
     fn bound_unread(&mut self) {
         let bytes = self.active_connections().map(Connection::unread_bytes).sum();
         self.note_unread(bytes);
@@ -268,11 +269,14 @@ impl Reactor {
         if bytes <= max {
             return;
         }
-        let unread = |at: &usize| Some((self.connections.get(*at)?.as_ref()?.unread_bytes(), *at));
+        let unread = |at: &usize| {
+            let connection = self.connections.get(*at)?.as_ref()?;
+            Some((connection.clogged_since()?, connection.unread_bytes(), *at))
+        };
         let mut holders: Vec<_> = self.active.iter().filter_map(unread).collect();
-        holders.sort_unstable_by_key(|(held, _)| std::cmp::Reverse(*held));
+        holders.sort_unstable_by_key(|(since, held, _)| (*since, std::cmp::Reverse(*held)));
         let mut left = bytes;
-        for (held, at) in holders {
+        for (_, held, at) in holders {
             if left <= max / 4 * 3 {
                 break;
             }
