@@ -237,6 +237,10 @@ fn without_log(
 /// Sets the consumer's own store onto the log.
 async fn rebase_store(store: &Store, name: &str, diverged: &[Divergence]) -> Result<Rebased, Failed> {
     let Store::Delivery(delivery) = store else { return Ok(Rebased::default()) };
+    // Where the log only has a gap, no history was lost, and nothing that was paid is in doubt.
+    if diverged.is_empty() {
+        return Ok(Rebased::default());
+    }
     let places: Vec<(u32, Position)> = diverged.iter().map(|its| (its.partition, its.confirmed)).collect();
     if name == "settlement" {
         // Where nothing is known, the oldest event of the log may be of the time after the histories parted: the state
