@@ -3,14 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/consumers.rs"]
+mod consumers;
 #[path = "support/database.rs"]
 mod database;
 #[path = "support/receiver.rs"]
 mod receiver;
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use consumers::{consumer, copy, wait_until_diverged};
 use database::Database;
 use receiver::{Came, PATIENCE, receiver};
 use scarce_client::Client;
@@ -57,28 +60,10 @@ impl Stage {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    assert!(std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
-}
-
 fn call(client: &mut Client, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let reply = client.call(&words).unwrap();
     assert!(matches!(&reply, redis::Value::Array(_)), "{line}: {reply:?}");
-}
-
-/// A consumer's row of partition 0.
-fn consumer(server: &Server, name: &str) -> Value {
-    let listed = server.http().get("/v1/consumers").json();
-    let rows = listed["consumers"].as_array().unwrap().clone();
-    rows.into_iter().find(|row| row["name"] == name).unwrap_or_default()
-}
-
-fn wait_until_diverged(server: &Server, name: &str) {
-    wait_until("it does not say that it holds another history", || {
-        let row = consumer(server, name);
-        row["state"] == "troubled" && row["diverged"].is_object()
-    });
 }
 
 #[test]

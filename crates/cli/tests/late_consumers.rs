@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/consumers.rs"]
+mod consumers;
 #[path = "support/database.rs"]
 mod database;
 mod support;
 
 use std::path::PathBuf;
 
+use consumers::consumer;
 use database::Database;
 use serde_json::{Value, json};
 use support::{Server, json_lines, redis_server, said, scarce, wait_until};
@@ -71,13 +74,6 @@ fn trim(server: &Server) {
         let said = http.get("/v1/events?limit=1").json();
         said["facts"]["oldest_sequence"].as_u64().is_some_and(|first| first > 1_000)
     });
-}
-
-/// A consumer's row of partition 0.
-fn consumer(server: &Server, name: &str) -> Value {
-    let listed = server.http().get("/v1/consumers").json();
-    let rows = listed["consumers"].as_array().unwrap().clone();
-    rows.into_iter().find(|row| row["name"] == name).unwrap_or_default()
 }
 
 fn wait_until_caught_up(server: &Server, name: &str) {

@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/consumers.rs"]
+mod consumers;
 #[path = "support/database.rs"]
 mod database;
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use consumers::{consumer, copy, wait_until_diverged};
 use database::Database;
 use scarce_launch::{Options, Server as RedisServer};
 use serde_json::{Value, json};
@@ -106,10 +109,6 @@ impl Stage {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    assert!(std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
-}
-
 fn apply(server: &Server, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let reply = server.connect().call(&words).unwrap();
@@ -118,20 +117,6 @@ fn apply(server: &Server, line: &str) {
 
 fn balance(server: &Server, account: &str) -> Value {
     server.http().get(&format!("/v1/accounts/{account}")).json()["balance"].clone()
-}
-
-/// A consumer's row of partition 0.
-fn consumer(server: &Server, name: &str) -> Value {
-    let listed = server.http().get("/v1/consumers").json();
-    let rows = listed["consumers"].as_array().unwrap().clone();
-    rows.into_iter().find(|row| row["name"] == name).unwrap_or_default()
-}
-
-fn wait_until_diverged(server: &Server, name: &str) {
-    wait_until("it does not say that it holds another history", || {
-        let row = consumer(server, name);
-        row["state"] == "troubled" && row["diverged"].is_object()
-    });
 }
 
 fn plan(server: &Server, amounts: &[i64]) {
