@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use scarce_engine::slow::{SlowLog, names_of_entries};
 
 use crate::batch::pieces;
-use crate::error::explain;
+use crate::error::{EmbeddedError, explain};
 use crate::log::{LogBatch, LogError, LogWriter};
 use crate::progress::CommitProgress;
 use crate::waker::OwnerWaker;
@@ -39,7 +39,7 @@ impl Committer {
         partition: u32,
         waker: OwnerWaker,
         slow: Option<Duration>,
-    ) -> std::io::Result<Self> {
+    ) -> Result<Self, EmbeddedError> {
         let (sender, receiver) = bounded(1);
         let progress = Arc::new(CommitProgress::opened_at(writer.durable_through()));
         progress.set_room_low(writer.is_room_low());
@@ -54,7 +54,8 @@ impl Committer {
             slow: SlowLog::above(slow),
         };
         let name = format!("committer-{partition}");
-        let thread = std::thread::Builder::new().name(name).spawn(move || committing.run())?;
+        let started = std::thread::Builder::new().name(name.clone()).spawn(move || committing.run());
+        let thread = started.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })?;
         Ok(Self { sender: Some(sender), progress, is_stopping, thread: Some(thread) })
     }
 

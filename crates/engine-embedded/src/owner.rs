@@ -108,10 +108,7 @@ impl Owner {
         let OwnerParts { state_settings, settings, clock_note, memory, .. } = parts;
         let partition = home.partition;
         let waker = OwnerWaker::default();
-        let committer =
-            Committer::start(writer, partition, waker.clone(), settings.slow).map_err(|error| {
-                EmbeddedError::Thread { name: "committer".to_owned(), what: error.to_string() }
-            })?;
+        let committer = Committer::start(writer, partition, waker.clone(), settings.slow)?;
         note_newest(&committer.progress.metrics().snapshots, &newest);
         let (keeper_sender, tasks) = bounded(KEEPER_TASKS_MAX);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
