@@ -11,6 +11,7 @@ mod outside;
 mod queries;
 mod questions;
 pub(crate) mod replaced;
+mod row;
 mod template;
 
 pub use lookup::{LookedUp, Settled, SettledLookup, Tried};

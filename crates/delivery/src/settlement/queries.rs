@@ -4,8 +4,8 @@ use scarce_core::types::signed;
 use scarce_sql::{Cell, Column, Lent};
 use sqlx::Error;
 
-use super::ids::IdScheme;
-use super::{AccountTemplate, Route, replaced};
+use super::row::PacketRow;
+use super::{Route, replaced};
 use crate::page::{Conditions, Page, Taken};
 use crate::store::now_ms;
 use crate::{Delivery, DeliveryError};
@@ -124,24 +124,18 @@ pub(crate) const SETTLEMENT_COLUMNS: [Column; 20] = [
 
 impl Settlement {
     pub(crate) fn read(mut row: Taken) -> Self {
-        let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
-        let (amount, asset, claimed_at_ms) = (row.natural(), row.optional_text(), row.natural());
-        let route = row.optional_text().and_then(|word| Route::from_word(&word));
-        let template = row.optional_text().and_then(|text| AccountTemplate::parse(&text).ok());
-        let account =
-            template.zip(asset.as_deref()).map(|(template, asset)| template.account(&user, asset, &campaign));
-        let (round, scheme) = (row.natural(), IdScheme::of(row.optional()));
+        let packet = PacketRow::read(&mut row);
         Self {
-            id,
-            operation_id: scheme.operation_id(&campaign, packet, round),
-            campaign,
-            packet,
-            user,
-            amount,
-            asset,
-            claimed_at_ms,
-            route,
-            account,
+            account: packet.account(),
+            operation_id: packet.operation_id(),
+            id: packet.id,
+            campaign: packet.campaign,
+            packet: packet.packet,
+            user: packet.user,
+            amount: packet.amount,
+            asset: packet.asset,
+            claimed_at_ms: packet.claimed_at_ms,
+            route: packet.route,
             state: SettlementState::from_word(&row.text()),
             attempts: row.natural(),
             next_at_ms: row.natural(),

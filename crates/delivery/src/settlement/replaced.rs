@@ -11,6 +11,7 @@ use super::claims::ClaimedSettlement;
 use super::ids::IdScheme;
 use super::inside::{Addressed, Settler, addresses, never};
 use super::lookup::Settled;
+use super::row::PacketRow;
 use super::{AccountTemplate, Route, SettlementState};
 use crate::page::{Conditions, Page, Taken};
 use crate::queue::{Ended, marks};
@@ -122,28 +123,21 @@ pub(super) async fn decide(
 
 impl Replaced {
     fn read(mut row: Taken) -> Self {
-        let (id, campaign, packet, user) = (row.integer(), row.text(), row.natural(), row.text());
-        let (amount, asset, claimed_at_ms) = (row.natural(), row.optional_text(), row.natural());
-        let route = row.optional_text().and_then(|word| Route::from_word(&word));
-        let template = row.optional_text().and_then(|text| AccountTemplate::parse(&text).ok());
-        let (round, scheme) = (row.natural(), IdScheme::of(row.optional()));
-        let asset_text = asset.as_deref();
-        let account =
-            template.as_ref().zip(asset_text).map(|(its, asset)| its.account(&user, asset, &campaign));
+        let packet = PacketRow::read(&mut row);
         Self {
-            id,
-            operation_id: scheme.operation_id(&campaign, packet, round),
-            campaign,
-            packet,
-            user,
-            amount,
-            asset,
-            claimed_at_ms,
-            route,
-            account,
-            template,
-            round,
-            scheme,
+            account: packet.account(),
+            operation_id: packet.operation_id(),
+            id: packet.id,
+            campaign: packet.campaign,
+            packet: packet.packet,
+            user: packet.user,
+            amount: packet.amount,
+            asset: packet.asset,
+            claimed_at_ms: packet.claimed_at_ms,
+            route: packet.route,
+            template: packet.template,
+            round: packet.round,
+            scheme: packet.scheme,
             first_tried_at_ms: row.time(),
             state: SettlementState::from_word(&row.text()),
             done_at_ms: row.time(),
