@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use redis::Value;
+use scarce_client::Client;
+use scarce_settings::read_secret;
 
 use super::args::{Call, Target};
 use super::explain::language_of_environment;
 use super::paint::{Paint, Tone};
 use super::{Ended, Exit, Failed, show};
-use scarce_client::Client;
-use scarce_server::settings::read_secret;
 
 impl Target {
     pub(super) fn connect(&self) -> Result<Client, Failed> {

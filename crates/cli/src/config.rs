@@ -13,7 +13,7 @@ use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 #[cfg(feature = "kafka")]
 use scarce_server::pipeline::kafka::settings_of_clients;
-use scarce_server::settings::{self, FilePosition, Kind, Loaded, Origin, Problem, ServerSettings, Shown};
+use scarce_settings::{FilePosition, Kind, Loaded, Origin, Problem, ServerSettings, Shown};
 
 /// `scarce config`.
 #[derive(Debug, clap::Subcommand)]
@@ -57,7 +57,8 @@ pub(super) fn run(options: &Config) -> Ended {
 
 /// Loads the settings for another subcommand; warnings go to stderr.
 pub(super) fn load(flags: &SettingFlags) -> Result<Loaded, Failed> {
-    let loaded = flags.load().map_err(|problems| Failed::text(Exit::Usage, settings::listed(&problems)))?;
+    let loaded =
+        flags.load().map_err(|problems| Failed::text(Exit::Usage, scarce_settings::listed(&problems)))?;
     // If stderr is gone, there is nobody to warn.
     let mut stderr = std::io::stderr().lock();
     loaded.warnings.iter().for_each(|warning| drop(writeln!(stderr, "warning: {warning}")));

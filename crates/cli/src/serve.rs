@@ -6,9 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
-use scarce_server::serve::descriptors;
 use scarce_server::serve::{Options, Reloader, ServeError, Server, Stopper};
-use scarce_server::settings::{Loaded, Origin, listed};
+use scarce_settings::{Loaded, Origin, listed};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
@@ -32,7 +31,7 @@ pub struct Serve {
 }
 
 pub(super) fn run(serve: &Serve) -> Ended {
-    descriptors::raise_limit();
+    scarce_gateway::descriptors::raise_limit();
     let loaded = serve.settings.load().map_err(|problems| Failed::text(Exit::Usage, listed(&problems)))?;
     let settings = &loaded.settings;
     let logs = Logs::install(settings.log_format, &settings.log_level);

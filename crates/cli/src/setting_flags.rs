@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
-use scarce_server::settings::{
-    FILE_SUFFIX, Given, Kind, Loaded, Origin, Problem, SETTINGS, Sources, Spec, load,
-};
+use scarce_settings::{FILE_SUFFIX, Given, Kind, Loaded, Origin, Problem, SETTINGS, Sources, Spec, load};
 
 /// What the command line says of settings: `--config`, and a flag for each.
 #[derive(Clone, Debug, Default)]

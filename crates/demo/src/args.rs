@@ -1,7 +1,7 @@
 //! The arguments of `scarce demo`.
 
 use clap::{Args, ValueEnum};
-use scarce_server::settings::duration;
+use scarce_settings::duration;
 
 use crate::options::EngineOptions;
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use scarce_core::outcome::Durability;
+use scarce_settings::{Given, Origin, SETTINGS, ServerSettings, Sources};
 
 use crate::failure::DemoError;
-use scarce_server::settings::{self, Given, Origin, SETTINGS, ServerSettings, Sources};
 
 /// Which engine decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -115,8 +115,8 @@ impl EngineOptions {
         let mut all = vec![given("redis_url", url, false), given("redis_prefix", prefix, false)];
         let file = self.redis_password_file.as_ref().map(|file| file.display().to_string());
         all.extend(file.map(|file| given("redis_password", &file, true)));
-        let loaded = settings::load(&Sources::of_process(None, all));
-        let loaded = loaded.map_err(|problems| DemoError::usage(settings::listed(&problems)))?;
+        let loaded = scarce_settings::load(&Sources::of_process(None, all));
+        let loaded = loaded.map_err(|problems| DemoError::usage(scarce_settings::listed(&problems)))?;
         // If stderr is gone, there is nobody to warn.
         let mut stderr = std::io::stderr().lock();
         loaded.warnings.iter().for_each(|warning| drop(writeln!(stderr, "warning: {warning}")));

@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, reload};
 
-use crate::settings::{LogFormat, LogLevel};
+use scarce_settings::{LogFormat, LogLevel};
 
 /// The installed log, whose level can be changed while the server runs.
 pub struct Logs {

@@ -13,11 +13,11 @@ use scarce_engine_embedded::journal;
 use scarce_engine_embedded::partition_directory;
 use scarce_engine_embedded::snapshot::{self, SnapshotOwner};
 use scarce_engine_embedded::storage::{FileStorage, Storage};
+use scarce_settings::ServerSettings;
 use serde_json::json;
 
 use super::disk::nearest_directory;
 use super::finding::Finding;
-use scarce_server::settings::ServerSettings;
 
 /// What the other checks need to know about the data directory.
 #[derive(Debug, Default)]

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::HumanBytes;
+use scarce_settings::ServerSettings;
 use serde_json::json;
 
 use super::finding::Finding;
 use super::mounts::{self, Mount};
-use scarce_server::settings::ServerSettings;
 
 /// How many appends to time.
 const APPENDS: usize = 64;

@@ -3,13 +3,13 @@
 use indicatif::HumanBytes;
 use rustix::process::{Resource, getrlimit};
 use scarce_core::state::StateSettings;
-use serde_json::json;
-
-use super::finding::Finding;
 use scarce_server::serve::descriptors;
 use scarce_server::serve::machine::{Cgroup, Memory};
 use scarce_server::serve::memory::{OPERATION_BYTES, operations_max};
-use scarce_server::settings::ServerSettings;
+use scarce_settings::ServerSettings;
+use serde_json::json;
+
+use super::finding::Finding;
 
 pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     let cgroup = Cgroup::of_process();
@@ -111,7 +111,7 @@ fn processors(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use scarce_server::settings::{Sources, load};
+    use scarce_settings::{Sources, load};
 
     use super::super::finding::Status;
     use super::*;

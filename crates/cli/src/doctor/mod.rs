@@ -19,12 +19,12 @@ mod slow;
 use std::io::Write;
 
 use clap::Args;
+use scarce_settings::{EngineChoice, Loaded, ServerSettings};
 
 use super::paint::{Paint, Tone};
 use super::{Ended, Exit};
 use crate::setting_flags::SettingFlags;
 use finding::{Finding, Status};
-use scarce_server::settings::{EngineChoice, Loaded, ServerSettings};
 
 /// `scarce doctor`.
 #[derive(Debug, Args)]

@@ -5,12 +5,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use redis::{Parser, Value};
+use scarce_client::{pack, text};
+use scarce_settings::{Password, ServerSettings};
 use serde_json::json;
 
 use super::finding::Finding;
 use super::listener::{self, Listener};
-use scarce_client::{pack, text};
-use scarce_server::settings::{Password, ServerSettings};
 
 /// How long the process on a port may take to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);

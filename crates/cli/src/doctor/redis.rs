@@ -7,10 +7,10 @@ use scarce_core::outcome::Durability;
 use scarce_engine_redis::address::Topology;
 use scarce_engine_redis::inspect::{InspectReport, ServerReport, inspect};
 use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
+use scarce_settings::{EngineChoice, Loaded, Origin, ServerSettings};
 use serde_json::json;
 
 use super::finding::Finding;
-use scarce_server::settings::{EngineChoice, Loaded, Origin, ServerSettings};
 
 /// The memory usage, in percent, at which to warn and to fail.
 const MEMORY_PERCENT: [u64; 2] = [80, 95];

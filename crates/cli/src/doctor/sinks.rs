@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
-use scarce_server::settings::ServerSettings;
+use scarce_settings::ServerSettings;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 

@@ -1,11 +1,11 @@
 //! The slow commands of a server that runs.
 
+use scarce_client::Client;
+use scarce_settings::{Password, ServerSettings};
 use serde_json::json;
 
 use super::finding::Finding;
 use crate::call::json as answer_json;
-use scarce_client::Client;
-use scarce_server::settings::{Password, ServerSettings};
 
 const NAME: &str = "slow commands";
 

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
+use scarce_api::packets::preview::{Preview, preview};
 use scarce_core::packets::cut::Plan;
 use scarce_engine::random::{self, hex};
 
 use super::super::paint::{Paint, Tone};
 use super::super::{Ended, Exit, Failed};
 use super::{PlanOptions, words_of};
-use scarce_server::packets::preview::{Preview, preview};
 
 pub(super) fn run(options: &PlanOptions) -> Ended {
     let PlanOptions { total, count, method, min, max, .. } = *options;

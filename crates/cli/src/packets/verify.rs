@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
+use scarce_api::packets::verification::{Verification, verify};
 use scarce_core::packets::cut::Plan;
 use scarce_engine::random::hex;
 use serde_json::json;
@@ -10,7 +11,6 @@ use serde_json::json;
 use super::super::paint::{Paint, Tone};
 use super::super::{Ended, Exit, Failed};
 use super::{VerifyOptions, campaign, words_of};
-use scarce_server::packets::verification::{Verification, verify};
 
 /// The data of a closed campaign.
 pub(super) struct Closed {

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
+use scarce_api::nearest::nearest;
 use scarce_core::command::{AnswerLayout, COMMANDS, CommandSpec, Effect, table};
 use scarce_core::outcome::Code;
 use scarce_core::outcome::shape::names;
+use scarce_gateway_resp::CONTROLS;
 
 use super::super::explain;
 use super::super::paint::{Paint, Tone};
 use super::outlook::LOCAL;
-use scarce_server::gateway::resp::CONTROLS;
-use scarce_server::nearest::nearest;
 
 /// The result of a line that needs no server.
 #[derive(Clone, Debug, PartialEq, Eq)]

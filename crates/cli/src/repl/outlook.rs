@@ -2,10 +2,10 @@
 
 use scarce_core::command::{COMMANDS, table};
 use scarce_core::outcome::Code;
+use scarce_gateway_resp::CONTROLS;
 
 use super::grammar::{self, Next};
 use super::words::{Word, split};
-use scarce_server::gateway::resp::CONTROLS;
 
 /// A possible word at the cursor, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -314,6 +314,7 @@ fn add_campaign(sum: &mut Sum<'_>, id: &Id, campaign: &Campaign) {
 }
 
 /// Bytes as hexadecimal digits, as seeds and commitments are shown.
-fn hex(bytes: [u8; 32]) -> CompactString {
+#[must_use]
+pub fn hex(bytes: [u8; 32]) -> CompactString {
     bytes.iter().map(|byte| compact_str::format_compact!("{byte:02x}")).collect()
 }

@@ -1,6 +1,6 @@
 //! Requests on the RESP port.
 
-use scarce_server::gateway::resp::request::{
+use scarce_gateway_resp::request::{
     LIMITS, LIMITS_BEFORE_AUTH, Limits, ParseProgress, Parser, ProtocolError,
 };
 

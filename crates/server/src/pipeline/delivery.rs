@@ -1,18 +1,19 @@
 //! Delivers to outside systems and credits accounts: consumers record the work to do, and workers do it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use scarce_delivery::{Delivery, DeliveryOptions, Health, Secret, SecretKeys, SettlementOptions, Workers};
+use scarce_delivery::{Delivery, DeliveryOptions, Secret, SecretKeys, SettlementOptions, Workers};
 use scarce_engine::Engine;
+use scarce_gateway_http::HealthSeen;
 use scarce_outflow::{Outflow, Start};
 use scarce_projection::Projection;
+use scarce_settings::{Password, ServerSettings, SettlementChoice};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::lookup::Operations;
 use super::{PipelineError, Serve};
-use crate::settings::{Password, ServerSettings, SettlementChoice};
 
 /// The names of the consumers.
 const WEBHOOKS: &str = "webhooks";
@@ -28,22 +29,6 @@ const HEALTH_INTERVAL: Duration = Duration::from_secs(5);
 const CLEANING_INTERVAL: Duration = Duration::from_secs(3_600);
 
 const DAY: Duration = Duration::from_secs(86_400);
-
-/// The latest count of waiting deliveries.
-#[derive(Clone, Debug, Default)]
-pub struct HealthSeen(Arc<Mutex<Option<Health>>>);
-
-impl HealthSeen {
-    /// The latest count; `None` if nothing was counted yet.
-    #[must_use]
-    pub fn last(&self) -> Option<Health> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn note(&self, health: Option<Health>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = health;
-    }
-}
 
 /// Opens the database for deliveries, if the settings ask for any.
 pub(super) fn open(

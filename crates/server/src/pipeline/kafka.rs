@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use scarce_core::event::Position;
 use scarce_engine::Engine;
+use scarce_gateway_http::{CommandCounter, CommandCounts};
 use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
 use scarce_outflow::{Backoff, Batch, Consumer, Outflow, Start, Trouble};
+use scarce_settings::{Password, ServerSettings};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 
-use super::{CommandCounter, CommandCounts, KAFKA, PipelineError, Serve};
-use crate::settings::{Password, ServerSettings};
+use super::{KAFKA, PipelineError, Serve};
 
 /// The first and the longest delay before an unresponsive broker is asked again.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));

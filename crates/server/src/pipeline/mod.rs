@@ -9,27 +9,23 @@
 //! ```
 
 mod delivery;
-mod flows;
 #[cfg_attr(not(feature = "kafka"), path = "without_kafka.rs")]
 pub mod kafka;
 mod lookup;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use delivery::HealthSeen;
-pub use flows::{CommandCounter, CommandCounts, Flows};
-
 use scarce_delivery::{Delivery, DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
+use scarce_gateway_http::{CommandCounter, Flows, HealthSeen};
 use scarce_outflow::{Outflow, Plan, Start};
 use scarce_projection::{Projection, ProjectionError, ProjectionOptions};
+use scarce_settings::ServerSettings;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-use crate::settings::ServerSettings;
 
 /// Threads of the pipeline; the databases and brokers do most of the work.
 const THREADS: usize = 2;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use scarce_engine::Engine;
+use scarce_gateway_http::CommandCounter;
 use scarce_outflow::Outflow;
+use scarce_settings::ServerSettings;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{CommandCounter, PipelineError, Serve};
-use crate::settings::ServerSettings;
+use super::{PipelineError, Serve};
 
 pub(super) fn start(
     _serve: &Serve<'_>,

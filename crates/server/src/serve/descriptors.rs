@@ -1,11 +1,8 @@
-//! File descriptors: how many the process may have, how many the server itself needs, and what is left for connections.
+//! File descriptors: how many the server itself needs, and what is left for connections.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use scarce_settings::{EngineChoice, ServerSettings};
 
 use super::ServeError;
-use crate::gateway::http;
-use crate::gateway::resp;
-use crate::settings::{EngineChoice, ServerSettings};
 
 /// What any server has open: ports, polls, wakers, the lock of its data, its libraries' own files.
 const FILES_BASE: u64 = 48;
@@ -15,32 +12,6 @@ const FILES_PER_PARTITION: u64 = 12;
 
 /// Connections to databases, brokers, receivers or a Redis.
 const FILES_PER_PEER: u64 = 32;
-
-/// Raises the soft limit of open files to the hard one, and answers the limit; `None` if there is none.
-pub fn raise_limit() -> Option<u64> {
-    let limit = getrlimit(Resource::Nofile);
-    // If the system refuses, fewer connections are served at a time.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-    open_max()
-}
-
-/// The number of descriptors that the process may have open; `None` if there is no limit.
-#[must_use]
-pub fn open_max() -> Option<u64> {
-    getrlimit(Resource::Nofile).current
-}
-
-/// The number of descriptors that the process has open; `None` if the system does not tell.
-#[must_use]
-pub fn open_count() -> Option<u64> {
-    match std::fs::read_dir("/proc/self/fd") {
-        // The listing itself has one open.
-        Ok(listed) => Some((listed.count() as u64).saturating_sub(1)),
-        // Nothing else can be the reason for this error.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => open_max(),
-        Err(_) => None,
-    }
-}
 
 /// The number of descriptors that a server with these settings needs besides its connections.
 #[must_use]
@@ -67,10 +38,10 @@ pub(super) fn check(settings: &ServerSettings, limit: Option<u64>) -> Result<(),
 /// The number of connections that the ports can serve at most, if there are descriptors enough.
 #[must_use]
 pub fn connections_wanted(settings: &ServerSettings) -> u64 {
-    let of_http = if settings.http.is_some() { http::CONNECTIONS_MAX } else { 0 };
+    let of_http = if settings.http.is_some() { scarce_gateway_http::CONNECTIONS_MAX } else { 0 };
     let of_resp = match settings.engine {
-        EngineChoice::Embedded => resp::CONNECTIONS_MAX * settings.partitions as usize,
-        EngineChoice::Redis => resp::CONNECTIONS_MAX,
+        EngineChoice::Embedded => scarce_gateway_resp::CONNECTIONS_MAX * settings.partitions as usize,
+        EngineChoice::Redis => scarce_gateway_resp::CONNECTIONS_MAX,
     };
     (of_resp + of_http) as u64
 }

@@ -8,11 +8,11 @@ use scarce_engine::Engine;
 use scarce_engine_embedded::{
     self as embedded, ClockChoice, EmbeddedSettings, Port, RecoveryProgress, SystemClock,
 };
+use scarce_gateway_resp::RespShared;
+use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started, memory};
-use crate::gateway::resp::RespShared;
-use crate::settings::ServerSettings;
 
 pub(super) fn start(
     settings: &ServerSettings,

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use scarce_engine::stop::Stop;
+use scarce_gateway_http::Http;
+use scarce_gateway_resp::Drain;
 
-use crate::gateway::http::Http;
-use crate::gateway::resp::Drain;
 use crate::pipeline::Pipeline;
 
 /// How long callers of the RESP port are waited for.

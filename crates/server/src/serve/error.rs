@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_redis::RedisError;
+use scarce_settings::Problem;
 
 use crate::pipeline::PipelineError;
-use crate::settings::Problem;
 
 /// Why a server does not start, or stops.
 #[derive(Debug, thiserror::Error)]

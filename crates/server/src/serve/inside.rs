@@ -4,10 +4,10 @@
 use std::net::SocketAddr;
 
 use scarce_engine::random::{self, hex};
+use scarce_settings::{EngineChoice, ServerSettings};
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started, redis, state_settings};
-use crate::settings::{EngineChoice, ServerSettings};
 
 /// How many random bytes the password has.
 const PASSWORD_BYTES: usize = 16;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use scarce_engine_embedded::RecoveryProgress;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::gateway::{ConnectionPlaces, LoadingText, http, resp};
+use scarce_gateway::{ConnectionPlaces, LoadingText};
+use scarce_gateway_http as http;
+use scarce_gateway_resp as resp;
 
 /// How long answers that are being written may take when the recovery has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(1);

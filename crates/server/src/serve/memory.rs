@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use scarce_core::state::StateSettings;
 use scarce_engine_embedded::{MemoryBudget, MemoryMeter};
+use scarce_settings::{EngineChoice, ServerSettings};
 
 use super::machine;
-use crate::settings::{EngineChoice, ServerSettings};
 
 /// The budget that the settings give; `None` if it is off, or the machine does not tell how much memory it has.
 #[must_use]
@@ -74,7 +74,7 @@ fn used(status: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{MemoryMax, Sources, load};
+    use scarce_settings::{MemoryMax, Sources, load};
 
     #[test]
     fn own_pages_count_and_pages_of_files_do_not() {

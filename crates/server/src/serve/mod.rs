@@ -36,10 +36,10 @@ use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::RecoveryProgress;
+use scarce_gateway::Access;
+use scarce_settings::{EngineChoice, ServerSettings};
 
-use crate::gateway::Access;
 use crate::pipeline::Pipeline;
-use crate::settings::{EngineChoice, ServerSettings};
 use ending::Ending;
 use ports::Ports;
 use watch::ReadyWatch;

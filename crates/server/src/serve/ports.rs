@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
+use scarce_gateway::{Access, ConnectionPlaces, Unread};
+use scarce_gateway_http::{self as http, Http, Metrics, Served};
+use scarce_gateway_resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
+use scarce_settings::{EngineChoice, Password, ServerSettings};
 
 use super::ending::Ending;
 use super::loading::Loading;
 use super::memory::budget_bytes;
 use super::{ServeError, descriptors};
-use crate::gateway::http::{self, Http, Metrics, Served};
-use crate::gateway::resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
-use crate::gateway::{Access, ConnectionPlaces, Unread};
 use crate::pipeline::Pipeline;
-use crate::settings::{EngineChoice, Password, ServerSettings};
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
 const CUTTING_THREADS: usize = 1;
@@ -38,7 +38,7 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) fn open(settings: &ServerSettings) -> Result<Self, ServeError> {
-        let open_files_max = descriptors::open_max();
+        let open_files_max = scarce_gateway::descriptors::open_max();
         descriptors::check(settings, open_files_max)?;
         let resp = bind(settings.resp).map_err(|error| ServeError::Listen {
             address: settings.resp,

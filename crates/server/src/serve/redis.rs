@@ -6,10 +6,10 @@ use std::sync::Arc;
 use scarce_core::state;
 use scarce_engine::stop::Stop;
 use scarce_engine_redis::{RedisEngine, RedisSettings};
+use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
-use crate::settings::ServerSettings;
 
 pub(super) fn start(
     settings: &ServerSettings,

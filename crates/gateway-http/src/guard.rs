@@ -1,0 +1,93 @@
+//! Checks that precede every handler.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::uri::Authority;
+use axum::middleware::Next;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use scarce_api::problem::PortCode;
+use scarce_gateway::Login;
+
+use super::HttpShared;
+use super::exchange::Speech;
+use super::reply;
+
+/// The address of a request's caller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
+/// Requires the password, if there is one.
+pub(super) async fn authenticate(
+    State(shared): State<Arc<HttpShared>>,
+    speech: Speech,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !shared.access.requires_password() {
+        return next.run(request).await;
+    }
+    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
+    match shown(&request).map(|shown| shared.access.log_in(peer, &shown)) {
+        Some(Login::Admitted) => next.run(request).await,
+        None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
+        Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
+    }
+}
+
+/// The password in a request: a bearer token, or basic authentication with any user name.
+fn shown(request: &Request) -> Option<Vec<u8>> {
+    let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, credentials) = value.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(credentials.trim().as_bytes().to_vec());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let pair = STANDARD.decode(credentials.trim()).ok()?;
+    let at = pair.iter().position(|byte| *byte == b':')?;
+    Some(pair[at + 1..].to_vec())
+}
+
+/// Without a password, a page of another site could reach this port by pointing its own host name here (DNS
+/// rebinding). Such a request carries the site's name as its host, so only addresses and localhost are
+/// answered.
+pub(super) async fn check_host(
+    State(shared): State<Arc<HttpShared>>,
+    speech: Speech,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut hosts = request.headers().get_all(HOST).iter().peekable();
+    let is_local = hosts.peek().is_some() && hosts.all(|host| host.to_str().is_ok_and(is_local));
+    if shared.access.requires_password() || is_local {
+        return next.run(request).await;
+    }
+    reply::of_port(PortCode::Misdirected, speech)
+}
+
+fn is_local(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_localhost_are_this_machine_and_names_are_not() {
+        for local in ["localhost", "localhost:7380", "127.0.0.1:7380", "[::1]:7380", "10.0.0.5"] {
+            assert!(is_local(local), "{local}");
+        }
+        for other in ["evil.example", "evil.example:7380", "localhost.evil.example", "", "a b"] {
+            assert!(!is_local(other), "{other}");
+        }
+    }
+}

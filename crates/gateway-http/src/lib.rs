@@ -1,0 +1,71 @@
+//! The HTTP port: JSON for the command table, problem documents, an event stream, health, metrics and its own
+//! description.
+//!
+//! Must not know: an engine other than by its trait, another port, or a setting's name.
+//!
+//! Where to begin: [`Http`], the running port; `router.rs`, which path leads where.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod command;
+mod consumers;
+mod documents;
+mod events;
+mod exchange;
+mod flows;
+mod guard;
+mod health;
+mod history;
+pub mod loading;
+mod metrics;
+mod origin;
+mod preview;
+mod reader;
+mod reply;
+mod router;
+mod server;
+mod stream;
+mod submit;
+mod tail;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use scarce_engine::Engine;
+use scarce_gateway::Access;
+use tokio::sync::watch;
+
+pub use flows::{CommandCounter, CommandCounts, Flows, HealthSeen};
+pub use metrics::Metrics;
+pub use server::{CONNECTIONS_MAX, Http, Served, bind};
+
+/// The maximum size of a body in bytes.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// The maximum size of a request's line and headers in bytes.
+pub const HEADERS_BYTES_MAX: usize = 16 << 10;
+
+/// What every request of the port shares.
+pub struct HttpShared {
+    /// How callers authenticate.
+    pub access: Access,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// The metrics of the port and the engine.
+    pub metrics: Metrics,
+    /// The ends of the logs, for streams of events.
+    pub(crate) tails: Arc<tail::Tails>,
+    /// How long a caller may leave a stream of events unread.
+    pub stream_unread_max: Duration,
+    /// What flows into this process and out of it.
+    pub flows: Flows,
+    /// Whether the server ends soon, so that no traffic should be routed to it.
+    pub is_ending: Arc<AtomicBool>,
+    /// Signals that the port must end.
+    pub(crate) ending: watch::Receiver<bool>,
+}
+
+/// The state that handlers receive.
+pub(crate) type Context = axum::extract::State<Arc<HttpShared>>;

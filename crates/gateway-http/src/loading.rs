@@ -1,0 +1,55 @@
+//! Answers requests while the engine recovers: the process lives, and is not ready yet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use scarce_engine::Failure;
+use scarce_gateway::{ConnectionPlaces, LoadingText};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::exchange::Speech;
+use super::server::{HEADERS_TIMEOUT, refuse};
+use super::{HEADERS_BYTES_MAX, health, reply};
+
+/// How long to wait when no connection can be accepted, most likely for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until it is dropped.
+pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: LoadingText) {
+    let (of_ready, of_others) = (Arc::clone(&text), text);
+    let app = Router::new()
+        .route("/livez", get(health::live))
+        .route("/readyz", get(|| async move { reply::text(503, format!("[-] {}\nnot ready\n", of_ready())) }))
+        .fallback(|speech: Speech| async move {
+            let failure = Failure::Unavailable { reason: of_others() };
+            reply::refusal(&failure.outcome(), None, speech)
+        });
+    loop {
+        let Ok((socket, _)) = listener.accept().await else {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        let Some(place) = places.take() else {
+            refuse(&socket);
+            continue;
+        };
+        let app = app.clone();
+        tokio::spawn(async move {
+            serve_connection(socket, app).await;
+            drop(place);
+        });
+    }
+}
+
+/// Answers one request: the next one may find the server ready, and comes over a new connection.
+async fn serve_connection(socket: TcpStream, app: Router) {
+    let mut protocol = hyper::server::conn::http1::Builder::new();
+    protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
+    let service = TowerToHyperService::new(app);
+    // An error here means that the connection itself failed, so there is nobody to report it to.
+    let _ = protocol.keep_alive(false).serve_connection(TokioIo::new(socket), service).await;
+}

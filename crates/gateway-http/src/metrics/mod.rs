@@ -1,0 +1,304 @@
+//! `/metrics`: the metrics of the engine and of this port, for Prometheus. No metric is labelled with data
+//! from callers.
+
+mod pipeline;
+mod process;
+mod snapshots;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Response;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use scarce_core::command::COMMANDS;
+use scarce_core::outcome::Code;
+use scarce_engine::Engine;
+use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
+use scarce_engine::slow::SlowLog;
+use scarce_gateway::ConnectionPlaces;
+
+use super::{Context, reply};
+use crate::flows::Flows;
+
+/// The labels of a duration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfCommand {
+    command: &'static str,
+    status: u16,
+}
+
+/// The metrics and the registry they are read from.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    http_durations: Family<OfCommand, Histogram>,
+    slow: Option<Duration>,
+    slow_log: Arc<Mutex<SlowLog>>,
+}
+
+impl Metrics {
+    /// Registers the metrics of an engine.
+    #[must_use]
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        flows: Flows,
+        slow: Option<Duration>,
+        places: Arc<ConnectionPlaces>,
+    ) -> Self {
+        let mut registry = Registry::default();
+        let http_durations =
+            Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
+        registry.register_with_unit(
+            "scarce_operation_duration",
+            "How long a command took over HTTP, from its last byte to its answer",
+            Unit::Seconds,
+            http_durations.clone(),
+        );
+        registry.register_collector(Box::new(OfEngine { engine, flows, places }));
+        Self {
+            registry: Arc::new(registry),
+            http_durations,
+            slow,
+            slow_log: Arc::new(Mutex::new(SlowLog::above(slow))),
+        }
+    }
+
+    /// Records how long a command over HTTP took.
+    pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration) {
+        self.http_durations.get_or_create(&OfCommand { command, status }).observe(took.as_secs_f64());
+        if self.slow.is_some_and(|limit| took > limit) {
+            self.log_slow(command, status, took);
+        }
+    }
+
+    fn log_slow(&self, command: &'static str, status: u16, took: Duration) {
+        let untold = self.slow_log.lock().unwrap_or_else(PoisonError::into_inner).note(took);
+        if let Some(untold) = untold {
+            let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            tracing::warn!(command, status, took_ms, untold, "a command over HTTP was slow");
+        }
+    }
+
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// Answers the metrics.
+pub(super) async fn handle(State(shared): Context) -> Response {
+    match shared.metrics.text() {
+        Ok(text) => reply::written(
+            200,
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            text.into_bytes(),
+        ),
+        Err(error) => reply::text(500, error.to_string()),
+    }
+}
+
+/// Reads the counters of an engine and of its pipeline at each scrape.
+struct OfEngine {
+    engine: Arc<dyn Engine>,
+    flows: Flows,
+    places: Arc<ConnectionPlaces>,
+}
+
+impl std::fmt::Debug for OfEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OfEngine").finish_non_exhaustive()
+    }
+}
+
+impl Collector for OfEngine {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
+        let partitions: Vec<(u32, &PartitionMetrics)> = (0..self.engine.partitions())
+            .filter_map(|partition| Some((partition, self.engine.metrics(partition).ok()?)))
+            .collect();
+        operations(&mut encoder, &partitions)?;
+        durations(&mut encoder, &partitions)?;
+        levels(&mut encoder, &partitions)?;
+        operations_max(&mut encoder, &*self.engine)?;
+        readiness(&mut encoder, &*self.engine)?;
+        snapshots::encode(&mut encoder, &partitions)?;
+        slow_commands(&mut encoder, &partitions)?;
+        pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
+        if let Some(count) = self.flows.commands.get() {
+            pipeline::commands(&mut encoder, &count())?;
+        }
+        if let Some(health) = self.flows.health.last() {
+            pipeline::deliveries(&mut encoder, &health)?;
+        }
+        if let Some(levels) = self.engine.memory() {
+            process::memory(&mut encoder, &levels)?;
+        }
+        process::descriptors(&mut encoder, &self.places)?;
+        build_info(&mut encoder)
+    }
+}
+
+type Partitions<'a> = [(u32, &'a PartitionMetrics)];
+
+fn slow_commands(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
+    let counter = ConstCounter::new(0_u64);
+    let help = "Commands that took longer than the setting slow_ms; SLOWLOG GET names the last ones";
+    let mut family = encoder.encode_descriptor("scarce_slow_commands", help, None, counter.metric_type())?;
+    for (partition, metrics) in partitions {
+        let labels = [("partition", partition.to_string())];
+        ConstCounter::new(metrics.slow_commands.total()).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+fn operations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
+    let counter = ConstCounter::new(0_u64);
+    let help = "Commands by resource, command and outcome";
+    let mut family = encoder.encode_descriptor("scarce_operations", help, None, counter.metric_type())?;
+    let batch = std::iter::once(("BATCH", "BATCH", 0));
+    for (group, name, number) in
+        batch.chain(COMMANDS.iter().map(|spec| (spec.group(), spec.name, spec.number)))
+    {
+        for code in Code::ALL {
+            let count: u64 = partitions.iter().map(|(_, metrics)| metrics.outcomes(number, *code)).sum();
+            if count > 0 {
+                let labels = [("resource", group), ("command", name), ("outcome", code.word())];
+                ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn durations(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
+    type Of = fn(&PartitionMetrics) -> &Durations;
+    let families: [(&str, &str, Of); 2] = [
+        ("scarce_journal_sync", "How long the disk took to sync a batch of the journal", |metrics| {
+            &metrics.syncs
+        }),
+        ("scarce_commit_duration", "How long commands waited from decision to durability", |metrics| {
+            &metrics.commits
+        }),
+    ];
+    for (name, help, of) in families {
+        let kind = MetricType::Histogram;
+        let mut family = encoder.encode_descriptor(name, help, Some(&Unit::Seconds), kind)?;
+        for (partition, metrics) in partitions {
+            let durations = of(metrics);
+            let counts = durations.counts();
+            let bounds = DURATION_BOUNDS.iter().copied().chain([f64::MAX]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(counts.iter().copied()).collect();
+            let labels = [("partition", partition.to_string())];
+            let mut metric = family.encode_family(&labels)?;
+            let count = counts.iter().sum();
+            metric.encode_histogram::<prometheus_client::encoding::NoLabelSet>(
+                durations.sum_seconds(),
+                count,
+                &buckets,
+                None,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn levels(encoder: &mut DescriptorEncoder<'_>, partitions: &Partitions<'_>) -> std::fmt::Result {
+    type Of = fn(&PartitionMetrics) -> f64;
+    #[allow(clippy::cast_precision_loss, reason = "gauges are floats; figures beyond 2^53 do not occur")]
+    let families: [(&str, &str, Of); 11] = [
+        (
+            "scarce_outbox_lag_events",
+            "Events that the slowest consumer of the log has not confirmed",
+            |metrics| metrics.levels().outflow_lag as f64,
+        ),
+        ("scarce_operations_remembered", "Operation ids that are remembered", |metrics| {
+            metrics.levels().operations as f64
+        }),
+        (
+            "scarce_operations_locked",
+            "Operation ids that are younger than the minimum window, so that they must not be forgotten",
+            |metrics| metrics.levels().operations_locked as f64,
+        ),
+        ("scarce_reservations_held", "Open holds and reservations that have a deadline", |metrics| {
+            metrics.levels().deadlines as f64
+        }),
+        ("scarce_deadline_lag_seconds", "How long the oldest open deadline is overdue", |metrics| {
+            metrics.levels().deadline_lag_ms as f64 / 1e3
+        }),
+        (
+            "scarce_clock_ahead_ms",
+            "How far the wall clock is ahead of the time that timestamps go by, and not believed",
+            |metrics| metrics.levels().clock_ahead_ms as f64,
+        ),
+        (
+            "scarce_clock_behind_ms",
+            "How far the wall clock is behind the time that timestamps go by",
+            |metrics| metrics.levels().clock_behind_ms as f64,
+        ),
+        (
+            "scarce_clock_doubted_ms",
+            "How much of the time nothing confirms yet; no deadline ends by it",
+            |metrics| metrics.levels().clock_doubted_ms as f64,
+        ),
+        ("scarce_sequence", "The sequence of the last event decided", |metrics| {
+            metrics.levels().sequence as f64
+        }),
+        ("scarce_log_bytes", "Bytes of log written since the start", |metrics| {
+            metrics.log_bytes.get() as f64
+        }),
+        ("scarce_failures", "Commands that the engine could not decide since the start", |metrics| {
+            metrics.failures.get() as f64
+        }),
+    ];
+    let gauge = ConstGauge::new(0_f64);
+    for (name, help, of) in families {
+        let mut family = encoder.encode_descriptor(name, help, None, gauge.metric_type())?;
+        for (partition, metrics) in partitions {
+            let labels = [("partition", partition.to_string())];
+            ConstGauge::new(of(metrics)).encode(family.encode_family(&labels)?)?;
+        }
+    }
+    let help = "Batches of other threads that wait for a partition";
+    let mut family = encoder.encode_descriptor("scarce_queue_depth", help, None, gauge.metric_type())?;
+    for (partition, metrics) in partitions {
+        let labels = [("queue", "inbox".to_owned()), ("partition", partition.to_string())];
+        #[allow(clippy::cast_precision_loss, reason = "queues are short")]
+        ConstGauge::new(metrics.levels().inbox as f64).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+fn operations_max(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::fmt::Result {
+    let gauge = ConstGauge::new(engine.state_settings().operations_max as u64);
+    let help = "Operation ids that each partition remembers at most";
+    let family = encoder.encode_descriptor("scarce_operations_max", help, None, gauge.metric_type())?;
+    gauge.encode(family)
+}
+
+/// Whether a partition takes commands: what alerts should look at first.
+fn readiness(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::fmt::Result {
+    let help = "1 while the partition takes commands, 0 while it refuses them";
+    let kind = ConstGauge::new(0_i64).metric_type();
+    let mut family = encoder.encode_descriptor("scarce_partition_ready", help, None, kind)?;
+    for partition in 0..engine.partitions() {
+        let labels = [("partition", partition.to_string())];
+        let is_ready = i64::from(engine.check_ready(partition).is_ok());
+        ConstGauge::new(is_ready).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+fn build_info(encoder: &mut DescriptorEncoder<'_>) -> std::fmt::Result {
+    let gauge = ConstGauge::new(1_i64);
+    let mut family =
+        encoder.encode_descriptor("scarce_build_info", "The version that runs", None, gauge.metric_type())?;
+    gauge.encode(family.encode_family(&[("version", env!("CARGO_PKG_VERSION"))])?)
+}

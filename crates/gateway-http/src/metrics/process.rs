@@ -1,0 +1,70 @@
+//! Metrics of the process: its memory, its file descriptors, and the connections that take most of them.
+
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+
+use scarce_engine::memory::MemoryLevels;
+use scarce_gateway::{ConnectionPlaces, descriptors};
+
+/// The memory budget, and what is used of it.
+pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels) -> std::fmt::Result {
+    let MemoryLevels { used_bytes, max_bytes, reserved_bytes, reusable_bytes, is_refusing } = *levels;
+    let gauges = [
+        ("scarce_memory_used_bytes", "Memory that the process takes", used_bytes),
+        ("scarce_memory_max_bytes", "Memory that the process may take", max_bytes),
+        ("scarce_memory_reserved_bytes", "Memory that the next snapshot takes for its time", reserved_bytes),
+        ("scarce_memory_reusable_bytes", "Memory that removed records left for new ones", reusable_bytes),
+        (
+            "scarce_memory_refusing",
+            "1 while new operation ids and new records are refused for lack of memory",
+            u64::from(is_refusing),
+        ),
+    ];
+    for (name, help, value) in gauges {
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        ConstGauge::new(value).encode(family)?;
+    }
+    Ok(())
+}
+
+/// Open file descriptors, their limit, and connections.
+pub(super) fn descriptors(
+    encoder: &mut DescriptorEncoder<'_>,
+    places: &ConnectionPlaces,
+) -> std::fmt::Result {
+    let levels = [
+        ("process_open_fds", "Open file descriptors", descriptors::open_count()),
+        ("process_max_fds", "The limit of open file descriptors", descriptors::open_max()),
+        ("scarce_connections_open", "Open connections of all ports", Some(places.open())),
+        ("scarce_connections_max", "Connections that may be open, over all ports", Some(places.max())),
+        (
+            "scarce_unread_reply_bytes",
+            "Memory of replies that callers have not read yet",
+            Some(places.unread.bytes()),
+        ),
+    ];
+    for (name, help, level) in levels {
+        let Some(level) = level else { continue };
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        ConstGauge::new(level).encode(family)?;
+    }
+    let counters = [
+        (
+            "scarce_connections_refused",
+            "Connections that were refused because all places were taken",
+            places.refused(),
+        ),
+        (
+            "scarce_connections_unread",
+            "Connections that were closed because unread replies took too much memory",
+            places.unread.closed(),
+        ),
+    ];
+    for (name, help, count) in counters {
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        ConstCounter::new(count).encode(family)?;
+    }
+    Ok(())
+}

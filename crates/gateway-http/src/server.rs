@@ -1,0 +1,196 @@
+//! Listens, serves connections, and shuts both down.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use axum::body::HttpBody as _;
+use axum::response::Response;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use scarce_engine::Engine;
+use scarce_gateway::{Access, ConnectionPlaces};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt as _;
+
+use super::guard::Peer;
+use super::reader::{Readers, WatchedSocket};
+use super::stream::Unread;
+use super::tail::Tails;
+use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
+use crate::flows::Flows;
+
+/// The maximum number of concurrent connections; more wait until one ends.
+pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
+pub(super) const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long requests in progress have to finish when the port ends.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Threads that read and write sockets; the engine's threads do the work.
+const THREADS_MAX: usize = 4;
+
+/// Opens the port.
+///
+/// # Errors
+/// When the address cannot be bound.
+pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// What the port serves, and how.
+pub struct Served {
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// How callers authenticate.
+    pub access: Access,
+    /// The metrics of the port and the engine.
+    pub metrics: Metrics,
+    /// What flows into this process and out of it.
+    pub flows: Flows,
+    /// The places for connections of all ports.
+    pub places: Arc<ConnectionPlaces>,
+    /// Whether the server ends soon.
+    pub is_ending: Arc<AtomicBool>,
+    /// How long a caller may leave a stream of events unread.
+    pub stream_unread_max: Duration,
+}
+
+/// The running port.
+pub struct Http {
+    runtime: tokio::runtime::Runtime,
+    ending: watch::Sender<bool>,
+    listening: tokio::task::JoinHandle<()>,
+}
+
+impl Http {
+    /// Starts serving.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
+        let Served { engine, access, metrics, flows, places, is_ending, stream_unread_max } = served;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(cores.min(THREADS_MAX))
+            .thread_name("http")
+            .enable_all()
+            .build()?;
+        let (ending, ended) = watch::channel(false);
+        let tails = Tails::new(engine.clone());
+        let shared = Arc::new(HttpShared {
+            access,
+            engine,
+            metrics,
+            tails,
+            stream_unread_max,
+            flows,
+            ending: ended,
+            is_ending,
+        });
+        let listener = {
+            let _entered = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        let listening = runtime.spawn(listen(listener, shared, places));
+        Ok(Self { runtime, ending, listening })
+    }
+
+    /// Accepts no more requests, and waits for those in progress.
+    pub fn shut_down(self) {
+        // If this fails, the listener has already ended, which is the goal.
+        let _ = self.ending.send(true);
+        self.runtime.block_on(async {
+            // A listener that panicked has ended too.
+            let _ = tokio::time::timeout(END_TIMEOUT, self.listening).await;
+        });
+        self.runtime.shutdown_background();
+    }
+}
+
+/// Accepts connections until the end, then waits for the open ones.
+async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all: Arc<ConnectionPlaces>) {
+    let mut ending = shared.ending.clone();
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let app = router::router(shared.clone());
+    let readers = Readers::new(all.clone());
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = ending.wait_for(|ending| *ending) => break,
+        };
+        match accepted {
+            Ok((socket, address)) => {
+                let Some(of_all) = all.take() else {
+                    refuse(&socket);
+                    continue;
+                };
+                let (app, ending) = (app.clone(), shared.ending.clone());
+                let (peer, unread) = (Peer(address.ip()), Arc::new(Unread::new(shared.stream_unread_max)));
+                let reader = readers.join(address.ip());
+                tokio::spawn(async move {
+                    serve(WatchedSocket { socket, reader }, peer, unread, app, ending).await;
+                    drop((place, of_all));
+                });
+            }
+            // Most likely out of file descriptors: other connections must end first.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    // All permits are returned once the connections have ended.
+    let count = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
+    let _ = places.acquire_many(count).await;
+}
+
+/// Answers a connection for which there is no place.
+pub(super) fn refuse(socket: &TcpStream) {
+    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
+    let text = "all places for connections are taken\n";
+    let answer = format!("{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+    // A caller that is gone already needs no answer.
+    let _ = socket.try_write(answer.as_bytes());
+}
+
+async fn serve(
+    watched: WatchedSocket,
+    peer: Peer,
+    unread: Arc<Unread>,
+    app: axum::Router,
+    mut ending: watch::Receiver<bool>,
+) {
+    // Answers are small and callers wait for them. If the system refuses, they only arrive later.
+    let _ = watched.socket.set_nodelay(true);
+    let (its_unread, reader, its_reader) = (unread.clone(), watched.reader.clone(), watched.reader.clone());
+    let app = app.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(its_unread.clone());
+        request
+    });
+    let app = tower::ServiceExt::<Request<Incoming>>::map_response(app, move |response: Response| {
+        its_reader.note_answer(response.body().size_hint().exact());
+        response
+    });
+    let service = TowerToHyperService::new(app);
+    let mut protocol = hyper::server::conn::http1::Builder::new();
+    protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
+    let connection = protocol.serve_connection(TokioIo::new(watched), service);
+    let mut connection = std::pin::pin!(connection);
+    // An error here means that the connection itself failed, so there is nobody to report it to.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = unread.overdue() => return,
+        () = reader.cut_off() => return,
+        _ = ending.wait_for(|ending| *ending) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

@@ -1,0 +1,315 @@
+//! One socket: bytes in, requests out of them, replies back.
+
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use scarce_gateway::ConnectionPlace;
+use smallvec::SmallVec;
+
+use super::RespShared;
+use super::output::Output;
+use super::request::{LIMITS, LIMITS_BEFORE_AUTH, ParseProgress, Parser, ProtocolError};
+use super::session::{Around, Arrived, Flow, Session, Turn};
+
+/// How much is read from a socket at a time.
+pub(super) const READ_BYTES: usize = 64 << 10;
+
+/// How often a socket is read before other connections get their turn.
+const READS_PER_TURN_MAX: usize = 4;
+
+/// The input buffer that an idle connection keeps.
+const INPUT_BYTES_KEPT: usize = 4 << 10;
+
+/// While this many answers of other partitions are pending, nothing more is read.
+const AWAITED_MAX: usize = 256;
+
+/// While this many bytes of replies are unsent, nothing more is read: a caller that does not read is not
+/// served.
+const OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// How long a caller may leave ready replies unread before it is disconnected.
+const CLOGGED_MAX: Duration = Duration::from_mins(1);
+
+/// How long a caller may take to authenticate.
+const LOGIN_MAX: Duration = Duration::from_secs(10);
+
+/// How long a request may take to arrive once it has begun.
+const REQUEST_MAX: Duration = Duration::from_secs(30);
+
+/// A caller's socket and its state.
+pub(super) struct Connection {
+    socket: TcpStream,
+    session: Session,
+    opened_at: Instant,
+    output: Output,
+    input: Vec<u8>,
+    parser: Parser,
+    /// The offset at which the next request begins.
+    at: usize,
+    is_readable: bool,
+    /// The caller sends nothing more; what it sent before must still be read.
+    is_read_closed: bool,
+    /// The bytes read so far contain no further complete request.
+    is_starved: bool,
+    /// When the request that has not arrived whole began.
+    unfinished_since: Option<Instant>,
+    /// Whether a request has arrived whole before.
+    has_asked: bool,
+    /// How much of it had arrived, and since when nothing more has.
+    arrived: (usize, Instant),
+    /// No more requests are accepted; pending replies are still sent.
+    is_closing: bool,
+    clogged_since: Option<Instant>,
+    /// The socket may accept more bytes.
+    is_writable: bool,
+    /// Whether the loop visits the connection in each turn.
+    pub(super) is_active: bool,
+    _place: ConnectionPlace,
+}
+
+impl Connection {
+    pub(super) fn new(
+        socket: TcpStream,
+        address: IpAddr,
+        shared: &RespShared,
+        place: ConnectionPlace,
+    ) -> Self {
+        Self {
+            socket,
+            session: Session::new(shared, address),
+            opened_at: Instant::now(),
+            output: Output::default(),
+            input: Vec::new(),
+            parser: Parser::default(),
+            at: 0,
+            is_readable: false,
+            is_read_closed: false,
+            is_starved: true,
+            unfinished_since: None,
+            has_asked: false,
+            arrived: (0, Instant::now()),
+            is_closing: false,
+            clogged_since: None,
+            is_writable: true,
+            is_active: false,
+            _place: place,
+        }
+    }
+
+    pub(super) fn socket(&mut self) -> &mut TcpStream {
+        &mut self.socket
+    }
+
+    pub(super) fn set_readable(&mut self) {
+        self.is_readable = true;
+    }
+
+    pub(super) fn set_writable(&mut self) {
+        self.is_writable = true;
+    }
+
+    /// The end of the caller's input is in the socket, and the system announces it only once.
+    pub(super) fn set_read_closed(&mut self) {
+        self.is_read_closed = true;
+    }
+
+    /// Whether a turn may find requests without the socket announcing anything new.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.is_closing && (self.is_readable || self.has_buffered()) && self.may_ask()
+    }
+
+    /// Whether the caller reads its replies as fast as it sends requests.
+    fn may_ask(&self) -> bool {
+        let awaits = self.session.is_waiting() || self.session.awaited() >= AWAITED_MAX;
+        self.output.bytes() < OUTPUT_BYTES_MAX && !awaits
+    }
+
+    /// Whether there is work for it other than waiting for the socket.
+    pub(super) fn is_busy(&self) -> bool {
+        self.is_pending() || self.is_closing || !self.output.is_empty()
+    }
+
+    /// Whether there are bytes that the parser has not yet found incomplete.
+    fn has_buffered(&self) -> bool {
+        self.at < self.input.len() && !self.is_starved
+    }
+
+    /// Serves requests while the owner has room and the caller reads its replies, until other connections
+    /// must get their turn. Input passes through `scratch`, so that an idle connection keeps no buffer for
+    /// it.
+    ///
+    /// # Errors
+    /// When the connection is broken or the caller has closed it.
+    pub(super) fn serve(
+        &mut self,
+        around: &mut Around<'_>,
+        token: usize,
+        scratch: &mut [u8],
+    ) -> io::Result<()> {
+        for _ in 0..READS_PER_TURN_MAX {
+            self.serve_buffered(around, token)?;
+            if !self.is_pending() || self.has_buffered() || !around.local.has_room() {
+                return Ok(());
+            }
+            self.fill(scratch)?;
+        }
+        self.serve_buffered(around, token)
+    }
+
+    fn serve_buffered(&mut self, around: &mut Around<'_>, token: usize) -> io::Result<()> {
+        while !self.is_closing && around.local.has_room() && self.may_ask() {
+            let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
+            match self.parser.read(&self.input[self.at..], limits) {
+                Ok(ParseProgress::Incomplete) => {
+                    self.compact();
+                    self.is_starved = true;
+                    if self.input.is_empty() {
+                        self.unfinished_since = None;
+                    } else {
+                        self.unfinished_since.get_or_insert_with(Instant::now);
+                    }
+                    if self.arrived.0 != self.input.len() {
+                        self.arrived = (self.input.len(), Instant::now());
+                    }
+                    return Ok(());
+                }
+                Ok(ParseProgress::Complete(bytes)) => {
+                    self.unfinished_since = None;
+                    self.has_asked = true;
+                    let request = &self.input[self.at..self.at + bytes];
+                    let words: SmallVec<[&[u8]; 16]> =
+                        self.parser.words().iter().map(|word| &request[word.clone()]).collect();
+                    let mut turn = Turn::of(around, &mut self.output, token);
+                    let flow = self.session.handle(&words, &mut turn);
+                    self.parser.reset();
+                    self.at += bytes;
+                    self.is_closing = flow == Flow::Close;
+                    if flow == Flow::Yield {
+                        return Ok(());
+                    }
+                }
+                Err(ProtocolError::Foreign) => return Err(io::ErrorKind::InvalidData.into()),
+                Err(ProtocolError::Malformed(reason)) => {
+                    let text = format!("Protocol error: {reason}");
+                    self.output.reply(0, self.session.protocol, |replies| replies.error("ERR", &text));
+                    self.is_closing = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves an incomplete request to the front of the buffer.
+    fn compact(&mut self) {
+        if self.at > 0 {
+            self.input.drain(..self.at);
+            self.at = 0;
+        }
+        if self.input.is_empty() && self.input.capacity() > INPUT_BYTES_KEPT {
+            self.input = Vec::new();
+        }
+    }
+
+    fn fill(&mut self, scratch: &mut [u8]) -> io::Result<()> {
+        match self.socket.read(scratch) {
+            Ok(0) => {
+                // A caller that only stopped sending still receives its pending replies.
+                self.is_closing = true;
+                Ok(())
+            }
+            Ok(count) => {
+                self.input.extend_from_slice(&scratch[..count]);
+                self.is_starved = false;
+                // Less than requested: the socket is empty and will announce the next bytes.
+                self.is_readable = count == scratch.len() || self.is_read_closed;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.is_readable = false;
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends the replies that may be sent. Returns whether to keep the connection.
+    pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
+        if self.is_writable {
+            let Ok(sent) = self.output.send(durable, &mut self.socket) else { return false };
+            self.is_writable = !sent.is_blocked;
+            if sent.any {
+                self.clogged_since = None;
+            }
+        }
+        if !self.output.is_clogged(durable) {
+            self.clogged_since = None;
+        } else if now - *self.clogged_since.get_or_insert(now) > CLOGGED_MAX {
+            return false;
+        }
+        !(self.is_closing && self.output.is_empty())
+    }
+
+    /// Whether replies are waiting for the batch or the socket.
+    pub(super) fn owes(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Whether no more requests are accepted from the caller.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_closing
+    }
+
+    /// Whether the caller had enough time to authenticate, or to finish a request, and has not done so.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        let is_stranger = !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX;
+        // What it sent and was not read yet is not the caller's delay.
+        let begun = self.unfinished_since.filter(|_| !self.is_readable);
+        is_stranger || begun.is_some_and(|since| now - since > REQUEST_MAX)
+    }
+
+    /// Whether an earlier request was whole and since when nothing more has arrived of this one, which is not; and
+    /// the memory that it takes.
+    pub(super) fn unfinished(&self) -> Option<((bool, Instant), usize)> {
+        self.unfinished_since.map(|_| ((self.has_asked, self.arrived.1), self.input.capacity()))
+    }
+
+    /// Takes no more requests. Pending replies are still sent.
+    pub(super) fn end(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// The memory that it takes because the caller does not read its replies.
+    pub(super) fn unread_bytes(&self) -> usize {
+        if self.is_clogged() { self.output.held_bytes() + self.input.capacity() } else { 0 }
+    }
+
+    /// Since when it has taken none of the replies that wait for it.
+    pub(super) const fn clogged_since(&self) -> Option<Instant> {
+        self.clogged_since
+    }
+
+    /// The caller's address.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.session.address
+    }
+
+    pub(super) fn is_clogged(&self) -> bool {
+        self.clogged_since.is_some()
+    }
+
+    pub(super) fn arrive(&mut self, arrived: Arrived) {
+        if arrived.session == self.session.id {
+            self.session.arrive(arrived, &mut self.output);
+        }
+    }
+
+    /// Replaces replies that will never be durable with errors, and accepts no more requests.
+    pub(super) fn fail(&mut self, durable: u64, reason: &str) {
+        self.output.fail(durable, self.session.protocol, reason);
+        self.is_closing = true;
+        self.is_writable = true;
+    }
+}

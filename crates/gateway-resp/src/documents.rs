@@ -1,0 +1,145 @@
+//! `COMMAND …` and `<GROUP>.HELP`, from the command table.
+
+use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, table};
+
+use super::reply::Replies;
+
+/// What the port answers besides the command table: name and usage.
+pub const CONTROLS: &[(&str, &str)] = &[
+    ("PING", "PING [text]"),
+    ("ECHO", "ECHO text"),
+    ("HELLO", "HELLO [2|3] [AUTH user password] [SETNAME name]"),
+    ("AUTH", "AUTH [user] password"),
+    ("SELECT", "SELECT 0"),
+    ("QUIT", "QUIT"),
+    ("RESET", "RESET"),
+    ("INFO", "INFO [section ...]"),
+    ("COMMAND", "COMMAND [COUNT|LIST|DOCS [name ...]|INFO [name ...]]"),
+    ("CLIENT", "CLIENT ID|GETNAME|INFO|LIST|SETNAME name|SETINFO attribute value"),
+    ("CONFIG", "CONFIG GET pattern [pattern ...]"),
+    ("MULTI", "MULTI"),
+    ("EXEC", "EXEC"),
+    ("DISCARD", "DISCARD"),
+    ("BATCH.ID", "BATCH.ID id [DEADLINE ms] [DURABILITY level]"),
+    ("BATCH.DEADLINE", "BATCH.DEADLINE ms"),
+    ("BATCH.DURABILITY", "BATCH.DURABILITY level"),
+    ("DRYRUN", "DRYRUN command [argument ...]"),
+    ("SNAPSHOT", "SNAPSHOT"),
+    (
+        "CONSUMER",
+        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
+    ),
+    ("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET"),
+    ("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]"),
+];
+
+/// The usage line of a command that is not in the command table.
+pub fn usage_of_control(name: &str) -> Option<&'static str> {
+    CONTROLS.iter().find(|(its, _)| *its == name).map(|(_, usage)| *usage)
+}
+
+/// Whether commands of this group exist.
+pub fn has_group(group: &str) -> bool {
+    COMMANDS.iter().any(|spec| spec.group() == group)
+}
+
+/// `<GROUP>.HELP`: a usage line and a summary for each command of the group.
+pub fn help(replies: &mut Replies<'_>, group: &str) {
+    let specs: Vec<_> = COMMANDS.iter().filter(|spec| spec.group() == group).collect();
+    replies.array(2 * specs.len());
+    for spec in specs {
+        replies.bulk(spec.usage().as_bytes());
+        replies.bulk(format!("    {}", spec.summary).as_bytes());
+    }
+}
+
+/// `COMMAND` and its subcommands.
+pub fn command(replies: &mut Replies<'_>, arguments: &[&[u8]]) {
+    let (subcommand, names) =
+        arguments.split_first().map_or((&b"INFO"[..], arguments), |(first, rest)| (*first, rest));
+    let found = names.iter().map(|name| table::find(name));
+    if subcommand.eq_ignore_ascii_case(b"COUNT") {
+        replies.integer(i64::try_from(COMMANDS.len()).unwrap_or(i64::MAX));
+    } else if subcommand.eq_ignore_ascii_case(b"LIST") {
+        replies.array(COMMANDS.len());
+        COMMANDS.iter().for_each(|spec| replies.bulk(spec.name.as_bytes()));
+    } else if subcommand.eq_ignore_ascii_case(b"DOCS") {
+        let specs: Vec<_> = if names.is_empty() { COMMANDS.to_vec() } else { found.flatten().collect() };
+        replies.map(specs.len());
+        specs.iter().for_each(|spec| docs(replies, spec));
+    } else if subcommand.eq_ignore_ascii_case(b"INFO") {
+        let specs: Vec<_> =
+            if names.is_empty() { COMMANDS.iter().copied().map(Some).collect() } else { found.collect() };
+        replies.array(specs.len());
+        specs.iter().for_each(|spec| info(replies, *spec));
+    } else {
+        replies.error("ERR", "unknown subcommand; try COMMAND COUNT, LIST, DOCS or INFO");
+    }
+}
+
+fn docs(replies: &mut Replies<'_>, spec: &CommandSpec) {
+    replies.bulk(spec.name.as_bytes());
+    replies.map(4);
+    for (name, value) in [("summary", spec.summary), ("since", "0.1.0"), ("group", "generic")] {
+        replies.bulk(name.as_bytes());
+        replies.bulk(value.as_bytes());
+    }
+    replies.bulk(b"arguments");
+    replies.array(spec.arguments.len());
+    spec.arguments.iter().for_each(|argument| argument_docs(replies, argument));
+}
+
+fn argument_docs(replies: &mut Replies<'_>, argument: &ArgumentSpec) {
+    let display = argument.syntax.filter(|syntax| !syntax.is_empty()).unwrap_or(argument.name);
+    let is_flag = argument.syntax == Some("");
+    let pairs = [
+        ("name", argument.name),
+        ("type", if is_flag { "pure-token" } else { "string" }),
+        ("display_text", display),
+    ];
+    replies.map(pairs.len() + usize::from(argument.token.is_some()) + usize::from(argument.optional));
+    for (name, value) in pairs {
+        replies.bulk(name.as_bytes());
+        replies.bulk(value.as_bytes());
+    }
+    if let Some(token) = argument.token {
+        replies.bulk(b"token");
+        replies.bulk(token.as_bytes());
+    }
+    if argument.optional {
+        replies.bulk(b"flags");
+        replies.array(1);
+        replies.simple("optional");
+    }
+}
+
+/// Name, arity, flags, first and last position of a resource's id, step.
+fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
+    let Some(spec) = spec else { return replies.null() };
+    let required = spec.arguments.iter().filter(|argument| !argument.optional).count();
+    replies.array(6);
+    replies.bulk(spec.name.to_ascii_lowercase().as_bytes());
+    replies.integer(-i64::try_from(1 + required).unwrap_or(1));
+    replies.array(2);
+    replies.simple(if spec.effect == Effect::Write { "write" } else { "readonly" });
+    replies.simple("fast");
+    let has_key = spec.resource.is_some();
+    (0..3).for_each(|_| replies.integer(i64::from(has_key)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usage_of_control;
+
+    #[test]
+    fn the_pages_show_how_events_is_written() {
+        let usage = usage_of_control("EVENTS").expect("a control");
+        for (name, page) in [
+            ("resp.md", include_str!("../../../docs/reference/resp.md")),
+            ("events.md", include_str!("../../../docs/reference/events.md")),
+            ("zh/events.md", include_str!("../../../docs/reference/zh/events.md")),
+        ] {
+            assert!(page.contains(usage), "{name} does not show {usage}");
+        }
+    }
+}

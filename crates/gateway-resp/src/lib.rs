@@ -1,0 +1,66 @@
+//! The RESP port, for any Redis client. A partition's owner serves its sockets itself, so that no command
+//! changes threads on its way to the state.
+//!
+//! Must not know: another port, a setting's name, or what outcomes come to.
+//!
+//! Where to begin: [`Reactor`], which serves connections; `session.rs`, what a request leads to.
+
+#![forbid(unsafe_code)]
+
+mod aside;
+mod connection;
+mod consumers;
+mod control;
+mod documents;
+mod drain;
+mod events;
+pub mod loading;
+mod local;
+mod outbox;
+mod output;
+mod reactor;
+mod reply;
+pub mod request;
+mod session;
+mod slowlog;
+mod transaction;
+mod unknown;
+
+pub use aside::Aside;
+pub use documents::CONTROLS;
+pub use drain::Drain;
+pub use reactor::{Reactor, bind};
+
+/// What every connection of the port shares.
+pub struct RespShared {
+    /// How callers authenticate.
+    pub access: scarce_gateway::Access,
+    /// The engine, for requests to other partitions.
+    pub engine: std::sync::Arc<dyn scarce_engine::Engine>,
+    /// The clock that tests set, if there is one.
+    pub manual_clock: Option<scarce_engine::clock::ManualClock>,
+    /// The source of connection ids, for `CLIENT LIST`.
+    pub connection_ids: std::sync::atomic::AtomicU64,
+    /// How many connections are open.
+    pub connections_open: std::sync::atomic::AtomicU64,
+    /// The orderly end of the port.
+    pub drain: std::sync::Arc<Drain>,
+    /// The consumers of this process, once they run.
+    pub statuses: std::sync::Arc<std::sync::OnceLock<Statuses>>,
+    /// The places for connections of all ports.
+    pub places: std::sync::Arc<scarce_gateway::ConnectionPlaces>,
+    /// Whether a requested snapshot is in progress.
+    pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    /// Cuts red packets.
+    pub cuts: Aside,
+    /// Reads the log.
+    pub reads: Aside,
+    /// When the port was opened.
+    pub started_at: std::time::Instant,
+}
+
+/// How the consumers of this process are doing.
+pub type Statuses = std::sync::Arc<[std::sync::Arc<scarce_outflow::Status>]>;
+
+/// The maximum number of connections that one owner serves.
+pub const CONNECTIONS_MAX: usize = 10_000;

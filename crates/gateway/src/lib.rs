@@ -1,0 +1,22 @@
+//! What all ports share: who is admitted, how many connections may be open, what unread replies may take, and how a
+//! consumer of the log is shown.
+//!
+//! Must not know: a protocol, an engine other than by its trait, or a setting's name.
+//!
+//! Where to begin: [`Access`], the password; [`ConnectionPlaces`], the connections.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod attempts;
+pub mod consumers;
+pub mod descriptors;
+mod places;
+mod unread;
+
+pub use access::{Access, Login};
+pub use places::{ConnectionPlace, ConnectionPlaces};
+pub use unread::Unread;
+
+/// What callers are told while the engine recovers.
+pub type LoadingText = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
