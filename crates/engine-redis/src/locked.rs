@@ -1,10 +1,11 @@
 //! How many operation ids must not be forgotten yet: when they fill all the room that there is, new ones are refused.
 //! As `locked_count` of `core/src/operations.rs`, on the list of ids in the order of their stamps.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use scarce_core::state::StateSettings;
 use scarce_core::types::TimeMs;
+use scarce_engine::Throttle;
 use scarce_engine::engine::Failure;
 
 use super::connection::Link;
@@ -37,12 +38,19 @@ impl Moved {
     }
 }
 
-/// The count, and when it was taken.
-#[derive(Debug, Default)]
+/// The count, and how often it is taken.
+#[derive(Debug)]
 pub(super) struct LockedIds {
     pub(super) count: u64,
-    counted_at: Option<Instant>,
-    searched_at: Option<Instant>,
+    counts: Throttle,
+    searches: Throttle,
+}
+
+impl Default for LockedIds {
+    fn default() -> Self {
+        let (counts, searches) = (Throttle::new(COUNT_INTERVAL), Throttle::new(SEARCH_INTERVAL));
+        Self { count: 0, counts, searches }
+    }
 }
 
 impl LockedIds {
@@ -57,10 +65,9 @@ impl LockedIds {
         settings: &StateSettings,
         (now, moved): (TimeMs, Moved),
     ) -> Result<(), Failure> {
-        if self.counted_at.is_some_and(|at| at.elapsed() < COUNT_INTERVAL) {
+        if !self.counts.pass() {
             return Ok(());
         }
-        self.counted_at = Some(Instant::now());
         let list = List {
             link,
             key: keys.of("operations_by"),
@@ -72,8 +79,7 @@ impl LockedIds {
             self.count = 0;
         } else if list.is_locked(0, moved).await? {
             self.count = length;
-        } else if length < LONG || self.searched_at.is_none_or(|at| at.elapsed() >= SEARCH_INTERVAL) {
-            self.searched_at = Some(Instant::now());
+        } else if length < LONG || self.searches.pass() {
             self.count = length - list.first_locked(length, moved).await?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use redis::aio::ConnectionLike;
 use redis::{RedisResult, cmd};
 use scarce_core::outcome::Durability;
+use scarce_engine::Throttle;
 use scarce_engine::engine::Failure;
 
 use super::RedisError;
@@ -176,15 +177,14 @@ async fn setting(connection: &mut impl ConnectionLike, name: &str) -> Option<Str
 
 /// What a server says of itself once it has read its data, which may take minutes after a restart.
 async fn loaded(nodes: &Nodes, endpoint: &Endpoint) -> Result<ServerState, Failure> {
-    let mut told: Option<Instant> = None;
+    let mut told = Throttle::new(LOADING_TOLD_EVERY);
     loop {
         let state = nodes.look(endpoint).await?;
         if !state.is_loading {
             return Ok(state);
         }
-        if told.is_none_or(|told| told.elapsed() >= LOADING_TOLD_EVERY) {
+        if told.pass() {
             tracing::info!(server = %endpoint, "Redis is loading its data; the start goes on when it is done");
-            told = Some(Instant::now());
         }
         tokio::time::sleep(LOADING_LOOK_EVERY).await;
     }

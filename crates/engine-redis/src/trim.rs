@@ -1,10 +1,11 @@
 //! Trimming the log behind its readers: consumers keep what they have not confirmed, all others keep events for a
 //! while after an event happened.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use scarce_core::event::Entry;
 use scarce_core::types::TimeMs;
+use scarce_engine::Throttle;
 use scarce_engine::engine::Failure;
 use scarce_engine::metrics::LogReach;
 
@@ -27,7 +28,7 @@ const TRIMS_PER_TURN: usize = 200;
 pub(super) struct Trimmer {
     consumers: Consumers,
     retention_ms: u64,
-    turned_at: Option<Instant>,
+    turns: Throttle,
 }
 
 /// An entry of the stream: the sequence of its last event, and its stamp.
@@ -37,7 +38,7 @@ impl Trimmer {
     /// One that keeps what happened within the last `retention`.
     pub(super) fn new(consumers: Consumers, retention: Duration) -> Self {
         let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-        Self { consumers, retention_ms, turned_at: None }
+        Self { consumers, retention_ms, turns: Throttle::new(TRIM_INTERVAL) }
     }
 
     /// Trims, if the last time is long enough ago, and notes how far back the log reaches. `floor` is the last sequence
@@ -49,10 +50,9 @@ impl Trimmer {
         reach: &LogReach,
         (floor, now): (u64, TimeMs),
     ) -> Result<(), Failure> {
-        if self.turned_at.is_some_and(|turned_at| turned_at.elapsed() < TRIM_INTERVAL) {
+        if !self.turns.pass() {
             return Ok(());
         }
-        self.turned_at = Some(Instant::now());
         if let Some((first, at)) = oldest(link, keys).await? {
             reach.note(first, at);
         }

@@ -19,6 +19,8 @@ pub mod random;
 pub mod slow;
 pub mod standing;
 pub mod stop;
+pub mod throttle;
 
 pub use engine::{Engine, Failure, Log, Reply, Request, Watch};
 pub use standing::Standing;
+pub use throttle::Throttle;

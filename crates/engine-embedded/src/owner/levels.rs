@@ -1,7 +1,8 @@
 //! What the owner says of itself at the end of a turn.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use scarce_engine::Throttle;
 use scarce_engine::metrics::Levels;
 
 use super::Owner;
@@ -9,13 +10,18 @@ use super::Owner;
 /// How often the ids are counted that must not be forgotten yet: that searches among all of them.
 pub(super) const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many ids must not be forgotten yet, and when they were counted.
-#[derive(Default)]
+/// How many ids must not be forgotten yet, and how often they are counted.
 pub(super) struct LockedCount {
     pub(super) count: u64,
-    counted_at: Option<Instant>,
-    /// The last sequence at that time.
+    counts: Throttle,
+    /// The last sequence when they were counted.
     sequence: u64,
+}
+
+impl Default for LockedCount {
+    fn default() -> Self {
+        Self { count: 0, counts: Throttle::new(COUNT_INTERVAL), sequence: 0 }
+    }
 }
 
 impl Owner {
@@ -44,10 +50,9 @@ impl Owner {
     }
 
     fn count_locked(&mut self) {
-        if self.locked.counted_at.is_some_and(|at| at.elapsed() < COUNT_INTERVAL) {
+        if !self.locked.counts.pass() {
             return;
         }
-        self.locked.counted_at = Some(Instant::now());
         self.locked.sequence = self.machine.sequence();
         let now = self.clock.now().max(self.machine.now());
         let state = self.machine.state();
