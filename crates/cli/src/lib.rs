@@ -31,6 +31,7 @@ mod script;
 mod serve;
 mod setting_flags;
 mod show;
+mod sinks;
 mod snapshot;
 mod top;
 

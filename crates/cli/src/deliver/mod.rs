@@ -10,14 +10,14 @@ pub use webhooks::Webhooks;
 use std::io::Write;
 
 use clap::Args;
-use scarce_delivery::{Delivery, DeliveryError, DeliveryOptions, SecretKeys};
+use scarce_delivery::{Delivery, DeliveryError};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::args::Target;
-use super::config::{load, sql_url};
+use super::config::load;
 use super::files::print_rows;
-use super::{Ended, Exit, Failed};
+use super::{Ended, Exit, Failed, sinks};
 use crate::setting_flags::DeliveryFlags;
 use scarce_client::Info;
 
@@ -50,17 +50,21 @@ pub struct Paging {
 }
 
 impl DeliverySource {
-    /// Runs an operation on the database.
+    /// Runs an operation on the database that the server delivers from.
     fn with<T>(&self, work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>) -> Result<T, Failed> {
-        let settings = load(&self.database.0)?.settings;
-        let url = sql_url(&settings)?;
-        let secret_keys = settings.secrets_key.as_ref().map(|keys| SecretKeys::parse(keys.reveal()));
-        let options = DeliveryOptions { secret_keys: secret_keys.transpose()?, ..DeliveryOptions::default() };
-        let deployment_id = Info::ask(&mut self.target.connect()?)?.deployment_id;
-        Runtime::new()?.block_on(async {
-            let delivery = Delivery::open(&url, &deployment_id, options).await?;
-            Ok(work(&delivery).await?)
-        })
+        let server = Info::ask(&mut self.target.connect()?)?;
+        Runtime::new()?
+            .block_on(async { Ok(work(&sinks::delivery(&self.database.0, &server).await?).await?) })
+    }
+
+    /// The same on one that the server may deliver from later.
+    fn with_new<T>(
+        &self,
+        work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>,
+    ) -> Result<T, Failed> {
+        let server = Info::ask(&mut self.target.connect()?)?;
+        Runtime::new()?
+            .block_on(async { Ok(work(&sinks::new_delivery(&self.database.0, &server).await?).await?) })
     }
 
     /// Whether there is a key that encrypts secrets in the database.

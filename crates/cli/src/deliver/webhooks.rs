@@ -212,13 +212,14 @@ fn add(options: &Add) -> Ended {
         let reference = SecretReference::parse(reference)?;
         let id = options
             .place
-            .with(async |delivery| delivery.add_endpoint_with(&options.url, &events, &reference).await)?;
+            .with_new(async |delivery| delivery.add_endpoint_with(&options.url, &events, &reference).await)?;
         writeln!(std::io::stdout(), "{id}")?;
         return Ok(Exit::Done);
     }
     let secret = secret(options.secret_file.as_ref())?;
-    let added =
-        options.place.with(async |delivery| delivery.add_endpoint(&options.url, &events, secret).await)?;
+    let added = options
+        .place
+        .with_new(async |delivery| delivery.add_endpoint(&options.url, &events, secret).await)?;
     writeln!(std::io::stdout(), "{} {}", added.id, added.secret.reveal())?;
     writeln!(std::io::stderr(), "keep the secret: it is not shown again; a server with --webhooks sends")?;
     warn_of_plain(&options.place)?;

@@ -11,15 +11,14 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 pub use follow::Follow;
 use indicatif::{ProgressBar, ProgressStyle};
-use scarce_projection::{Projection, ProjectionOptions};
+use scarce_projection::Projection;
 use serde_json::json;
 use tokio::runtime::Runtime;
 pub use verify::Verify;
 
 use super::args::Target;
-use super::config::{load, sql_url};
 use super::files::print_rows;
-use super::{Ended, Exit, Failed};
+use super::{Ended, Exit, Failed, sinks};
 use crate::setting_flags::SqlFlags;
 use scarce_client::{Extent, Info};
 
@@ -80,15 +79,10 @@ pub(super) fn run(command: &ProjectionCommand) -> Ended {
     }
 }
 
-async fn open(database: &SqlFlags, server: &Info) -> Result<Projection, Failed> {
-    let url = sql_url(&load(&database.0)?.settings)?;
-    Ok(Projection::open_existing(&url, &server.deployment_id, ProjectionOptions::default()).await?)
-}
-
 fn status(options: &Status) -> Ended {
     let server = Info::ask(&mut options.target.connect()?)?;
     let (progress, openings) = Runtime::new()?.block_on(async {
-        let projection = open(&options.database, &server).await?;
+        let projection = sinks::projection(&options.database.0, &server).await?;
         Ok::<_, Failed>((projection.positions().await?, projection.openings().await?))
     })?;
     let row = |(partition, extent): (&u32, &Extent)| {
@@ -138,7 +132,7 @@ fn rebuild(options: &Rebuild) -> Ended {
         return Err(Failed::text(Exit::Usage, text));
     }
     Runtime::new()?.block_on(async {
-        let projection = open(&options.database, &server).await?;
+        let projection = sinks::projection(&options.database.0, &server).await?;
         projection.rebuild().await?;
         follow(&projection, &server).await
     })
