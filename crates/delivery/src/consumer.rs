@@ -14,7 +14,7 @@ use scarce_outflow::{Batch, Trouble};
 use scarce_sql::{Database, DatabaseError, Lent, is_conflict};
 use sqlx::Error;
 
-use crate::Delivery;
+use crate::{Delivery, epochs};
 use cursor::Key;
 
 /// How many attempts a batch has before that counts as trouble.
@@ -106,6 +106,7 @@ async fn take_once(
     if !cursor::advance(&mut lent, key, reached, batch.end()).await? {
         return Err(BatchFailure::Overtaken);
     }
+    epochs::note(&mut lent, key.consumer, reached, batch).await?;
     let had_rows = rows.write(&mut lent, batch, reached.sequence).await?;
     lent.commit().await?;
     lent.done();

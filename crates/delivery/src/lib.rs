@@ -20,6 +20,7 @@
 
 mod consumer;
 mod endpoints;
+mod epochs;
 mod error;
 mod health;
 mod http;
@@ -38,6 +39,7 @@ mod webhooks;
 
 pub use consumer::{SettlementConsumer, WebhooksConsumer};
 pub use endpoints::{AddedEndpoint, Encrypted, Endpoint, EndpointState, Failing};
+pub use epochs::Stretch;
 pub use error::DeliveryError;
 pub use health::{Counts, Health, Lag};
 pub use options::{DeliveryOptions, SettlementOptions};

@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use scarce_core::event::Position;
+use scarce_core::types::signed;
 use scarce_sql::{Cell, Column, ColumnKind, Database, DatabaseError, Link};
 use sqlx::Error;
 
@@ -62,13 +64,56 @@ pub(crate) enum Resolution {
     RefusedBefore,
 }
 
+/// Credits of one epoch of a partition's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Credits {
+    /// The numbers of their rows.
+    pub(crate) ids: Vec<i64>,
+    pub(crate) partition: u32,
+    /// The position of the last of them.
+    pub(crate) through: Position,
+    /// When to look again whether the log's consumer has passed them; `None` if it has.
+    pub(crate) next_at_ms: Option<i64>,
+}
+
 /// The results of attempts.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// Of the successful ones, the row's number and the status of an HTTP response.
     pub(crate) done: Vec<(i64, Option<u16>)>,
+    /// Those that the engine has credited.
+    pub(crate) credited: Vec<Credits>,
     pub(crate) failed: Vec<Failed>,
 }
+
+impl Ended {
+    /// Whether there is nothing to record.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.done.is_empty() && self.credited.is_empty() && self.failed.is_empty()
+    }
+
+    /// Adds a credit.
+    pub(crate) fn credit(&mut self, id: i64, partition: u32, at: Position) {
+        let is_same = |its: &&mut Credits| its.partition == partition && its.through.epoch == at.epoch;
+        match self.credited.iter_mut().find(is_same) {
+            Some(credits) => {
+                credits.ids.push(id);
+                credits.through = credits.through.max(at);
+            }
+            None => {
+                self.credited.push(Credits {
+                    ids: vec![id],
+                    partition,
+                    through: at,
+                    next_at_ms: Some(now_ms()),
+                });
+            }
+        }
+    }
+}
+
+/// What a settlement's row says once it has no credit, or that may be lost.
+pub(crate) const NO_CREDIT: &str = "credit_partition_id = NULL, credit_epoch = NULL, credit_sequence = NULL";
 
 /// Which due rows to claim.
 pub(crate) struct Due<'d> {
@@ -90,21 +135,28 @@ impl Queue {
         (owner, lease): (&str, Duration),
         due: Due<'_>,
     ) -> Result<Vec<Vec<Cell>>, DatabaseError> {
-        let Self { table, id, .. } = self;
-        let condition = format!("state = 'pending' AND next_at_ms <= ? AND {}", due.condition.0);
-        let mut values = vec![now_ms().into()];
-        values.extend_from_slice(due.condition.1);
         // Usually there are none, and a read alone locks nobody out.
-        let sql = format!("SELECT {id} FROM {table} WHERE {condition} LIMIT 1");
-        if store.fetch(&sql, &values, &[ColumnKind::Integer]).await?.is_empty() {
+        if !self.has_due(store, due.condition).await? {
             return Ok(Vec::new());
         }
+        let (condition, values) = of_due(due.condition);
         let mut lent = store.lend_to_write().await?;
         let until = now_ms().saturating_add(millis(lease));
         let rows = self.lock_and_claim(&mut lent, (&condition, &values), (owner, until), due).await;
         let rows = rows.map_err(|error| store.failed(&error))?;
         lent.done();
         Ok(rows)
+    }
+
+    /// Whether there are due rows that a condition holds for.
+    pub(crate) async fn has_due(
+        self,
+        store: &Database,
+        condition: (&str, &[Cell]),
+    ) -> Result<bool, DatabaseError> {
+        let (condition, values) = of_due(condition);
+        let sql = format!("SELECT {} FROM {} WHERE {condition} LIMIT 1", self.id, self.table);
+        Ok(!store.fetch(&sql, &values, &[ColumnKind::Integer]).await?.is_empty())
     }
 
     async fn lock_and_claim(
@@ -165,6 +217,9 @@ impl Queue {
             self.note_done(link, owner, now, *status).await?;
             rest = later;
         }
+        for credits in &ended.credited {
+            self.note_credited(link, owner, credits).await?;
+        }
         for failed in &ended.failed {
             self.note_failed(link, owner, failed).await?;
         }
@@ -192,13 +247,42 @@ impl Queue {
         link.execute(&sql, &values).await.map(drop)
     }
 
+    /// Records where credits are in the log; they are done once its consumer has passed them. Until then looking again is
+    /// not another attempt.
+    async fn note_credited(self, link: &mut Link, owner: &str, credits: &Credits) -> Result<(), Error> {
+        let Credits { ids, partition, through, next_at_ms } = credits;
+        let change = if next_at_ms.is_some() {
+            "next_at_ms = ?, attempts = attempts - 1".to_owned()
+        } else {
+            format!("done_at_ms = ?, state = '{}'", self.done)
+        };
+        for ids in ids.chunks(IDS_MAX) {
+            let sql = format!(
+                "UPDATE {} SET {change}, credit_partition_id = ?, credit_epoch = ?, credit_sequence = ?, \
+                 lease_owner = NULL, last_status = NULL, last_error = NULL \
+                 WHERE {} IN ({}) AND lease_owner = ? AND state = 'pending'",
+                self.table,
+                self.id,
+                marks(padded_len(ids.len()))
+            );
+            let mut values = vec![next_at_ms.unwrap_or_else(now_ms).into(), i64::from(*partition).into()];
+            values.extend([through.epoch, through.sequence].map(|it| Cell::from(signed(it))));
+            values.extend(padded(ids.iter().copied()));
+            values.push(owner.into());
+            link.execute(&sql, &values).await?;
+        }
+        Ok(())
+    }
+
     async fn note_failed(self, link: &mut Link, owner: &str, failed: &Failed) -> Result<(), Error> {
         let state = if failed.next_at_ms.is_some() { "pending" } else { "dead" };
         let resolution = match failed.resolution {
-            Resolution::Open => "",
-            Resolution::NotDone => ", first_tried_at_ms = NULL",
-            Resolution::Refused => ", first_tried_at_ms = NULL, operation_round = operation_round + 1",
-            Resolution::RefusedBefore => ", operation_round = operation_round + 1",
+            Resolution::Open => String::new(),
+            Resolution::NotDone => format!(", first_tried_at_ms = NULL, {NO_CREDIT}"),
+            Resolution::Refused => {
+                format!(", first_tried_at_ms = NULL, operation_round = operation_round + 1, {NO_CREDIT}")
+            }
+            Resolution::RefusedBefore => format!(", operation_round = operation_round + 1, {NO_CREDIT}"),
         };
         let sql = format!(
             "UPDATE {} SET state = '{state}', next_at_ms = ?, lease_owner = NULL, last_status = ?, last_error = ?\
@@ -214,6 +298,12 @@ impl Queue {
         ];
         link.execute(&sql, &values).await.map(drop)
     }
+}
+
+/// The condition of due rows, with its values.
+fn of_due((condition, values): (&str, &[Cell])) -> (String, Vec<Cell>) {
+    let due = format!("state = 'pending' AND next_at_ms <= ? AND {condition}");
+    (due, [&[now_ms().into()], values].concat())
 }
 
 /// How many rows a statement names: a power of two, so that there are few distinct statements and prepared

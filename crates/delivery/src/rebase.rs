@@ -7,11 +7,12 @@ use scarce_sql::{Cell, ColumnKind, Lent};
 use sqlx::Error;
 
 use crate::page::{Conditions, Taken};
+use crate::queue::NO_CREDIT;
 use crate::settlement::SETTLEMENT_COLUMNS;
 use crate::settlement::replaced::RESOLVED_BEFORE;
 use crate::store::now_ms;
 use crate::webhooks::WEBHOOK_COLUMNS;
-use crate::{Delivery, DeliveryError, Settlement, WebhookDelivery};
+use crate::{Delivery, DeliveryError, Settlement, WebhookDelivery, epochs};
 
 /// How many rows of each kind are named at most.
 pub const HELD_MAX: usize = 1_000;
@@ -39,27 +40,18 @@ impl Delivery {
         consumer: &str,
         partition: u32,
     ) -> Result<Option<Position>, DeliveryError> {
-        let sql = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
         let key = [Cell::from(consumer), i64::from(partition).into()];
-        let rows = self.store().fetch(sql, &key, &[ColumnKind::Integer; 2]).await?;
-        Ok(rows.into_iter().next().map(|row| {
-            let mut row = Taken::new(row);
-            Position { epoch: row.natural(), sequence: row.natural() }
-        }))
+        let rows = self.store().fetch(HELD, &key, &[ColumnKind::Integer; 2]).await?;
+        Ok(position(rows))
     }
 
-    /// Sets a consumer of these tables onto a position, without touching what it has written.
+    /// Sets a consumer of these tables onto a position behind events that it misses, without touching what it has written.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_position(
-        &self,
-        consumer: &str,
-        partition: u32,
-        to: Position,
-    ) -> Result<(), DeliveryError> {
+    pub async fn skip_to(&self, consumer: &str, partition: u32, to: Position) -> Result<(), DeliveryError> {
         let mut lent = self.store().lend_to_write().await?;
-        let moved = move_cursor(&mut lent, consumer, partition, to).await;
+        let moved = skip(&mut lent, consumer, partition, to).await;
         moved.map_err(|error| self.store().failed(&error))?;
         lent.done();
         Ok(())
@@ -107,8 +99,9 @@ impl Delivery {
 
     /// Sets the settlement's consumer onto a position of each of these partitions. Settlements after it that were never
     /// tried are removed; the others wait for their claim in the log that is there, and those that may have been paid are
-    /// dead letters meanwhile. Credits in the engine since `since_ms` (Unix milliseconds) may be lost with its history:
-    /// their packets are settled again under the same operation id, which credits only what is missing.
+    /// dead letters meanwhile. Credits of the engine behind these positions may be lost with its history: their packets are
+    /// settled again under the same operation id, which credits only what is missing. Of credits whose position is not
+    /// known, those since `since_ms` (Unix milliseconds) are.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -125,6 +118,24 @@ impl Delivery {
     }
 }
 
+const HELD: &str = "SELECT epoch, sequence FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
+
+fn position(rows: Vec<Vec<Cell>>) -> Option<Position> {
+    let mut row = Taken::new(rows.into_iter().next()?);
+    Some(Position { epoch: row.natural(), sequence: row.natural() })
+}
+
+async fn skip(lent: &mut Lent, consumer: &str, partition: u32, to: Position) -> Result<(), Error> {
+    lent.begin().await?;
+    let key = [Cell::from(consumer), i64::from(partition).into()];
+    if let Some(held) = position(lent.fetch(HELD, &key, &[ColumnKind::Integer; 2]).await?) {
+        let unknown = Position { epoch: 0, sequence: held.sequence + 1 };
+        epochs::begin(lent, consumer, partition, unknown).await?;
+    }
+    move_cursor(lent, consumer, partition, to).await?;
+    lent.commit().await
+}
+
 fn behind(partition: u32, sequence: u64) -> Conditions {
     let mut conditions = Conditions::default();
     conditions.and("partition_id = ?", i64::from(partition));
@@ -137,6 +148,7 @@ async fn rebase_webhooks(lent: &mut Lent, partition: u32, to: Position) -> Resul
     let sql = "DELETE FROM delivery_webhooks WHERE partition_id = ? AND sequence > ? AND state = 'pending'";
     let removed = lent.execute(sql, &place(partition, to)).await?;
     move_cursor(lent, "webhooks", partition, to).await?;
+    epochs::cut(lent, "webhooks", partition, to).await?;
     lent.commit().await?;
     Ok(Rebased { removed, ..Rebased::default() })
 }
@@ -160,20 +172,35 @@ async fn rebase_settlement(
                    WHERE partition_id = ? AND sequence > ? AND state = 'pending'";
         done.dead += lent.execute(sql, &[&[Cell::from(LOST_CLAIM)], &place[..]].concat()).await?;
         move_cursor(lent, "settlement", *partition, *to).await?;
+        epochs::cut(lent, "settlement", *partition, *to).await?;
     }
-    done.reopened = reopen(lent, since_ms).await?;
+    done.reopened = reopen(lent, places, since_ms).await?;
     done.dead += doubt(lent, since_ms).await?;
     lent.commit().await?;
     Ok(done)
 }
 
-/// Has credits looked up again whose claims the log still has. An outside system did not lose what it paid.
-async fn reopen(lent: &mut Lent, since_ms: u64) -> Result<u64, Error> {
-    let sql = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, done_at_ms = NULL, \
-               first_tried_at_ms = COALESCE(first_tried_at_ms, claimed_at_ms) \
-               WHERE state = 'settled' AND route = 'engine' AND done_at_ms >= ? \
-               AND lost_at_ms IS NULL AND resolved_at_ms IS NULL";
-    lent.execute(sql, &[now_ms().into(), signed(since_ms).into()]).await
+/// Has credits looked up again that are behind what both histories have, and whose claims the log still has. Of those of
+/// earlier releases only the time is known. An outside system did not lose what it paid.
+async fn reopen(lent: &mut Lent, places: &[(u32, Position)], since_ms: u64) -> Result<u64, Error> {
+    let reopen = format!(
+        "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, done_at_ms = NULL, \
+         first_tried_at_ms = COALESCE(first_tried_at_ms, claimed_at_ms), {NO_CREDIT} \
+         WHERE state = 'settled' AND route = 'engine' AND lost_at_ms IS NULL AND resolved_at_ms IS NULL"
+    );
+    let mut count = 0;
+    for (partition, to) in places {
+        let [partition, sequence] = place(*partition, *to);
+        let sql = format!("{reopen} AND credit_partition_id = ? AND credit_sequence > ?");
+        count += lent.execute(&sql, &[now_ms().into(), partition.clone(), sequence.clone()]).await?;
+        let sql = format!(
+            "UPDATE delivery_settlements SET {NO_CREDIT} \
+             WHERE state <> 'settled' AND credit_partition_id = ? AND credit_sequence > ?"
+        );
+        lent.execute(&sql, &[partition, sequence]).await?;
+    }
+    let sql = format!("{reopen} AND credit_partition_id IS NULL AND done_at_ms >= ?");
+    Ok(count + lent.execute(&sql, &[now_ms().into(), signed(since_ms).into()]).await?)
 }
 
 /// Has a person decide again about what a person noted as settled: how it was paid is not known here.

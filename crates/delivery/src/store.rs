@@ -20,6 +20,7 @@ static TABLES: TableSet = TableSet {
         include_str!("../migrations/0003_counts.sql"),
         include_str!("../migrations/0004_failing.sql"),
         include_str!("../migrations/0005_histories.sql"),
+        include_str!("../migrations/0006_epochs.sql"),
     ],
     remedies: Remedies {
         what: "such deliveries and settlements",

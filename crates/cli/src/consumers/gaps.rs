@@ -44,7 +44,7 @@ pub(super) async fn close(store: &Store, name: &str, gaps: &[Gap]) -> Result<(),
     let Store::Delivery(delivery) = store else { return Ok(()) };
     for gap in gaps {
         let sequence = if name == "webhooks" { gap.begins_at - 1 } else { 0 };
-        delivery.set_position(name, gap.partition, Position { epoch: 0, sequence }).await?;
+        delivery.skip_to(name, gap.partition, Position { epoch: 0, sequence }).await?;
     }
     Ok(())
 }

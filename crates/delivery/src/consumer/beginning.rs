@@ -1,16 +1,19 @@
 //! Beginning settlement with the claims of a state, where the log before it is gone.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 
 use scarce_core::event::{PacketsClaimed, Position};
 use scarce_core::machine::Machine;
 use scarce_outflow::Trouble;
-use scarce_sql::{Cell, Column, ColumnKind, DatabaseError, Lent};
+use scarce_sql::{ColumnKind, DatabaseError, Lent};
 use tokio::sync::mpsc;
 
+use super::BatchFailure;
+use super::cursor::{self, Key};
 use super::meeting::meet;
-use super::settlement::{COLUMNS, Claim, SettlementConsumer};
-use super::{BatchFailure, cursor};
+use super::settlement::{COLUMNS, Claim, SettlementConsumer, keep_campaigns};
+use crate::epochs;
 use crate::page::Taken;
 use crate::store::now_ms;
 
@@ -68,6 +71,8 @@ impl SettlementConsumer {
                 return Err(BatchFailure::Overtaken);
             }
         }
+        let Key { consumer, partition } = self.key;
+        self.in_time(async { Ok(epochs::begin(lent, consumer, partition, position).await?) }).await?;
         let (sender, mut pieces) = mpsc::channel::<Vec<Kept>>(PIECES_MAX);
         let reading = tokio::task::spawn_blocking(move || send_claims(&image, since, &sender));
         while let Some(piece) = pieces.recv().await {
@@ -84,9 +89,9 @@ impl SettlementConsumer {
         piece: &[Kept],
     ) -> Result<(), BatchFailure> {
         let Position { epoch, sequence } = position;
-        let mut campaigns = Vec::new();
+        let mut campaigns = BTreeMap::new();
         for (event, _, asset) in piece {
-            campaigns.extend([event.campaign.as_str().into(), Cell::from(asset.as_str())]);
+            campaigns.insert(event.campaign.as_str(), asset.as_str());
             self.settlements.hold(event.campaign.as_str(), asset.as_str().into());
         }
         let mut claims: Vec<Claim<'_>> = piece
@@ -94,9 +99,8 @@ impl SettlementConsumer {
             .map(|(event, at, _)| Claim { epoch, sequence, at: *at, may_be_credited: true, event })
             .collect();
         self.in_time(async {
-            let columns = [Column::text("campaign"), Column::text("asset")];
-            lent.insert_missing("delivery_campaigns", &columns, &campaigns).await?;
-            meet(lent, &mut claims).await?;
+            keep_campaigns(lent, &Vec::from_iter(campaigns)).await?;
+            meet(lent, &mut claims, &self.settlements.assets).await?;
             let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
             for claim in &claims {
                 cells.extend(self.settlements.row(self.key.partition, claim, now));
@@ -119,7 +123,7 @@ impl SettlementConsumer {
 
 /// The time of the last claim that the consumer wrote and the log is known to have; 0 if there is none, or the consumer was
 /// never here.
-async fn last_claim(lent: &mut Lent, key: cursor::Key) -> Result<u64, BatchFailure> {
+async fn last_claim(lent: &mut Lent, key: Key) -> Result<u64, BatchFailure> {
     let sql = "SELECT COALESCE(MAX(s.claimed_at_ms), 0) FROM delivery_cursors AS c LEFT JOIN delivery_settlements AS s \
                ON s.partition_id = c.partition_id AND s.lost_at_ms IS NULL WHERE c.consumer = ? AND c.partition_id = ?";
     let rows = lent.fetch(sql, &key.cells(), &[ColumnKind::Integer]).await?;

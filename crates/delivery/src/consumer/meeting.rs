@@ -1,11 +1,14 @@
 //! Claims whose packet is in the table already: written before from the same claim, or of another history of the log.
 
+use std::collections::BTreeMap;
+
 use scarce_core::types::signed;
-use scarce_sql::{Cell, ColumnKind, Lent};
+use scarce_sql::{Cell, ColumnKind, Lent, Text};
 
 use super::BatchFailure;
 use super::settlement::Claim;
 use crate::page::Taken;
+use crate::queue::NO_CREDIT;
 use crate::settlement::replaced;
 use crate::store::now_ms;
 
@@ -19,6 +22,7 @@ struct Known {
     packet: u64,
     user: String,
     amount: u64,
+    asset: Option<String>,
     claimed_at_ms: u64,
     state: String,
     route: Option<String>,
@@ -27,12 +31,12 @@ struct Known {
     was_resolved: bool,
 }
 
-const COLUMNS: &str = "settlement_id, campaign, packet, user_id, amount, claimed_at_ms, state, route, \
+const COLUMNS: &str = "settlement_id, campaign, packet, user_id, amount, asset, claimed_at_ms, state, route, \
                        first_tried_at_ms, lost_at_ms, resolved_at_ms";
 
-const KINDS: [ColumnKind; 11] = {
+const KINDS: [ColumnKind; 12] = {
     use ColumnKind::{Integer, Text};
-    [Integer, Text, Integer, Text, Integer, Integer, Text, Text, Integer, Integer, Integer]
+    [Integer, Text, Integer, Text, Integer, Text, Integer, Text, Text, Integer, Integer, Integer]
 };
 
 impl Known {
@@ -43,6 +47,7 @@ impl Known {
             packet: row.natural(),
             user: row.text(),
             amount: row.natural(),
+            asset: row.optional_text(),
             claimed_at_ms: row.natural(),
             state: row.text(),
             route: row.optional_text(),
@@ -58,8 +63,9 @@ impl Known {
     }
 
     /// Whether the row is for what is claimed now, be it by the same claim.
-    fn agrees(&self, claim: &Claim<'_>) -> bool {
-        claim.event.user.as_str() == self.user && claim.event.amount == self.amount
+    fn agrees(&self, claim: &Claim<'_>, asset: Option<&Text>) -> bool {
+        let is_same_asset = self.asset.as_deref().zip(asset).is_none_or(|(its, asset)| **asset == *its);
+        claim.event.user.as_str() == self.user && claim.event.amount == self.amount && is_same_asset
     }
 
     /// Whether nobody can have paid it.
@@ -85,9 +91,13 @@ impl Known {
 }
 
 /// Has the rows that are there agree with the claims, before the claims without a row are added. One that a lost history
-/// settled for the same user is settled again under its id; one for another user, or with another amount, makes room for
-/// the claim, which is credited only if nothing was paid in its place.
-pub(super) async fn meet(lent: &mut Lent, claims: &mut [Claim<'_>]) -> Result<bool, BatchFailure> {
+/// settled for the same user is settled again under its id; one for another user, with another amount, or in another
+/// asset makes room for the claim, which is credited only if nothing was paid in its place.
+pub(super) async fn meet(
+    lent: &mut Lent,
+    claims: &mut [Claim<'_>],
+    assets: &BTreeMap<String, Text>,
+) -> Result<bool, BatchFailure> {
     let mut has_changed = false;
     for claims in claims.chunks_mut(CLAIMS_MAX) {
         let pairs = vec!["(campaign = ? AND packet = ?)"; claims.len()].join(" OR ");
@@ -102,7 +112,7 @@ pub(super) async fn meet(lent: &mut Lent, claims: &mut [Claim<'_>]) -> Result<bo
                 claim.event.campaign.as_str() == known.campaign && claim.event.packet == known.packet
             };
             let Some(claim) = claims.iter_mut().find(is_claimed) else { continue };
-            if !known.agrees(claim) {
+            if !known.agrees(claim, assets.get(&known.campaign)) {
                 claim.may_be_credited |= !known.is_unpaid();
                 replaced::replace(lent, known.id, known.is_unpaid()).await?;
             } else if !known.is_of(claim) {
@@ -119,7 +129,7 @@ async fn place(lent: &mut Lent, known: &Known, claim: &Claim<'_>) -> Result<(), 
     let (change, error) = known.change();
     // MySQL changes columns in this order, and the change reads the time of the former claim.
     let sql = format!(
-        "UPDATE delivery_settlements SET {change}lost_at_ms = NULL, epoch = ?, sequence = ?, claimed_at_ms = ? \
+        "UPDATE delivery_settlements SET {change}{NO_CREDIT}, lost_at_ms = NULL, epoch = ?, sequence = ?, claimed_at_ms = ? \
          WHERE settlement_id = ?"
     );
     let mut values: Vec<Cell> = Vec::with_capacity(6);

@@ -89,7 +89,21 @@ pub(super) const COLUMNS: [Column; 16] = [
 /// Settlements to write, and the assets of known campaigns.
 #[derive(Debug, Default)]
 pub(super) struct Settlements {
-    assets: BTreeMap<String, Text>,
+    pub(super) assets: BTreeMap<String, Text>,
+}
+
+/// Keeps the assets of campaigns. One that a lost history had created may be created again with another asset.
+pub(super) async fn keep_campaigns(lent: &mut Lent, campaigns: &[(&str, &str)]) -> Result<(), Error> {
+    for campaigns in campaigns.chunks(CAMPAIGNS_MAX) {
+        let names: Vec<Cell> = campaigns.iter().map(|(campaign, _)| Cell::from(*campaign)).collect();
+        let sql = format!("DELETE FROM delivery_campaigns WHERE campaign IN ({})", marks(names.len()));
+        lent.execute(&sql, &names).await?;
+        let cells: Vec<Cell> =
+            campaigns.iter().flat_map(|(campaign, asset)| [Cell::from(*campaign), (*asset).into()]).collect();
+        let columns = [Column::text("campaign"), Column::text("asset")];
+        lent.insert_missing("delivery_campaigns", &columns, &cells).await?;
+    }
+    Ok(())
 }
 
 /// A claim with its position in the log.
@@ -108,7 +122,7 @@ impl Rows for Settlements {
         for (sequence, head, event) in batch.events().filter(|(sequence, ..)| *sequence > after) {
             match event {
                 Event::Packets(PacketsEvent::PacketsCreated(its)) => {
-                    created.extend([its.campaign.as_str().into(), Cell::from(its.asset.as_str())]);
+                    created.push((its.campaign.as_str(), its.asset.as_str()));
                     self.hold(its.campaign.as_str(), its.asset.as_str().into());
                 }
                 Event::Packets(PacketsEvent::PacketsClaimed(event)) => {
@@ -128,10 +142,9 @@ impl Rows for Settlements {
                 | Event::Operation(_) => {}
             }
         }
-        let campaigns = [Column::text("campaign"), Column::text("asset")];
-        lent.insert_missing("delivery_campaigns", &campaigns, &created).await?;
+        keep_campaigns(lent, &created).await?;
         self.look_up(lent, &claims).await?;
-        let has_changed = meet(lent, &mut claims).await?;
+        let has_changed = meet(lent, &mut claims, &self.assets).await?;
         let (now, mut cells) = (now_ms(), Vec::with_capacity(claims.len() * COLUMNS.len()));
         for claim in &claims {
             cells.extend(self.row(batch.partition, claim, now));

@@ -9,7 +9,15 @@ use scarce_delivery::Secret;
 /// The columns of each table.
 fn columns() -> BTreeMap<String, BTreeSet<String>> {
     let mut tables = BTreeMap::new();
-    for version in ["0001_tables", "0002_operation_scheme", "0003_counts", "0004_failing", "0005_histories"] {
+    let versions = [
+        "0001_tables",
+        "0002_operation_scheme",
+        "0003_counts",
+        "0004_failing",
+        "0005_histories",
+        "0006_epochs",
+    ];
+    for version in versions {
         let path = format!("{}/../migrations/{version}.sql", env!("CARGO_MANIFEST_DIR"));
         add_columns(&mut tables, &std::fs::read_to_string(path).expect("the description"));
     }
@@ -51,7 +59,7 @@ fn documented(pages: &str, table: &str) -> BTreeSet<String> {
 #[test]
 fn every_table_and_column_is_on_a_page() {
     let tables = columns();
-    assert_eq!(tables.len(), 8);
+    assert_eq!(tables.len(), 9);
     let pages = page("webhooks") + &page("settlement");
     for (table, columns) in tables {
         assert_eq!(documented(&pages, &table), columns, "{table}");
