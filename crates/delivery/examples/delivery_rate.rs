@@ -156,12 +156,12 @@ where
     let flow = write_down();
     wait_for(&counts, packets, Stage::WrittenDown).await?;
     let written_down = rate(packets, begun);
-    flow.stop().await;
     let begun = Instant::now();
     let workers = work();
     wait_for(&counts, packets, Stage::Done).await?;
     let done = rate(packets, begun);
     workers.stop().await;
+    flow.stop().await;
     Ok([written_down, done])
 }
 

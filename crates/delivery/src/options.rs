@@ -85,6 +85,8 @@ pub struct SettlementOptions {
     /// claimed longer ago than the engine remembers. For tables that were restored from a backup: the packets
     /// may have been credited after it was made.
     pub looks_up_first_tries: bool,
+    /// Whether only packets are credited whose first attempt was a credit: an outside system settles all others.
+    pub only_begun: bool,
 }
 
 impl Default for SettlementOptions {
@@ -96,6 +98,7 @@ impl Default for SettlementOptions {
             lanes: 2,
             lookup: None,
             looks_up_first_tries: false,
+            only_begun: false,
         }
     }
 }
@@ -109,6 +112,7 @@ impl std::fmt::Debug for SettlementOptions {
             .field("lanes", &self.lanes)
             .field("has_lookup", &self.lookup.is_some())
             .field("looks_up_first_tries", &self.looks_up_first_tries)
+            .field("only_begun", &self.only_begun)
             .finish()
     }
 }

@@ -156,7 +156,7 @@ impl Work {
     /// Records the results of attempts. Nothing else can be done before the database accepts them, so this is
     /// retried until the leases end; then other workers take over.
     pub(crate) async fn note(&mut self, ended: &Ended) {
-        if ended.done.is_empty() && ended.failed.is_empty() {
+        if ended.is_empty() {
             return;
         }
         let begun = Instant::now();

@@ -1,5 +1,6 @@
 //! Claiming due settlements.
 
+use scarce_core::event::Position;
 use scarce_sql::{Cell, Column, DatabaseError};
 
 use super::Route;
@@ -33,9 +34,11 @@ pub(super) struct ClaimedSettlement {
     pub(super) claimed_at_ms: i64,
     /// The number of attempts, this one included.
     pub(super) attempts: u64,
+    /// Where its credit is in the log of which partition, if the engine said that it was made.
+    pub(super) credit: Option<(u32, Position)>,
 }
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 15] = [
     Column::integer("settlement_id"),
     Column::text("campaign"),
     Column::integer("packet"),
@@ -48,29 +51,53 @@ const COLUMNS: [Column; 12] = [
     Column::integer("first_tried_at_ms"),
     Column::integer("claimed_at_ms"),
     Column::integer("attempts"),
+    Column::integer("credit_partition_id"),
+    Column::integer("credit_epoch"),
+    Column::integer("credit_sequence"),
 ];
+
+/// Which settlements a worker carries out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'w> {
+    /// By which route.
+    pub(super) route: Route,
+    /// The template of accounts, for those that have none yet.
+    pub(super) template: Option<&'w str>,
+    /// Only those that were tried by this route before.
+    pub(super) only_begun: bool,
+}
+
+impl Wanted<'_> {
+    fn condition(&self) -> (&'static str, [Cell; 1]) {
+        let condition = if self.only_begun { "route = ?" } else { "(route IS NULL OR route = ?)" };
+        (condition, [Cell::Word(self.route.word())])
+    }
+}
+
+/// Whether there are settlements that are due.
+pub(super) async fn has_due(delivery: &Delivery, wanted: Wanted<'_>) -> Result<bool, DatabaseError> {
+    let (condition, values) = wanted.condition();
+    let store = delivery.store();
+    store.in_time(SETTLEMENTS.has_due(store, (condition, &values))).await
+}
 
 /// Claims settlements that are due, and notes that they are being tried, by which route and with which template.
 pub(super) async fn claim(
     delivery: &Delivery,
     owner: &str,
-    (route, template): (Route, Option<&str>),
+    wanted: Wanted<'_>,
     limit: usize,
 ) -> Result<Vec<ClaimedSettlement>, DatabaseError> {
-    let now = now_ms();
-    let route = Cell::Word(route.word());
+    let (now, template) = (now_ms(), wanted.template);
     let mut more = ", route = ?, first_tried_at_ms = COALESCE(first_tried_at_ms, ?)".to_owned();
-    let mut values = vec![route.clone(), now.into()];
+    let mut values = vec![Cell::Word(wanted.route.word()), now.into()];
     if let Some(template) = template {
         more += ", account_template = COALESCE(account_template, ?)";
         values.push(template.into());
     }
-    let due = Due {
-        condition: ("(route IS NULL OR route = ?)", &[route]),
-        limit,
-        columns: &COLUMNS,
-        more: (&more, &values),
-    };
+    let (condition, condition_values) = wanted.condition();
+    let due =
+        Due { condition: (condition, &condition_values), limit, columns: &COLUMNS, more: (&more, &values) };
     let owner = (owner, delivery.options().lease);
     let rows = SETTLEMENTS.claim_due(delivery.store(), owner, due).await?;
     Ok(rows.into_iter().map(|row| claimed(Taken::new(row), now, template)).collect())
@@ -98,7 +125,13 @@ fn claimed(mut row: Taken, now: i64, template: Option<&str>) -> ClaimedSettlemen
         is_first: first_tried_at_ms.is_none(),
         claimed_at_ms: row.integer(),
         attempts: row.natural() + 1,
+        credit: credit(&mut row),
     }
+}
+
+fn credit(row: &mut Taken) -> Option<(u32, Position)> {
+    let partition = u32::try_from(row.optional()?).ok()?;
+    Some((partition, Position { epoch: row.natural(), sequence: row.natural() }))
 }
 
 impl ClaimedSettlement {

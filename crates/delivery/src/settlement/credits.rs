@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::command::table::{AccountCredit, AccountGet, AccountOpen, PacketGet};
 use scarce_core::command::{Body, Command, Common, Envelope};
+use scarce_core::event::Position;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::outcome::{Code, Receipt};
 use scarce_core::types::{Id, Natural, OperationId, Positive};
@@ -154,9 +155,9 @@ impl Settler {
         }
         let answers = ask(&self.engine, questions, self.patience()).await;
         for (its, answer) in sent.iter().zip(answers) {
-            match self.judge(its, &answer) {
-                None => ended.done.push((its.claimed.id, None)),
-                Some(failed) => ended.failed.push(failed),
+            match (self.judge(its, &answer), answer) {
+                (None, Ok(receipt)) => ended.credit(its.claimed.id, receipt.partition, end_of(&receipt)),
+                (failed, _) => ended.failed.extend(failed),
             }
         }
     }
@@ -221,6 +222,11 @@ impl Settler {
             _ => never(claimed, reason, Resolution::Refused),
         })
     }
+}
+
+/// Where the credit is that an answer is about.
+pub(super) fn end_of(receipt: &Receipt) -> Position {
+    Position { epoch: receipt.epoch, sequence: receipt.sequence_last }
 }
 
 /// What the engine's answers mean for an account.

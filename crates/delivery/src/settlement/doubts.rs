@@ -5,6 +5,7 @@ use scarce_core::command::shapes::Resource;
 use scarce_core::command::table::OperationGet;
 use scarce_core::outcome::{Code, Value};
 use scarce_core::types::OperationId;
+use scarce_engine::Request;
 
 use super::claims::ClaimedSettlement;
 use super::inside::{Addressed, Settler, at_once, never};
@@ -81,12 +82,28 @@ impl Settler {
     /// said at the moment.
     pub(super) async fn find(&self, its: Addressed) -> Result<Settled, String> {
         match self.recall(vec![its]).await.pop() {
-            Some((_, Memory::Applied)) => Ok(Settled::Applied),
+            Some((its, Memory::Applied)) => self.compare(&its).await,
             Some((_, Memory::Refused)) => Ok(Settled::Refused),
             Some((_, Memory::Absent)) => Ok(Settled::Absent),
             Some((its, Memory::Forgotten)) => self.look_up(&its).await,
             Some((_, Memory::Unclear(reason))) => Err(reason),
             None => Err("the engine was not asked".to_owned()),
+        }
+    }
+
+    /// Whether an operation that the engine remembers is this credit: another claim of the packet has the same id. Nothing is
+    /// changed.
+    async fn compare(&self, its: &Addressed) -> Result<Settled, String> {
+        let credit = self.credit_under(its, its.claimed.scheme);
+        let questions = credit.map(|(partition, envelope)| (partition, Request::DryRun(envelope)));
+        match ask(&self.engine, questions.into_iter().collect(), self.patience()).await.pop() {
+            Some(Ok(receipt)) if receipt.replayed && receipt.outcome.is_applied() => Ok(Settled::Applied),
+            Some(Ok(receipt)) if receipt.outcome.code == Code::IdReused => {
+                Ok(Settled::Other { found: receipt.outcome.to_string() })
+            }
+            Some(Ok(receipt)) => Err(receipt.outcome.to_string()),
+            Some(Err(failure)) => Err(failure.to_string()),
+            None => Err("its campaign makes no operation id".to_owned()),
         }
     }
 

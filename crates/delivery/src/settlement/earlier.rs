@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use scarce_engine::Request;
 use scarce_sql::Cell;
 
+use super::credits::end_of;
 use super::ids::IdScheme;
 use super::inside::{Addressed, Settler};
 use super::questions::ask;
@@ -27,7 +28,7 @@ impl Settler {
         for (its, answer) in asked.into_iter().zip(answers) {
             match answer {
                 Ok(receipt) if receipt.replayed && receipt.outcome.is_applied() => {
-                    ended.done.push((its.claimed.id, None));
+                    ended.credit(its.claimed.id, receipt.partition, end_of(&receipt));
                 }
                 Ok(_) => fresh.push(its),
                 Err(failure) => {

@@ -8,7 +8,8 @@ use scarce_core::types::{Id, signed};
 use scarce_engine::Engine;
 use tokio::runtime::Handle;
 
-use super::claims::{ClaimedSettlement, claim};
+use super::claims::{ClaimedSettlement, Wanted, claim, has_due};
+use super::guard::Guard;
 use super::{AccountTemplate, Route};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
@@ -18,7 +19,7 @@ use crate::{Delivery, SettlementOptions};
 
 /// The longest delay after a failure of the engine, for which the packet is not to blame and which never
 /// makes a dead letter.
-const ENGINE_RETRY_MAX: Duration = Duration::from_secs(30);
+pub(super) const ENGINE_RETRY_MAX: Duration = Duration::from_secs(30);
 
 impl Delivery {
     /// Credits claimed packets in an engine, on a runtime, until it is stopped. Several processes may do so on one
@@ -34,6 +35,7 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let (mut tasks, mut troubles) = (Vec::new(), Vec::new());
         let options = Arc::new(options);
+        let guard = Arc::new(Guard::new(self.clone(), engine.clone()));
         for _ in 0..options.lanes.max(1) {
             let work = Work::new(self.clone(), SETTLEMENTS, stopping.clone());
             troubles.push(work.trouble());
@@ -43,35 +45,36 @@ impl Delivery {
                 options: Arc::clone(&options),
                 assets: BTreeMap::new(),
                 accounts: BTreeMap::new(),
+                epochs: BTreeMap::new(),
+                waits: 0,
             };
-            tasks.push(runtime.spawn(run(work, settler)));
+            tasks.push(runtime.spawn(run(work, settler, Arc::clone(&guard))));
         }
         Workers::new(stop, tasks, troubles)
     }
 }
 
-async fn run(mut work: Work, mut settler: Settler) {
-    let delivery = work.delivery.clone();
-    let batch_max = settler.options.batch_max.max(1);
-    let template = settler.options.account_template.text().to_owned();
+async fn run(mut work: Work, mut settler: Settler, guard: Arc<Guard>) {
     while !work.stopping.is_asked() {
-        let route = (Route::Engine, Some(template.as_str()));
-        match delivery.store().in_time(claim(&delivery, &work.owner, route, batch_max)).await {
+        match settler.claim(&work.owner, &guard).await {
             Ok(claimed) if claimed.is_empty() => {
                 work.is_well();
-                work.wait_for(delivery.settlements_written().notified()).await;
+                work.wait_for(settler.delivery.settlements_written().notified()).await;
             }
             Ok(claimed) => {
                 work.is_well();
-                if claimed.len() == batch_max {
+                if claimed.len() == settler.options.batch_max.max(1) {
                     // There may be more, for another lane.
-                    delivery.settlements_written().notify_one();
+                    settler.delivery.settlements_written().notify_one();
                 }
                 let count = claimed.len();
-                let ended = settler.settle(claimed).await;
+                let mut ended = settler.settle(claimed).await;
+                if let Err(error) = settler.wait_for_consumer(&mut ended).await {
+                    work.is_troubled(&error).await;
+                }
                 work.note(&ended).await;
                 if ended.failed.len() == count {
-                    work.pause(delivery.options().retry_first).await;
+                    work.pause(settler.delivery.options().retry_first).await;
                 }
             }
             Err(error) => work.is_troubled(&error).await,
@@ -88,6 +91,10 @@ pub(super) struct Settler {
     pub(super) assets: BTreeMap<String, String>,
     /// The assets of existing accounts. Accounts are never closed, and never change their asset.
     pub(super) accounts: BTreeMap<String, String>,
+    /// The epochs that the log's consumer has read last, in which these are cached.
+    epochs: BTreeMap<u32, u64>,
+    /// How often in a row credits were recorded that the consumer had not passed.
+    pub(super) waits: u64,
 }
 
 /// A packet with its account.
@@ -98,9 +105,31 @@ pub(super) struct Addressed {
 }
 
 impl Settler {
+    /// Claims what is due, if the log is of the history that the claims are of.
+    async fn claim(&mut self, owner: &str, guard: &Guard) -> Result<Vec<ClaimedSettlement>, String> {
+        let (delivery, options) = (self.delivery.clone(), Arc::clone(&self.options));
+        let template = options.account_template.text();
+        let wanted =
+            Wanted { route: Route::Engine, template: Some(template), only_begun: options.only_begun };
+        if !has_due(&delivery, wanted).await.map_err(|error| error.to_string())? {
+            return Ok(Vec::new());
+        }
+        let reached = guard.check().await?;
+        let epochs: BTreeMap<u32, u64> = reached.iter().map(|(its, at)| (*its, at.epoch)).collect();
+        if epochs != self.epochs {
+            // What was lost with another history may have come again as something else.
+            self.assets.clear();
+            self.accounts.clear();
+            self.epochs = epochs;
+        }
+        let claiming = claim(&delivery, owner, wanted, options.batch_max.max(1));
+        delivery.store().in_time(claiming).await.map_err(|error| error.to_string())
+    }
+
     /// Settles a batch; returns the result of each packet.
     async fn settle(&mut self, claimed: Vec<ClaimedSettlement>) -> Ended {
         let mut ended = Ended::default();
+        let claimed = self.end_passed(claimed, &mut ended).await;
         self.learn_assets(&claimed).await;
         let addressed = self.address(claimed, &mut ended);
         let addressed = self.resolve_replaced(addressed, &mut ended).await;

@@ -1,5 +1,8 @@
 //! Settles packets by calls to an outside system.
 
+use std::sync::Arc;
+
+use scarce_engine::Log;
 use scarce_sql::DatabaseError;
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -7,7 +10,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::Route;
-use super::claims::{ClaimedSettlement, claim};
+use super::claims::{ClaimedSettlement, Wanted, claim, has_due};
+use super::guard::Guard;
 use super::inside::never;
 use crate::http::{Message, ReceiverAnswer, check_url};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
@@ -38,7 +42,7 @@ struct Data<'a> {
 
 impl Delivery {
     /// Settles claimed packets by signed calls to `url`, on a runtime, until it is stopped. Several processes
-    /// may do so on one database. The receiver must remember the operation ids that it has settled forever:
+    /// may do so on one database. Nothing is sent while the log has another history. The receiver must remember the operation ids that it has settled forever:
     /// the same packet may come again at any time, and always under the same id.
     ///
     /// # Errors
@@ -46,6 +50,7 @@ impl Delivery {
     pub fn run_settlement_outside(
         &self,
         runtime: &Handle,
+        log: Arc<dyn Log>,
         url: &str,
         secret: Secret,
     ) -> Result<Workers, DeliveryError> {
@@ -53,7 +58,8 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), SETTLEMENTS, stopping);
         let trouble = work.trouble();
-        let caller = Caller { work, url: url.to_owned(), secret, flying: JoinSet::new() };
+        let guard = Guard::new(self.clone(), log);
+        let caller = Caller { work, guard, url: url.to_owned(), secret, flying: JoinSet::new() };
         Ok(Workers::new(stop, vec![runtime.spawn(caller.run())], vec![trouble]))
     }
 }
@@ -62,6 +68,7 @@ type Call = (i64, u64, Result<ReceiverAnswer, String>);
 
 struct Caller {
     work: Work,
+    guard: Guard,
     url: String,
     secret: Secret,
     flying: JoinSet<Call>,
@@ -73,15 +80,11 @@ impl Caller {
         while !self.work.stopping.is_asked() {
             let room = delivery.options().endpoint_requests_max.saturating_sub(self.flying.len());
             if room > 0 {
-                let route = (Route::Outside, None);
-                match delivery.store().in_time(claim(&delivery, &self.work.owner, route, room)).await {
-                    Ok(claimed) => match self.without_conflicts(claimed).await {
-                        Ok(claimed) => {
-                            self.work.is_well();
-                            claimed.iter().for_each(|claimed| self.send(claimed));
-                        }
-                        Err(error) => self.work.is_troubled(&error).await,
-                    },
+                match self.claim(room).await {
+                    Ok(claimed) => {
+                        self.work.is_well();
+                        claimed.iter().for_each(|claimed| self.send(claimed));
+                    }
                     Err(error) => self.work.is_troubled(&error).await,
                 }
             }
@@ -98,6 +101,19 @@ impl Caller {
                 Err(_) => return tell_unanswered(self.flying.len()),
             }
         }
+    }
+
+    /// Claims what is due, if the log is of the history that the claims are of.
+    async fn claim(&mut self, limit: usize) -> Result<Vec<ClaimedSettlement>, String> {
+        let delivery = self.work.delivery.clone();
+        let wanted = Wanted { route: Route::Outside, template: None, only_begun: false };
+        if !has_due(&delivery, wanted).await.map_err(|error| error.to_string())? {
+            return Ok(Vec::new());
+        }
+        self.guard.check().await?;
+        let claiming = claim(&delivery, &self.work.owner, wanted, limit);
+        let claimed = delivery.store().in_time(claiming).await.map_err(|error| error.to_string())?;
+        self.without_conflicts(claimed).await.map_err(|error| error.to_string())
     }
 
     /// Ends packets that a lost history had settled for another user: the receiver would take this claim for a duplicate

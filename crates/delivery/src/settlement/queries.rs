@@ -236,7 +236,7 @@ async fn resolve(lent: &mut Lent, packet: (&str, u64), was_settled: bool) -> Res
                            last_error = NULL, lease_owner = NULL";
     const ANEW: &str = "UPDATE delivery_settlements SET state = 'pending', next_at_ms = ?, attempts = 0, \
                         first_tried_at_ms = NULL, resolved_at_ms = NULL, operation_round = operation_round + 1, \
-                        lease_owner = NULL";
+                        lease_owner = NULL, credit_partition_id = NULL, credit_epoch = NULL, credit_sequence = NULL";
     const REMOVED: &str = "DELETE FROM delivery_settlements";
     let now = Cell::from(now_ms());
     let steps = if was_settled {

@@ -172,6 +172,7 @@ impl Replaced {
             is_first: false,
             claimed_at_ms: signed(self.claimed_at_ms),
             attempts: 0,
+            credit: None,
         };
         let (account, asset) = addresses(&claimed, asset)?;
         Ok(Addressed { claimed, account, asset })

@@ -28,10 +28,12 @@ async fn claim_all(bench: &Bench, delivery: &Delivery, campaigns: &[(&str, u64)]
 }
 
 async fn settle(bench: &Bench, delivery: &Delivery, settled: u64) {
+    let flow = bench.flow_to_settlement(delivery);
     let running =
         delivery.run_settlement(&Handle::current(), bench.engine.clone(), SettlementOptions::default());
     wait_for(delivery, settled, 0).await;
     running.stop().await;
+    flow.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

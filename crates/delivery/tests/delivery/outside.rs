@@ -40,7 +40,12 @@ async fn calls_are_signed_and_carry_a_fixed_id() {
         let delivery = open(&database, &bench, options()).await;
         let receiver = Receiver::with(|before, _| Reply::Status([503, 409, 201][before.min(2)])).await;
         let flow = bench.flow_to_settlement(&delivery);
-        let running = delivery.run_settlement_outside(&Handle::current(), &receiver.url(), secret());
+        let running = delivery.run_settlement_outside(
+            &Handle::current(),
+            bench.engine.clone(),
+            &receiver.url(),
+            secret(),
+        );
         let running = running.expect("an address");
         bench.campaign("c", 1).await;
         let (packet, amount) = bench.claim("c", "alice").await;
@@ -69,8 +74,9 @@ async fn what_is_refused_is_a_dead_letter_after_few_tries_and_can_be_replayed() 
     let delivery = open(&database, &bench, options()).await;
     let receiver = Receiver::with(|_, _| Reply::Full(422, "x:y", "unknown user".to_owned())).await;
     let flow = bench.flow_to_settlement(&delivery);
-    let running =
-        delivery.run_settlement_outside(&Handle::current(), &receiver.url(), secret()).expect("one");
+    let running = delivery
+        .run_settlement_outside(&Handle::current(), bench.engine.clone(), &receiver.url(), secret())
+        .expect("one");
     bench.campaign("c", 2).await;
     bench.claim("c", "alice").await;
     bench.claim("c", "bob").await;
@@ -91,7 +97,8 @@ async fn what_is_refused_is_a_dead_letter_after_few_tries_and_can_be_replayed() 
     running.stop().await;
     flow.stop().await;
     assert_eq!((bench.count("account.credited"), booked(&receiver.heard()).len()), (0, 2));
-    let refused = delivery.run_settlement_outside(&Handle::current(), "ftp://h/", secret());
+    let refused =
+        delivery.run_settlement_outside(&Handle::current(), bench.engine.clone(), "ftp://h/", secret());
     assert!(refused.is_err());
 }
 
@@ -119,7 +126,9 @@ async fn each_packet_is_booked_once_whoever_is_killed_when() {
         let url = receiver.url();
         let mut random = Random::new(seed + 1);
         for kills in 0..10 {
-            let running = delivery.run_settlement_outside(&Handle::current(), &url, secret()).expect("one");
+            let running = delivery
+                .run_settlement_outside(&Handle::current(), bench.engine.clone(), &url, secret())
+                .expect("one");
             tokio::time::sleep(some_time(&mut random, 60)).await;
             if kills % 3 == 0 {
                 receiver.kill().await;
@@ -128,7 +137,9 @@ async fn each_packet_is_booked_once_whoever_is_killed_when() {
             }
             running.abort();
         }
-        let running = delivery.run_settlement_outside(&Handle::current(), &url, secret()).expect("one");
+        let running = delivery
+            .run_settlement_outside(&Handle::current(), bench.engine.clone(), &url, secret())
+            .expect("one");
         wait_until("not all was settled", || async { counts(&delivery).await == (0, 120, 0) }).await;
         running.stop().await;
         flow.stop().await;

@@ -64,9 +64,11 @@ async fn sent_long_ago(bench: &Bench, database: &Database, fault: Fault) -> (Del
 }
 
 async fn settle(bench: &Bench, delivery: &Delivery, oracle: Option<Arc<Oracle>>) -> Settlement {
+    let flow = bench.flow_to_settlement(delivery);
     let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), settlement(oracle));
     wait_until("it came to no end", || async { counts(delivery).await.0 == 0 }).await;
     worker.stop().await;
+    flow.stop().await;
     only(delivery).await
 }
 
@@ -173,14 +175,19 @@ async fn tables_from_an_older_copy_credit_nothing_again_that_was_credited() {
         let (bench, database) = (Bench::forgetting_after(IDS_KEPT_MS), Database::new(DatabaseKind::Sqlite));
         let (delivery, _) = sent_long_ago(&bench, &database, Fault::AnswersLost).await;
         database
-            .run("UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL")
+            .run(
+                "UPDATE delivery_settlements SET state = 'pending', attempts = 0, first_tried_at_ms = NULL, \
+                 credit_partition_id = NULL, credit_epoch = NULL, credit_sequence = NULL",
+            )
             .await;
         let oracle = Arc::new(Oracle { says: Ok(says), asked: AtomicUsize::new(0) });
         let careful =
             SettlementOptions { looks_up_first_tries: true, ..settlement(Some(Arc::clone(&oracle))) };
+        let flow = bench.flow_to_settlement(&delivery);
         let worker = delivery.run_settlement(&Handle::current(), bench.engine.clone(), careful);
         wait_until("it came to no end", || async { counts(&delivery).await == (0, 1, 0) }).await;
         worker.stop().await;
+        flow.stop().await;
         assert_eq!(oracle.asked.load(Ordering::Relaxed), 1);
         // The lookup is trusted even if it is wrong: there is no other source.
         assert_eq!(bench.count("account.credited"), count);

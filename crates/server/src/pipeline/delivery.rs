@@ -64,7 +64,7 @@ pub(super) fn start(
         workers.push(delivery.run_webhooks(runtime));
     }
     if settings.settlement != SettlementChoice::Off {
-        workers.push(settle(delivery, runtime, engine, projection, settings)?);
+        workers.extend(settle(delivery, runtime, engine, projection, settings)?);
         // Packets claimed earlier may have been paid in another way.
         let start = if settings.settlement_from_beginning { Start::Beginning } else { Start::Now };
         let consumer = |partition| delivery.settlement_consumer(partition);
@@ -73,17 +73,20 @@ pub(super) fn start(
     Ok((outflows, workers))
 }
 
+/// Starts what settles claims. Where an outside system does, those whose credit was begun in the engine end there all the
+/// same.
 fn settle(
     delivery: &Delivery,
     runtime: &Handle,
     engine: &Arc<dyn Engine>,
     projection: Option<&Projection>,
     settings: &ServerSettings,
-) -> Result<Workers, PipelineError> {
+) -> Result<Vec<Workers>, PipelineError> {
+    let mut workers = Vec::new();
     if let SettlementChoice::Outside(url) = &settings.settlement {
         let secret = settings.settlement_secret.as_ref().map(Password::reveal);
         let secret = Secret::parse(secret.ok_or(PipelineError::NoSecret)?)?;
-        return Ok(delivery.run_settlement_outside(runtime, url, secret)?);
+        workers.push(delivery.run_settlement_outside(runtime, engine.clone(), url, secret)?);
     }
     let lookup = projection.map(|projection| Operations::new(projection, engine) as _);
     let options = SettlementOptions {
@@ -91,9 +94,11 @@ fn settle(
         open_accounts: settings.settlement_opens_accounts,
         lookup,
         looks_up_first_tries: settings.settlement_looks_up_first_tries,
+        only_begun: !workers.is_empty(),
         ..SettlementOptions::default()
     };
-    Ok(delivery.run_settlement(runtime, engine.clone(), options))
+    workers.push(delivery.run_settlement(runtime, engine.clone(), options));
+    Ok(workers)
 }
 
 /// Counts waiting deliveries and deletes old ones, until the end.
