@@ -9,6 +9,7 @@ mod operation_ids;
 mod outside;
 mod plans;
 mod processes;
+mod put_back;
 mod rollbacks;
 mod secrets;
 mod settlement;
