@@ -3,6 +3,7 @@
 mod gaps;
 mod held;
 mod rebase;
+mod shared;
 
 use std::io::Write;
 

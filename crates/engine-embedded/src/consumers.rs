@@ -199,11 +199,14 @@ impl Registry {
         self.note_change(&rows);
     }
 
-    /// Sets a consumer onto a position, and ends its divergence.
+    /// Sets a consumer onto a position, and ends its divergence. When it confirmed something stays known: it may be asked
+    /// again what was lost since.
     pub(crate) fn rebase(&self, name: &ConsumerName, to: Position, now: TimeMs) {
         let mut rows = self.rows();
-        let abandoned = rows.get(name).and_then(|row| row.diverged.or(row.abandoned));
-        rows.insert(name.clone(), Row { abandoned, ..Row::at(to, now) });
+        let before = rows.get(name);
+        let abandoned = before.and_then(|row| row.diverged.or(row.abandoned));
+        let confirmed_at = before.map_or(now, |row| row.confirmed_at);
+        rows.insert(name.clone(), Row { abandoned, ..Row::at(to, confirmed_at) });
         self.note_change(&rows);
     }
 
@@ -387,6 +390,8 @@ mod tests {
         again.rebase(&name("new"), at(40), 3);
         again.rebase(&name("sql"), at(40), 3);
         assert_eq!(rows(&again), [(40, None), (40, None)]);
+        let confirmed_at: Vec<_> = again.list().into_iter().map(|its| its.confirmed_at).collect();
+        assert_eq!(confirmed_at, [0, 1], "a rebase confirms nothing");
         again.confirm(&name("sql"), "", at(40), 4);
         again.confirm(&name("new"), "", at(41), 4);
         again.save(&disk).expect("it is written");

@@ -13,7 +13,7 @@ pub(super) const COLUMNS: [&str; 5] = ["holds", "partition", "id", "state", "det
 /// A partition in which a consumer holds another history.
 pub(super) struct Divergence {
     pub(super) partition: u32,
-    /// The last position that both histories have for certain.
+    /// The last position that both histories have for certain; the beginning if none is known.
     pub(super) confirmed: Position,
     pub(super) confirmed_at_ms: u64,
     /// The position in the other history.

@@ -7,21 +7,19 @@ use std::io::Write;
 use clap::Args;
 use scarce_client::{Client, Info, Reply};
 use scarce_core::event::Position;
-use scarce_delivery::{Delivery, DeliveryOptions, Rebased};
-use scarce_projection::{Projection, ProjectionOptions};
+use scarce_delivery::Rebased;
+use scarce_projection::Projection;
 use scarce_server::pipeline::SQL;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::gaps;
 use super::held::{self, Divergence, Gap, Store};
-use super::{COLUMNS, ask};
+use super::{COLUMNS, ask, gaps, shared};
 use crate::args::Target;
 use crate::call::json as answer_json;
-use crate::config::{load, sql_url};
 use crate::files::print_rows;
 use crate::setting_flags::SqlFlags;
-use crate::{Ended, Exit, Failed};
+use crate::{Ended, Exit, Failed, sinks};
 
 /// How much earlier than the last confirmation a credit may have been lost, by the clocks of two machines.
 const CLOCKS_MARGIN_MS: u64 = 600_000;
@@ -47,7 +45,7 @@ pub struct Rebase {
 
 pub(super) fn run(options: &Rebase) -> Ended {
     let name = options.name.as_str();
-    let diverged = divergences(&ask(&options.target, &["CONSUMER", "LIST"])?, name);
+    let mut diverged = divergences(&ask(&options.target, &["CONSUMER", "LIST"])?, name);
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
     let runtime = Runtime::new()?;
@@ -55,6 +53,9 @@ pub(super) fn run(options: &Rebase) -> Ended {
         return Err(nothing_to_do(name));
     }
     let store = runtime.block_on(open(options, &server))?;
+    for its in &mut diverged {
+        share(&mut client, &server, &store, its, (name, &runtime))?;
+    }
     let gaps = runtime.block_on(gaps::find(&store, name, &server, &diverged))?;
     if diverged.is_empty() && gaps.is_empty() {
         return Err(nothing_to_do(name));
@@ -64,7 +65,7 @@ pub(super) fn run(options: &Rebase) -> Ended {
     print_rows(&rows, &held::COLUMNS, options.json)?;
     if !options.yes {
         let mut advice = advice(&store, name, &gaps);
-        if name == "settlement" && diverged.iter().any(Divergence::is_unknown) {
+        if name == "settlement" && diverged.iter().any(|its| its.confirmed == Position::default()) {
             advice += BEGINS_ANYWHERE;
         }
         return Err(Failed::text(Exit::Usage, advice));
@@ -146,13 +147,10 @@ fn divergences(answer: &redis::Value, name: &str) -> Vec<Divergence> {
 }
 
 async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
-    let url = || sql_url(&load(&options.database.0)?.settings);
-    let id = &server.deployment_id;
+    let flags = &options.database.0;
     Ok(match options.name.as_str() {
-        SQL => Store::Projection(Projection::open_existing(&url()?, id, ProjectionOptions::default()).await?),
-        "webhooks" | "settlement" => {
-            Store::Delivery(Delivery::open_existing(&url()?, id, DeliveryOptions::default()).await?)
-        }
+        SQL => Store::Projection(sinks::projection(flags, server).await?),
+        "webhooks" | "settlement" => Store::Delivery(sinks::delivery(flags, server).await?),
         _ => Store::Elsewhere,
     })
 }
@@ -234,6 +232,31 @@ fn without_log(
     Ok(partitions)
 }
 
+/// Finds what a consumer of deliveries shares with the log, by the epochs that its rows are of. Where that is not known, the
+/// oldest event of the log may be of the time after the histories parted, so settlement begins with the state, which has
+/// all claims.
+fn share(
+    client: &mut Client,
+    server: &Info,
+    store: &Store,
+    its: &mut Divergence,
+    (name, runtime): (&str, &Runtime),
+) -> Result<(), Failed> {
+    let (Store::Delivery(delivery), Some(extent)) = (store, server.partitions.get(&its.partition)) else {
+        return Ok(());
+    };
+    let stretches = runtime.block_on(delivery.stretches(name, its.partition))?;
+    let shared = shared::find(client, extent, its, &stretches)?;
+    if name == "settlement" || shared != Position::default() {
+        its.confirmed = shared;
+    }
+    // A server with another database may have confirmed something since.
+    if let Some(at_ms) = shared::time_of(client, its.partition, its.confirmed)? {
+        its.confirmed_at_ms = its.confirmed_at_ms.min(at_ms);
+    }
+    Ok(())
+}
+
 /// Sets the consumer's own store onto the log.
 async fn rebase_store(store: &Store, name: &str, diverged: &[Divergence]) -> Result<Rebased, Failed> {
     let Store::Delivery(delivery) = store else { return Ok(Rebased::default()) };
@@ -243,12 +266,6 @@ async fn rebase_store(store: &Store, name: &str, diverged: &[Divergence]) -> Res
     }
     let places: Vec<(u32, Position)> = diverged.iter().map(|its| (its.partition, its.confirmed)).collect();
     if name == "settlement" {
-        // Where nothing is known, the oldest event of the log may be of the time after the histories parted: the state
-        // has all claims.
-        let place = |its: &Divergence| {
-            (its.partition, if its.is_unknown() { Position::default() } else { its.confirmed })
-        };
-        let places: Vec<(u32, Position)> = diverged.iter().map(place).collect();
         let since = diverged.iter().map(|its| its.confirmed_at_ms).min().unwrap_or(0);
         return Ok(delivery.rebase_settlement(&places, since.saturating_sub(CLOCKS_MARGIN_MS)).await?);
     }

@@ -97,15 +97,18 @@ function actions.diverge(keys, name, _, epoch, sequence)
   return 1
 end
 
--- Sets a consumer onto a position of the log, and ends its divergence. 1, or -1 where the log does not have it.
+-- Sets a consumer onto a position of the log, and ends its divergence. When it confirmed something stays known: it may be
+-- asked again what was lost since. 1, or -1 where the log does not have the position.
 function actions.rebase(keys, name, now, epoch, sequence)
   local key, log, meta = keys[1], keys[2], keys[3]
   local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
   local is_confirmed = tonumber(epoch) == known_epoch and tonumber(sequence) == known_sequence
   local is_here = has_position(log, meta, tonumber(epoch), tonumber(sequence))
   if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
-  local _, held = string.match(redis.call("HGET", key, name) or "", " (%a+) (%d+ %d+)$")
-  local text = string.format("%s %s %.0f", epoch, sequence, now)
+  local known = redis.call("HGET", key, name) or ""
+  local _, held = string.match(known, " (%a+) (%d+ %d+)$")
+  local confirmed_at = string.match(known, "^%d+ %d+ (%d+)") or string.format("%.0f", now)
+  local text = string.format("%s %s %s", epoch, sequence, confirmed_at)
   redis.call("HSET", key, name, held and text .. " abandoned " .. held or text)
   redis.call("HDEL", key, "lease " .. name)
   return 1
