@@ -187,8 +187,8 @@ fn a_redis_is_looked_at_with_what_to_do() {
     let words = ["--engine", "redis", "--redis-url", &url, "--resp", "127.0.0.1:0", "--http", "off"];
     let (code, findings) = doctor(folder.path(), &words);
     assert_eq!(code, Some(0), "{findings:?}");
-    for name in ["redis topology", "redis deployment", "redis eviction", "redis memory", "redis persistence"]
-    {
+    assert_eq!(found(&findings, "redis deployment")["status"], "warn", "nothing is there yet: {findings:?}");
+    for name in ["redis topology", "redis eviction", "redis memory", "redis persistence"] {
         assert_eq!(found(&findings, name)["status"], "ok", "{name}: {findings:?}");
     }
     assert!(found(&findings, "redis latency")["figures"]["median_us"].as_u64().is_some());

@@ -11,11 +11,12 @@ use scarce_engine::engine::Failure;
 use super::RedisError;
 use super::call::{self, Heading};
 use super::caller::Caller;
-use super::connection::{Link, Refused};
+use super::connection::Link;
 use super::keys::Keys;
 use super::nodes::{Node, Nodes, Traffic};
 use super::program::Rights;
 use super::settings::RedisSettings;
+use super::wholeness;
 
 /// The latest time that a server may have, by the clock of this machine.
 #[derive(Debug)]
@@ -81,6 +82,7 @@ pub(super) async fn accept(
     settings: &RedisSettings,
     nodes: &Arc<Nodes>,
     caller: &Caller,
+    deployment: &str,
 ) -> Result<Duration, RedisError> {
     let mut own = ClockBound::new(settings, Duration::ZERO);
     let mut lead = Duration::ZERO;
@@ -92,13 +94,13 @@ pub(super) async fn accept(
         let request = call::put_back();
         let message = |node: &Node| {
             let primary = Some(node.state.run_id.as_str());
-            call::message(&Heading { primary, ..Heading::from(&settings.state) }, &[&request])
+            let heading = Heading { deployment: Some(deployment), primary, ..Heading::from(&settings.state) };
+            call::message(&heading, &[&request])
         };
-        caller.call(&link, &keys, message, Rights::Write).await.map_err(failure)?;
+        caller
+            .call(&link, &keys, message, Rights::Write)
+            .await
+            .map_err(|refused| wholeness::failure(number, &refused).unwrap_or_else(|| refused.into()))?;
     }
     Ok(lead)
-}
-
-fn failure(refused: Refused) -> RedisError {
-    Failure::from(refused).into()
 }

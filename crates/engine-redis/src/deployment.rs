@@ -1,92 +1,272 @@
 //! What is fixed when a deployment is created: its id, its number of partitions and its secret, in a hash of its
-//! own. And what a server must be like.
+//! own; and what watches over that hash while the deployment is served.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_engine::engine::Failure;
 use scarce_engine::random::{self, hex, unhex};
 
 use super::RedisError;
+use super::call::Beginning;
+use super::caller::Caller;
 use super::connection::{Link, Refused};
+use super::keys::{self, Keys};
+use super::nodes::{Nodes, Traffic};
 use super::program::ScriptKind;
-
-/// The newest version of keys and records.
-const FORMAT_VERSION: u32 = 1;
+use super::records::FORMAT_VERSION;
+use super::settings::RedisSettings;
+use super::wholeness;
 
 /// The field that says that all partitions were begun: one without keys has lost them.
 const BEGUN: &str = "begun";
+
+/// Creates the hash with all of its fields at once, or leaves the one that there is.
+const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end \
+    redis.call('HSET', KEYS[1], unpack(ARGV)) return 1";
 
 /// The hash in which it is kept.
 pub(super) fn key(prefix: &str) -> String {
     format!("{prefix}deployment")
 }
 
+/// The way to it.
+pub(super) fn link(prefix: &str, nodes: &Arc<Nodes>) -> Link {
+    Link::new(Arc::clone(nodes), keys::slot(key(prefix).as_bytes()), Traffic::Reads)
+}
+
 /// What a deployment has for ever.
+#[derive(Clone, Debug)]
 pub(super) struct Deployment {
     /// Its id, in hexadecimal digits.
     pub(super) id: String,
     /// What keys the cuts of its red packets.
     pub(super) secret: [u8; 32],
+    partitions: u32,
+    /// Whether it was created just now.
+    pub(super) is_new: bool,
     /// Whether all of its partitions were begun.
-    pub(super) is_begun: bool,
+    is_begun: bool,
+    /// Whether its partitions have an older format.
+    is_older: bool,
 }
 
-/// Loads the deployment behind a prefix, or creates it.
-pub(super) async fn load_or_create(
-    link: &Link,
-    prefix: &str,
-    partitions: u32,
+impl Deployment {
+    /// One that nobody else has.
+    fn random(partitions: u32) -> Result<Self, RedisError> {
+        Ok(Self {
+            id: hex(&random::bytes::<16>().map_err(RedisError::Random)?),
+            secret: random::bytes::<32>().map_err(RedisError::Random)?,
+            partitions,
+            is_new: true,
+            is_begun: false,
+            is_older: false,
+        })
+    }
+
+    /// The fields of the hash.
+    fn read(key: &str, fields: &BTreeMap<String, String>) -> Result<Self, RedisError> {
+        let damaged = || RedisError::Damaged { key: key.to_owned() };
+        let field = |name: &str| fields.get(name).ok_or_else(damaged);
+        let number = |name: &str| field(name)?.parse::<u32>().map_err(|_| damaged());
+        let found = number("format_version")?;
+        if found > FORMAT_VERSION {
+            return Err(RedisError::Newer { key: key.to_owned(), found, supported: FORMAT_VERSION });
+        }
+        let id: [u8; 16] = unhex(field("deployment_id")?).ok_or_else(damaged)?;
+        Ok(Self {
+            id: hex(&id),
+            secret: unhex(field("secret")?).ok_or_else(damaged)?,
+            partitions: number("partitions")?,
+            is_new: false,
+            is_begun: fields.contains_key(BEGUN),
+            is_older: found < FORMAT_VERSION,
+        })
+    }
+
+    /// The fields that never change.
+    fn fixed(&self) -> [(&'static str, String); 4] {
+        [
+            ("format_version", FORMAT_VERSION.to_string()),
+            ("partitions", self.partitions.to_string()),
+            ("deployment_id", self.id.clone()),
+            ("secret", hex(&self.secret)),
+        ]
+    }
+
+    /// What a start may do to partitions that do not say that they are of this deployment.
+    pub(super) fn beginning(&self) -> Beginning {
+        Beginning { adopts: self.is_older, creates: !self.is_begun }
+    }
+}
+
+/// Loads the deployment behind a prefix, or creates it where nothing is left of another one; and begins its partitions.
+///
+/// # Errors
+/// When a server cannot be asked, or the deployment is another, damaged or of a newer format.
+pub(super) async fn open(
+    settings: &RedisSettings,
+    nodes: &Arc<Nodes>,
+    caller: &Caller,
 ) -> Result<Deployment, RedisError> {
-    if partitions == 0 {
+    if settings.partitions == 0 {
         return Err(RedisError::NoPartition);
     }
-    let key = key(prefix);
-    let fields = [
-        ("format_version", FORMAT_VERSION.to_string()),
-        ("partitions", partitions.to_string()),
-        ("deployment_id", hex(&random::bytes::<16>().map_err(RedisError::Random)?)),
-        ("secret", hex(&random::bytes::<32>().map_err(RedisError::Random)?)),
-    ];
-    for (name, value) in fields {
-        let mut set = redis::cmd("HSETNX");
-        set.arg(&key).arg(name).arg(value);
-        let _is_new: bool = ask(link, &set).await?;
+    let (link, key) = (link(&settings.prefix, nodes), key(&settings.prefix));
+    let deployment = match load(&link, &key).await? {
+        Some(found) => found,
+        None => create(settings, nodes, (&link, &key)).await?,
+    };
+    if deployment.partitions != settings.partitions {
+        let (found, wanted) = (deployment.partitions, settings.partitions);
+        return Err(RedisError::Partitions { key, found, wanted });
     }
-    let mut get = redis::cmd("HGETALL");
-    get.arg(&key);
-    let found: BTreeMap<String, String> = ask(link, &get).await?;
-    let number = |name: &str| found.get(name).and_then(|text| text.parse::<u32>().ok());
-    let damaged = || RedisError::Damaged { key: key.clone() };
-    let version = number("format_version").ok_or_else(damaged)?;
-    if version > FORMAT_VERSION {
-        return Err(RedisError::Newer { key: key.clone(), found: version, supported: FORMAT_VERSION });
+    let Beginning { adopts, creates } = deployment.beginning();
+    if adopts || creates {
+        wholeness::begin_all(settings, nodes, caller, &deployment).await?;
+        let mut set = redis::cmd("HSET");
+        set.arg(&key).arg("format_version").arg(FORMAT_VERSION).arg(BEGUN).arg(1);
+        let _count: u64 = ask(&link, &set).await?;
     }
-    match number("partitions").ok_or_else(damaged)? {
-        its if its == partitions => {
-            let secret = found.get("secret").and_then(|text| unhex(text)).ok_or_else(damaged)?;
-            let id: [u8; 16] = found.get("deployment_id").and_then(|text| unhex(text)).ok_or_else(damaged)?;
-            Ok(Deployment { id: hex(&id), secret, is_begun: found.contains_key(BEGUN) })
+    Ok(deployment)
+}
+
+async fn load(link: &Link, key: &str) -> Result<Option<Deployment>, RedisError> {
+    let fields: BTreeMap<String, String> = ask(link, redis::cmd("HGETALL").arg(key)).await?;
+    if fields.is_empty() { Ok(None) } else { Deployment::read(key, &fields).map(Some) }
+}
+
+/// Creates it, unless another server is faster: then its deployment is taken.
+async fn create(
+    settings: &RedisSettings,
+    nodes: &Arc<Nodes>,
+    (link, key): (&Link, &str),
+) -> Result<Deployment, RedisError> {
+    let leftover = wholeness::leftover(settings, nodes).await?;
+    // What was found may be of a deployment that was created since.
+    if let Some(found) = load(link, key).await? {
+        return Ok(found);
+    }
+    if let Some(key) = leftover {
+        return Err(RedisError::Orphaned { prefix: settings.prefix.clone(), key });
+    }
+    let made = Deployment::random(settings.partitions)?;
+    let mut create = redis::cmd("EVAL");
+    create.arg(CREATE).arg(1).arg(key);
+    for (name, value) in made.fixed() {
+        create.arg(name).arg(value);
+    }
+    let is_created: bool = ask(link, &create).await?;
+    if is_created {
+        return Ok(made);
+    }
+    load(link, key).await?.ok_or_else(|| RedisError::Damaged { key: key.to_owned() })
+}
+
+/// What is behind a prefix, for the doctor.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A deployment whose partitions are not all begun, or of an older format.
+    Unfinished,
+    /// A deployment, by its id.
+    Begun(String),
+}
+
+/// Looks what is there.
+///
+/// # Errors
+/// When a server cannot be asked, or what is there is damaged or of a newer format.
+pub(super) async fn find(link: &Link, prefix: &str) -> Result<Found, RedisError> {
+    Ok(match load(link, &key(prefix)).await? {
+        None => Found::Nothing,
+        Some(found) if found.is_begun && !found.is_older => Found::Begun(found.id),
+        Some(_) => Found::Unfinished,
+    })
+}
+
+/// Watches the hash of a deployment that is served.
+#[derive(Debug)]
+pub(super) struct DeploymentGuard {
+    prefix: String,
+    deployment: Deployment,
+    link: Link,
+    /// Why nothing may be served.
+    lost: Mutex<Option<Failure>>,
+}
+
+impl DeploymentGuard {
+    pub(super) fn new(settings: &RedisSettings, nodes: &Arc<Nodes>, deployment: Deployment) -> Self {
+        let link = link(&settings.prefix, nodes);
+        Self { prefix: settings.prefix.clone(), deployment, link, lost: Mutex::default() }
+    }
+
+    /// Fails where the hash was another one when it was looked at last.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+    }
+
+    /// Looks at the hash. Fields that are gone are put back, because this server knows them, and no start could do
+    /// without; another deployment's are not touched.
+    pub(super) async fn look(&self) {
+        // A server that does not answer is noticed by the partitions.
+        let Ok(fields) = self.fields().await else { return };
+        let wanted = self.deployment.fixed();
+        let differs = wanted.iter().find_map(|(name, value)| {
+            let found = fields.get(*name).filter(|found| *found != value)?;
+            Some(format!(
+                "its {name} is another one ({})",
+                if *name == "secret" { "not shown" } else { found }
+            ))
+        });
+        let key = key(&self.prefix);
+        let lost = differs.map(|what| Failure::Unavailable {
+            reason: format!(
+                "the deployment is damaged and nothing is served, because the key {key} was changed while it was used: {what}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix"
+            ),
+        });
+        let is_changed = lost.is_some();
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
+        let is_short = fields.len() < wanted.len() + 1;
+        if is_short && !is_changed && self.owns_partitions().await {
+            self.put_back(&key).await;
         }
-        its => Err(RedisError::Partitions { key: key.clone(), found: its, wanted: partitions }),
     }
-}
 
-/// Whether there is a deployment behind a prefix.
-pub(super) async fn exists(link: &Link, prefix: &str) -> Result<bool, RedisError> {
-    ask(link, redis::cmd("EXISTS").arg(key(prefix))).await
-}
+    async fn fields(&self) -> Result<BTreeMap<String, String>, Refused> {
+        self.link.send(redis::cmd("HGETALL").arg(key(&self.prefix))).await
+    }
 
-/// The id of a deployment whose partitions were begun; nothing where there is none.
-pub(super) async fn begun(link: &Link, prefix: &str) -> Result<Option<String>, RedisError> {
-    let mut get = redis::cmd("HMGET");
-    get.arg(key(prefix)).arg("deployment_id").arg(BEGUN);
-    let (id, begun): (Option<String>, Option<u8>) = ask(link, &get).await?;
-    Ok(id.filter(|_| begun.is_some()))
-}
+    /// Whether all partitions are there and say that they are of this deployment.
+    async fn owns_partitions(&self) -> bool {
+        for number in 0..self.deployment.partitions {
+            let keys = Keys::new(&self.prefix, number, self.deployment.partitions);
+            let link = Link::new(Arc::clone(&self.link.nodes), keys.slot(), Traffic::Reads);
+            let mut get = redis::cmd("HGET");
+            get.arg(keys.of("meta")).arg("deployment");
+            let found = link.send::<Option<String>>(&get).await;
+            if !matches!(found, Ok(Some(id)) if id == self.deployment.id) {
+                return false;
+            }
+        }
+        true
+    }
 
-/// Notes that all partitions were begun.
-pub(super) async fn note_begun(link: &Link, prefix: &str) -> Result<(), RedisError> {
-    ask(link, redis::cmd("HSET").arg(key(prefix)).arg(BEGUN).arg(1)).await
+    async fn put_back(&self, key: &str) {
+        let begun = (BEGUN, "1".to_owned());
+        for (name, value) in self.deployment.fixed().into_iter().chain([begun]) {
+            let mut set = redis::cmd("HSETNX");
+            set.arg(key).arg(name).arg(value);
+            if self.link.send::<bool>(&set).await.is_err() {
+                return;
+            }
+        }
+        tracing::warn!(
+            key,
+            "fields of the deployment were gone, and were put back; find out who deleted them"
+        );
+    }
 }
 
 async fn ask<T: redis::FromRedisValue>(link: &Link, command: &redis::Cmd) -> Result<T, RedisError> {

@@ -9,11 +9,11 @@ use redis::{Cmd, FromRedisValue, cmd};
 
 use super::address::Topology;
 use super::caller::Caller;
-use super::connection::Link;
+use super::deployment::Found;
 use super::library::{ClockSource, Library};
-use super::nodes::{Nodes, Traffic};
+use super::nodes::Nodes;
 use super::server::ServerState;
-use super::{RedisError, RedisSettings, deployment, keys, wholeness};
+use super::{RedisError, RedisSettings, deployment, wholeness};
 
 /// How many times a server is asked for nothing, to see how long that takes.
 const PINGS: usize = 32;
@@ -109,13 +109,15 @@ pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
 
 /// What the partitions have lost.
 async fn damages(settings: &RedisSettings, nodes: &Arc<Nodes>) -> Result<Vec<String>, RedisError> {
-    let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
-    let link = Link::new(Arc::clone(nodes), slot, Traffic::Reads);
-    let Some(id) = deployment::begun(&link, &settings.prefix).await? else {
-        if !deployment::exists(&link, &settings.prefix).await? {
-            wholeness::check_unused(settings, nodes).await?;
+    let link = deployment::link(&settings.prefix, nodes);
+    let id = match deployment::find(&link, &settings.prefix).await? {
+        Found::Begun(id) => id,
+        Found::Unfinished => return Ok(Vec::new()),
+        Found::Nothing => {
+            let leftover = wholeness::leftover(settings, nodes).await?;
+            let orphaned = |key| RedisError::Orphaned { prefix: settings.prefix.clone(), key };
+            return Ok(leftover.map(orphaned).iter().map(ToString::to_string).collect());
         }
-        return Ok(Vec::new());
     };
     let script = match settings.script {
         Some(script) => script,

@@ -43,6 +43,7 @@ pub mod script;
 pub mod server;
 mod settings;
 mod settle;
+mod status;
 mod sweep;
 mod trim;
 pub mod values;
@@ -65,7 +66,7 @@ use tokio::runtime::Runtime;
 use caller::Caller;
 use connection::Link;
 use consumers::Consumers;
-use deployment::Deployment;
+use deployment::{Deployment, DeploymentGuard};
 pub use error::RedisError;
 use keys::Keys;
 use lane::Mail;
@@ -110,30 +111,23 @@ impl RedisEngine {
             .enable_all()
             .build()
             .map_err(RedisError::Threads)?;
-        let slot = keys::slot(deployment::key(&settings.prefix).as_bytes());
-        let link = Link::new(Arc::clone(&nodes), slot, Traffic::Reads);
-        let (warnings, deployment, script) = runtime.block_on(async {
+        let link = deployment::link(&settings.prefix, &nodes);
+        let (mut warnings, script) = runtime.block_on(async {
             let warnings = server::check_all(&nodes, settings.durability, settings.replicas).await?;
-            if !deployment::exists(&link, &settings.prefix).await? {
-                wholeness::check_unused(&settings, &nodes).await?;
-            }
-            let deployment = deployment::load_or_create(&link, &settings.prefix, settings.partitions).await?;
             let script = match settings.script {
                 Some(script) => script,
                 None => deployment::script_kind(&link).await?,
             };
-            Ok::<_, RedisError>((warnings, deployment, script))
+            Ok::<_, RedisError>((warnings, script))
         })?;
         let caller = Self::caller(&settings, script);
-        if !deployment.is_begun {
-            runtime.block_on(async {
-                wholeness::begin_all(&settings, &nodes, &caller, &deployment.id).await?;
-                deployment::note_begun(&link, &settings.prefix).await
-            })?;
+        let deployment = runtime.block_on(deployment::open(&settings, &nodes, &caller))?;
+        if deployment.is_new {
+            warnings.push(created(&settings.prefix, &deployment.id));
         }
         let mut lead = Duration::ZERO;
         if settings.accepts_clock && settings.clock.is_none() {
-            lead = runtime.block_on(clock::accept(&settings, &nodes, &caller))?;
+            lead = runtime.block_on(clock::accept(&settings, &nodes, &caller, &deployment.id))?;
         }
         let mut engine = Self::start(settings, lead, (script, caller), deployment, nodes, runtime);
         engine.warnings = warnings;
@@ -157,9 +151,11 @@ impl RedisEngine {
         let waits = Arc::new(Waits::new(Arc::clone(&nodes), settings.replicas, settings.response_timeout));
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let deployment_id: Arc<str> = Arc::from(deployment.id.as_str());
+        let guard = Arc::new(DeploymentGuard::new(&settings, &nodes, deployment.clone()));
         let context = PartitionContext {
             settings: &settings,
             deployment: &deployment_id,
+            guard: &guard,
             lead,
             nodes: &nodes,
             caller: &caller,
@@ -171,7 +167,8 @@ impl RedisEngine {
         let partitions = (0..settings.partitions).map(|number| Partition::start(number, &context)).collect();
         // Only the lanes hold it open from here on.
         drop(context);
-        runtime.spawn(attend(Arc::downgrade(&nodes)));
+        runtime.spawn(attend(Arc::downgrade(&nodes), Arc::downgrade(&guard)));
+        drop(guard);
         Self {
             settings,
             deployment_id: deployment.id,
@@ -399,9 +396,16 @@ impl Drop for RedisEngine {
     }
 }
 
+/// What is said of a deployment that was created: where there should have been one, this is the last moment to stop.
+fn created(prefix: &str, id: &str) -> String {
+    format!(
+        "a new deployment {id} was created now, because Redis had none behind '{prefix}': it knows no earlier data and no earlier operation ids; if there was data before, stop the servers, and restore it"
+    )
+}
+
 /// Looks again and again whether the sentinels name another primary, so that one that only seems to be it is left
-/// soon; and whether servers still sync as they did, and still keep every key.
-async fn attend(nodes: Weak<Nodes>) {
+/// soon; whether servers still sync as they did, and still keep every key; and whether the deployment is still there.
+async fn attend(nodes: Weak<Nodes>, guard: Weak<DeploymentGuard>) {
     let mut turns = tokio::time::interval(ATTEND_INTERVAL);
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -410,5 +414,8 @@ async fn attend(nodes: Weak<Nodes>) {
         nodes.follow_sentinels().await;
         nodes.check_eviction().await;
         nodes.check_syncing().await;
+        if let Some(guard) = guard.upgrade() {
+            guard.look().await;
+        }
     }
 }

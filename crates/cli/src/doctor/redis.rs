@@ -93,7 +93,13 @@ fn deployment(report: &InspectReport, settings: &ServerSettings) -> Finding {
     const NAME: &str = "redis deployment";
     let prefix = &settings.redis_prefix;
     match report.partitions {
-        None => Finding::ok(NAME, format!("nothing behind '{prefix}' yet; 'scarce serve' creates it")),
+        None => Finding::warn(
+            NAME,
+            format!(
+                "nothing behind '{prefix}': 'scarce serve' creates a new deployment, which knows no earlier data"
+            ),
+            "if there was a deployment, restore Redis' data before a server starts; a first start needs nothing else",
+        ),
         Some(its) if its == settings.partitions => {
             Finding::ok(NAME, format!("'{prefix}' has {its} partitions")).with(json!({ "partitions": its }))
         }
