@@ -94,6 +94,26 @@ impl RequestKind {
     }
 }
 
+/// What may be done where a partition does not say that it is of a deployment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Beginning {
+    /// It is of an older format, and is brought up to date.
+    pub(super) adopts: bool,
+    /// It is not there yet.
+    pub(super) creates: bool,
+}
+
+/// The place of the last event that a server has reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenEvent {
+    /// The partition's epoch then.
+    pub epoch: u64,
+    /// The sequence of the last event.
+    pub sequence: u64,
+    /// Whether it was the run of the server that gets the message which told it.
+    pub is_of_this_run: bool,
+}
+
 /// Where the first step of an operation was logged, which tells it from every other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
@@ -157,10 +177,12 @@ pub fn put_back() -> EncodedRequest {
 
 /// The note that the partition is of the message's deployment.
 #[must_use]
-pub(super) fn begin() -> EncodedRequest {
+pub(super) fn begin(beginning: Beginning) -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Begin.word());
-    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+    writer.quantity(u64::from(beginning.adopts));
+    writer.quantity(u64::from(beginning.creates));
+    EncodedRequest { bytes: writer.into_bytes(), values: 3, is_read: false, is_shrinking: false }
 }
 
 /// A question whether all keys have what was written to them.
@@ -355,11 +377,13 @@ pub struct Heading<'a> {
     pub primary: Option<&'a str>,
     /// How far the server's clock is believed; a test's clock itself.
     pub clock: Option<u64>,
+    /// The last event that the partition is known to have had: a server that has less has older data.
+    pub seen: Option<SeenEvent>,
 }
 
 impl<'a> From<&'a StateSettings> for Heading<'a> {
     fn from(settings: &'a StateSettings) -> Self {
-        Self { settings, deployment: None, primary: None, clock: None }
+        Self { settings, deployment: None, primary: None, clock: None, seen: None }
     }
 }
 
@@ -371,7 +395,7 @@ pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
         Some(text) => writer.text(text),
         None => writer.nothing(),
     };
-    writer.list(6);
+    writer.list(7);
     writer.quantity(MESSAGE_VERSION);
     write_settings(&mut writer, heading.settings);
     text(&mut writer, heading.primary);
@@ -379,6 +403,15 @@ pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
     writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
     text(&mut writer, heading.deployment);
+    match heading.seen {
+        Some(SeenEvent { epoch, sequence, is_of_this_run }) => {
+            writer.list(3);
+            writer.quantity(epoch);
+            writer.quantity(sequence);
+            writer.quantity(u64::from(is_of_this_run));
+        }
+        None => writer.nothing(),
+    }
     writer.into_bytes()
 }
 

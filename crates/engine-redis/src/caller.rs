@@ -26,6 +26,12 @@ impl Caller {
         Self { program, kind }
     }
 
+    /// Whether every server keeps the library once it is built.
+    #[must_use]
+    pub(super) fn is_kept(&self) -> bool {
+        self.kind == ScriptKind::Functions
+    }
+
     /// Calls the library with a message, which is made for the server that gets it. Gives the answer and
     /// who gave it.
     ///

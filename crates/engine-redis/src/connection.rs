@@ -67,9 +67,15 @@ impl Refused {
 
     /// What the partition has lost, where the library has noticed that.
     #[must_use]
-    pub(super) fn incomplete(&self) -> Option<&str> {
+    pub(super) fn damage(&self) -> Option<Damage<'_>> {
         let Self::ByServer { error, .. } = self else { return None };
-        error.detail().filter(|_| error.code() == Some("SCARCE"))?.strip_prefix("INCOMPLETE ")
+        let detail = error.detail().filter(|_| error.code() == Some("SCARCE"))?;
+        let (word, detail) = detail.split_once(' ')?;
+        match word {
+            "INCOMPLETE" => Some(Damage::Incomplete(detail)),
+            "OLDER" => Some(Damage::Older(detail)),
+            _ => None,
+        }
     }
 
     /// Whether a primary refuses writes, and still serves reads. A replica may have what its primary has lost.
@@ -78,6 +84,15 @@ impl Refused {
         let words = ["OOM", "NOREPLICAS", "MISCONF", "CLOCK"];
         matches!(self, Self::ByServer { error, .. } if words.contains(&word_of(error)))
     }
+}
+
+/// Why a partition serves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Damage<'a> {
+    /// Keys, rows or fields are missing.
+    Incomplete(&'a str),
+    /// The server's data was replaced by older data while it ran.
+    Older(&'a str),
 }
 
 impl From<Refused> for Failure {

@@ -90,6 +90,7 @@ fn advice_by_word(error: &RedisError, word: &str) -> &'static str {
         "DAMAGED" => {
             "; a change was refused halfway, and the partition serves nothing until it is taken back, which it does by itself once the cause is gone: give Redis' user all commands on its keys again"
         }
+        "FORMAT" => "; stop this server, and start the newer release that wrote it",
         "CLOCK" => {
             "; set its clock by a time service, or that of this machine; if the server's is right, restart with --accept-clock"
         }

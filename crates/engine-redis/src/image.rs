@@ -21,11 +21,11 @@ use super::call::{self, Heading};
 use super::caller::Caller;
 use super::connection::Link;
 use super::keys::Keys;
-use super::lane::PartitionStatus;
 use super::nodes::Node;
 use super::program::Rights;
 use super::records::META_FIELDS;
 use super::settle::Answered;
+use super::status::PartitionStatus;
 
 mod accounts;
 mod book;
@@ -114,6 +114,7 @@ impl Imager {
     /// The state at one sequence, or what of it belongs to one resource.
     async fn read(&self, only: Option<&Id>) -> Result<(State, Meta, Arc<Node>), Failure> {
         let _turn = self.turn.lock().await;
+        self.status.check_whole()?;
         for _ in 0..READINGS_MAX {
             if let Some(found) = self.attempt(only).await? {
                 return Ok(found);
@@ -155,8 +156,16 @@ impl Imager {
         let (begun, mut through) = (Instant::now(), before.sequence);
         loop {
             let asked = call::changes(through, only);
-            let heading = Heading { deployment: Some(&self.deployment), ..Heading::from(&self.settings) };
-            let message = |_: &Node| call::message(&heading, &[&asked]);
+            let message = |node: &Node| {
+                let run_id = node.state.run_id.as_str();
+                let heading = Heading {
+                    deployment: Some(&self.deployment),
+                    primary: Some(run_id),
+                    seen: self.status.seen.by(run_id),
+                    ..Heading::from(&self.settings)
+                };
+                call::message(&heading, &[&asked])
+            };
             let called = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await;
             let (answer, node) =
                 called.map_err(|refused| self.status.failure_of(self.keys.partition(), refused))?;

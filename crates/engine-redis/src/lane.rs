@@ -2,7 +2,6 @@
 //! there is to do, the less each command costs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use scarce_core::command::Command;
@@ -11,7 +10,6 @@ use scarce_core::state::StateSettings;
 use scarce_engine::clock::Clock;
 use scarce_engine::consumers;
 use scarce_engine::engine::{Failure, Reply, Request};
-use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::slow::{SlowLog, name_of};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
@@ -24,8 +22,9 @@ use super::keys::Keys;
 use super::nodes::Node;
 use super::program::Rights;
 use super::settle::{Answered, Decided, levels};
+use super::status::PartitionStatus;
 use super::waits::Waits;
-use super::wholeness::{self, Verifier};
+use super::wholeness::Verifier;
 
 /// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
 /// batch that is larger is cut.
@@ -49,127 +48,6 @@ impl Mail {
         let mut scratch = Vec::new();
         let encoded = batch.iter().map(|request| call::encode(request, settings, &mut scratch)).collect();
         Self { batch, encoded, reply }
-    }
-}
-
-/// The state of a partition that its lane, its sweeper and callers share.
-#[derive(Debug)]
-pub(super) struct PartitionStatus {
-    pub(super) metrics: PartitionMetrics,
-    /// Why the last call failed.
-    pub(super) failure: std::sync::Mutex<Option<Failure>>,
-    /// How many events waited for the slowest consumer when the sweeper looked, and may.
-    lag: AtomicU64,
-    lag_max: u64,
-    /// Whether the server has refused a change for want of memory.
-    is_full: AtomicBool,
-    /// What the partition has lost, where anything was noticed; the flag says whether.
-    damage: std::sync::Mutex<Option<Failure>>,
-    is_damaged: AtomicBool,
-}
-
-impl PartitionStatus {
-    pub(super) fn new(lag_max: u64) -> Self {
-        Self {
-            metrics: PartitionMetrics::default(),
-            failure: std::sync::Mutex::default(),
-            lag: AtomicU64::new(0),
-            lag_max,
-            is_full: AtomicBool::new(false),
-            damage: std::sync::Mutex::default(),
-            is_damaged: AtomicBool::new(false),
-        }
-    }
-
-    /// Notes what the partition has lost, or that it is whole.
-    pub(super) fn note_damage(&self, partition: u32, found: Option<Failure>) {
-        if found.is_none() && !self.is_damaged() {
-            return;
-        }
-        let mut damage = self.damage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match (&found, &*damage) {
-            (Some(reason), None) => tracing::error!(partition, %reason, "a partition has lost keys"),
-            (None, Some(_)) => tracing::warn!(partition, "the partition's keys are back; it is served again"),
-            _ => {}
-        }
-        self.is_damaged.store(found.is_some(), Ordering::Relaxed);
-        *damage = found;
-    }
-
-    /// What a refusal means; notes it where the partition has lost something.
-    pub(super) fn failure_of(&self, partition: u32, refused: Refused) -> Failure {
-        let is_damage = refused.incomplete().is_some();
-        let failure = wholeness::failure(partition, refused);
-        if is_damage {
-            self.note_damage(partition, Some(failure.clone()));
-        }
-        failure
-    }
-
-    /// Whether the partition has lost something.
-    pub(super) fn is_damaged(&self) -> bool {
-        self.is_damaged.load(Ordering::Relaxed)
-    }
-
-    /// Fails where the partition has lost something.
-    pub(super) fn check_whole(&self) -> Result<(), Failure> {
-        if !self.is_damaged() {
-            return Ok(());
-        }
-        let damage = self.damage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        damage.clone().map_or(Ok(()), Err)
-    }
-
-    /// Notes how many events wait for the slowest consumer.
-    pub(super) fn note_lag(&self, lag: u64) {
-        self.lag.store(lag, Ordering::Relaxed);
-    }
-
-    /// How many events waited when the sweeper looked last.
-    pub(super) fn lag(&self) -> u64 {
-        self.lag.load(Ordering::Relaxed)
-    }
-
-    /// Notes why the partition cannot be served, before anyone asks.
-    pub(super) fn note_failure(&self, failure: Failure) {
-        *self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(failure);
-    }
-
-    /// Whether so many events wait that no more should come.
-    fn is_overrun(&self) -> bool {
-        self.lag() > self.lag_max
-    }
-
-    /// Notes whether the server refuses changes for want of memory.
-    pub(super) fn note_full(&self, is_full: bool) {
-        self.is_full.store(is_full, Ordering::Relaxed);
-    }
-
-    /// Whether the server has refused a change for want of memory.
-    pub(super) fn is_full(&self) -> bool {
-        self.is_full.load(Ordering::Relaxed)
-    }
-
-    /// Notes how the last call ended.
-    pub(super) fn note_call(&self, failure: Option<Failure>) {
-        *self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = failure;
-    }
-
-    /// Whether changes are taken: the last call was answered, and there is memory and room for events.
-    pub(super) fn check_ready(&self) -> Result<(), Failure> {
-        self.check_whole()?;
-        let failure = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        if self.is_full() {
-            let reason = "Redis has no memory left for changes; raise maxmemory, or let holds and orders end";
-            return Err(Failure::Unavailable { reason: reason.to_owned() });
-        }
-        if self.is_overrun() {
-            return Err(consumers::overrun(self.lag(), self.lag_max));
-        }
-        Ok(())
     }
 }
 
@@ -386,9 +264,13 @@ impl Lane {
             deployment: Some(&self.verifier.deployment),
             primary: None,
             clock,
+            seen: None,
         };
-        let message =
-            |node: &Node| call::message(&Heading { primary: Some(&node.state.run_id), ..heading }, requests);
+        let message = |node: &Node| {
+            let run_id = node.state.run_id.as_str();
+            let heading = Heading { primary: Some(run_id), seen: self.status.seen.by(run_id), ..heading };
+            call::message(&heading, requests)
+        };
         let begun = Instant::now();
         let called = self.caller.call(&self.link, &self.keys, message, rights).await;
         let took = begun.elapsed();
@@ -399,12 +281,13 @@ impl Lane {
         }
         self.serves_reads = called.as_ref().map_or_else(Refused::is_of_writes, |_| true);
         self.unmended = called.as_ref().err().and_then(Refused::unmended);
-        let (answer, node) = called.map_err(|refused| match refused.incomplete() {
+        let (answer, node) = called.map_err(|refused| match refused.damage() {
             Some(_) => Refused::Failure(self.status.failure_of(self.partition, refused)),
             None => refused,
         })?;
         let reply = call::read_reply(&answer, self.partition)
             .map_err(|error| Refused::Failure(Failure::Unknown { reason: error.to_string() }))?;
+        self.status.seen.note(&node.state.run_id, reply.epoch, reply.sequence);
         if rights == Rights::Write {
             self.is_full = false;
             self.status.note_full(false);

@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = &[
     ("sweep.lua", include_str!("scripts/sweep.lua")),
     ("markets.lua", include_str!("scripts/markets.lua")),
     ("corrections.lua", include_str!("scripts/corrections.lua")),
+    ("wholeness.lua", include_str!("scripts/wholeness.lua")),
     ("main.lua", include_str!("scripts/main.lua")),
 ];
 

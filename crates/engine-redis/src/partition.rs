@@ -11,13 +11,15 @@ use super::caller::Caller;
 use super::clock::ClockBound;
 use super::connection::Link;
 use super::consumers::Consumers;
+use super::deployment::DeploymentGuard;
 use super::image::Imager;
 use super::keys::Keys;
-use super::lane::{Lane, Mail, PartitionStatus};
+use super::lane::{Lane, Mail};
 use super::locked::LockedIds;
 use super::nodes::{Nodes, Traffic};
 use super::reader::Watchers;
 use super::settings::RedisSettings;
+use super::status::PartitionStatus;
 use super::sweep::Sweeper;
 use super::trim::Trimmer;
 use super::waits::Waits;
@@ -28,6 +30,7 @@ pub(super) struct PartitionContext<'a> {
     pub(super) settings: &'a RedisSettings,
     /// The deployment that the partitions are of.
     pub(super) deployment: &'a Arc<str>,
+    pub(super) guard: &'a Arc<DeploymentGuard>,
     /// How far the servers' clocks may be ahead besides, as the operator says.
     pub(super) lead: Duration,
     pub(super) nodes: &'a Arc<Nodes>,
@@ -37,6 +40,34 @@ pub(super) struct PartitionContext<'a> {
     pub(super) runtime: &'a Runtime,
     /// Dropped by each lane when it ends.
     pub(super) ended: crossbeam_channel::Sender<()>,
+}
+
+impl PartitionContext<'_> {
+    fn verifier(&self, keys: &Keys, status: &Arc<PartitionStatus>) -> Arc<Verifier> {
+        Arc::new(Verifier {
+            keys: keys.clone(),
+            settings: self.settings.state.clone(),
+            deployment: Arc::clone(self.deployment),
+            guard: Arc::clone(self.guard),
+            caller: self.caller.clone(),
+            link: Link::new(Arc::clone(self.nodes), keys.slot(), Traffic::Reads),
+            status: Arc::clone(status),
+        })
+    }
+
+    fn imager(&self, number: u32, keys: &Keys, status: &Arc<PartitionStatus>) -> Arc<Imager> {
+        Arc::new(Imager {
+            partition: number,
+            keys: keys.clone(),
+            settings: self.settings.state.clone(),
+            deployment: Arc::clone(self.deployment),
+            caller: self.caller.clone(),
+            reading: Link::new(Arc::clone(self.nodes), keys.slot(), Traffic::Reads),
+            status: Arc::clone(status),
+            turn: tokio::sync::Mutex::default(),
+            places: Imager::places(),
+        })
+    }
 }
 
 /// A partition that is served.
@@ -51,30 +82,13 @@ pub(super) struct Partition {
 impl Partition {
     /// Starts its lane, and its sweeper unless the clock is a test's.
     pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
-        let PartitionContext { settings, deployment, lead, nodes, caller, consumers, waits, runtime, ended } =
+        let PartitionContext { settings, lead, nodes, caller, consumers, waits, runtime, ended, .. } =
             context;
         let keys = Keys::new(&settings.prefix, number, settings.partitions);
         let status = Arc::new(PartitionStatus::new(settings.outflow_lag_max));
         let link = |traffic| Link::new(Arc::clone(nodes), keys.slot(), traffic);
-        let verifier = Arc::new(Verifier {
-            keys: keys.clone(),
-            settings: settings.state.clone(),
-            deployment: Arc::clone(deployment),
-            caller: (*caller).clone(),
-            link: link(Traffic::Reads),
-            status: Arc::clone(&status),
-        });
-        let imager = Arc::new(Imager {
-            partition: number,
-            keys: keys.clone(),
-            settings: settings.state.clone(),
-            deployment: Arc::clone(deployment),
-            caller: (*caller).clone(),
-            reading: link(Traffic::Reads),
-            status: Arc::clone(&status),
-            turn: tokio::sync::Mutex::default(),
-            places: Imager::places(),
-        });
+        let verifier = context.verifier(&keys, &status);
+        let imager = context.imager(number, &keys, &status);
         let lane = Lane {
             partition: number,
             keys: keys.clone(),
@@ -113,6 +127,7 @@ impl Partition {
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
                 clock: ClockBound::new(settings, *lead),
                 locked: LockedIds::default(),
+                turn: 0,
             };
             runtime.spawn(sweeper.run());
         }

@@ -44,9 +44,12 @@ pub fn find(name: &str) -> Option<&'static RecordSpec> {
     RECORDS.iter().find(|record| record.name == name)
 }
 
+/// The version of keys and records. A release refuses a newer one than its own, at its start and with each call.
+pub const FORMAT_VERSION: u32 = 2;
+
 /// The fields of the hash `meta`, which is no table of records, in the order in which they are read. The first five
-/// are numbers.
-pub const META_FIELDS: [&str; 11] = [
+/// are numbers. All of them are there from the beginning, so that one that was deleted is missed.
+pub const META_FIELDS: [&str; 13] = [
     "epoch",
     "sequence",
     "at",
@@ -57,6 +60,8 @@ pub const META_FIELDS: [&str; 11] = [
     "moved",
     "deployment",
     "sizes",
+    "format",
+    "lost",
     "damaged",
 ];
 

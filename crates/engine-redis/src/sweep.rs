@@ -19,8 +19,9 @@ use super::connection::Link;
 use super::consumers;
 use super::image;
 use super::keys::Keys;
-use super::lane::{Mail, PartitionStatus};
+use super::lane::Mail;
 use super::locked::{LockedIds, Moved};
+use super::status::PartitionStatus;
 use super::trim::Trimmer;
 use super::wholeness::Verifier;
 
@@ -47,6 +48,8 @@ pub(super) struct Sweeper {
     pub(super) trimmer: Trimmer,
     pub(super) clock: ClockBound,
     pub(super) locked: LockedIds,
+    /// How often it has looked.
+    pub(super) turn: u32,
 }
 
 impl Sweeper {
@@ -61,6 +64,14 @@ impl Sweeper {
             else {
                 return;
             };
+            self.turn = self.turn.wrapping_add(1);
+            // Without callers nothing else would find out, neither of keys that are gone nor of memory.
+            if !self.status.is_damaged()
+                && self.turn.is_multiple_of(self.verifier.turns())
+                && let Err(failure) = self.verifier.verify().await
+            {
+                self.status.note_call(Some(failure));
+            }
             // Where the server does not answer, the next turn looks again.
             let (levels, now) = match self.look(waiting).await {
                 Ok(looked) => looked,
@@ -69,12 +80,6 @@ impl Sweeper {
                     continue;
                 }
             };
-            // Without callers nothing else would find out, neither of keys that are gone nor of memory.
-            if !self.status.is_damaged()
-                && let Err(failure) = self.verifier.look().await
-            {
-                self.status.note_call(Some(failure));
-            }
             if self.status.is_full() && self.has_memory().await {
                 self.status.note_full(false);
             }

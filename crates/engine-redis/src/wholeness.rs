@@ -8,14 +8,22 @@ use scarce_core::state::StateSettings;
 use scarce_engine::engine::Failure;
 
 use super::RedisError;
-use super::call::{self, EncodedRequest, Heading};
+use super::call::{self, EncodedRequest, Heading, Owed};
 use super::caller::Caller;
-use super::connection::{Link, Refused};
-use super::keys::Keys;
-use super::lane::PartitionStatus;
-use super::nodes::{Nodes, Traffic};
+use super::connection::{Damage, Link, Refused};
+use super::deployment::{Deployment, DeploymentGuard};
+use super::failure::failure_of;
+use super::keys::{self, Keys};
+use super::nodes::{Node, Nodes, Traffic};
 use super::program::Rights;
 use super::settings::RedisSettings;
+use super::status::PartitionStatus;
+
+/// How many turns one check is for that builds the library.
+const TURNS_PER_BUILT_CHECK: u32 = 10;
+
+/// How many keys one command looks at, in search of what is left of a deployment.
+const KEYS_PER_SCAN: usize = 1_000;
 
 /// Looks whether one partition is whole.
 #[derive(Debug)]
@@ -23,49 +31,78 @@ pub(super) struct Verifier {
     pub(super) keys: Keys,
     pub(super) settings: StateSettings,
     pub(super) deployment: Arc<str>,
+    pub(super) guard: Arc<DeploymentGuard>,
     pub(super) caller: Caller,
     pub(super) link: Link,
     pub(super) status: Arc<PartitionStatus>,
 }
 
 impl Verifier {
+    /// How many turns of the sweeper one check is for: where the library is built for each call, that takes more than
+    /// the check.
+    pub(super) fn turns(&self) -> u32 {
+        if self.caller.is_kept() { 1 } else { TURNS_PER_BUILT_CHECK }
+    }
+
     /// Checks all keys, and notes what comes of it.
     ///
     /// # Errors
     /// When some have lost rows, or the server cannot say.
     pub(super) async fn verify(&self) -> Result<(), Failure> {
-        let (asked, rights) = (call::check(), Rights::Read);
-        match ask(&self.caller, &self.link, &self.keys, &self.settings, (&self.deployment, &asked, rights))
-            .await
-        {
+        let found = match self.guard.check() {
+            Ok(()) => self.examine().await.map_err(|refused| {
+                let failure = failure(self.keys.partition(), &refused);
+                failure.map_or_else(|| (Failure::from(refused), false), |damage| (damage, true))
+            }),
+            Err(lost) => Err((lost, true)),
+        };
+        match found {
             Ok(()) => {
                 self.status.note_damage(self.keys.partition(), None);
                 Ok(())
             }
-            Err(refused) => Err(self.status.failure_of(self.keys.partition(), refused)),
+            Err((failure, is_damage)) => {
+                if is_damage {
+                    self.status.note_damage(self.keys.partition(), Some(failure.clone()));
+                }
+                Err(failure)
+            }
         }
     }
 
-    /// Looks, without a call of the library, and verifies the partition where it seems to have lost something.
-    ///
-    /// # Errors
-    /// As [`Self::verify`].
-    pub(super) async fn look(&self) -> Result<(), Failure> {
-        if self.seems_whole().await? { Ok(()) } else { self.verify().await }
+    /// Looks first without writing. What is found is noted in Redis, so that all servers refuse; and so is that it is over.
+    async fn examine(&self) -> Result<(), Refused> {
+        let looked = self.ask(Rights::Read).await;
+        match looked {
+            Ok(Owed::Nothing) => Ok(()),
+            Ok(_) => self.ask(Rights::Shrink).await.map(drop),
+            Err(refused) if refused.damage().is_some() && !self.status.is_damaged() => {
+                match self.ask(Rights::Shrink).await {
+                    Err(again) if again.damage().is_none() => Err(refused),
+                    answer => answer.map(drop),
+                }
+            }
+            Err(refused) => Err(refused),
+        }
     }
 
-    /// Whether `meta` is of the deployment, and as many keys exist as it names. What is asked by two commands may be of
-    /// two moments, so it proves nothing.
-    async fn seems_whole(&self) -> Result<bool, Failure> {
-        let mut fields = redis::cmd("HMGET");
-        fields.arg(self.keys.of("meta")).arg("deployment").arg("sizes").arg("sequence");
-        type Fields = (Option<String>, Option<String>, Option<u64>);
-        let (deployment, sizes, sequence): Fields = self.link.send(&fields).await?;
-        let named = sizes.unwrap_or_default().split(' ').count() / 2;
-        let log = usize::from(sequence.unwrap_or(0) > 0);
-        // And `meta` itself.
-        let existing: usize = self.link.send(redis::cmd("EXISTS").arg(self.keys.all())).await?;
-        Ok(deployment.as_deref() == Some(&*self.deployment) && existing > named + log)
+    async fn ask(&self, rights: Rights) -> Result<Owed, Refused> {
+        let asked = call::check();
+        let message = |node: &Node| {
+            let run_id = node.state.run_id.as_str();
+            let heading = Heading {
+                deployment: Some(&self.deployment),
+                primary: Some(run_id),
+                seen: self.status.seen.by(run_id),
+                ..Heading::from(&self.settings)
+            };
+            call::message(&heading, &[&asked])
+        };
+        let (answer, node) = self.caller.call(&self.link, &self.keys, message, rights).await?;
+        let reply = call::read_reply(&answer, self.keys.partition())
+            .map_err(|error| Refused::Failure(Failure::Unavailable { reason: error.to_string() }))?;
+        self.status.seen.note(&node.state.run_id, reply.epoch, reply.sequence);
+        Ok(reply.owed)
     }
 }
 
@@ -81,7 +118,8 @@ async fn ask(
     caller.call(link, keys, |_| call::message(&heading, &[asked]), rights).await.map(drop)
 }
 
-/// Begins every partition of a new deployment, so that from now on one without keys has lost them.
+/// Begins every partition of a new deployment, so that from now on one without keys has lost them; or brings those of an
+/// older format up to date.
 ///
 /// # Errors
 /// When a server refuses, or a partition is of another deployment.
@@ -89,33 +127,61 @@ pub(super) async fn begin_all(
     settings: &RedisSettings,
     nodes: &Arc<Nodes>,
     caller: &Caller,
-    deployment: &str,
+    deployment: &Deployment,
 ) -> Result<(), RedisError> {
-    let asked = call::begin();
+    let asked = call::begin(deployment.beginning());
     for number in 0..settings.partitions {
         let (keys, link) = way(settings, nodes, number);
-        let asked = (deployment, &asked, Rights::Write);
-        ask(caller, &link, &keys, &settings.state, asked)
-            .await
-            .map_err(|refused| failure(number, refused))?;
+        let asked = (deployment.id.as_str(), &asked, Rights::Write);
+        if let Err(refused) = ask(caller, &link, &keys, &settings.state, asked).await {
+            return Err(failure(number, &refused).unwrap_or_else(|| refused.into()).into());
+        }
     }
     Ok(())
 }
 
-/// Checks that no partition is there, before a deployment is created.
+/// What is behind a prefix and belongs to no deployment: the first key of a partition that is found, of any number of
+/// partitions. Positions of consumers and of topics count, for they would be of another log.
 ///
 /// # Errors
-/// When one is, whose deployment was deleted or evicted.
-pub(super) async fn check_unused(settings: &RedisSettings, nodes: &Arc<Nodes>) -> Result<(), RedisError> {
-    for number in 0..settings.partitions {
-        let (keys, link) = way(settings, nodes, number);
-        let meta = keys.of("meta");
-        let exists: bool = link.send(redis::cmd("EXISTS").arg(&meta)).await.map_err(Failure::from)?;
-        if exists {
-            return Err(RedisError::Orphaned { prefix: settings.prefix.clone(), key: meta });
+/// When a server cannot be asked.
+pub(super) async fn leftover(
+    settings: &RedisSettings,
+    nodes: &Arc<Nodes>,
+) -> Result<Option<String>, RedisError> {
+    let pattern = format!("{}{{p*}}:*", escaped(&settings.prefix));
+    for endpoint in nodes.primaries().await? {
+        let node = nodes.at(&endpoint, Traffic::Reads).await?;
+        let mut cursor = 0_u64;
+        loop {
+            let mut scan = redis::cmd("SCAN");
+            scan.arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(KEYS_PER_SCAN);
+            let (next, found): (u64, Vec<String>) = scan
+                .query_async(&mut node.connection())
+                .await
+                .map_err(|error| failure_of(&error, &node.endpoint, &node.user))?;
+            if let Some(key) = found.into_iter().find(|key| is_of_partition(key)) {
+                return Ok(Some(key));
+            }
+            cursor = next;
+            if cursor == 0 {
+                break;
+            }
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Whether a key has a name that the engine gives.
+fn is_of_partition(key: &str) -> bool {
+    let name = key.rsplit_once("}:").map_or("", |(_, name)| name);
+    keys::NAMES.contains(&name) || ["consumers", "inputs"].contains(&name)
+}
+
+/// A text as a pattern that only it matches.
+fn escaped(text: &str) -> String {
+    let escape = |letter: char| if "*?[]^\\-".contains(letter) { vec!['\\', letter] } else { vec![letter] };
+    text.chars().flat_map(escape).collect()
 }
 
 /// What each partition has lost, for the doctor.
@@ -132,11 +198,9 @@ pub(super) async fn damages(
     for number in 0..settings.partitions {
         let (keys, link) = way(settings, nodes, number);
         let asked = (deployment, &asked, Rights::Read);
-        match ask(caller, &link, &keys, &settings.state, asked).await {
-            Err(refused) if refused.incomplete().is_some() => {
-                found.push(failure(number, refused).to_string());
-            }
-            answer => answer?,
+        if let Err(refused) = ask(caller, &link, &keys, &settings.state, asked).await {
+            let damage = failure(number, &refused);
+            found.push(damage.ok_or_else(|| Failure::from(refused))?.to_string());
         }
     }
     Ok(found)
@@ -148,14 +212,15 @@ fn way(settings: &RedisSettings, nodes: &Arc<Nodes>, number: u32) -> (Keys, Link
     (keys, link)
 }
 
-/// What a refusal means, of one partition.
-pub(super) fn failure(partition: u32, refused: Refused) -> Failure {
-    match refused.incomplete() {
-        Some(detail) => Failure::Unavailable {
-            reason: format!(
-                "partition {partition} is damaged and serves nothing, because keys were evicted, deleted or swapped: {detail}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix"
-            ),
-        },
-        None => refused.into(),
-    }
+/// What a refusal means where a partition has lost something.
+pub(super) fn failure(partition: u32, refused: &Refused) -> Option<Failure> {
+    let reason = match refused.damage()? {
+        Damage::Incomplete(detail) => format!(
+            "partition {partition} is damaged and serves nothing, because keys were evicted, deleted or swapped: {detail}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix"
+        ),
+        Damage::Older(detail) => format!(
+            "partition {partition} serves nothing, because Redis' data was replaced by older data while it ran: {detail}; put the newer data back, or restart Redis to go on from the older data: then what came after it is lost, and a new epoch begins"
+        ),
+    };
+    Some(Failure::Unavailable { reason })
 }

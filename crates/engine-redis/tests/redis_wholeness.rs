@@ -213,7 +213,9 @@ fn a_partition_from_before_sizes_were_noted_goes_on() {
     insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1");
     drop(engine);
     server.ask::<()>(&["HDEL", &key("meta"), "sizes", "deployment"]).expect("as before");
+    server.ask::<()>(&["HDEL", &key("meta"), "format", "lost", "damaged"]).expect("as before");
     server.ask::<()>(&["HDEL", "scarce:deployment", "begun"]).expect("as before");
+    server.ask::<()>(&["HSET", "scarce:deployment", "format_version", "1"]).expect("as before");
     let engine = open(&server);
     assert!(insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1").replayed);
     let sizes: String = server.ask(&["HGET", &key("meta"), "sizes"]).expect("sizes");

@@ -18,11 +18,12 @@ use crate::call::{
     HEAD_VALUES, LOOK_VALUES, MESSAGE_VERSION, Owed, RESUME_VALUES, RequestKind, SETTING_NAMES,
 };
 use crate::keys::NAMES;
-use crate::records::{FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
+use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 22] = [
+const NUMBERS: [(&str, u64); 23] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
+    ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
     ("RESUME_VALUES", RESUME_VALUES as u64),
     ("LOOK_VALUES", LOOK_VALUES as u64),

@@ -10,10 +10,8 @@ local ROWS_MAX = 2000
 -- What the call has read is of its type, or it would not have come so far.
 local function check_type(name)
   if records.is_typed(name) then return end
-  local key, found = records.key(name), redis_call("TYPE", records.key(name)).ok
-  if found ~= "none" and found ~= records.type_of(name) then
-    error("the key " .. key .. " is a " .. found .. " and must be a " .. records.type_of(name), 0)
-  end
+  local found = redis_call("TYPE", records.key(name)).ok
+  sizes.check_type(name, found)
   if name == "log" and found == "none" then sizes.check_log() end
   records.note_type(name)
 end

@@ -23,6 +23,7 @@ local function load_meta()
   meta_before = {}
   for at, name in ipairs(META_FIELDS) do
     meta_before[name] = texts[at] or nil
+    if not texts[at] then wholeness.miss(name) end
     -- What was unfinished and is no more stands there as an empty text.
     if texts[at] ~= "" then meta[name] = texts[at] or nil end
   end
@@ -46,22 +47,6 @@ local function load_meta()
   sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence)
 end
 
--- A partition that was begun says of which deployment it is. What says nothing was deleted, or swapped for other keys.
-local function check_deployment(deployment)
-  local found = call.meta.deployment
-  if not deployment or found == deployment then return end
-  local what = found and "is of the deployment " .. found or "is gone, or was not written by Scarce"
-  error("INCOMPLETE the key " .. records.key("meta") .. " " .. what, 0)
-end
-
--- Begins a partition, which is of a deployment from now on; or goes on with one from before that was noted.
-local function begin(deployment)
-  if call.meta.deployment then return check_deployment(deployment) end
-  call.meta.deployment = deployment
-  sizes.begin()
-  flush.write_all()
-end
-
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
 -- place, such as one that goes on from an old dump. They come from the run of the server and the time.
 local function next_epoch(primary)
@@ -76,7 +61,7 @@ end
 -- Another run of a server may lack what the one before it had answered: it was restarted, or a replica was
 -- promoted. Sequences that are given once more are told apart by the epoch.
 local function note_primary(primary)
-  if call.is_reading or not primary or primary == call.meta.primary then return end
+  if call.is_reading or not primary or (primary == call.meta.primary and not call.is_behind) then return end
   call.meta.epoch = next_epoch(primary)
   call.meta.primary = primary
 end
@@ -91,10 +76,13 @@ local function unfinished_text()
   })
 end
 
+-- The fields of `meta` that are kept as they are.
+local TEXTS = { primary = true, deployment = true, format = true, lost = true }
+
 local function meta_text(name)
   if name == "unfinished" then return unfinished_text() or "" end
   if name == "damaged" then return "" end
-  if name == "primary" or name == "deployment" then return call.meta[name] or "" end
+  if TEXTS[name] then return call.meta[name] or "" end
   if name == "moved" then
     local moved = call.meta.moved
     return moved and encoding.number(moved.sequence) .. " " .. encoding.number(moved.to) or ""
@@ -110,7 +98,7 @@ function main.plan_meta(plan, add_step)
   for _, name in ipairs(META_FIELDS) do
     local text = name ~= "sizes" and meta_text(name)
     local before = meta_before[name]
-    if text and text ~= (before or "") then
+    if text and text ~= before then
       changed = true
       write[#write + 1], write[#write + 2] = name, text
       if before then
@@ -161,25 +149,27 @@ end
 
 local function serve(keys, message)
   local values = is_typed(message) and encoding.from_json(message) or cmsgpack.unpack(message)
-  local version, setting_values, primary, clock, asked, deployment = unpack(values)
+  local version, setting_values, primary, clock, asked, deployment, seen = unpack(values)
   if version ~= constants.MESSAGE_VERSION then error("VERSION " .. encoding.number(version), 0) end
   records.clear(keys)
   operations.clear()
   log.clear()
+  wholeness.clear()
   read_settings(setting_values)
   call.clock = IS_TEST and clock or server_clock(clock)
   load_meta()
   if asked[1] == request_kinds.BEGIN then
-    begin(deployment)
+    wholeness.begin_partition(deployment, asked[2] == 1, asked[3] == 1)
     return reply_of(owed.NOTHING, {})
   end
-  check_deployment(deployment)
+  wholeness.check(deployment, seen, primary)
   if asked[1] == request_kinds.CHECK then
-    sizes.check_all()
-    return reply_of(owed.NOTHING, {})
+    return reply_of(wholeness.look(primary) and owed.EARLIER_OPERATION or owed.NOTHING, {})
   end
+  wholeness.check_note(primary)
   note_primary(primary)
   if asked[1] == request_kinds.CHANGES then
+    sizes.check_all()
     return reply_of(owed.NOTHING, corrections.since(asked[2], asked[3]))
   end
   local receipts, what_is_owed, look = machine.serve(asked)
@@ -193,7 +183,7 @@ function main.serve(keys, arguments)
   call.is_reading = arguments[2] == request_kinds.READ
   local done, reply = pcall(serve, keys, arguments[1])
   if done then return reply end
-  local text = flush.reason_of(reply)
+  local text = wholeness.explained(flush.reason_of(reply))
   -- Which command it was is said where it was a write.
   if string.find(text, "^ERR The user executing the script") then text = "NOPERM " .. text end
   return redis.error_reply("SCARCE " .. text)

@@ -14,6 +14,7 @@ local dry_run = module("dry_run.lua")
 local requests = module("requests.lua")
 local corrections = module("corrections.lua")
 local looks = module("looks.lua")
+local wholeness = module("wholeness.lua")
 local main = module("main.lua")
 local windows = module("windows.lua")
 local counters = module("counters.lua")
@@ -41,6 +42,8 @@ local forgetters = {}
 -- What the call under way is told, and what it has come to. What is not known yet is false.
 local call = strict("value of a call", {
   clock = false, now = false, is_reading = false, meta = false, events_logged = 0,
+  -- Whether an older state of the partition was found, so that a new epoch must begin.
+  is_behind = false,
   -- What changes of sets, by set; and what is to be taken back, while that is noted.
   set_changes = {}, notes = false,
 })

@@ -43,8 +43,23 @@ end
 
 -- Checks that the log is there, of which rows may be trimmed.
 function sizes.check_log()
+  if not kept or not had_log then return end
   local key = records.key("log")
-  if kept and had_log and redis_call("EXISTS", key) == 0 then error("INCOMPLETE the key " .. key .. " is gone", 0) end
+  local found = redis_call("TYPE", key).ok
+  if found == "none" then error("INCOMPLETE the key " .. key .. " is gone", 0) end
+  if found ~= records.type_of("log") then sizes.check_type("log", found) end
+end
+
+-- Checks that a key is of its type, or is not there.
+function sizes.check_type(name, found)
+  local wanted = records.type_of(name)
+  if found == "none" or found == wanted then return end
+  error("INCOMPLETE the key " .. records.key(name) .. " is a " .. found .. " and must be a " .. wanted, 0)
+end
+
+-- Checks the types of all keys.
+function sizes.check_types()
+  for name in pairs(KEY_PLACES) do sizes.check_type(name, redis_call("TYPE", records.key(name)).ok) end
 end
 
 -- Checks all keys.
