@@ -5,50 +5,13 @@
 //! middle of a queue only touches its neighbours. All changes to a book go through [`Pen`], which can
 //! record the cell that it overwrites; a rollback writes the recorded cells again, last one first.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
+use super::levels::{Level, Levels, Rank};
 use crate::command::shapes::Side;
 use crate::store::{Reversible, Slot, Table, visits};
-use crate::types::{INTEGER_MAX, Id};
+use crate::types::Id;
 
 /// No entry.
 pub(super) const NIL: u32 = u32::MAX;
-
-/// A price by how good it is for a taker that trades against the side: the best price has the lowest
-/// rank. One order thus serves both sides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank(u64);
-
-impl Rank {
-    /// The rank of a price among the orders of `side`.
-    pub(super) fn of(side: Side, price: u64) -> Self {
-        match side {
-            Side::Buy => Self(INTEGER_MAX - price),
-            Side::Sell => Self(price),
-        }
-    }
-
-    fn price(self, side: Side) -> u64 {
-        match side {
-            Side::Buy => INTEGER_MAX - self.0,
-            Side::Sell => self.0,
-        }
-    }
-}
-
-/// The total of the orders resting at one price.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Level {
-    /// The sum of their units.
-    pub(super) quantity: u64,
-    /// The number of orders.
-    pub(super) orders: u64,
-    head: u32,
-    tail: u32,
-}
-
-const NO_LEVEL: Level = Level { quantity: 0, orders: 0, head: NIL, tail: NIL };
 
 /// The entry of a resting order. Only the order's record has its remaining quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +62,8 @@ impl Header {
 /// A market's book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Book {
-    bids: BTreeMap<Rank, Level>,
-    asks: BTreeMap<Rank, Level>,
+    bids: Levels,
+    asks: Levels,
     nodes: Vec<Node>,
     header: Header,
 }
@@ -108,13 +71,20 @@ pub(super) struct Book {
 impl Book {
     const fn new() -> Self {
         let header = Header { free: NIL, orders: 0, bids_total: 0, asks_total: 0 };
-        Self { bids: BTreeMap::new(), asks: BTreeMap::new(), nodes: Vec::new(), header }
+        Self { bids: Levels::new(), asks: Levels::new(), nodes: Vec::new(), header }
     }
 
-    fn side(&self, side: Side) -> &BTreeMap<Rank, Level> {
+    fn side(&self, side: Side) -> &Levels {
         match side {
             Side::Buy => &self.bids,
             Side::Sell => &self.asks,
+        }
+    }
+
+    fn side_mut(&mut self, side: Side) -> &mut Levels {
+        match side {
+            Side::Buy => &mut self.bids,
+            Side::Sell => &mut self.asks,
         }
     }
 
@@ -137,7 +107,7 @@ impl Book {
 
     /// The best price of a side.
     pub(super) fn best(&self, side: Side) -> Option<u64> {
-        self.side(side).first_key_value().map(|(rank, _)| rank.price(side))
+        self.side(side).first().map(|(rank, _)| rank.price(side))
     }
 
     /// Whether a taker that trades against `side` at `limit` (absent: at any price) would meet an order.
@@ -147,14 +117,23 @@ impl Book {
 
     /// The levels of a side, best first, down to a limit (absent: all).
     pub(super) fn crossing(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Level)> {
-        let last = limit.map_or(Rank(u64::MAX), |limit| Rank::of(side, limit));
-        let levels = self.side(side).iter().inspect(|_| visits::note());
-        levels.take_while(move |(rank, _)| **rank <= last).map(move |(rank, level)| (rank.price(side), level))
+        let levels = self.side(side).range(..=Rank::limit(side, limit));
+        levels.map(move |(rank, level)| (rank.price(side), level))
+    }
+
+    /// The units of a side down to a rank, or at least `wanted` of them.
+    pub(super) fn units(&self, side: Side, last: Rank, wanted: u64) -> u64 {
+        self.side(side).units(last, wanted)
+    }
+
+    /// The entries at a price, oldest first.
+    pub(super) fn queue_at(&self, side: Side, rank: Rank) -> impl Iterator<Item = &Node> {
+        self.side(side).get(rank).into_iter().flat_map(|level| self.queue(level))
     }
 
     /// The entry that trades first on a side.
     pub(super) fn first(&self, side: Side) -> Option<&Node> {
-        let (_, level) = self.side(side).first_key_value()?;
+        let (_, level) = self.side(side).first()?;
         self.node(level.head)
     }
 
@@ -317,26 +296,7 @@ impl Pen<'_> {
 
     /// Changes a level, which exists while it has orders.
     fn level(&mut self, side: Side, rank: Rank, change: impl FnOnce(&mut Level)) {
-        let levels = match side {
-            Side::Buy => &mut self.book.bids,
-            Side::Sell => &mut self.book.asks,
-        };
-        let before = match levels.entry(rank) {
-            Entry::Vacant(vacant) => {
-                let mut level = NO_LEVEL;
-                change(&mut level);
-                vacant.insert(level);
-                None
-            }
-            Entry::Occupied(mut occupied) => {
-                let before = *occupied.get();
-                change(occupied.get_mut());
-                if occupied.get().orders == 0 {
-                    occupied.remove();
-                }
-                Some(before)
-            }
-        };
+        let before = self.book.side_mut(side).change(rank, change);
         self.note(Change::Level(self.market, side, rank, before));
     }
 
@@ -420,16 +380,7 @@ impl Change {
             }
             Self::Header(_, before) => book.header = before,
             Self::Node(_, index, before) => book.nodes[index as usize] = before,
-            Self::Level(_, side, rank, before) => {
-                let levels = match side {
-                    Side::Buy => &mut book.bids,
-                    Side::Sell => &mut book.asks,
-                };
-                match before {
-                    Some(level) => levels.insert(rank, level),
-                    None => levels.remove(&rank),
-                };
-            }
+            Self::Level(_, side, rank, before) => book.side_mut(side).restore(rank, before),
         }
     }
 }

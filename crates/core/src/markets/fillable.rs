@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::book::{Node, Rank};
+use super::book::Node;
+use super::levels::Rank;
 use super::sweep::Taker;
 use crate::command::shapes::StpMode;
 use crate::facts;
@@ -20,8 +21,8 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// The units that it would trade, or more. Costs one lookup per level, and a look at the owner's orders in the market;
-    /// if these are more than one step touches, a look at the makers that the order would meet.
+    /// The units that it would trade, or more. Sums over levels tell most of it; only orders of its own owner, and those before
+    /// the first of them at its price, are looked at one by one.
     fn fillable(&self, state: &State) -> u64 {
         let books = &state.markets.books;
         let own = match self.stp {
@@ -30,48 +31,51 @@ impl Taker<'_> {
         };
         match own {
             None => self.beside(state, &BTreeMap::new(), None),
-            Some(owner) => match self.own_units(state, owner) {
-                Some(units) => self.beside(state, &units, Some(owner)),
-                None => self.among(state, owner),
-            },
+            Some(owner) => self.at_the_front(state, owner).unwrap_or_else(|| {
+                let units = self.own_units(state, owner);
+                self.beside(state, &units, Some(owner))
+            }),
         }
     }
 
-    /// The owner's units at each price of the other side; `None` if its orders are more than a step touches.
-    fn own_units(&self, state: &State, owner: Slot) -> Option<BTreeMap<Rank, u64>> {
+    /// The same where it is known after as many makers as a step touches, and the owner has more orders than that.
+    fn at_the_front(&self, state: &State, owner: Slot) -> Option<u64> {
+        let step_max = state.settings.step_max;
+        let mut own = state.markets.books.of_owner(self.slot, owner);
+        own.nth(step_max)?;
+        let makers = state.markets.books.get(self.slot).makers(self.side.opposite(), self.price);
+        let mut seen = 0;
+        let makers = makers.map(|(_, node)| node).take(step_max).inspect(|_| seen += 1);
+        let ahead = self.ahead(state, makers, Some(owner), self.remaining);
+        (seen < step_max).then_some(ahead)
+    }
+
+    /// The owner's units at each price of the other side, down to the order's own.
+    fn own_units(&self, state: &State, owner: Slot) -> BTreeMap<Rank, u64> {
         let mut units = BTreeMap::new();
-        for (seen, node) in state.markets.books.of_owner(self.slot, owner).enumerate() {
-            if seen >= state.settings.step_max {
-                return None;
-            }
-            if node.side == self.side.opposite() {
+        let (against, last) = (self.side.opposite(), Rank::limit(self.side.opposite(), self.price));
+        for node in state.markets.books.of_owner(self.slot, owner) {
+            if node.side == against && node.rank <= last {
                 *units.entry(node.rank).or_default() += units_of(state, node);
             }
         }
-        Some(units)
+        units
     }
 
-    /// The units by level totals, less the own units at their price.
+    /// The units by level totals, less the own units, or those before the first own order.
     fn beside(&self, state: &State, own: &BTreeMap<Rank, u64>, owner: Option<Slot>) -> u64 {
         let (book, against) = (state.markets.books.get(self.slot), self.side.opposite());
-        let mut fillable = 0;
-        for (price, level) in book.crossing(against, self.price) {
-            if fillable >= self.remaining {
-                break;
+        match own.first_key_value() {
+            Some((first, _)) if self.stops_at_own() => {
+                let before = first.before().map_or(0, |last| book.units(against, last, self.remaining));
+                let wanted = self.remaining.saturating_sub(before);
+                before + self.ahead(state, book.queue_at(against, *first), owner, wanted)
             }
-            let own_units = own.get(&Rank::of(against, price)).copied().unwrap_or(0);
-            if own_units > 0 && self.stops_at_own() {
-                return fillable + self.ahead(state, book.queue(level), owner, self.remaining - fillable);
+            _ => {
+                let own: u64 = own.values().sum();
+                book.units(against, Rank::limit(against, self.price), self.remaining + own) - own
             }
-            fillable += level.quantity - own_units;
         }
-        fillable
-    }
-
-    /// The units of the makers one by one, less the own ones.
-    fn among(&self, state: &State, owner: Slot) -> u64 {
-        let makers = state.markets.books.get(self.slot).makers(self.side.opposite(), self.price);
-        self.ahead(state, makers.map(|(_, node)| node), Some(owner), self.remaining)
     }
 
     /// The units of makers before the one at which the order has what it wants, or stops because it is its owner's.

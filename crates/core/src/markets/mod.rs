@@ -5,6 +5,7 @@ mod book;
 mod cancel;
 mod evolve;
 mod fillable;
+mod levels;
 mod place;
 pub(crate) mod query;
 mod replace;
