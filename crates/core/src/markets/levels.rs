@@ -220,3 +220,7 @@ fn sum<'a>(levels: impl Iterator<Item = &'a Level>) -> Run {
         quantity: run.quantity + level.quantity,
     })
 }
+
+#[cfg(test)]
+#[path = "tests/levels.rs"]
+mod tests;
