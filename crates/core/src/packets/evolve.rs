@@ -81,6 +81,13 @@ impl Campaigns {
         }
     }
 
+    /// Drops what a snapshot of an earlier version kept of campaigns that were closed by then.
+    pub(super) fn drop_unclaimed_of_closed(&mut self) {
+        let closed = self.campaigns.iter().filter(|(_, campaign)| campaign.closed_at.is_some());
+        let closed: Vec<Id> = closed.map(|(id, _)| id.clone()).collect();
+        closed.iter().for_each(|id| self.drop_unclaimed(id));
+    }
+
     fn change(&mut self, campaign: &Id, change: impl FnOnce(&mut Campaign)) {
         self.campaigns.update_key(campaign, change);
     }

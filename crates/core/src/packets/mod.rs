@@ -303,7 +303,9 @@ impl Campaigns {
         for ((slot, user), claim) in self.claims.iter() {
             self.claimants.insert((*slot, claim.packet), user.clone());
         }
-        self.listed.load(input)
+        self.listed.load(input)?;
+        self.drop_unclaimed_of_closed();
+        Ok(())
     }
 }
 

@@ -69,6 +69,29 @@ fn packets_that_nobody_claimed_leave_memory_when_the_campaign_is_closed() {
 }
 
 #[test]
+fn packets_that_an_earlier_version_kept_of_a_closed_campaign_leave_memory_at_the_next_load() {
+    let mut bench = small_steps();
+    assert!(bench.run(&["PACKET.CREATE c EUR PLAN 120 12 EVEN"]).starts_with("APPLIED 12 120 "));
+    bench.check("PACKET.CLAIM c u1", "APPLIED 1 10");
+    let id = |text: &str| Id::parse(text.as_bytes(), "campaign").expect("an id");
+    let campaigns = &bench.machine.state().campaigns;
+    let campaign = campaigns.get(&id("c")).expect("a campaign").clone();
+    let claim = campaigns.claimed(&id("c"), &id("u1")).expect("a claim").0.clone();
+    let mut state = State::new(StateSettings::default());
+    for (name, closed_at) in [("c", Some(bench.clock)), ("open", None)] {
+        state.campaigns.restore(id(name), Campaign { closed_at, ..campaign.clone() });
+        (1..=12).for_each(|packet| state.campaigns.restore_packet(&id(name), packet, 10));
+        state.campaigns.restore_claim(&id(name), id("u1"), claim.clone());
+    }
+    let earlier = Machine::with_state(state, 0, 1, 0);
+    let loaded = Machine::load(StateSettings::default(), &snapshot(&earlier)).expect("the snapshot");
+    let packets = |machine: &Machine| machine.state().campaigns.pieces.len();
+    assert_eq!((packets(&earlier), packets(&loaded)), (24, 13), "one claimed, twelve of the open one");
+    assert_eq!(loaded.state().digest(None), earlier.state().digest(None));
+    assert_eq!(loaded.state().campaigns.claimed(&id("c"), &id("u1")), Some((&claim, 10)));
+}
+
+#[test]
 fn amounts_are_claimed_as_given_until_none_is_left() {
     let mut bench = Bench::new();
     bench.check("PACKET.CREATE c EUR AMOUNTS 2 7 5", "APPLIED 2 12 -");
