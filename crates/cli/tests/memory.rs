@@ -186,7 +186,7 @@ fn ids_that_come_too_fast_are_warned_of_and_refused_with_the_real_wait() {
         assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", &format!("c{n}")]).starts_with("[1 "));
     }
     wait_until("the log warns", || {
-        server.overhead().contains("new operation ids come faster than 0 a second")
+        server.overhead().contains("new operation ids come faster than 60 an hour")
     });
     let ids = |name: &str| {
         let text = String::from_utf8(server.http().get("/metrics").body).unwrap();

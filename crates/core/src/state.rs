@@ -78,8 +78,26 @@ impl StateSettings {
     /// spread over the minimum window.
     #[must_use]
     pub const fn new_ids_per_second_max(&self) -> u64 {
-        match (self.operations_max as u64).saturating_mul(1_000).checked_div(self.window_ms_min) {
-            Some(per_second) => per_second,
+        self.new_ids_per(1_000)
+    }
+
+    /// The same as people read it: the number, and for which time it is. A rate below ten is told for a longer time, so
+    /// that a small one is not told as none.
+    #[must_use]
+    pub const fn new_ids_rate(&self) -> (u64, &'static str) {
+        const RATE_MIN: u64 = 10;
+        let (second, minute, hour) =
+            (self.new_ids_per(1_000), self.new_ids_per(60_000), self.new_ids_per(3_600_000));
+        match () {
+            () if second >= RATE_MIN => (second, "a second"),
+            () if minute >= RATE_MIN => (minute, "a minute"),
+            () => (hour, "an hour"),
+        }
+    }
+
+    const fn new_ids_per(&self, span_ms: u64) -> u64 {
+        match (self.operations_max as u64).saturating_mul(span_ms).checked_div(self.window_ms_min) {
+            Some(count) => count,
             None => u64::MAX,
         }
     }
@@ -349,5 +367,22 @@ impl State {
             state.operations.load_moves(input)?;
         }
         Ok(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_rate_of_ids_is_told_for_a_time_in_which_it_is_one() {
+        let rate =
+            |operations_max| StateSettings { operations_max, ..StateSettings::default() }.new_ids_rate();
+        assert_eq!(rate(16_000_000), (26_666, "a second"));
+        assert_eq!(rate(6_000), (10, "a second"));
+        assert_eq!(rate(5_999), (599, "a minute"));
+        assert_eq!(rate(100), (10, "a minute"));
+        assert_eq!(rate(99), (594, "an hour"));
+        assert_eq!(rate(1), (6, "an hour"));
     }
 }

@@ -84,9 +84,9 @@ fn operation_ids(settings: &ServerSettings) -> Finding {
     let usual = StateSettings::default();
     let remembered = operations_max(settings);
     let state = StateSettings { operations_max: remembered, ..usual };
-    let per_second = state.new_ids_per_second_max();
+    let (per_second, (rate, span)) = (state.new_ids_per_second_max(), state.new_ids_rate());
     let found = format!(
-        "each partition remembers {remembered}, and takes {per_second} new ones a second without end, more in bursts"
+        "each partition remembers {remembered}, and takes {rate} new ones {span} without end, more in bursts"
     );
     Finding::ok("operation ids", found)
         .with(json!({ "operations_max": remembered, "new_per_second_max": per_second }))

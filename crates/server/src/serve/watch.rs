@@ -63,13 +63,13 @@ fn note_ids(engine: &dyn Engine, partition: u32, is_crowded: &mut bool) {
     let percent = locked.saturating_mul(100).checked_div(operations_max).unwrap_or(0);
     if !*is_crowded && percent >= IDS_WARN_PERCENT {
         *is_crowded = true;
-        let (per_second, window_ms) = (settings.new_ids_per_second_max(), settings.window_ms_min);
+        let ((rate, span), window_ms) = (settings.new_ids_rate(), settings.window_ms_min);
         tracing::warn!(
             partition,
             locked,
             operations_max,
             window_ms,
-            "new operation ids come faster than {per_second} a second, which the partition can go on taking; at 100 % it refuses them"
+            "new operation ids come faster than {rate} {span}, which the partition can go on taking; at 100 % it refuses them"
         );
     } else if *is_crowded && percent < IDS_CALM_PERCENT {
         *is_crowded = false;
