@@ -189,6 +189,20 @@ fn ids_of_what_frees_memory_have_a_bounded_room() {
 }
 
 #[test]
+fn duplicates_use_up_none_of_the_room_for_ids() {
+    let bench = filled();
+    let paid = "ACCOUNT.CAPTURE a h0 AMOUNT 1 KEEPREST ID paid";
+    let first = bench.ask(&[paid]);
+    assert!(first.starts_with("APPLIED 1 "), "{first}");
+    bench.use_percent(98);
+    for _ in 0..IDS + 10 {
+        assert_eq!(bench.ask(&[paid]), first);
+    }
+    assert_eq!(bench.ask(&["ACCOUNT.CAPTURE a h0 AMOUNT 2 KEEPREST ID paid"]), "ID_REUSED paid");
+    assert!(bench.ask(&["ACCOUNT.VOID a h1 ID new"]).starts_with("APPLIED 5 "), "room is left for it");
+}
+
+#[test]
 fn ids_that_are_over_let_in_nothing_that_forgets_none() {
     let bench = Bench::start();
     assert!(bench.ask(&["ACCOUNT.OPEN a EUR ID over"]).starts_with("APPLIED"));

@@ -13,6 +13,8 @@ impl Owner {
             Admitted::Always => true,
             Admitted::WithEffect => {
                 self.makes_room(envelope, now)
+                    // A duplicate gets the first answer again, and needs no room for its id.
+                    || self.machine.recall(envelope, now).is_some()
                     || self.machine.has_effect(envelope, now) && self.memory.take_id()
             }
             Admitted::Never => self.makes_room(envelope, now),
