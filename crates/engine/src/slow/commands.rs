@@ -19,6 +19,9 @@ pub const REMEMBERED_MAX: usize = 128;
 /// How many of one batch or call are remembered, all of which took equally long.
 const OF_BATCH_MAX: usize = 8;
 
+/// How many entries of a batch are read to name its commands: one command may have made a thousand.
+const ENTRIES_READ_MAX: usize = 256;
+
 /// What a slow command was: its name and the resource that it was for.
 pub type SlowName = (&'static str, String);
 
@@ -109,10 +112,13 @@ fn resource_of(command: &Command) -> String {
     first.unwrap_or_default()
 }
 
-/// The commands of encoded entries, by what they did.
+/// The commands of encoded entries, by what they did. A command of several entries is named once, by its first one.
 pub fn names_of_entries(bytes: &[u8]) -> impl Iterator<Item = SlowName> {
     let mut input = Input::new(bytes);
+    let mut goes_on = false;
     std::iter::from_fn(move || if input.is_empty() { None } else { Entry::read(&mut input).ok() })
+        .take(ENTRIES_READ_MAX)
+        .filter(move |entry| !std::mem::replace(&mut goes_on, entry.head.more))
         .filter_map(|entry| entry.events.first().and_then(name_of_event))
 }
 
@@ -185,6 +191,18 @@ mod tests {
         machine.submit(&resolve, 1, &mut log);
         let last = names_of_entries(&log).last();
         assert_eq!(last, Some(("OPERATION.RESOLVE", String::new())), "no caller's id");
+        let create = request("PACKET.CREATE c EUR PLAN 5000 5000 EVEN");
+        let (begins_at, Request::Write(create)) = (log.len(), create) else { unreachable!("it writes") };
+        machine.submit(&create, 1, &mut log);
+        let Request::Write(claim) = request("PACKET.CLAIM c u") else { unreachable!("it writes") };
+        machine.submit(&claim, 1, &mut log);
+        let named: Vec<_> = names_of_entries(&log[begins_at..]).collect();
+        let of_campaign = |name| (name, "c".to_owned());
+        assert_eq!(
+            named,
+            [of_campaign("PACKET.CREATE"), of_campaign("PACKET.CLAIM")],
+            "five steps, one name"
+        );
         assert_eq!(name_of(&Request::Expire(5)), None);
         assert_eq!(names_of_entries(b"damaged").count(), 0);
     }
