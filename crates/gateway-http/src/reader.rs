@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -61,7 +61,7 @@ impl Readers {
         waiting.callers.insert((since, reader.id), (bytes, reader.peer, reader.cut_off.clone()));
         waiting.bytes += bytes;
         unread.note(0, bytes);
-        while waiting.bytes > unread.max_per_thread(1) {
+        while waiting.bytes > unread.max_of_port() {
             let Some((_, (bytes, peer, cut_off))) = waiting.callers.pop_first() else { return };
             waiting.bytes -= bytes;
             unread.note(bytes, 0);
@@ -95,6 +95,11 @@ impl Reader {
     /// Notes the size of an answer; none has no end.
     pub(super) fn note_answer(&self, bytes: Option<u64>) {
         self.held_bytes.store(bytes.unwrap_or(STREAM_BYTES), Ordering::Relaxed);
+    }
+
+    /// Notes that the connection is closed because its caller has taken nothing for so long.
+    pub(super) fn note_stalled(&self, limit: Duration) {
+        self.readers.places.unread.note_stalled(self.peer, limit);
     }
 
     /// Waits until the connection is to be closed.

@@ -12,11 +12,13 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
+use scarce_gateway::unread::UNSENT_BYTES_MAX;
 use scarce_gateway::{Access, ConnectionPlaces};
-use tokio::net::TcpStream;
+use socket2::SockRef;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
 
+use super::crowded::Crowded;
 use super::guard::Peer;
 use super::reader::{Readers, WatchedSocket};
 use super::stream::Unread;
@@ -24,7 +26,7 @@ use super::tail::Tails;
 use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
 use crate::flows::Flows;
 
-/// The maximum number of concurrent connections; more wait until one ends.
+/// The maximum number of concurrent connections; more are [told so](super::crowded).
 pub const CONNECTIONS_MAX: usize = 10_000;
 
 /// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
@@ -122,24 +124,26 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let app = router::router(shared.clone());
     let readers = Readers::new(all.clone());
+    let crowded = Crowded::new(router::health(shared.clone()), all.clone());
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = ending.wait_for(|ending| *ending) => break,
         };
         match accepted {
             Ok((socket, address)) => {
-                let Some(of_all) = all.take() else {
-                    refuse(&socket);
+                let peer = Peer(address.ip());
+                let free = places.clone().try_acquire_owned().ok();
+                let Some(place) = free.and_then(|place| Some((place, all.try_take()?))) else {
+                    crowded.serve(socket, peer);
                     continue;
                 };
                 let (app, ending) = (app.clone(), shared.ending.clone());
-                let (peer, unread) = (Peer(address.ip()), Arc::new(Unread::new(shared.stream_unread_max)));
+                let unread = Arc::new(Unread::new(shared.stream_unread_max));
                 let reader = readers.join(address.ip());
                 tokio::spawn(async move {
                     serve(WatchedSocket { socket, reader }, peer, unread, app, ending).await;
-                    drop((place, of_all));
+                    drop(place);
                 });
             }
             // Most likely out of file descriptors: other connections must end first.
@@ -151,15 +155,6 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
     let _ = places.acquire_many(count).await;
 }
 
-/// Answers a connection for which there is no place.
-pub(super) fn refuse(socket: &TcpStream) {
-    let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
-    let text = "all places for connections are taken\n";
-    let answer = format!("{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{text}", text.len());
-    // A caller that is gone already needs no answer.
-    let _ = socket.try_write(answer.as_bytes());
-}
-
 async fn serve(
     watched: WatchedSocket,
     peer: Peer,
@@ -169,6 +164,7 @@ async fn serve(
 ) {
     // Answers are small and callers wait for them. If the system refuses, they only arrive later.
     let _ = watched.socket.set_nodelay(true);
+    let _ = SockRef::from(&watched.socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
     let (its_unread, reader, its_reader) = (unread.clone(), watched.reader.clone(), watched.reader.clone());
     let app = app.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
@@ -187,7 +183,7 @@ async fn serve(
     // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {
         _ = connection.as_mut() => return,
-        () = unread.overdue() => return,
+        () = unread.overdue() => return reader.note_stalled(unread.max()),
         () = reader.cut_off() => return,
         _ = ending.wait_for(|ending| *ending) => {}
     }

@@ -51,6 +51,11 @@ impl Unread {
         Self { since: Mutex::default(), max }
     }
 
+    /// How long a connection may take nothing.
+    pub(super) const fn max(&self) -> Duration {
+        self.max
+    }
+
     fn begin(&self) {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

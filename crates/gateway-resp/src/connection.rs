@@ -29,8 +29,8 @@ const AWAITED_MAX: usize = 256;
 /// served.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 
-/// How long a caller may leave ready replies unread before it is disconnected.
-const CLOGGED_MAX: Duration = Duration::from_mins(1);
+/// How often a socket that took nothing more is tried again, whether or not the system has announced that it would.
+const TRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a caller may take to authenticate.
 const LOGIN_MAX: Duration = Duration::from_secs(10);
@@ -62,6 +62,8 @@ pub(super) struct Connection {
     /// No more requests are accepted; pending replies are still sent.
     is_closing: bool,
     clogged_since: Option<Instant>,
+    /// When its socket last took nothing more.
+    blocked_at: Instant,
     /// The socket may accept more bytes.
     is_writable: bool,
     /// Whether the loop visits the connection in each turn.
@@ -92,6 +94,7 @@ impl Connection {
             arrived: (0, Instant::now()),
             is_closing: false,
             clogged_since: None,
+            blocked_at: Instant::now(),
             is_writable: true,
             is_active: false,
             _place: place,
@@ -237,19 +240,27 @@ impl Connection {
 
     /// Sends the replies that may be sent. Returns whether to keep the connection.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
-        if self.is_writable {
+        if self.is_writable || now - self.blocked_at > TRY_INTERVAL {
             let Ok(sent) = self.output.send(durable, &mut self.socket) else { return false };
             self.is_writable = !sent.is_blocked;
+            if sent.is_blocked {
+                self.blocked_at = now;
+            }
             if sent.any {
                 self.clogged_since = None;
             }
         }
-        if !self.output.is_clogged(durable) {
+        if self.output.is_clogged(durable) {
+            self.clogged_since.get_or_insert(now);
+        } else {
             self.clogged_since = None;
-        } else if now - *self.clogged_since.get_or_insert(now) > CLOGGED_MAX {
-            return false;
         }
         !(self.is_closing && self.output.is_empty())
+    }
+
+    /// Whether the caller has taken none of the replies that wait for it for longer than it may.
+    pub(super) fn has_stalled(&self, now: Instant, max: Duration) -> bool {
+        self.clogged_since.is_some_and(|since| now - since > max)
     }
 
     /// Whether replies are waiting for the batch or the socket.
@@ -282,8 +293,8 @@ impl Connection {
     }
 
     /// The memory that it takes because the caller does not read its replies.
-    pub(super) fn unread_bytes(&self) -> usize {
-        if self.is_clogged() { self.output.held_bytes() + self.input.capacity() } else { 0 }
+    pub(super) fn unread_bytes(&self) -> u64 {
+        if self.is_clogged() { (self.output.held_bytes() + self.input.capacity()) as u64 } else { 0 }
     }
 
     /// Since when it has taken none of the replies that wait for it.

@@ -55,6 +55,8 @@ pub struct RespShared {
     pub cuts: Aside,
     /// Reads the log.
     pub reads: Aside,
+    /// How long a caller may take nothing of its replies.
+    pub unread_max: std::time::Duration,
     /// When the port was opened.
     pub started_at: std::time::Instant,
 }

@@ -12,6 +12,8 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
 use scarce_engine::stop::{Stop, Waker};
 use scarce_engine_embedded::{Owner, Port};
+use scarce_gateway::unread::{UNSENT_BYTES_MAX, UnreadOfThread};
+use socket2::SockRef;
 
 use super::connection::{Connection, READ_BYTES};
 use super::local::{Elsewhere, Local};
@@ -74,7 +76,7 @@ pub struct Reactor {
     overdue_seen_at: Instant,
     unfinished: Unfinished,
     /// The memory that unread replies take.
-    unread_bytes: usize,
+    unread: Arc<UnreadOfThread>,
     draining: Draining,
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
@@ -112,7 +114,7 @@ impl Reactor {
             accepts_again: false,
             overdue_seen_at: Instant::now(),
             unfinished: Unfinished::default(),
-            unread_bytes: 0,
+            unread: shared.places.unread.join(waker.clone()),
             draining: Draining::No,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
@@ -184,6 +186,8 @@ impl Reactor {
         };
         // Without it, small replies wait for the client's acknowledgement of the previous one.
         let _ = socket.set_nodelay(true);
+        // If the system refuses, it holds more of what is not read.
+        let _ = SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
         let at = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
@@ -255,6 +259,9 @@ impl Reactor {
             let Some(connection) = self.connections[at].as_mut() else { continue };
             if (connection.owes() || connection.is_ended()) && !connection.flush(durable, now) {
                 self.drop_connection(at);
+            } else if connection.has_stalled(now, self.shared.unread_max) {
+                self.shared.places.unread.note_stalled(connection.peer(), self.shared.unread_max);
+                self.drop_connection(at);
             }
         }
     }
@@ -262,11 +269,10 @@ impl Reactor {
     /// Keeps the memory of replies that callers do not read bounded. The caller that has read nothing for longest is
     /// disconnected first, not one that reads slowly.
     fn bound_unread(&mut self) {
-        let bytes = self.active_connections().map(Connection::unread_bytes).sum();
-        self.note_unread(bytes);
-        let threads = u64::from(self.shared.engine.partitions());
-        let max = usize::try_from(self.shared.places.unread.max_per_thread(threads)).unwrap_or(usize::MAX);
-        if bytes <= max {
+        let bytes: u64 = self.active_connections().map(Connection::unread_bytes).sum();
+        let places = self.shared.places.clone();
+        let excess = places.unread.note_thread(&self.unread, bytes);
+        if excess == 0 {
             return;
         }
         let unread = |at: &usize| {
@@ -277,21 +283,17 @@ impl Reactor {
         holders.sort_unstable_by_key(|(since, held, _)| (*since, std::cmp::Reverse(*held)));
         let mut left = bytes;
         for (_, held, at) in holders {
-            if left <= max / 4 * 3 {
+            if left <= bytes - excess {
                 break;
             }
             left -= held;
             if let Some(Some(connection)) = self.connections.get(at) {
-                self.shared.places.unread.note_closed(connection.peer(), held as u64);
+                places.unread.note_closed(connection.peer(), held);
             }
             self.drop_connection(at);
         }
-        self.note_unread(left);
-    }
-
-    fn note_unread(&mut self, bytes: usize) {
-        self.shared.places.unread.note(self.unread_bytes as u64, bytes as u64);
-        self.unread_bytes = bytes;
+        // What is still too much is found in the next turn.
+        let _ = places.unread.note_thread(&self.unread, left);
     }
 
     /// Whether there may be connections that have not authenticated, or not finished a request.

@@ -12,7 +12,7 @@ mod attempts;
 pub mod consumers;
 pub mod descriptors;
 mod places;
-mod unread;
+pub mod unread;
 
 pub use access::{Access, Login};
 pub use places::{ConnectionPlace, ConnectionPlaces};

@@ -43,14 +43,24 @@ impl ConnectionPlaces {
     /// A place for one more connection, if there is one.
     #[must_use]
     pub fn take(self: &Arc<Self>) -> Option<ConnectionPlace> {
-        let place = ConnectionPlace(Arc::clone(self));
-        if self.open.fetch_add(1, Ordering::Relaxed) < self.max {
-            return Some(place);
+        let place = self.try_take();
+        if place.is_none() {
+            self.note_refused();
         }
-        drop(place);
+        place
+    }
+
+    /// The same for a connection that may be answered without a place.
+    #[must_use]
+    pub fn try_take(self: &Arc<Self>) -> Option<ConnectionPlace> {
+        let place = ConnectionPlace(Arc::clone(self));
+        (self.open.fetch_add(1, Ordering::Relaxed) < self.max).then_some(place)
+    }
+
+    /// Notes that a connection is refused because there is no place for it.
+    pub fn note_refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
         self.log_refusal();
-        None
     }
 
     fn log_refusal(&self) {

@@ -169,7 +169,7 @@ settings! {
     drain_ms: u64, "drain_ms" = Some("0"), "TIME" {max: 600_000, unit: Some("ms")}
         "How long /readyz says that the server ends before it does, so that no traffic is routed to it any more.";
     event_stream_unread_ms: u64, "event_stream_unread_ms" = Some("60000"), "TIME" {min: 1_000, max: 3_600_000, unit: Some("ms")}
-        "How long a caller may leave a stream of /v1/events unread before it is disconnected.";
+        "How long a caller may read nothing of a stream of /v1/events, or of its replies over RESP, before it is disconnected.";
     clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "TIME" {min: 1_000, unit: Some("ms")}
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
     "Redis engine":

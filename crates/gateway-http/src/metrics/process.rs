@@ -61,6 +61,11 @@ pub(super) fn descriptors(
             "Connections that were closed because unread replies took too much memory",
             places.unread.closed(),
         ),
+        (
+            "scarce_connections_stalled",
+            "Connections that were closed because their callers had read nothing for too long",
+            places.unread.stalled(),
+        ),
     ];
     for (name, help, count) in counters {
         let family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
