@@ -66,12 +66,26 @@ fn idle_sockets_do_not_take_the_descriptors_of_the_journal() {
     let refused = idle(&server.http, b"GET / HTTP/1.1\r\n\r\n", b"HTTP/1.1 503 Service Unavailable\r\n");
     assert!(refused.is_some(), "so is one over HTTP");
 
+    let probe = |path: &str| {
+        let mut http = server.http();
+        http.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
+        let answer = http.response();
+        (answer.status, String::from_utf8(answer.body).unwrap())
+    };
+    for _ in 0..10 {
+        assert_eq!(probe("/livez"), (200, "ok\n".to_owned()), "the process lives, and must not be restarted");
+    }
+    let (status, text) = probe("/readyz");
+    assert!(status == 503 && text.contains("[-] there is a place for another connection failed"), "{text}");
+    assert_eq!(probe("/metrics").0, 503);
+
     for _ in 0..3 {
         fill_a_segment(&mut client).unwrap();
     }
     assert!(segments(data.path()) > 2);
     drop(callers);
     wait_until("others are served again", || idle(&server.address, b"PING\r\n", b"+PONG\r\n").is_some());
+    assert_eq!(probe("/readyz"), (200, "ready\n".to_owned()));
     let text = String::from_utf8(server.http().get("/metrics").body).unwrap();
     let figure = |name: &str| -> u64 {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{text}"));

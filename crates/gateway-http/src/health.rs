@@ -24,14 +24,25 @@ pub(super) async fn live() -> Response {
 }
 
 /// Ready when every partition answers and can accept commands. Consumers that wait are listed, and do not count.
-pub(super) async fn ready(Extracted(shared): Context, exchange: Exchange) -> Response {
+pub(super) async fn ready(context: Context, exchange: Exchange) -> Response {
+    tell(context, exchange, Ok(())).await
+}
+
+/// The same while all places for connections are taken: what comes next over another connection would be refused.
+pub(super) async fn ready_without_place(context: Context, exchange: Exchange) -> Response {
+    let reason = "all places are taken; raise the limit of open files, or close idle connections";
+    tell(context, exchange, Err(reason.to_owned())).await
+}
+
+async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<(), String>) -> Response {
     let mut fields = exchange.query_fields();
     let verbose = match fields.take_text("verbose").and_then(|verbose| fields.check_none().map(|()| verbose))
     {
         Ok(verbose) => verbose.is_some(),
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    let checks = check(&shared).await;
+    let mut checks = check(&shared).await;
+    checks.push(("there is a place for another connection".to_owned(), has_place));
     let all = checks.iter().all(|(_, result)| result.is_ok());
     let mut text = String::new();
     for (name, result) in checks.iter().filter(|(_, result)| verbose || result.is_err()) {

@@ -10,6 +10,7 @@
 mod batch;
 mod command;
 mod consumers;
+mod crowded;
 mod documents;
 mod events;
 mod exchange;

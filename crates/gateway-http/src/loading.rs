@@ -10,10 +10,12 @@ use hyper_util::service::TowerToHyperService;
 use scarce_engine::Failure;
 use scarce_gateway::{ConnectionPlaces, LoadingText};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
+use super::crowded::{REQUEST_TIMEOUT, refuse};
 use super::exchange::Speech;
-use super::server::{HEADERS_TIMEOUT, refuse};
-use super::{HEADERS_BYTES_MAX, health, reply};
+use super::server::HEADERS_TIMEOUT;
+use super::{HEADERS_BYTES_MAX, crowded, health, reply};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -28,20 +30,28 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: L
             let failure = Failure::Unavailable { reason: of_others() };
             reply::refusal(&failure.outcome(), None, speech)
         });
+    let beyond = Arc::new(Semaphore::new(crowded::PLACES));
     loop {
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let Some(place) = places.take() else {
-            refuse(&socket);
-            continue;
-        };
         let app = app.clone();
-        tokio::spawn(async move {
-            serve_connection(socket, app).await;
-            drop(place);
-        });
+        if let Some(place) = places.try_take() {
+            tokio::spawn(async move {
+                serve_connection(socket, app).await;
+                drop(place);
+            });
+        } else if let Ok(place) = beyond.clone().try_acquire_owned() {
+            tokio::spawn(async move {
+                // A caller that takes longer, or is gone, is not answered.
+                let _ = tokio::time::timeout(REQUEST_TIMEOUT, serve_connection(socket, app)).await;
+                drop(place);
+            });
+        } else {
+            places.note_refused();
+            refuse(&socket);
+        }
     }
 }
 

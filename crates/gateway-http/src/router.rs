@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
+use axum::http::header::RETRY_AFTER;
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use scarce_api::history::HISTORIES;
 use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, batch, command, consumers, documents, events, guard, health, history, metrics, origin,
-    preview, reply,
+    HttpShared, batch, command, consumers, crowded, documents, events, guard, health, history, metrics,
+    origin, preview, reply,
 };
 
 /// Every route of the port.
@@ -50,6 +52,21 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         )
         .layer(axum::middleware::from_fn_with_state(shared.clone(), origin::check_origin))
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
+        .with_state(shared)
+}
+
+/// What is answered while all places for connections are taken.
+pub(super) fn health(shared: Arc<HttpShared>) -> Router {
+    Router::new()
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready_without_place))
+        .route_layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
+        .fallback(|| async {
+            let mut response = reply::text(503, crowded::NO_PLACE.to_owned());
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            response.extensions_mut().insert(crowded::Refused);
+            response
+        })
         .with_state(shared)
 }
 

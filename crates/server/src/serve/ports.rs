@@ -24,13 +24,16 @@ const CUTTING_THREADS: usize = 1;
 /// How many threads read the log for the RESP port.
 const READING_THREADS: usize = 2;
 
+/// How long the caller of a local port may take nothing of its replies.
+const LOCAL_UNREAD_MAX: Duration = Duration::from_mins(1);
+
 pub(super) struct Ports {
     resp: TcpListener,
     http: Option<TcpListener>,
     access: Access,
     started_at: Instant,
     slow: Option<Duration>,
-    stream_unread_max: Duration,
+    unread_max: Duration,
     places: Arc<ConnectionPlaces>,
     statuses: Arc<OnceLock<Statuses>>,
     ending: Ending,
@@ -61,7 +64,7 @@ impl Ports {
             access,
             started_at: Instant::now(),
             slow: settings.slow(),
-            stream_unread_max: Duration::from_millis(settings.event_stream_unread_ms),
+            unread_max: Duration::from_millis(settings.event_stream_unread_ms),
             places,
             statuses: Arc::default(),
             ending: Ending::default(),
@@ -76,7 +79,7 @@ impl Ports {
             access: Access::new(Some(password), Vec::new()),
             started_at: Instant::now(),
             slow: None,
-            stream_unread_max: Duration::MAX,
+            unread_max: LOCAL_UNREAD_MAX,
             places: ConnectionPlaces::new(CONNECTIONS_MAX as u64, Unread::max_of(None)),
             statuses: Arc::default(),
             ending: Ending::default(),
@@ -121,6 +124,7 @@ impl Ports {
             snapshot_runs: Arc::default(),
             cuts: Aside::start("cuts", CUTTING_THREADS)?,
             reads: Aside::start("reads", READING_THREADS)?,
+            unread_max: self.unread_max,
             started_at: self.started_at,
         }))
     }
@@ -147,7 +151,7 @@ impl Ports {
             flows: pipeline.flows().clone(),
             places: self.places,
             is_ending: self.ending.is_begun.clone(),
-            stream_unread_max: self.stream_unread_max,
+            stream_unread_max: self.unread_max,
         };
         let http = Http::start(listener, served)?;
         Ok(Some(http))
