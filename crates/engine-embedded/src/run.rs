@@ -67,7 +67,8 @@ impl Drop for EndsAll<'_> {
     }
 }
 
-/// Serves a partition until the end is asked for or the disk fails.
+/// Serves a partition until the end is asked for or the disk fails. A profiler finds it by its name.
+#[inline(never)]
 pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
     let _ends_all = EndsAll(stop);
     let partition = owner.partition();

@@ -2,13 +2,29 @@
 //! count is the same on a busy machine, so it can be compared with the one that is kept in the repository.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::{Ended, place, process, screen};
 
-/// What is counted.
-const FUNCTION: &str = "*counted_commands*";
+/// Programs whose instructions are counted: each lists its cases, and runs the one that it is given.
+const PROGRAMS: [Program; 2] = [
+    Program { package: "scarce-core", example: "instructions", function: "*counted_commands*" },
+    Program {
+        package: "scarce-server",
+        example: "port_instructions",
+        function: "*engine_embedded::run::run*",
+    },
+];
+
+/// A program whose instructions are counted.
+struct Program {
+    package: &'static str,
+    example: &'static str,
+    /// What is counted: this function, with all that it calls, on its thread.
+    function: &'static str,
+}
+
 /// By how much a count may rise before the comparison fails.
 const RISE_MAX_PERCENT: u64 = 5;
 
@@ -34,10 +50,12 @@ pub fn run(write: bool) -> Ended {
     if !place::has_program("valgrind") {
         return Err("valgrind is not installed; run: apt-get install valgrind".into());
     }
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--package", "scarce-core", "--example", "instructions"]);
-    process::must(build.current_dir(place::root()))?;
-    let counts = Counts::count(&program())?;
+    for Program { package, example, .. } in PROGRAMS {
+        let mut build = Command::new("cargo");
+        build.args(["build", "--release", "--package", package, "--example", example]);
+        process::must(build.current_dir(place::root()))?;
+    }
+    let counts = Counts::count()?;
     if write {
         std::fs::write(file(), counts.written())?;
         screen::say(&format!("{}\nwrote {}", counts.written(), file().display()));
@@ -58,30 +76,30 @@ pub fn file() -> PathBuf {
     place::root().join("xtask").join("src").join("bench").join("instructions.txt")
 }
 
-/// The program whose instructions are counted.
-pub fn program() -> PathBuf {
-    place::target().join("release").join("examples").join("instructions")
-}
-
 /// What to do about a count that rose.
 pub fn advice() -> String {
+    let runs = PROGRAMS.map(|program| {
+        let (function, path) = (program.function, program.path());
+        format!("'valgrind --tool=callgrind --toggle-collect={function} {} CASE'", path.display())
+    });
     format!(
-        "a command takes over {RISE_MAX_PERCENT} % more instructions than in {}. See where they go: run \
-         'valgrind --tool=callgrind --toggle-collect={FUNCTION} {} CASE', then 'callgrind_annotate callgrind.out.*' there \
-         and on the commit before. If what they buy is worth it, run 'cargo xtask bench --instructions --write', commit \
-         the file, and say in the commit what it buys",
+        "a command takes over {RISE_MAX_PERCENT} % more instructions than in {}. See where they go: run {}, then \
+         'callgrind_annotate callgrind.out.*' there and on the commit before. If what they buy is worth it, run \
+         'cargo xtask bench --instructions --write', commit the file, and say in the commit what it buys",
         file().display(),
-        program().display()
+        runs.join(" or ")
     )
 }
 
 impl Counts {
     /// Counts all cases.
-    pub fn count(program: &Path) -> Result<Self, Box<dyn Error>> {
+    pub fn count() -> Result<Self, Box<dyn Error>> {
         let mut cases = Vec::new();
-        for line in process::must(&mut Command::new(program))?.lines() {
-            let (name, commands) = line.rsplit_once(' ').ok_or("a case without a number of commands")?;
-            cases.push((name.to_owned(), instructions(program, name)? / commands.parse::<u64>()?));
+        for program in PROGRAMS {
+            for line in process::must(&mut Command::new(program.path()))?.lines() {
+                let (name, commands) = line.rsplit_once(' ').ok_or("a case without a number of commands")?;
+                cases.push((name.to_owned(), program.instructions(name)? / commands.parse::<u64>()?));
+            }
         }
         Ok(Self { compiler: compiler()?, cases })
     }
@@ -107,7 +125,8 @@ impl Counts {
         let lines: Vec<_> =
             self.cases.iter().map(|(name, count)| format!("{name:<width$} {count:>7}\n")).collect();
         format!(
-            "# Machine instructions per command, from the words of a request to its receipt and its entry in the log.\n\
+            "# Machine instructions per command, from the words of a request to its receipt and its entry in the log;\n\
+             # with \"port\" all of an owner's thread, from the bytes of a socket to those of the reply.\n\
              # Written by `cargo xtask bench --instructions --write`; `cargo xtask test` compares.\n\
              compiler: {}\n\n{}",
             self.compiler,
@@ -144,19 +163,25 @@ impl Counts {
     }
 }
 
-/// The instructions of all counted commands of a case.
-fn instructions(program: &Path, name: &str) -> Result<u64, Box<dyn Error>> {
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(format!("--toggle-collect={FUNCTION}")).arg(program).arg(name);
-    let output = process::must(&mut command)?;
-    let collected =
-        output.lines().find_map(|line| line.split_once("Collected : ").map(|(_, count)| count.trim()));
-    let count = collected.ok_or("callgrind printed no count")?.parse()?;
-    if count == 0 {
-        Err(format!("callgrind did not find {FUNCTION} in {}", program.display()).into())
-    } else {
-        Ok(count)
+impl Program {
+    fn path(&self) -> PathBuf {
+        place::target().join("release").join("examples").join(self.example)
+    }
+
+    /// The instructions of all counted commands of a case.
+    fn instructions(&self, name: &str) -> Result<u64, Box<dyn Error>> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        command.arg(format!("--toggle-collect={}", self.function)).arg(self.path()).arg(name);
+        let output = process::must(&mut command)?;
+        let collected =
+            output.lines().find_map(|line| line.split_once("Collected : ").map(|(_, count)| count.trim()));
+        let count = collected.ok_or("callgrind printed no count")?.parse()?;
+        if count == 0 {
+            Err(format!("callgrind did not find {} in {}", self.function, self.path().display()).into())
+        } else {
+            Ok(count)
+        }
     }
 }
 

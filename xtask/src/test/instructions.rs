@@ -13,7 +13,7 @@ pub fn step(log: &mut Log) -> Result<Tally, Box<dyn Error>> {
         return Ok(Tally::skipped("valgrind is not installed"));
     }
     let kept = Counts::read(&std::fs::read_to_string(instructions::file())?)?;
-    let counts = Counts::count(&instructions::program())?;
+    let counts = Counts::count()?;
     if !counts.is_comparable(&kept) {
         let reason = format!(
             "counted with {}, not with this compiler; run 'cargo xtask bench --instructions --write'",
