@@ -1,5 +1,6 @@
 //! The owner of a partition: the one place where its commands are stamped, decided and applied.
 
+mod changes;
 mod clock;
 mod digests;
 mod levels;
@@ -15,7 +16,7 @@ use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
 use scarce_core::event::Position;
 use scarce_core::machine::{Machine, MachineAnswer};
-use scarce_core::outcome::{Durability, Receipt, overload};
+use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock, ClockNote};
@@ -254,35 +255,6 @@ impl Owner {
             Request::Read(namespace, command) => self.read(namespace, command),
             Request::DryRun(envelope) => self.dry_run(envelope),
             Request::Expire(limit) => self.expire(*limit),
-        }
-    }
-
-    fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
-        self.check_room()?;
-        let now = self.time();
-        if !self.has_memory(envelope, now) {
-            return Err(Failure::Overloaded { queue: overload::MEMORY });
-        }
-        self.begin_batch();
-        let answer = self.machine.submit(envelope, now, &mut self.open);
-        if !self.open.is_empty() {
-            self.open_begun.get_or_insert_with(Instant::now);
-            self.open_commands += 1;
-        }
-        match answer {
-            MachineAnswer::Receipt(receipt) => Ok(receipt),
-            MachineAnswer::Replay(replay) => self.read_back(replay),
-        }
-    }
-
-    /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
-    /// for that as any other does.
-    fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
-        let now = self.time();
-        self.begin_batch();
-        match self.machine.dry_run(envelope, now, &mut self.open) {
-            MachineAnswer::Receipt(receipt) => Ok(receipt),
-            MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
 

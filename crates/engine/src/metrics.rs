@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use scarce_core::command::{Body, Envelope};
 use scarce_core::outcome::Code;
 
 use crate::engine::{Failure, Request};
@@ -271,13 +272,23 @@ impl PartitionMetrics {
     /// Counts what a request was answered. Dry runs and sweeps are no operations.
     pub fn count(&self, request: &Request, code: Result<Code, &Failure>) {
         let number = match request {
-            Request::Write(envelope) => match &envelope.body {
-                scarce_core::command::Body::Single(command) => command.spec().number,
-                scarce_core::command::Body::Atomic(_) => 0,
-            },
+            Request::Write(envelope) => return self.count_write(envelope, code),
             Request::Read(_, command) => command.spec().number,
             Request::DryRun(_) | Request::Expire(_) => return,
         };
+        self.count_number(number, code);
+    }
+
+    /// Counts what a change was answered.
+    pub fn count_write(&self, envelope: &Envelope, code: Result<Code, &Failure>) {
+        let number = match &envelope.body {
+            Body::Single(command) => command.spec().number,
+            Body::Atomic(_) => 0,
+        };
+        self.count_number(number, code);
+    }
+
+    fn count_number(&self, number: u16, code: Result<Code, &Failure>) {
         let Ok(code) = code else { return self.failures.add(1) };
         if let Some(counter) = self.outcome_counter(number, code) {
             counter.add(1);

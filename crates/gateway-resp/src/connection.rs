@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 use std::net::IpAddr;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use scarce_gateway::ConnectionPlace;
-use smallvec::SmallVec;
 
 use super::RespShared;
 use super::output::Output;
@@ -182,10 +182,8 @@ impl Connection {
                     self.unfinished_since = None;
                     self.has_asked = true;
                     let request = &self.input[self.at..self.at + bytes];
-                    let words: SmallVec<[&[u8]; 16]> =
-                        self.parser.words().iter().map(|word| &request[word.clone()]).collect();
                     let mut turn = Turn::of(around, &mut self.output, token);
-                    let flow = self.session.handle(&words, &mut turn);
+                    let flow = handle(&mut self.session, request, self.parser.words(), &mut turn);
                     self.parser.reset();
                     self.at += bytes;
                     self.is_closing = flow == Flow::Close;
@@ -323,4 +321,19 @@ impl Connection {
         self.is_closing = true;
         self.is_writable = true;
     }
+}
+
+/// Most requests have no more words than this.
+const WORDS_USUAL: usize = 16;
+
+/// Handles the words of one request.
+fn handle(session: &mut Session, request: &[u8], words: &[Range<usize>], turn: &mut Turn<'_>) -> Flow {
+    let text = |word: &Range<usize>| &request[word.clone()];
+    if words.len() > WORDS_USUAL {
+        let words: Vec<&[u8]> = words.iter().map(text).collect();
+        return session.handle(&words, turn);
+    }
+    let mut usual: [&[u8]; WORDS_USUAL] = [&[]; WORDS_USUAL];
+    usual.iter_mut().zip(words).for_each(|(place, word)| *place = text(word));
+    session.handle(&usual[..words.len()], turn)
 }

@@ -1,6 +1,8 @@
 //! What a port's thread decides itself: the partition of the owner whose thread it is, or nothing if the
 //! engine runs elsewhere and every command is handed over.
 
+use scarce_core::command::Envelope;
+use scarce_core::outcome::Receipt;
 use scarce_engine::{Failure, Request};
 use scarce_engine_embedded::{Owner, PendingAnswer};
 
@@ -11,6 +13,10 @@ pub(super) trait Local {
 
     /// Decides a request for a partition that is owned here.
     fn serve(&mut self, request: &Request) -> PendingAnswer;
+
+    /// Decides a change of a partition that is owned here and gives its receipt to `take`, with the batch that must be
+    /// durable before it may leave. False if [`Local::serve`] must be asked instead; then nothing was done.
+    fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool;
 
     /// Whether more requests may be accepted before the decided ones are durable.
     fn has_room(&self) -> bool;
@@ -32,6 +38,10 @@ impl Local for Owner {
 
     fn serve(&mut self, request: &Request) -> PendingAnswer {
         Self::serve(self, request)
+    }
+
+    fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
+        Self::decide(self, envelope, take)
     }
 
     fn has_room(&self) -> bool {
@@ -62,6 +72,10 @@ impl Local for Elsewhere {
     fn serve(&mut self, _request: &Request) -> PendingAnswer {
         let reason = "no partition is decided on this thread".to_owned();
         PendingAnswer { result: Err(Failure::Unavailable { reason }), after: 0 }
+    }
+
+    fn decide(&mut self, _envelope: &Envelope, _take: &mut dyn FnMut(&Receipt, u64)) -> bool {
+        false
     }
 
     fn has_room(&self) -> bool {

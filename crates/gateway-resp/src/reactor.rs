@@ -10,6 +10,7 @@ use crossbeam_channel::Receiver;
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
+use scarce_core::command::Envelope;
 use scarce_engine::stop::{Stop, Waker};
 use scarce_engine_embedded::{Owner, Port};
 use scarce_gateway::unread::{UNSENT_BYTES_MAX, UnreadOfThread};
@@ -81,6 +82,8 @@ pub struct Reactor {
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
     scratch: Vec<u8>,
+    /// The command that is being served.
+    envelope: Envelope,
     shared: Arc<RespShared>,
     mailbox: Mailbox,
     outbox: Outbox,
@@ -118,6 +121,7 @@ impl Reactor {
             draining: Draining::No,
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
+            envelope: Envelope::default(),
             shared,
             mailbox: Mailbox { sender, wake: waker.clone() },
             outbox: Outbox::default(),
@@ -213,8 +217,8 @@ impl Reactor {
             else {
                 continue;
             };
-            let (mailbox, outbox) = (&self.mailbox, &mut self.outbox);
-            let mut around = Around { local: &mut *local, shared: &self.shared, mailbox, outbox };
+            let (mailbox, outbox, envelope) = (&self.mailbox, &mut self.outbox, &mut self.envelope);
+            let mut around = Around { local: &mut *local, shared: &self.shared, envelope, mailbox, outbox };
             let before = Unfinished::of(connection);
             let served = connection.serve(&mut around, at, &mut self.scratch);
             self.unfinished = self.unfinished.with(Unfinished::of(connection)).without(before);

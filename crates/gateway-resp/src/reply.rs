@@ -159,22 +159,26 @@ impl<'a> Replies<'a> {
             self.out.extend_from_slice(&[kind, b'0' + digit, b'\r', b'\n']);
             return;
         }
-        self.out.push(kind);
-        if number < 0 {
-            self.out.push(b'-');
-        }
-        // By hand, from the last digit: every number of every answer is written here.
-        let mut digits = [0; 20];
-        let (mut rest, mut at) = (number.unsigned_abs(), digits.len());
-        while at == digits.len() || rest > 0 {
+        // By hand, and put at once: every number of every answer is written here.
+        let mut line = [0; NUMBER_BYTES_MAX];
+        (line[0], line[1]) = (kind, b'-');
+        let start = if number < 0 { 2 } else { 1 };
+        let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
+        let (mut rest, mut at) = (number.unsigned_abs(), start + digits);
+        line[at..at + 2].copy_from_slice(b"\r\n");
+        let end = self.out.len() + at + 2;
+        while at > start {
             at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
+            line[at] = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
-        self.out.extend_from_slice(&digits[at..]);
-        self.out.extend_from_slice(b"\r\n");
+        self.out.extend_from_slice(&line);
+        self.out.truncate(end);
     }
 }
+
+/// Room for any number with its kind, its sign and its line's end.
+const NUMBER_BYTES_MAX: usize = 24;
 
 /// What an `INVALID` outcome says, for the text of an error.
 pub fn invalid(outcome: &Outcome) -> String {
@@ -211,10 +215,12 @@ mod tests {
     fn numbers_are_written_in_full() {
         let mut out = Vec::new();
         let mut replies = Replies::new(&mut out, Protocol::Resp3);
-        for number in [0, 9, 10, -1, 9_007_199_254_740_991] {
-            replies.integer(number);
-        }
+        let powers = (0..19).map(|power| 10_i64.pow(power));
+        let numbers = powers.flat_map(|power| [power - 1, power, -power, 1 - power]);
+        let numbers: Vec<i64> = numbers.chain([i64::MIN, i64::MAX]).collect();
+        numbers.iter().for_each(|number| replies.integer(*number));
         replies.null();
-        assert_eq!(out, b":0\r\n:9\r\n:10\r\n:-1\r\n:9007199254740991\r\n_\r\n");
+        let expected: String = numbers.iter().map(|number| format!(":{number}\r\n")).collect();
+        assert_eq!(String::from_utf8_lossy(&out), expected + "_\r\n");
     }
 }

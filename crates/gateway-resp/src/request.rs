@@ -77,11 +77,11 @@ impl Parser {
             },
         };
         self.missing = Some(missing);
-        while self.missing.is_some_and(|missing| missing > 0) {
+        for left in (0..missing).rev() {
             if !self.word(bytes, limits)? {
                 return Ok(ParseProgress::Incomplete);
             }
-            self.missing = self.missing.map(|missing| missing - 1);
+            self.missing = Some(left);
         }
         Ok(ParseProgress::Complete(self.at))
     }
@@ -89,6 +89,12 @@ impl Parser {
     fn head(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
         if bytes.first().is_some_and(|first| *first != b'*') {
             return self.line(bytes, limits);
+        }
+        if let Some((count @ 1.., head_bytes)) =
+            short_head(bytes, b'*').filter(|(count, _)| *count <= limits.words_max)
+        {
+            self.at = head_bytes;
+            return Ok(Head::Array(count));
         }
         let Some((line, next)) = take_line(bytes, 0)? else { return Ok(Head::Incomplete) };
         let count = number(&line[1..]).ok_or(ProtocolError::Malformed("invalid multibulk length"))?;
@@ -101,7 +107,18 @@ impl Parser {
     }
 
     /// Parses one bulk string; false if it is incomplete.
+    #[inline]
     fn word(&mut self, bytes: &[u8], limits: Limits) -> Result<bool, ProtocolError> {
+        if let Some((length, head_bytes)) = bytes.get(self.at..).and_then(|rest| short_head(rest, b'$')) {
+            let start = self.at + head_bytes;
+            return self.text(bytes, start, length, limits);
+        }
+        self.long_word(bytes, limits)
+    }
+
+    /// Parses one bulk string, whatever its header.
+    #[inline(never)]
+    fn long_word(&mut self, bytes: &[u8], limits: Limits) -> Result<bool, ProtocolError> {
         let Some((line, start)) = take_line(bytes, self.at)? else { return Ok(false) };
         if line.first() != Some(&b'$') {
             let nested = line.first() == Some(&b'*');
@@ -110,6 +127,18 @@ impl Parser {
         }
         let length = number(&line[1..]).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(ProtocolError::Malformed("invalid bulk length"))?;
+        self.text(bytes, start, length, limits)
+    }
+
+    /// Parses the text of a bulk string, after its header.
+    #[inline]
+    fn text(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        length: usize,
+        limits: Limits,
+    ) -> Result<bool, ProtocolError> {
         if length > limits.bytes_max || start + length > limits.bytes_max {
             return Err(ProtocolError::Malformed("request too large"));
         }
@@ -160,6 +189,21 @@ enum Head {
     Array(usize),
     Complete,
     Incomplete,
+}
+
+/// The number in a header of one to three digits, as nearly all are, and how long the header is. Anything else is read by
+/// [`take_line`], which also knows what is wrong.
+#[inline]
+fn short_head(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| usize::from(byte - b'0'));
+    match *bytes {
+        [first, a, b'\r', b'\n', ..] if first == kind => Some((digit(a)?, 4)),
+        [first, a, b, b'\r', b'\n', ..] if first == kind => Some((10 * digit(a)? + digit(b)?, 5)),
+        [first, a, b, c, b'\r', b'\n', ..] if first == kind => {
+            Some((100 * digit(a)? + 10 * digit(b)? + digit(c)?, 6))
+        }
+        _ => None,
+    }
 }
 
 /// The line from `start` to the next CR LF, and the offset of the line after it.
@@ -240,6 +284,22 @@ mod tests {
         assert_eq!(words(b"Host: x\r\n"), Err(ProtocolError::Foreign));
         let mut parser = Parser::default();
         assert!(parser.read(b"*11\r\n", LIMITS_BEFORE_AUTH).is_err());
+    }
+
+    #[test]
+    fn a_short_header_is_read_as_any_other() {
+        for kind in [b'$', b'*'] {
+            for text in ["0", "7", "12", "999", "007", "-1", "1x", "", "1 ", "+1", "1000"] {
+                let bytes = [&[kind], text.as_bytes(), b"\r\n"].concat();
+                let (line, next) = take_line(&bytes, 0).expect("a line").expect("whole");
+                let long = number(&line[1..]).and_then(|number| usize::try_from(number).ok());
+                match short_head(&bytes, kind) {
+                    Some((number, length)) => assert_eq!((Some(number), length), (long, next), "{text}"),
+                    None => assert!(long.is_none_or(|number| number > 999), "{text}"),
+                }
+                assert_eq!(short_head(&bytes[..bytes.len() - 1], kind), None, "{text}");
+            }
+        }
     }
 
     #[test]

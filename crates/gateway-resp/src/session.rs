@@ -23,6 +23,8 @@ use super::transaction::{Line, Transaction, write_exec};
 pub(super) struct Turn<'a> {
     pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a RespShared,
+    /// A command on its way to this thread's partition; its memory is used again.
+    pub(super) envelope: &'a mut Envelope,
     pub(super) output: &'a mut Output,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
@@ -32,8 +34,8 @@ pub(super) struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// The view of the connection `token`.
     pub(super) fn of(around: &'a mut Around<'_>, output: &'a mut Output, token: usize) -> Self {
-        let Around { local, shared, mailbox, outbox } = around;
-        Self { local: &mut **local, shared, output, mailbox, outbox, token }
+        let Around { local, shared, envelope, mailbox, outbox } = around;
+        Self { local: &mut **local, shared, envelope, output, mailbox, outbox, token }
     }
 }
 
@@ -41,6 +43,7 @@ impl<'a> Turn<'a> {
 pub(super) struct Around<'a> {
     pub(super) local: &'a mut dyn Local,
     pub(super) shared: &'a RespShared,
+    pub(super) envelope: &'a mut Envelope,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
 }
@@ -209,6 +212,10 @@ impl Session {
     }
 
     fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        if spec.effect == Effect::Write && self.transaction.is_none() && turn.shared.engine.partitions() == 1
+        {
+            return self.change(spec, arguments, turn);
+        }
         let parsed = Command::parse(spec, arguments);
         let (command, common) = match parsed {
             Ok(parsed) => parsed,
@@ -227,6 +234,30 @@ impl Session {
         match spec.effect {
             Effect::Read => self.read(spec, command, turn),
             Effect::Write => self.write(common, Body::Single(command), Form::Command(spec), turn),
+        }
+        flow
+    }
+
+    /// A single change. What this thread decides itself is moved nowhere: it is read into the turn's envelope, decided
+    /// there, and its receipt is written from where the owner has it.
+    fn change(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        if let Err(problem) = turn.envelope.read(spec, arguments) {
+            self.misshapen(spec, &problem, turn);
+            return Flow::Continue;
+        }
+        let work = turn.envelope.commands().first().map_or(0, Command::work);
+        let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };
+        let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
+        let is_own = partition.is_ok_and(|partition| turn.local.owns(partition));
+        let (output, protocol) = (&mut *turn.output, self.protocol);
+        let is_decided = is_own
+            && turn.envelope.is_ready()
+            && turn.local.decide(turn.envelope, &mut |receipt, after| {
+                output.reply(after, protocol, |replies| replies.outcome(spec, &receipt.outcome));
+            });
+        if !is_decided {
+            let Envelope { common, body, .. } = std::mem::take(turn.envelope);
+            self.write(common, body, Form::Command(spec), turn);
         }
         flow
     }

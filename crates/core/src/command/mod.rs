@@ -42,6 +42,13 @@ pub enum Body {
     Atomic(Vec<Command>),
 }
 
+/// No command.
+impl Default for Body {
+    fn default() -> Self {
+        Self::Atomic(Vec::new())
+    }
+}
+
 impl Body {
     /// The commands in order.
     #[must_use]
@@ -54,7 +61,7 @@ impl Body {
 }
 
 /// A request on its way to the state machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Envelope {
     /// The namespace of the operation ids; empty if callers are not distinguished.
     pub namespace: compact_str::CompactString,
@@ -84,6 +91,25 @@ impl Envelope {
             }
         }
         Ok(Self { namespace: namespace.into(), common, issued_at: None, body, prepared })
+    }
+
+    /// Reads a single command in place of what was in the envelope before, so that it is moved nowhere afterwards.
+    ///
+    /// # Errors
+    /// As [`Command::parse`].
+    pub fn read(&mut self, spec: &CommandSpec, words: &[&[u8]]) -> Result<(), Invalid> {
+        self.namespace.clear();
+        self.common = Common::default();
+        self.issued_at = None;
+        self.prepared.clear();
+        self.body = Body::Single(Command::parse_with(spec, words, &mut self.common)?);
+        Ok(())
+    }
+
+    /// Whether nothing needs to be prepared before it can be decided; otherwise [`Envelope::new`] does that.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !matches!(self.body, Body::Single(Command::PacketCreate(_)))
     }
 
     /// The hash of the body without operation id, deadline and durability: equal content has an equal

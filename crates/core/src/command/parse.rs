@@ -100,12 +100,23 @@ impl Command {
     /// When an argument is missing, superfluous or malformed; the error names it.
     pub fn parse(spec: &CommandSpec, words: &[&[u8]]) -> Result<(Self, Common), Invalid> {
         let mut common = Common::default();
-        let mut command = Self::parse_as(spec.number, &mut Words::new(words), &mut common)?;
+        let command = Self::parse_with(spec, words, &mut common)?;
+        Ok((command, common))
+    }
+
+    /// The same, with the common options, which are not set yet, in `common`.
+    #[inline]
+    pub(super) fn parse_with(
+        spec: &CommandSpec,
+        words: &[&[u8]],
+        common: &mut Common,
+    ) -> Result<Self, Invalid> {
+        let mut command = Self::parse_as(spec.number, &mut Words::new(words), common)?;
         check_shape(&mut command)?;
-        if spec.common_options().is_empty() && common != Common::default() {
+        if spec.common_options().is_empty() && *common != Common::default() {
             let reason = format!("ID, DEADLINE and DURABILITY do not go with {}", spec.name);
             return Err(Invalid::new("option", reason));
         }
-        Ok((command, common))
+        Ok(command)
     }
 }

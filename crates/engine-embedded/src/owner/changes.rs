@@ -1,0 +1,66 @@
+//! How changes are decided, and when that is refused beforehand.
+
+use std::time::Instant;
+
+use scarce_core::command::Envelope;
+use scarce_core::machine::MachineAnswer;
+use scarce_core::outcome::{Durability, Receipt, overload};
+use scarce_engine::engine::Failure;
+
+use super::{Owner, wants_replicas};
+
+impl Owner {
+    /// Decides a change, unless anything stands against it, and gives its receipt to `take` with the batch that must be
+    /// durable before it may leave. False if [`Owner::serve`] must be asked instead; then nothing was done.
+    pub fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
+        if wants_replicas(envelope) || self.memory.check_ready().is_err() || self.check_room().is_err() {
+            return false;
+        }
+        let MachineAnswer::Receipt(mut receipt) = self.submit(envelope) else { return false };
+        self.note_decided();
+        receipt.durability = Durability::Synced;
+        self.committer.progress.metrics().count_write(envelope, Ok(receipt.outcome.code));
+        take(&receipt, self.gate());
+        true
+    }
+
+    pub(super) fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        self.check_room()?;
+        let now = self.time();
+        if !self.has_memory(envelope, now) {
+            return Err(Failure::Overloaded { queue: overload::MEMORY });
+        }
+        let answer = self.submit(envelope);
+        self.note_decided();
+        match answer {
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, envelope: &Envelope) -> MachineAnswer {
+        let now = self.time();
+        self.begin_batch();
+        self.machine.submit(envelope, now, &mut self.open)
+    }
+
+    /// Counts a command among those that wait for the open batch.
+    fn note_decided(&mut self) {
+        if !self.open.is_empty() {
+            self.open_begun.get_or_insert_with(Instant::now);
+            self.open_commands += 1;
+        }
+    }
+
+    /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
+    /// for that as any other does.
+    pub(super) fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        let now = self.time();
+        self.begin_batch();
+        match self.machine.dry_run(envelope, now, &mut self.open) {
+            MachineAnswer::Receipt(receipt) => Ok(receipt),
+            MachineAnswer::Replay(replay) => self.read_back(replay),
+        }
+    }
+}
