@@ -38,7 +38,7 @@ pub trait Wire: Sized {
 }
 
 /// A reader that consumes bytes from the front.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     rest: &'a [u8],
 }

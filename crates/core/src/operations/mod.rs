@@ -1,5 +1,7 @@
 //! What is stored about operations, so that one id has one effect and one answer.
 
+mod answer;
+
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::{Input, Malformed, Wire};

@@ -91,12 +91,22 @@ impl std::fmt::Display for Value {
     }
 }
 
+impl Value {
+    /// Reads a value if it is an integer.
+    pub(crate) fn integer(input: &mut Input<'_>) -> Option<i64> {
+        if input.byte() == Ok(INTEGER) { i64::get(input).ok() } else { None }
+    }
+}
+
+/// What an integer's encoding begins with.
+const INTEGER: u8 = 1;
+
 impl Wire for Value {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
             Self::Absent => out.push(0),
             Self::Integer(value) => {
-                out.push(1);
+                out.push(INTEGER);
                 value.put(out);
             }
             Self::Text(text) => {
@@ -125,7 +135,7 @@ fn value_at_depth(input: &mut Input<'_>, depth: u8) -> Result<Value, Malformed> 
     }
     Ok(match input.byte()? {
         0 => Value::Absent,
-        1 => Value::Integer(i64::get(input)?),
+        INTEGER => Value::Integer(i64::get(input)?),
         2 => Value::Text(CompactString::get(input)?),
         3 => {
             let count = input.count()?;

@@ -1,0 +1,157 @@
+//! Answers as they are remembered: those of whole numbers, which most commands have, without what goes without saying.
+
+use smallvec::SmallVec;
+
+use crate::codec::{Input, Wire};
+use crate::outcome::{Code, Facts, Outcome, Value};
+
+/// The largest encoded outcome in bytes that is stored in memory; a larger one is read back from the log.
+const OUTCOME_BYTES_MAX: Form = 15;
+
+/// Instead of an outcome that is in the log and not in memory.
+pub(super) const TOO_LARGE: &[u8] = &[0; OUTCOME_BYTES_MAX as usize + 1];
+
+/// How an answer is stored. Those up to [`OUTCOME_BYTES_MAX`] are outcomes of so many bytes as they are encoded.
+pub(super) type Form = u8;
+
+/// It is in the log.
+const IN_LOG: Form = OUTCOME_BYTES_MAX + 1;
+/// Applied, without values. Those above are applied with so many more numbers.
+const NUMBERS: Form = IN_LOG + 1;
+/// The most numbers: what a form has room for.
+const NUMBERS_MAX: u64 = (FORM_MAX - NUMBERS) as u64;
+/// The largest form: five bits.
+pub(super) const FORM_MAX: Form = 31;
+
+/// A stored answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer<'a> {
+    pub(super) form: Form,
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Answer<'a> {
+    /// Reads the answer of a form at the front of `input`.
+    pub(super) fn get(form: Form, input: &mut Input<'a>) -> Self {
+        let rest = *input;
+        match form {
+            0..IN_LOG => _ = input.take(usize::from(form)),
+            IN_LOG => {}
+            _ => (NUMBERS..form).for_each(|_| _ = u64::get(input)),
+        }
+        let mut taken = rest;
+        Self { form, bytes: taken.take(rest.len() - input.len()).unwrap_or_default() }
+    }
+
+    /// Whether it is in the log.
+    pub(super) const fn is_in_log(self) -> bool {
+        self.form == IN_LOG
+    }
+
+    /// The outcome, unless it is in the log.
+    pub(super) fn outcome(self) -> Option<Outcome> {
+        match self.form {
+            0..IN_LOG => Outcome::get(&mut Input::new(self.bytes)).ok(),
+            IN_LOG => None,
+            _ => Some(Outcome::applied(self.numbers().map(Value::Integer).collect::<Facts>())),
+        }
+    }
+
+    /// Appends the outcome as it is encoded, unless it is in the log.
+    pub(super) fn put_outcome(self, out: &mut Vec<u8>) {
+        match self.form {
+            0..IN_LOG => out.extend_from_slice(self.bytes),
+            IN_LOG => {}
+            form => {
+                u64::from(Code::Applied.number()).put(out);
+                u64::from(form - NUMBERS).put(out);
+                self.numbers().for_each(|number| Value::Integer(number).put(out));
+            }
+        }
+    }
+
+    /// The numbers, each stored as what it differs by from the one before.
+    fn numbers(self) -> impl Iterator<Item = i64> {
+        let mut input = Input::new(self.bytes);
+        (NUMBERS..self.form).scan(0_i64, move |last, _| {
+            *last = last.wrapping_add(i64::get(&mut input).unwrap_or(0));
+            Some(*last)
+        })
+    }
+}
+
+/// Appends an encoded outcome as it is stored, and returns its form.
+pub(super) fn put(outcome: &[u8], out: &mut Vec<u8>) -> Form {
+    if outcome.len() > usize::from(OUTCOME_BYTES_MAX) {
+        return IN_LOG;
+    }
+    if let Some(numbers) = numbers(outcome) {
+        let mut last = 0_i64;
+        for number in &numbers {
+            number.wrapping_sub(last).put(out);
+            last = *number;
+        }
+        return NUMBERS + Form::try_from(numbers.len()).unwrap_or(0);
+    }
+    out.extend_from_slice(outcome);
+    Form::try_from(outcome.len()).unwrap_or(IN_LOG)
+}
+
+/// The numbers of an encoded outcome that is applied and has nothing else.
+fn numbers(outcome: &[u8]) -> Option<SmallVec<[i64; 4]>> {
+    let mut input = Input::new(outcome);
+    let (code, count) = (u64::get(&mut input).ok()?, u64::get(&mut input).ok()?);
+    if code != u64::from(Code::Applied.number()) || count > NUMBERS_MAX {
+        return None;
+    }
+    let mut numbers = SmallVec::new();
+    for _ in 0..count {
+        numbers.push(Value::integer(&mut input)?);
+    }
+    input.is_empty().then_some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts;
+
+    fn stored(outcome: &Outcome) -> (Form, Vec<u8>) {
+        let mut out = Vec::new();
+        let form = put(&outcome.to_bytes(), &mut out);
+        (form, out)
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was_and_takes_few_bytes() {
+        let cases = [
+            (Outcome::applied(facts![]), 0),
+            (Outcome::applied(facts![100_000_i64, 100_000_i64]), 4),
+            (Outcome::applied(facts![-5_i64, 7_i64, 1_000_000_i64]), 5),
+            (Outcome::applied(facts!["frozen"]), 10),
+            (Outcome::applied(facts![5_i64, "open"]), 10),
+            (Outcome { code: Code::ResolvedAbsent, facts: facts![] }, 2),
+            (Outcome::applied(facts![i64::MIN]), 10),
+            (Outcome::applied(facts![Value::Absent, 1_i64]), 5),
+        ];
+        for (outcome, bytes) in cases {
+            let (form, out) = stored(&outcome);
+            assert!(out.len() <= bytes, "{outcome}: {} bytes", out.len());
+            let more = [out.as_slice(), &[1, 2, 3]].concat();
+            let mut input = Input::new(&more);
+            let answer = Answer::get(form, &mut input);
+            assert_eq!((answer.outcome(), input.len()), (Some(outcome.clone()), 3));
+            let mut encoded = Vec::new();
+            answer.put_outcome(&mut encoded);
+            assert_eq!(encoded, outcome.to_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_large_is_in_the_log() {
+        let outcome = Outcome::applied(facts!["a text that is too long to be kept"]);
+        let (form, out) = stored(&outcome);
+        let answer = Answer::get(form, &mut Input::new(&out));
+        assert!(answer.is_in_log() && out.is_empty() && answer.outcome().is_none());
+    }
+}
