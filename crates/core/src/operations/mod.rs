@@ -1,6 +1,7 @@
 //! What is stored about operations, so that one id has one effect and one answer.
 
 mod answer;
+mod records;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
