@@ -1,8 +1,10 @@
 //! What is stored about operations, so that one id has one effect and one answer.
 
 mod answer;
+mod index;
 mod records;
 
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::{Input, Malformed, Wire};
@@ -10,32 +12,16 @@ use crate::event::{EntryHead, OperationMark};
 use crate::outcome::{Code, Outcome};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::StateSettings;
-use crate::store::{Chunks, Index};
 use crate::types::{OperationId, TimeMs};
 
-/// The largest encoded outcome in bytes that is stored in memory; a larger one is read back from the log.
-const INLINE_BYTES_MAX: usize = 15;
-
-/// An operation that was carried out, refused for good, or declared absent.
-#[derive(Clone, Debug)]
-struct Record {
-    /// Two halves with small alignment, so that a record fills a cache line exactly.
-    key: [u64; 2],
-    fingerprint: u64,
-    at: TimeMs,
-    sequence_last: u64,
-    events: u32,
-    /// The place of its epoch among those that the store knows.
-    epoch: u32,
-    length: u8,
-    outcome: [u8; INLINE_BYTES_MAX],
-}
+use index::Index;
+use records::{Details, Identity, Moment, Records};
 
 /// An id that was looked up: its hash, and where its record is, be it out of the window or not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sought {
     key: [u64; 2],
-    position: Option<u32>,
+    place: Option<u32>,
 }
 
 /// What is stored about an operation id.
@@ -70,8 +56,8 @@ pub enum Answered {
 #[derive(Debug)]
 pub struct Operations {
     index: Index,
-    records: Chunks<Record>,
-    /// The position of the first record; positions only rise, and wrap.
+    records: Records,
+    /// The place of the first record; places only rise, and wrap.
     first: u32,
     seed: u64,
     /// The stamp of the youngest record that was forgotten for lack of space.
@@ -105,7 +91,7 @@ impl Operations {
     pub fn new(seed: u64) -> Self {
         Self {
             index: Index::default(),
-            records: Chunks::default(),
+            records: Records::default(),
             first: 0,
             seed,
             forgotten_at: 0,
@@ -139,15 +125,14 @@ impl Operations {
     /// The earliest sequence whose entry's receipt may still be asked for and is not kept here.
     #[must_use]
     pub fn sequence_first(&self) -> Option<u64> {
-        let in_log = |record: &&Record| record.length == IN_LOG;
-        self.records.iter().find(in_log).map(|record| record.sequence_last)
+        self.sequences_in_log(0).next()
     }
 
     /// The sequences from `first` on whose entries hold a receipt that is too large to be kept here, in
     /// ascending order.
     pub fn sequences_in_log(&self, first: u64) -> impl Iterator<Item = u64> + '_ {
-        let in_log = self.records.iter().filter(|record| record.length == IN_LOG);
-        in_log.map(|record| record.sequence_last).filter(move |sequence| *sequence >= first)
+        let in_log = self.records.iter().filter(|(_, details)| details.answer.is_in_log());
+        in_log.map(|(_, details)| details.moment.sequence_last).filter(move |sequence| *sequence >= first)
     }
 
     /// The stamp up to which ids may have been forgotten.
@@ -170,17 +155,37 @@ impl Operations {
 
     /// Looks an id up.
     pub(crate) fn seek(&self, namespace: &str, id: &OperationId) -> Sought {
-        let key = self.key(namespace, id);
-        Sought { key, position: self.index.find(key[0], |position| self.is_at(position, key)) }
+        self.sought(self.key(namespace, id))
     }
 
     /// The record of an id that was looked up, if it is within the window.
     pub(crate) fn known(&self, sought: Sought, settings: &StateSettings, now: TimeMs) -> Option<Known> {
-        let position = sought.position?;
-        let record = self
-            .record(position)
-            .filter(|record| self.made_at(position, record) + settings.window_ms > now)?;
-        Some(record.known(self.epoch_of(record)))
+        let position = self.position(sought.place?);
+        let (identity, details) = (self.records.identity(position)?, self.records.details(position)?);
+        let made_at = self.moves.made_at(position, details.moment.at);
+        (made_at + settings.window_ms > now).then(|| self.known_of(identity, details))
+    }
+
+    fn known_of(&self, identity: &Identity, details: Details<'_>) -> Known {
+        let Details { moment, events, answer } = details;
+        let answered = match answer.outcome() {
+            None => Answered::InLog,
+            Some(outcome) if outcome.code == Code::ResolvedAbsent => Answered::Absent,
+            Some(outcome) => Answered::Outcome(outcome),
+        };
+        Known {
+            answered,
+            fingerprint: identity.fingerprint,
+            sequence_first: (moment.sequence_last + 1).saturating_sub(u64::from(events)),
+            sequence_last: moment.sequence_last,
+            at: moment.at,
+            epoch: self.epoch_of(moment),
+        }
+    }
+
+    /// When the oldest record would have been made by the clock of today.
+    fn oldest_made_at(&self) -> Option<TimeMs> {
+        self.records.first_at().map(|at| self.moves.made_at(0, at))
     }
 
     /// How long no new id can be stored, because it would evict one that must not be forgotten yet.
@@ -189,16 +194,18 @@ impl Operations {
         if self.records.len() < settings.operations_max {
             return None;
         }
-        let oldest = self.records.get(0).map_or(now, |oldest| self.moves.made_at(0, oldest.at));
+        let oldest = self.oldest_made_at().unwrap_or(now);
         (oldest + settings.window_ms_min).checked_sub(now).filter(|wait_ms| *wait_ms > 0)
     }
 
     /// How many records must not be forgotten yet.
     #[must_use]
     pub fn locked_count(&self, settings: &StateSettings, now: TimeMs) -> usize {
-        let is_free = |place: usize| {
-            let record = self.records.get(place);
-            record.is_some_and(|record| self.moves.made_at(place, record.at) + settings.window_ms_min <= now)
+        let is_free = |position: usize| {
+            let details = self.records.details(position);
+            details.is_some_and(|details| {
+                self.moves.made_at(position, details.moment.at) + settings.window_ms_min <= now
+            })
         };
         let (mut first, mut end) = (0, self.records.len());
         while first < end {
@@ -211,8 +218,7 @@ impl Operations {
     /// Whether the oldest record has left the window.
     #[must_use]
     pub fn has_overdue(&self, settings: &StateSettings, now: TimeMs) -> bool {
-        let oldest = self.records.get(0);
-        oldest.is_some_and(|oldest| self.moves.made_at(0, oldest.at) + settings.window_ms <= now)
+        self.oldest_made_at().is_some_and(|made_at| made_at + settings.window_ms <= now)
     }
 
     /// Stores the encoded outcome of an operation, which made `events` up to `sequence_last`. `sought` is where its id was
@@ -231,12 +237,10 @@ impl Operations {
             self.key(&operation.namespace, &operation.id),
             "another id was looked up"
         );
-        let epoch = self.place_of(head.epoch);
-        let record = Record::new(sought.key, operation.fingerprint, outcome, (head.at, epoch), made);
-        if sought.position.is_some() {
-            self.remove(sought.key);
-        }
-        self.append(record);
+        let (sequence_last, events) = made;
+        let moment = Moment { at: head.at, sequence_last, epoch: self.place_of(head.epoch) };
+        let identity = Identity { key: sought.key, fingerprint: operation.fingerprint };
+        self.append(sought, identity, moment, events, outcome);
     }
 
     /// The place of an epoch, which is mostly the last one.
@@ -249,16 +253,15 @@ impl Operations {
         u32::try_from(place).unwrap_or(u32::MAX)
     }
 
-    fn epoch_of(&self, record: &Record) -> u64 {
-        self.epochs.get(record.epoch as usize).copied().unwrap_or(0)
+    fn epoch_of(&self, moment: Moment) -> u64 {
+        self.epochs.get(moment.epoch as usize).copied().unwrap_or(0)
     }
 
     /// Forgets records that left the window, or have no space, by `now`: `count_max` at most, so that the first command
     /// after a quiet day does not forget a day's ids. Those that are left are not found any more all the same.
     pub fn forget(&mut self, settings: &StateSettings, now: TimeMs, count_max: usize) {
         for _ in 0..count_max {
-            let Some(oldest) = self.records.get(0) else { break };
-            let made_at = self.moves.made_at(0, oldest.at);
+            let Some(made_at) = self.oldest_made_at() else { break };
             let over = made_at + settings.window_ms <= now;
             // After a restart the limit may be lower than the number of records; none is evicted early
             // for that.
@@ -274,40 +277,33 @@ impl Operations {
         }
     }
 
+    /// The index learns of it when it needs the room.
     fn drop_oldest(&mut self) {
-        let Some(key) = self.records.get(0).map(|oldest| oldest.key) else { return };
-        let position = self.first;
         self.records.pop_front();
         self.first = self.first.wrapping_add(1);
         self.moves.count = self.moves.count.saturating_sub(1);
-        self.index.remove(key[0], |found| found == position);
     }
 
-    /// Takes an older record of the same id out of the index; it stays in line until its time comes.
-    fn remove(&mut self, key: [u64; 2]) {
-        let (records, first) = (&self.records, self.first);
-        let at = |position: u32| records.get(position.wrapping_sub(first) as usize);
-        self.index.remove(key[0], |found| at(found).is_some_and(|record| record.key == key));
+    /// Appends a record. An older one of the same id is not found any more; it stays in line until its time comes.
+    fn append(&mut self, sought: Sought, identity: Identity, moment: Moment, events: u32, outcome: &[u8]) {
+        let first = self.first;
+        let count = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let place = first.wrapping_add(count);
+        self.records.push(identity, moment, events, outcome);
+        let hash = sought.key[0];
+        if sought.place.is_none_or(|old| !self.index.replace(hash, old, place)) {
+            self.index.insert(hash, place, |place| place.wrapping_sub(first) < count);
+        }
     }
 
-    fn append(&mut self, record: Record) {
-        let key = record.key;
-        self.records.push(record);
-        let position = self.first.wrapping_add(u32::try_from(self.records.len() - 1).unwrap_or(u32::MAX));
-        self.index.insert(key[0], position);
+    /// The position of the record at a place.
+    const fn position(&self, place: u32) -> usize {
+        place.wrapping_sub(self.first) as usize
     }
 
-    fn record(&self, position: u32) -> Option<&Record> {
-        self.records.get(position.wrapping_sub(self.first) as usize)
-    }
-
-    /// When the record at a position would have been made by the clock of today.
-    fn made_at(&self, position: u32, record: &Record) -> TimeMs {
-        self.moves.made_at(position.wrapping_sub(self.first) as usize, record.at)
-    }
-
-    fn is_at(&self, position: u32, key: [u64; 2]) -> bool {
-        self.record(position).is_some_and(|record| record.key == key)
+    fn sought(&self, key: [u64; 2]) -> Sought {
+        let is_it = |place| self.records.identity(self.position(place)).is_some_and(|its| its.key == key);
+        Sought { key, place: self.index.find(key[0], is_it) }
     }
 
     fn key(&self, namespace: &str, id: &OperationId) -> [u64; 2] {
@@ -326,8 +322,8 @@ impl Operations {
     pub fn put(&self, out: &mut PieceWriter<'_>) {
         out.value(&self.forgotten_at);
         out.count(self.records.len());
-        for record in self.records.iter() {
-            out.row(|out| record.put(self.epoch_of(record), out));
+        for (identity, details) in self.records.iter() {
+            out.row(|out| put_record(identity, &details, self.epoch_of(details.moment), out));
         }
     }
 
@@ -338,10 +334,9 @@ impl Operations {
     pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.forgotten_at = input.value()?;
         for _ in 0..input.value::<u64>()? {
-            let (record, epoch) = input.row(Record::get)?;
-            let epoch = self.place_of(epoch);
-            self.remove(record.key);
-            self.append(Record { epoch, ..record });
+            let Loaded { identity, moment, epoch, events, outcome } = input.row(get_record)?;
+            let moment = Moment { epoch: self.place_of(epoch), ..moment };
+            self.append(self.sought(identity.key), identity, moment, events, &outcome);
         }
         Ok(())
     }
@@ -382,87 +377,49 @@ fn joined<'a>(namespace: &[u8], id: &[u8], bytes: &'a mut [u8]) -> &'a [u8] {
     &bytes[..end]
 }
 
-/// A length above the in-memory maximum means that the outcome is in the log.
+/// The length of an outcome in a snapshot that says that it is in the log.
 const IN_LOG: u8 = u8::MAX;
 
-impl Record {
-    fn new(
-        key: [u64; 2],
-        fingerprint: u64,
-        bytes: &[u8],
-        (at, epoch): (TimeMs, u32),
-        (sequence_last, events): (u64, u32),
-    ) -> Self {
-        let mut record = Self {
-            key,
-            fingerprint,
-            at,
-            sequence_last,
-            events,
-            epoch,
-            length: IN_LOG,
-            outcome: [0; INLINE_BYTES_MAX],
-        };
-        if bytes.len() <= INLINE_BYTES_MAX {
-            record.length = u8::try_from(bytes.len()).unwrap_or(IN_LOG);
-            record.outcome[..bytes.len()].copy_from_slice(bytes);
-        }
-        record
+/// Appends a record with its epoch, whose place is this store's own.
+fn put_record(identity: &Identity, details: &Details<'_>, epoch: u64, out: &mut Vec<u8>) {
+    identity.key.iter().for_each(|half| out.extend_from_slice(&half.to_le_bytes()));
+    out.extend_from_slice(&identity.fingerprint.to_le_bytes());
+    details.moment.at.put(out);
+    details.moment.sequence_last.put(out);
+    details.events.put(out);
+    epoch.put(out);
+    out.push(IN_LOG);
+    let start = out.len();
+    details.answer.put_outcome(out);
+    if !details.answer.is_in_log() {
+        out[start - 1] = u8::try_from(out.len() - start).unwrap_or(IN_LOG);
     }
+}
 
-    /// Appends it with its epoch, whose place is this store's own.
-    fn put(&self, epoch: u64, out: &mut Vec<u8>) {
-        self.key.iter().for_each(|half| out.extend_from_slice(&half.to_le_bytes()));
-        out.extend_from_slice(&self.fingerprint.to_le_bytes());
-        self.at.put(out);
-        self.sequence_last.put(out);
-        self.events.put(out);
-        epoch.put(out);
-        out.push(self.length);
-        out.extend_from_slice(&self.outcome[..self.kept()]);
-    }
+/// A record as it is in a snapshot: with its epoch, and its moment without the place of that.
+struct Loaded {
+    identity: Identity,
+    moment: Moment,
+    epoch: u64,
+    events: u32,
+    outcome: SmallVec<[u8; 16]>,
+}
 
-    /// Reads what [`Record::put`] wrote: the record without a place of its epoch, and the epoch.
-    fn get(input: &mut Input<'_>) -> Result<(Self, u64), Malformed> {
-        let key = [u64::from_le_bytes(Wire::get(input)?), u64::from_le_bytes(Wire::get(input)?)];
-        let mut record = Self {
-            key,
-            fingerprint: u64::from_le_bytes(Wire::get(input)?),
-            at: Wire::get(input)?,
-            sequence_last: Wire::get(input)?,
-            events: Wire::get(input)?,
-            epoch: 0,
-            length: 0,
-            outcome: [0; INLINE_BYTES_MAX],
-        };
-        let epoch = Wire::get(input)?;
-        record.length = input.byte()?;
-        let kept = record.kept();
-        record.outcome[..kept].copy_from_slice(input.take(kept)?);
-        Ok((record, epoch))
-    }
-
-    fn kept(&self) -> usize {
-        if usize::from(self.length) <= INLINE_BYTES_MAX { usize::from(self.length) } else { 0 }
-    }
-
-    fn known(&self, epoch: u64) -> Known {
-        let outcome = match usize::from(self.length) {
-            kept if kept <= INLINE_BYTES_MAX => Outcome::get(&mut Input::new(&self.outcome[..kept])).ok(),
-            _ => None,
-        };
-        let answered = match outcome {
-            None => Answered::InLog,
-            Some(outcome) if outcome.code == Code::ResolvedAbsent => Answered::Absent,
-            Some(outcome) => Answered::Outcome(outcome),
-        };
-        Known {
-            answered,
-            fingerprint: self.fingerprint,
-            sequence_first: (self.sequence_last + 1).saturating_sub(u64::from(self.events)),
-            sequence_last: self.sequence_last,
-            at: self.at,
-            epoch,
-        }
-    }
+/// Reads what [`put_record`] wrote.
+fn get_record(input: &mut Input<'_>) -> Result<Loaded, Malformed> {
+    let key = [u64::from_le_bytes(Wire::get(input)?), u64::from_le_bytes(Wire::get(input)?)];
+    let fingerprint = u64::from_le_bytes(Wire::get(input)?);
+    let (at, sequence_last, events) = (Wire::get(input)?, Wire::get(input)?, Wire::get(input)?);
+    let epoch = Wire::get(input)?;
+    let outcome = match input.byte()? {
+        IN_LOG => answer::TOO_LARGE,
+        length => input.take(usize::from(length))?,
+    };
+    Ok(Loaded {
+        identity: Identity { key, fingerprint },
+        moment: Moment { at, sequence_last, epoch: 0 },
+        epoch,
+        events,
+        outcome: SmallVec::from_slice(outcome),
+    })
 }
