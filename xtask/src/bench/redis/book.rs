@@ -51,8 +51,8 @@ pub fn duels(ground: &Ground, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Erro
         16,
         Some(10.0),
         &few,
-        |requests| load(&ours, &take, 16, requests),
-        |requests| load(&theirs, &by_script, 16, requests.min(200)),
+        || ground.used_us(),
+        [&|requests| load(&ours, &take, 16, requests), &|requests| load(&theirs, &by_script, 16, requests)],
     )?;
     Ok(vec![duel])
 }

@@ -82,6 +82,16 @@ impl Ground {
         Ok(Self { redis, scarce, script, logging_script })
     }
 
+    /// The processor time that Redis has used so far.
+    pub(super) fn used_us(&self) -> Result<f64, Box<dyn Error>> {
+        let info: String = self.redis.ask(&["INFO", "cpu"])?;
+        let figure = |name: &str| -> Option<f64> {
+            info.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok()
+        };
+        let seconds = figure("used_cpu_user:").zip(figure("used_cpu_sys:"));
+        seconds.map(|(user, system)| (user + system) * 1e6).ok_or_else(|| "Redis tells no times".into())
+    }
+
     /// The pairs that redis-benchmark measures: ours, theirs, and the wanted ratio.
     fn duels(&self, amount: &Amount) -> Result<Vec<Duel>, Box<dyn Error>> {
         let take = ["STOCK.TAKE", "plenty", "1", "u-__rand_int__", "ID", "op-__rand_int__"];
@@ -93,8 +103,8 @@ impl Ground {
             64,
             Some(1.5),
             amount,
-            |requests| load(&ours, &sold_out, 64, requests),
-            |requests| load(&ours, &take, 64, requests),
+            || self.used_us(),
+            [&|requests| load(&ours, &sold_out, 64, requests), &|requests| load(&ours, &take, 64, requests)],
         )?);
         Ok(duels)
     }
@@ -117,8 +127,10 @@ impl Ground {
                     pipeline,
                     wanted,
                     amount,
-                    |requests| load(&ours, &debit, pipeline, requests),
-                    |requests| load(&theirs, script, pipeline, requests),
+                    || self.used_us(),
+                    [&|requests| load(&ours, &debit, pipeline, requests), &|requests| {
+                        load(&theirs, script, pipeline, requests)
+                    }],
                 )?);
             }
         }

@@ -16,32 +16,43 @@ pub struct Duel {
     /// The wanted ratio; `None` if the pair is only shown.
     wanted: Option<f64>,
     medians: [f64; 2],
+    /// The time that Redis spent for each command.
+    spent_us: [f64; 2],
 }
 
+/// Sends so many requests.
+type Load<'a> = dyn Fn(u64) -> Result<Measured, Box<dyn Error>> + 'a;
+
 impl Duel {
-    /// Measures both in turn; the first should be `wanted` times as fast, if a ratio is wanted.
+    /// Measures both in turn; the first should be `wanted` times as fast, if a ratio is wanted. `used_us` is the time that
+    /// the Redis of both has used so far: unlike a rate, it hardly depends on what else the machine does.
     pub fn run(
         what: [&str; 2],
         pipeline: u32,
         wanted: Option<f64>,
         amount: &Amount,
-        ours: impl Fn(u64) -> Result<Measured, Box<dyn Error>>,
-        theirs: impl Fn(u64) -> Result<Measured, Box<dyn Error>>,
+        used_us: impl Fn() -> Result<f64, Box<dyn Error>>,
+        loads: [&Load<'_>; 2],
     ) -> Result<Self, Box<dyn Error>> {
         let requests = if pipeline == 1 { amount.requests / 10 } else { amount.requests };
-        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let (mut rates, mut costs) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         for _ in 0..amount.rounds {
-            first.push(ours(requests)?.per_second);
-            second.push(theirs(requests)?.per_second);
+            for (place, load) in loads.iter().enumerate() {
+                let before_us = used_us()?;
+                rates[place].push(load(requests)?.per_second);
+                costs[place].push((used_us()? - before_us) / requests as f64);
+            }
         }
-        let medians = [median(&mut first), median(&mut second)];
-        let duel = Self { what: what.map(str::to_owned), pipeline, wanted, medians };
+        let (medians, spent_us) =
+            (rates.map(|mut its| median(&mut its)), costs.map(|mut its| median(&mut its)));
+        let duel = Self { what: what.map(str::to_owned), pipeline, wanted, medians, spent_us };
         screen::say(&duel.cells().join("  "));
         Ok(duel)
     }
 
     fn cells(&self) -> Vec<String> {
         let [ours, theirs] = self.medians;
+        let [ours_us, theirs_us] = self.spent_us;
         vec![
             self.what[0].clone(),
             format!("{ours:.0}"),
@@ -50,6 +61,9 @@ impl Duel {
             self.pipeline.to_string(),
             format!("{:.2}", ours / theirs),
             self.wanted.map_or_else(|| "–".to_owned(), |wanted| format!("{wanted:.1}")),
+            format!("{ours_us:.1}"),
+            format!("{theirs_us:.1}"),
+            format!("{:.2}", theirs_us / ours_us),
         ]
     }
 }
@@ -69,7 +83,18 @@ pub struct Page {
     pub spread: Vec<(usize, f64)>,
 }
 
-const HEAD: [&str; 7] = ["what", "per second", "against", "per second", "pipeline", "ratio", "wanted"];
+const HEAD: [&str; 10] = [
+    "what",
+    "per second",
+    "against",
+    "per second",
+    "pipeline",
+    "ratio",
+    "wanted",
+    "Redis µs each",
+    "Redis µs each",
+    "ratio",
+];
 
 impl Page {
     fn point_cells(point: &Point) -> Vec<String> {
@@ -106,7 +131,8 @@ impl Page {
              Measured on {} at commit {} with `cargo xtask bench --engine redis --write`, on a machine of {cores} cores that \
              carries Redis, Scarce and the load: redis-benchmark with 50 connections, a Redis that writes nothing to disk. \
              {} rounds in turn, medians, {} requests at 64 in the pipeline and a tenth of it at 1.\n\n\
-             | {} |\n|---|---:|---|---:|---:|---:|---:|\n{duels}\n\
+             | {} |\n|---|---:|---|---:|---:|---:|---:|---:|---:|---:|\n{duels}\n\
+             The last three columns are the processor time of Redis for each command (`INFO cpu`), which says the same on a busy machine. \
              In the path of a debit through Scarce: two hops, the rules, an operation id that is remembered, an entry in the log. The \
              textbook's script compares and writes; it knows neither ids nor a log. The script that does both is what teams write by hand \
              once they need them: a key for each id, a stream for the log.\n\n\
