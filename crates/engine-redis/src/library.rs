@@ -33,6 +33,9 @@ const FILES: &[(&str, &str)] = &[
     ("markets.lua", include_str!("scripts/markets.lua")),
     ("corrections.lua", include_str!("scripts/corrections.lua")),
     ("wholeness.lua", include_str!("scripts/wholeness.lua")),
+    ("plain.lua", include_str!("scripts/plain.lua")),
+    ("plain_accounts.lua", include_str!("scripts/plain_accounts.lua")),
+    ("plain_sales.lua", include_str!("scripts/plain_sales.lua")),
     ("main.lua", include_str!("scripts/main.lua")),
 ];
 

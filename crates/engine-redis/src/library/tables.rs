@@ -192,7 +192,8 @@ fn hidden(spec: &CommandSpec) -> String {
 fn event(spec: &EventSpec) -> String {
     let (name, number) = (spec.name, spec.number);
     let mut row = format!(
-        "[\"{name}\"] = {{ name = \"{name}\", write = function(values, at, event)\n    values[at + 1] = {number}\n"
+        "[\"{name}\"] = {{ name = \"{name}\", number = {number}, write = function(values, at, event)\n    \
+         values[at + 1] = {number}\n"
     );
     for (place, field) in spec.field_names().enumerate() {
         let _ = writeln!(row, "    values[at + {}] = event.{field} or false", place + 2);

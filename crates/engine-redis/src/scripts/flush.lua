@@ -41,7 +41,8 @@ local function put_back(key, ids, before)
   local set, removed = {}, {}
   for _, id in ipairs(ids) do
     if before[id] then
-      set[#set + 1], set[#set + 2] = id, before[id]
+      set[#set + 1] = id
+      set[#set + 1] = before[id]
     else
       removed[#removed + 1] = id
     end
@@ -79,7 +80,8 @@ local function plan_hash(plan, hash)
     if text ~= before[id] then
       if text then
         if not write or length > 2 * ROWS_MAX then write, length = add_set_step(plan, hash) end
-        write[length + 1], write[length + 2] = id, text
+        write[length + 1] = id
+        write[length + 2] = text
         length = length + 2
       elseif before[id] then
         removed[#removed + 1] = id
@@ -95,7 +97,10 @@ end
 
 local function with_scores(members)
   local words = {}
-  for at = 1, #members do words[2 * at - 1], words[2 * at] = "0", members[at] end
+  for at = 1, #members do
+    words[2 * at - 1] = "0"
+    words[2 * at] = members[at]
+  end
   return words
 end
 

@@ -106,13 +106,23 @@ function log.clear()
   call.events_logged = 0
 end
 
+-- A list is filled from the front: what is put behind the end of a table is hashed, and found a place for again and again.
+-- An assignment to several places begins with the last.
+local function begin_list()
+  values[1] = call.meta.epoch
+  values[2] = call.meta.sequence + 1
+  length = 2
+end
+
 local function add_entry(key, head)
   if #head > LONG_BYTES then
     long[#long + 1] = "receipt"
     long[#long + 1] = head
     head = #long / 2
   end
-  values[length + 1], values[length + 2], values[length + 3] = key, head, count
+  values[length + 1] = key
+  values[length + 2] = head
+  values[length + 3] = count
   length = length + 3
   for at = 1, count do length = specs[at].write(values, length, emitted[at]) end
 end
@@ -142,7 +152,7 @@ function log.append(operation, code, facts)
   local meta, now, fingerprint = call.meta, call.now, operation and operation.fingerprint or ""
   local before = meta.sequence
   if count == 0 then return code and receipt_of("", now, before, 0, code, facts) end
-  if length == 0 then values[1], values[2], length = meta.epoch, before + 1, 2 end
+  if length == 0 then begin_list() end
   local first, last = meta.unfinished and meta.unfinished.sequence_first or before + 1, before + count
   meta.sequence, meta.at = last, now
   call.events_logged = call.events_logged + count
@@ -155,7 +165,31 @@ function log.append(operation, code, facts)
     meta.unfinished = nil
   end
   count = 0
-  if operation and receipt then operations.remember(operation, now, last, receipt) end
+  if operation and receipt then operations.remember(operation.key, now, last, receipt) end
+  return receipt
+end
+
+-- Begins the entry of an operation: the list, and the place in it behind which the entry's events go.
+function log.begin_entry(key)
+  if length == 0 then begin_list() end
+  values[length + 1] = key
+  values[length + 2] = false
+  values[length + 3] = 0
+  return values, length + 3
+end
+
+-- Ends the entry of an operation, whose `events_of` events are applied and stand in the list up to the place `last`.
+-- Remembers its receipt, which it gives: its facts are two or three numbers, or a number and nothing.
+function log.end_entry(key, fingerprint, last, events_of, first, second, third)
+  local meta, now = call.meta, call.now
+  local sequence = meta.sequence + events_of
+  meta.sequence, meta.at = sequence, now
+  call.events_logged = call.events_logged + events_of
+  local receipt = fingerprint .. "|" .. number(now) .. "|" .. number(sequence)
+    .. middle_of(events_of, meta.epoch, codes.APPLIED) .. "[" .. number(first) .. ","
+    .. (second and number(second) or "null") .. (third and "," .. number(third) or "") .. "]"
+  values[length + 2], values[length + 3], length = receipt, events_of, last
+  operations.remember(key, now, sequence, receipt)
   return receipt
 end
 

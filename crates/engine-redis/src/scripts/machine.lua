@@ -363,9 +363,14 @@ function machine.serve(values)
   requests.prefetch(values, at)
   while values[at] do
     if call.events_logged >= EVENTS_PER_CALL then return receipts, owed.REST end
-    local request
-    request, at = requests.read(values, at)
-    local done, answer = pcall(serve, request)
+    local answer, behind = plain.serve(values, at)
+    local done, request = true, nil
+    if answer then
+      at = behind
+    else
+      request, at = requests.read(values, at)
+      done, answer = pcall(serve, request)
+    end
     if not done then
       if not looks.is_pause(answer) then error(answer, 0) end
       leave_request()

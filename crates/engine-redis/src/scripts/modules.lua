@@ -15,6 +15,7 @@ local requests = module("requests.lua")
 local corrections = module("corrections.lua")
 local looks = module("looks.lua")
 local wholeness = module("wholeness.lua")
+local plain = module("plain.lua")
 local main = module("main.lua")
 local windows = module("windows.lua")
 local counters = module("counters.lua")
@@ -27,6 +28,9 @@ local query = registry("query", READS)
 
 -- By name of the event: what it changes.
 local evolve = registry("event", events)
+
+-- By name of the command, where it is common: what decides it, applies it and logs it at once.
+local carry_out = {}
 
 -- By kind of progress: `go_on` takes the next step, `join` joins what the steps so far have answered, `foretell`
 -- gives what the last one would, where a dry run need not take them. What is not needed is false.

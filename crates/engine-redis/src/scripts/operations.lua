@@ -113,16 +113,16 @@ end
 
 -- Keeps the receipt of an operation, whose last event is `sequence_last`, and forgets what left the window or
 -- has no room.
-function operations.remember(operation, at, sequence_last, receipt)
-  records.put_text("operations", operation.key, receipt)
+function operations.remember(key, at, sequence_last, receipt)
+  records.put_text("operations", key, receipt)
   added_count, count_now = added_count + 1, count() + 1
-  added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. operation.key
+  added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. key
   forget(at)
 end
 
 -- Keeps the receipt of an operation without an id that another caller began, who will ask for it.
 function operations.remember_end(begun, at, sequence_last, receipt)
-  operations.remember({ key = key_of_begun(begun) }, at, sequence_last, receipt)
+  operations.remember(key_of_begun(begun), at, sequence_last, receipt)
 end
 
 -- The receipt of an operation that had further steps and has ended, by where its first one was logged; nil where it
