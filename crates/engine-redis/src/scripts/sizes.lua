@@ -47,7 +47,7 @@ function sizes.check_log()
   local key = records.key("log")
   local found = redis_call("TYPE", key).ok
   if found == "none" then error("INCOMPLETE the key " .. key .. " is gone", 0) end
-  if found ~= records.type_of("log") then sizes.check_type("log", found) end
+  sizes.check_type("log", found)
 end
 
 -- Checks that a key is of its type, or is not there.
