@@ -92,7 +92,8 @@ fn an_owner_of_many_orders_does_not_make_its_order_look_at_all_others() {
         let line = format!("ORDER.PLACE m t me BUY MARKET 9000 TIF FOK STP {stp}");
         let (answer, rows) = visits::count(|| bench.foretell(&line));
         assert_eq!(answer, format!("WOULD_NOT_FILL {expected} 9000"), "{stp}");
-        assert!(rows < 3 * RUN_MAX as u64, "{stp}: {rows} rows");
+        // Those of the owner, as many makers as a step touches, and the levels of two runs; the book has 4 300 orders.
+        assert!(rows < 4 * RUN_MAX as u64, "{stp}: {rows} rows");
     }
 }
 
