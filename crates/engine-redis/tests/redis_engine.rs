@@ -189,7 +189,9 @@ fn a_key_of_another_type_is_found_before_anything_is_written() {
     assert!(matches!(ask(&engine, "ACCOUNT.HOLD a h 1"), Err(Failure::Unavailable { .. })));
     let mut after = keys(&mut connection);
     // There it is noted that the partition is damaged, for all servers.
-    [&mut before, &mut after].map(|keys| keys.remove("scarce:{p0-0}:meta"));
+    for keys in [&mut before, &mut after] {
+        keys.remove("scarce:{p0-0}:meta");
+    }
     assert_eq!(after, before);
     redis::cmd("DEL").arg("scarce:{p0-0}:holds_by").exec(&mut connection).expect("the key");
     wait_until(|| ask(&engine, "ACCOUNT.DEBIT a 1") == Ok("APPLIED 0 0".to_owned()));
