@@ -3,7 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use scarce_engine::Throttle;
 
 use super::Unread;
 
@@ -16,7 +18,7 @@ pub struct ConnectionPlaces {
     max: u64,
     open: AtomicU64,
     refused: AtomicU64,
-    logged_at: Mutex<Option<Instant>>,
+    logging: Mutex<Throttle>,
     /// What the connections hold for callers that do not read.
     pub unread: Unread,
 }
@@ -37,7 +39,7 @@ impl ConnectionPlaces {
     pub fn new(max: u64, unread_bytes_max: u64) -> Arc<Self> {
         let (open, refused) = (AtomicU64::new(0), AtomicU64::new(0));
         let unread = Unread::new(unread_bytes_max);
-        Arc::new(Self { max, open, refused, logged_at: Mutex::default(), unread })
+        Arc::new(Self { max, open, refused, logging: Mutex::new(Throttle::new(LOG_INTERVAL)), unread })
     }
 
     /// A place for one more connection, if there is one.
@@ -64,9 +66,7 @@ impl ConnectionPlaces {
     }
 
     fn log_refusal(&self) {
-        let mut logged_at = self.logged_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if logged_at.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
-            *logged_at = Some(Instant::now());
+        if self.logging.lock().unwrap_or_else(PoisonError::into_inner).pass() {
             let (connections_max, refused) = (self.max, self.refused());
             tracing::warn!(
                 connections_max,

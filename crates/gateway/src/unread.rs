@@ -4,8 +4,9 @@
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use scarce_engine::Throttle;
 use scarce_engine::stop::Waker;
 
 /// How often closed connections are logged.
@@ -30,8 +31,8 @@ pub struct Unread {
     threads: Mutex<Vec<Arc<UnreadOfThread>>>,
     closed: AtomicU64,
     stalled: AtomicU64,
-    logged_at: Mutex<Option<Instant>>,
-    stalled_logged_at: Mutex<Option<Instant>>,
+    logging: Mutex<Throttle>,
+    stalled_logging: Mutex<Throttle>,
 }
 
 /// The unread replies that a thread of the RESP port holds.
@@ -57,8 +58,8 @@ impl Unread {
             threads: Mutex::default(),
             closed: AtomicU64::new(0),
             stalled: AtomicU64::new(0),
-            logged_at: Mutex::default(),
-            stalled_logged_at: Mutex::default(),
+            logging: Mutex::new(Throttle::new(LOG_INTERVAL)),
+            stalled_logging: Mutex::new(Throttle::new(LOG_INTERVAL)),
         }
     }
 
@@ -117,7 +118,7 @@ impl Unread {
     /// Notes that a connection is closed because its caller left so many bytes unread.
     pub fn note_closed(&self, peer: IpAddr, unread_bytes: u64) {
         let closed = self.closed.fetch_add(1, Ordering::Relaxed) + 1;
-        if is_to_be_told(&self.logged_at) {
+        if is_to_be_told(&self.logging) {
             tracing::warn!(
                 %peer,
                 unread_bytes,
@@ -131,7 +132,7 @@ impl Unread {
     /// Notes that a connection is closed because its caller has taken nothing for so long.
     pub fn note_stalled(&self, peer: IpAddr, limit: Duration) {
         let stalled = self.stalled.fetch_add(1, Ordering::Relaxed) + 1;
-        if is_to_be_told(&self.stalled_logged_at) {
+        if is_to_be_told(&self.stalled_logging) {
             let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
             tracing::warn!(
                 %peer,
@@ -174,13 +175,8 @@ fn change(sum: &AtomicU64, before: u64, after: u64) -> u64 {
     }
 }
 
-fn is_to_be_told(logged_at: &Mutex<Option<Instant>>) -> bool {
-    let mut logged_at = logged_at.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_due = logged_at.is_none_or(|at| at.elapsed() >= LOG_INTERVAL);
-    if is_due {
-        *logged_at = Some(Instant::now());
-    }
-    is_due
+fn is_to_be_told(logging: &Mutex<Throttle>) -> bool {
+    logging.lock().unwrap_or_else(PoisonError::into_inner).pass()
 }
 
 #[cfg(test)]
