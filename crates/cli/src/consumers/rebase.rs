@@ -93,7 +93,7 @@ pub(super) fn run(options: &Rebase) -> Ended {
 }
 
 /// What to know where the log that is there never knew the consumer.
-const BEGINS_ANYWHERE: &str = ". The engine's older state did not know this consumer, so all claims that it has are \
+const BEGINS_ANYWHERE: &str = ". What the tables share with the log is not known, so all claims that the engine has are \
                                settled: if you paid some of them in another way before settlement was enabled, forget the \
                                consumer instead, and it begins with claims from then on";
 
