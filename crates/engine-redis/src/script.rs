@@ -258,9 +258,7 @@ impl Scripts {
     async fn end(&self, endpoint: &Endpoint, call: &Cmd) -> Fate {
         let mut fate = Fate::Unknown;
         let told = self.nodes.tell(endpoint, async |connection: &mut MultiplexedConnection| {
-            let running: RedisResult<Value> =
-                redis::cmd("FUNCTION").arg("STATS").query_async(connection).await;
-            if !running.is_ok_and(|stats| runs(&stats, call)) {
+            if !runs(connection, call).await {
                 return;
             }
             let killed: RedisResult<()> = redis::cmd("FUNCTION").arg("KILL").query_async(connection).await;
@@ -269,6 +267,8 @@ impl Scripts {
                 Err(error) if error.code() == Some("UNKILLABLE") => Fate::HasWritten,
                 Err(_) => Fate::Unknown,
             };
+            // The server only marks the script, and goes on refusing others until the script notices.
+            while fate == Fate::Killed && runs(connection, call).await {}
         });
         // Who cannot be reached does not say either.
         let _ = told.await;
@@ -276,8 +276,14 @@ impl Scripts {
     }
 }
 
-/// Whether a server says that it runs just this call.
-fn runs(stats: &Value, call: &Cmd) -> bool {
+/// Whether a server says that it runs just this call. One that does not answer says nothing.
+async fn runs(connection: &mut MultiplexedConnection, call: &Cmd) -> bool {
+    let stats: RedisResult<Value> = redis::cmd("FUNCTION").arg("STATS").query_async(connection).await;
+    stats.is_ok_and(|stats| is_running(&stats, call))
+}
+
+/// Whether what a server runs is just this call.
+fn is_running(stats: &Value, call: &Cmd) -> bool {
     let fields = |value: &Value| -> Vec<Value> { redis::from_redis_value(value.clone()).unwrap_or_default() };
     let named = |fields: &[Value], name: &str| {
         let is_it =
