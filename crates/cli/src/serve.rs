@@ -22,6 +22,9 @@ pub struct Serve {
     /// Say that the system's clock is right now, whether it is ahead of the log's last timestamp or behind it.
     #[arg(long)]
     pub accept_clock: bool,
+    /// Say that the deployment in Redis is right, although it is new or not the one that was served before.
+    #[arg(long)]
+    pub accept_deployment: bool,
     /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
     #[arg(long, hide = true)]
     pub manual_clock: bool,
@@ -38,6 +41,7 @@ pub(super) fn run(serve: &Serve) -> Ended {
     log_start(&loaded);
     let options = Options {
         accept_clock: serve.accept_clock,
+        accept_deployment: serve.accept_deployment,
         manual_clock: serve.manual_clock.then(ManualClock::default),
         sets: serve.sets.clone(),
     };

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use redis::Value;
 use scarce_launch::Server as RedisServer;
-use support::{Http, Server, redis_server, refused_start, scarce};
+use support::{Http, Server, redis_server, refused_start, said, scarce, serve as serving};
 use tempfile::TempDir;
 
-/// A server on that Redis; its data directory must stay empty.
+/// A server on that Redis.
 fn serve(redis: &RedisServer, data: &Path) -> Server {
     Server::start(data, &["--engine", "redis", "--redis-url", &redis.url(), "--partitions", "4"])
 }
@@ -42,7 +42,9 @@ fn what_one_server_acknowledged_another_knows_also_after_a_kill() {
     let names: Vec<&str> =
         events["events"].as_array().unwrap().iter().map(|event| event["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["account.opened", "account.credited", "account.debited"]);
-    assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0, "nothing is kept beside Redis");
+    let kept = std::fs::read_dir(data.path()).unwrap();
+    let kept: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(kept, ["redis-deployment-scarce%3A"], "nothing else is kept beside Redis");
     second.stop();
 }
 
@@ -89,4 +91,61 @@ fn a_redis_that_cannot_be_trusted_or_reached_is_refused_with_what_to_do() {
     let (code, message) = start("http://127.0.0.1:1");
     assert_eq!(code, Some(2));
     assert!(message.contains("redis://"), "{message}");
+}
+
+/// Credits an account and stops; gives the deployment's id.
+fn serve_once(redis: &RedisServer, data: &Path, options: &[&str]) -> String {
+    let url = redis.url();
+    let words = [&["--engine", "redis", "--redis-url", &url], options].concat();
+    let server = Server::start(data, &words);
+    let mut client = server.connect();
+    client.call(&["ACCOUNT.OPEN", "alice", "EUR"]).unwrap();
+    assert_eq!(client.call(&["ACCOUNT.CREDIT", "alice", "5", "ID", "pay-1"]).unwrap(), integers(&[1, 5, 5]));
+    if options.contains(&"--sql") {
+        server.wait_until_drained();
+    }
+    server.stop();
+    redis.ask::<String>(&["HGET", "scarce:deployment", "deployment_id"]).unwrap()
+}
+
+#[test]
+fn an_emptied_or_other_redis_is_refused_by_a_server_that_remembers_its_deployment() {
+    let (redis, data, elsewhere) = (redis_server(&[]), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let url = redis.url();
+    let engine = ["--engine", "redis", "--redis-url", &url];
+    let id = serve_once(&redis, data.path(), &[]);
+    redis.ask::<()>(&["FLUSHALL"]).unwrap();
+    let (code, message) = refused_start(&mut serving(data.path(), &engine));
+    assert_eq!(code, Some(1), "{message}");
+    for said in ["nothing behind 'scarce:'", id.as_str(), "redis-deployment-scarce%3A", "--accept-deployment"]
+    {
+        assert!(message.contains(said), "{said}: {message}");
+    }
+    let named = [&engine[..], &["--redis-deployment", &id]].concat();
+    let (code, message) = refused_start(&mut serving(elsewhere.path(), &named));
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("the setting redis_deployment names") && message.contains(&id), "{message}");
+    let mut doctor = scarce();
+    doctor.args(["doctor", "--http", "off", "--resp", "127.0.0.1:0"]).args(engine);
+    let (code, found, _) = said(doctor.arg("--data").arg(data.path()));
+    assert_eq!(code, Some(1), "{found}");
+    assert!(found.contains("fail  redis deployment") && found.contains("--accept-deployment"), "{found}");
+    assert_eq!(redis.ask::<u64>(&["DBSIZE"]).unwrap(), 0, "nothing was begun");
+
+    let accepting = [&engine[..], &["--accept-deployment"]].concat();
+    let server = Server::start(data.path(), &accepting);
+    let readiness = server.http().get("/readyz?verbose").text();
+    assert!(readiness.contains("[!] deployment ") && !readiness.contains(&id), "{readiness}");
+    let metrics = server.http().get("/metrics").text();
+    assert!(metrics.contains("scarce_deployment_created_seconds{deployment="), "{metrics}");
+    server.stop();
+    Server::start(data.path(), &engine).stop();
+
+    let other = redis_server(&[]);
+    let others = serve_once(&other, elsewhere.path(), &[]);
+    let url = other.url();
+    let (code, message) =
+        refused_start(&mut serving(data.path(), &["--engine", "redis", "--redis-url", &url]));
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains(&format!("has the deployment {others}")), "{message}");
 }

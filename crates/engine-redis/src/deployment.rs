@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use scarce_core::types::TimeMs;
 use scarce_engine::engine::Failure;
 use scarce_engine::random::{self, hex, unhex};
 
@@ -21,9 +22,14 @@ use super::wholeness;
 /// The field that says that all partitions were begun: one without keys has lost them.
 const BEGUN: &str = "begun";
 
-/// Creates the hash with all of its fields at once, or leaves the one that there is.
-const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end \
-    redis.call('HSET', KEYS[1], unpack(ARGV)) return 1";
+/// The field that says when it was created, by the server's clock; releases before this one did not write it.
+const CREATED_AT: &str = "created_at";
+
+/// Creates the hash with all of its fields at once and says when, or leaves the one that there is.
+const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return false end \
+    local time = redis.call('TIME') \
+    local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000)) \
+    redis.call('HSET', KEYS[1], 'created_at', now, unpack(ARGV)) return now";
 
 /// The hash in which it is kept.
 pub(super) fn key(prefix: &str) -> String {
@@ -43,6 +49,8 @@ pub(super) struct Deployment {
     /// What keys the cuts of its red packets.
     pub(super) secret: [u8; 32],
     partitions: u32,
+    /// When it was created, by the server's clock, where that was noted.
+    pub(super) created_at: Option<TimeMs>,
     /// Whether it was created just now.
     pub(super) is_new: bool,
     /// Whether all of its partitions were begun.
@@ -58,6 +66,7 @@ impl Deployment {
             id: hex(&random::bytes::<16>().map_err(RedisError::Random)?),
             secret: random::bytes::<32>().map_err(RedisError::Random)?,
             partitions,
+            created_at: None,
             is_new: true,
             is_begun: false,
             is_older: false,
@@ -78,10 +87,23 @@ impl Deployment {
             id: hex(&id),
             secret: unhex(field("secret")?).ok_or_else(damaged)?,
             partitions: number("partitions")?,
+            created_at: fields.get(CREATED_AT).and_then(|text| text.parse().ok()),
             is_new: false,
             is_begun: fields.contains_key(BEGUN),
             is_older: found < FORMAT_VERSION,
         })
+    }
+
+    /// Fails where it is not the one that is known.
+    fn check_known(&self, settings: &RedisSettings) -> Result<(), RedisError> {
+        match &settings.known {
+            Some(known) if known.id != self.id => Err(RedisError::Other {
+                prefix: settings.prefix.clone(),
+                found: self.id.clone(),
+                known: Box::new(known.clone()),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The fields that never change.
@@ -117,6 +139,7 @@ pub(super) async fn open(
         Some(found) => found,
         None => create(settings, nodes, (&link, &key)).await?,
     };
+    deployment.check_known(settings)?;
     if deployment.partitions != settings.partitions {
         let (found, wanted) = (deployment.partitions, settings.partitions);
         return Err(RedisError::Partitions { key, found, wanted });
@@ -150,15 +173,18 @@ async fn create(
     if let Some(key) = leftover {
         return Err(RedisError::Orphaned { prefix: settings.prefix.clone(), key });
     }
+    if let Some(known) = &settings.known {
+        return Err(RedisError::Absent { prefix: settings.prefix.clone(), known: Box::new(known.clone()) });
+    }
     let made = Deployment::random(settings.partitions)?;
     let mut create = redis::cmd("EVAL");
     create.arg(CREATE).arg(1).arg(key);
     for (name, value) in made.fixed() {
         create.arg(name).arg(value);
     }
-    let is_created: bool = ask(link, &create).await?;
-    if is_created {
-        return Ok(made);
+    let created_at: Option<TimeMs> = ask(link, &create).await?;
+    if created_at.is_some() {
+        return Ok(Deployment { created_at, ..made });
     }
     load(link, key).await?.ok_or_else(|| RedisError::Damaged { key: key.to_owned() })
 }
@@ -228,7 +254,8 @@ impl DeploymentGuard {
         });
         let is_changed = lost.is_some();
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
-        let is_short = fields.len() < wanted.len() + 1;
+        let is_short =
+            !wanted.iter().all(|(name, _)| fields.contains_key(*name)) || !fields.contains_key(BEGUN);
         if is_short && !is_changed && self.owns_partitions().await {
             self.put_back(&key).await;
         }

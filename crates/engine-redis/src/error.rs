@@ -2,6 +2,7 @@
 
 use scarce_engine::engine::Failure;
 
+use super::settings::KnownDeployment;
 use super::{address, server};
 
 /// Why the engine does not start.
@@ -52,6 +53,28 @@ pub enum RedisError {
         prefix: String,
         /// A partition's key.
         key: String,
+    },
+    /// The deployment that is known is not there, nor anything else.
+    #[error(
+        "Redis has nothing behind '{prefix}', and {} names the deployment {}: its data was lost, or this is another Redis; restore the data, or connect to the Redis that has it; to start anew without balances and operation IDs, {}", known.named_by, known.id, known.remedy
+    )]
+    Absent {
+        /// The prefix.
+        prefix: String,
+        /// What is known.
+        known: Box<KnownDeployment>,
+    },
+    /// Another deployment is there than the one that is known.
+    #[error(
+        "Redis has the deployment {found} behind '{prefix}', and {} names {}: its data was replaced, or this is another Redis; connect to the Redis that has it; to go on with {found}, {}", known.named_by, known.id, known.remedy
+    )]
+    Other {
+        /// The prefix.
+        prefix: String,
+        /// The deployment that is there.
+        found: String,
+        /// What is known.
+        known: Box<KnownDeployment>,
     },
     /// The keys were written by a newer release.
     #[error(

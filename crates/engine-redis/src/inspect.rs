@@ -68,6 +68,17 @@ pub struct ServerReport {
     pub cluster: BTreeMap<String, String>,
 }
 
+/// A deployment, as it was found.
+#[derive(Clone, Debug)]
+pub struct DeploymentReport {
+    /// Its number of partitions.
+    pub partitions: u32,
+    /// Its id; nothing where that is damaged.
+    pub id: Option<String>,
+    /// When it was created, in Unix milliseconds, where that was noted.
+    pub created_at: Option<u64>,
+}
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct InspectReport {
@@ -75,8 +86,8 @@ pub struct InspectReport {
     pub topology: Topology,
     /// The primaries.
     pub servers: Vec<ServerReport>,
-    /// The number of partitions of the deployment, where there is one.
-    pub partitions: Option<u32>,
+    /// The deployment, where there is one.
+    pub deployment: Option<DeploymentReport>,
     /// What its partitions have lost, a sentence for each that has.
     pub damages: Vec<String>,
 }
@@ -91,20 +102,27 @@ pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RedisError::Threads)?;
     runtime.block_on(async {
-        let (mut servers, mut partitions) = (Vec::new(), None);
+        let (mut servers, mut deployment) = (Vec::new(), None);
         let key = deployment::key(&settings.prefix);
         for endpoint in nodes.primaries().await? {
             let (mut connection, state) = nodes.greet(&endpoint, settings.response_timeout).await?;
             // Asked of every server, for only one of a cluster has it.
-            partitions = partitions.or(ask(&mut connection, &["HGET", &key, "partitions"]).await.flatten());
+            deployment = deployment.or(find(&mut connection, &key).await);
             servers.push(look(connection, endpoint.to_string(), state).await);
         }
-        let damages = match partitions {
-            Some(its) if its != settings.partitions => Vec::new(),
+        let damages = match &deployment {
+            Some(its) if its.partitions != settings.partitions => Vec::new(),
             _ => damages(settings, &nodes).await.unwrap_or_else(|error| vec![error.to_string()]),
         };
-        Ok(InspectReport { topology, servers, partitions, damages })
+        Ok(InspectReport { topology, servers, deployment, damages })
     })
+}
+
+/// The deployment that a server has.
+async fn find(connection: &mut MultiplexedConnection, key: &str) -> Option<DeploymentReport> {
+    let fields = ["HMGET", key, "partitions", "deployment_id", "created_at"];
+    let (partitions, id, created_at): (Option<u32>, _, _) = ask(connection, &fields).await?;
+    partitions.map(|partitions| DeploymentReport { partitions, id, created_at })
 }
 
 /// What the partitions have lost.

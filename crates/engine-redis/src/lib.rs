@@ -57,6 +57,7 @@ use std::time::Duration;
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_core::types::TimeMs;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
 use scarce_engine::inputs::InputPosition;
@@ -74,7 +75,7 @@ use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
 use partition::{Partition, PartitionContext};
 pub use program::ScriptKind;
-pub use settings::{RedisSettings, default_state};
+pub use settings::{KnownDeployment, RedisSettings, default_state};
 use waits::{Waits, WantedLevels};
 
 /// How often it is looked whether the servers are still what they were.
@@ -87,6 +88,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct RedisEngine {
     settings: RedisSettings,
     deployment_id: String,
+    created_at: Option<TimeMs>,
     secret: [u8; 32],
     consumers: Consumers,
     nodes: Arc<Nodes>,
@@ -172,6 +174,7 @@ impl RedisEngine {
         Self {
             settings,
             deployment_id: deployment.id,
+            created_at: deployment.created_at,
             secret: deployment.secret,
             consumers,
             nodes,
@@ -228,6 +231,10 @@ impl Log for RedisEngine {
 
     fn deployment_id(&self) -> &str {
         &self.deployment_id
+    }
+
+    fn deployment_created_at(&self) -> Option<TimeMs> {
+        self.created_at
     }
 
     fn entries(&self, partition: u32, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {

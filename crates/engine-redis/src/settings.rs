@@ -26,6 +26,17 @@ const LOG_RETENTION: Duration = Duration::from_mins(10);
 /// How far a server's clock may be ahead by default: time services keep them within milliseconds.
 const CLOCK_SKEW_MAX: Duration = Duration::from_mins(5);
 
+/// A deployment that is known from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDeployment {
+    /// Its id, in hexadecimal digits.
+    pub id: String,
+    /// What names it, to begin a sentence.
+    pub named_by: String,
+    /// What the operator does to take another one, to follow "to".
+    pub remedy: String,
+}
+
 /// What may be set.
 #[derive(Clone, Debug)]
 pub struct RedisSettings {
@@ -37,6 +48,8 @@ pub struct RedisSettings {
     pub tls: Tls,
     /// What all keys of the deployment begin with.
     pub prefix: String,
+    /// The deployment that must be behind the prefix, where it is known; nothing else is served or created then.
+    pub known: Option<KnownDeployment>,
     /// How many partitions; fixed when the deployment is created.
     pub partitions: u32,
     /// What outcomes depend on.
@@ -74,6 +87,7 @@ impl Default for RedisSettings {
             login: Login::default(),
             tls: Tls::default(),
             prefix: "scarce:".to_owned(),
+            known: None,
             partitions: 64,
             state: default_state(),
             script: None,

@@ -8,7 +8,7 @@ use scarce_core::command::{Command, Envelope, work};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt, Value, overload};
-use scarce_core::types::Id;
+use scarce_core::types::{Id, TimeMs};
 use scarce_core::{facts, placement, state};
 
 use crate::consumers::{ConsumerName, Consumption, Lease};
@@ -123,6 +123,11 @@ pub trait Log: Send + Sync {
 
     /// The deployment's id, in hexadecimal digits.
     fn deployment_id(&self) -> &str;
+
+    /// When the deployment was created, where that is known.
+    fn deployment_created_at(&self) -> Option<TimeMs> {
+        None
+    }
 
     /// Entries of a partition's log from the one that holds `sequence` on, as far as they are
     /// durable, until they make up `bytes_max`. One comes in any case where there is one.

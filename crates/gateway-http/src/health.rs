@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use axum::extract::State as Extracted;
 use axum::response::Response;
@@ -53,6 +53,7 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
         };
     }
     if verbose {
+        tell_deployment(&shared, &mut text);
         tell_memory(&shared, &mut text);
         tell_ids(&shared, &mut text);
         tell_consumers(&shared, &mut text);
@@ -60,6 +61,24 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
     reply::text(if all { 200 } else { 503 }, text)
+}
+
+/// For so long a deployment counts as new, so that one that should have been there longer is noticed.
+const DEPLOYMENT_NEW: Duration = Duration::from_hours(24);
+
+/// Which deployment is served, and when it was created: before that it knows nothing.
+fn tell_deployment(shared: &HttpShared, text: &mut String) {
+    let id = shared.engine.deployment_id();
+    let Some(created_at) = shared.engine.deployment_created_at() else { return };
+    let created = UNIX_EPOCH.checked_add(Duration::from_millis(created_at));
+    // It counts as new too where this machine's clock is behind the server's.
+    let is_new = created.is_some_and(|at| at.elapsed().unwrap_or_default() < DEPLOYMENT_NEW);
+    let (mark, note) = match is_new {
+        true => ('!', "; it knows no earlier data and no earlier operation ids"),
+        false => ('+', ""),
+    };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "[{mark}] deployment {id}, created {}{note}", utc(created_at));
 }
 
 /// From this share of the budget on, memory is marked, in percent.

@@ -12,7 +12,7 @@ use super::logs::{LogFormat, LogLevel};
 use super::memory::MemoryMax;
 use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
-use super::value::{EngineChoice, Kind, Password, RedisUrl, Setting};
+use super::value::{DeploymentId, EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ macro_rules! settings {
 settings! {
     "Server":
     data: PathBuf, "data" = Some("scarce-data"), "DIR" {}
-        "Where the journal and snapshots are kept.";
+        "Where the journal and snapshots are kept; with the engine redis, which deployment was served.";
     resp: SocketAddr, "resp" = Some("127.0.0.1:7379"), "ADDR" {}
         "Where any Redis client connects; port 0 takes a free one.";
     http: Option<SocketAddr>, "http" = Some("127.0.0.1:7380"), "ADDR" {}
@@ -193,6 +193,8 @@ settings! {
         "How many replicas must have what is to be replicated.";
     redis_prefix: String, "redis_prefix" = Some("scarce:"), "TEXT" {}
         "What the names of all keys there begin with.";
+    redis_deployment: Option<DeploymentId>, "redis_deployment" = None, "ID" {}
+        "The deployment that must be in Redis: an empty Redis, or one with another deployment, is refused.";
     redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "TIME" {min: 10, max: 600_000, unit: Some("ms")}
         "How long Redis may take to answer before the outcome is unknown.";
     redis_clock_skew_ms: u64, "redis_clock_skew_ms" = Some("300000"), "TIME" {max: 86_400_000, unit: Some("ms")}

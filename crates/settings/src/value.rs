@@ -224,6 +224,35 @@ impl Setting for RedisUrl {
     }
 }
 
+/// The id of a deployment: 32 hexadecimal digits, in small letters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeploymentId(String);
+
+impl DeploymentId {
+    /// The digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for Option<DeploymentId> {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "the 32 hexadecimal digits of a deployment's id".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        let is_id = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| Some(DeploymentId(text.to_ascii_lowercase())))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
 /// How durable a change must be before it is answered.
 impl Setting for Durability {
     const KIND: Kind = Kind::Text;

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
 use scarce_engine_redis::address::Topology;
-use scarce_engine_redis::inspect::{InspectReport, ServerReport, inspect};
+use scarce_engine_redis::inspect::{DeploymentReport, InspectReport, ServerReport, inspect};
 use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
+use scarce_server::serve::remembered;
 use scarce_settings::{EngineChoice, Loaded, Origin, ServerSettings};
 use serde_json::json;
 
@@ -92,7 +93,26 @@ fn topology(report: &InspectReport) -> Finding {
 fn deployment(report: &InspectReport, settings: &ServerSettings) -> Finding {
     const NAME: &str = "redis deployment";
     let prefix = &settings.redis_prefix;
-    match report.partitions {
+    let known = match remembered::known(settings, false) {
+        Ok(known) => known,
+        Err(error) => return Finding::fail(NAME, error.to_string(), "see that file"),
+    };
+    let its = match (&report.deployment, known) {
+        (found, Some(known)) if found.as_ref().and_then(|its| its.id.as_ref()) != Some(&known.id) => {
+            let found = match found {
+                None => format!("nothing behind '{prefix}'"),
+                Some(its) => format!("'{prefix}' has the deployment {}", its.id.as_deref().unwrap_or("?")),
+            };
+            let found = format!("{found}, and {} names {}", known.named_by, known.id);
+            let advice = format!(
+                "connect to the Redis that has it, or restore its data; to go on without, {}",
+                known.remedy
+            );
+            return Finding::fail(NAME, found, advice);
+        }
+        (found, _) => found,
+    };
+    match its {
         None => Finding::warn(
             NAME,
             format!(
@@ -100,13 +120,18 @@ fn deployment(report: &InspectReport, settings: &ServerSettings) -> Finding {
             ),
             "if there was a deployment, restore Redis' data before a server starts; a first start needs nothing else",
         ),
-        Some(its) if its == settings.partitions => {
-            Finding::ok(NAME, format!("'{prefix}' has {its} partitions")).with(json!({ "partitions": its }))
+        Some(its) if its.partitions == settings.partitions => {
+            let created =
+                its.created_at.and_then(|at| jiff::Timestamp::from_millisecond(at.cast_signed()).ok());
+            let created = created.map_or_else(String::new, |at| format!(", created {at:.0}"));
+            let found = format!("'{prefix}' has {} partitions{created}", its.partitions);
+            let figures = json!({ "partitions": its.partitions, "id": its.id, "created_at": its.created_at });
+            Finding::ok(NAME, found).with(figures)
         }
-        Some(its) => Finding::fail(
+        Some(DeploymentReport { partitions, .. }) => Finding::fail(
             NAME,
-            format!("'{prefix}' has {its} partitions, and {} are asked for", settings.partitions),
-            format!("set partitions to {its}, or choose another redis_prefix"),
+            format!("'{prefix}' has {partitions} partitions, and {} are asked for", settings.partitions),
+            format!("set partitions to {partitions}, or choose another redis_prefix"),
         ),
     }
 }
@@ -116,7 +141,7 @@ fn wholeness(report: &InspectReport) -> Option<Finding> {
     const NAME: &str = "redis keys";
     let damages = &report.damages;
     let Some(first) = damages.first() else {
-        return report.partitions.map(|_| Finding::ok(NAME, "every partition has all of its rows"));
+        return report.deployment.as_ref().map(|_| Finding::ok(NAME, "every partition has all of its rows"));
     };
     let others = match damages.len() {
         1 => String::new(),

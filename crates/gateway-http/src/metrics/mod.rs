@@ -141,6 +141,7 @@ impl Collector for OfEngine {
         if let Some(levels) = self.engine.memory() {
             process::memory(&mut encoder, &levels)?;
         }
+        deployment(&mut encoder, &*self.engine)?;
         process::descriptors(&mut encoder, &self.places)?;
         build_info(&mut encoder)
     }
@@ -281,6 +282,17 @@ fn operations_max(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> s
     let help = "Operation ids that each partition remembers at most";
     let family = encoder.encode_descriptor("scarce_operations_max", help, None, gauge.metric_type())?;
     gauge.encode(family)
+}
+
+/// When the deployment was created, where that is known: a change says that another one is served.
+fn deployment(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::fmt::Result {
+    let Some(created_at) = engine.deployment_created_at() else { return Ok(()) };
+    let help = "When the deployment was created, in Unix time";
+    #[allow(clippy::cast_precision_loss, reason = "gauges are floats; times beyond 2^53 ms do not occur")]
+    let gauge = ConstGauge::new(created_at as f64 / 1e3);
+    let name = "scarce_deployment_created";
+    let mut family = encoder.encode_descriptor(name, help, Some(&Unit::Seconds), gauge.metric_type())?;
+    gauge.encode(family.encode_family(&[("deployment", engine.deployment_id())])?)
 }
 
 /// Whether a partition takes commands: what alerts should look at first.

@@ -45,6 +45,16 @@ pub enum ServeError {
     /// The settings of the Redis engine cannot be used.
     #[error("{0}")]
     RedisSettings(String),
+    /// What was remembered of the deployment in Redis cannot be used.
+    #[error(
+        "{} says which deployment is in Redis, and cannot be used: {reason}; restore the file, set redis_deployment to the deployment's id, or start once with --accept-deployment to take what is in Redis now", path.display()
+    )]
+    Remembered {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The embedded engine failed.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),

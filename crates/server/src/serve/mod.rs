@@ -21,6 +21,7 @@ pub mod machine;
 pub mod memory;
 mod ports;
 mod redis;
+pub mod remembered;
 mod watch;
 
 pub use ending::Stopper;
@@ -49,6 +50,8 @@ use watch::ReadyWatch;
 pub struct Options {
     /// The operator says that the system's clock is right, whether it is ahead of the log's last timestamp or behind it.
     pub accept_clock: bool,
+    /// The operator says that the deployment in Redis is right, although it is new or not the one that was served before.
+    pub accept_deployment: bool,
     /// The source of time in place of the system's clock.
     pub manual_clock: Option<ManualClock>,
     /// Settings that outcomes depend on, such as `step_max=2`.

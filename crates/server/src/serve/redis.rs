@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use scarce_core::state;
+use scarce_engine::Log;
 use scarce_engine::stop::Stop;
 use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started};
+use super::{Options, ServeError, Started, remembered};
 
 pub(super) fn start(
     settings: &ServerSettings,
@@ -22,9 +23,11 @@ pub(super) fn start(
         state,
         clock: clock.clone(),
         accepts_clock: options.accept_clock,
+        known: remembered::known(settings, options.accept_deployment)?,
         ..settings.redis().map_err(ServeError::RedisSettings)?
     })?;
-    let warnings = engine.warnings.iter().map(ToString::to_string).collect();
+    let mut warnings = engine.warnings.clone();
+    warnings.extend(remembered::remember(settings, engine.deployment_id()));
     let engine = Arc::new(engine);
     let port = ports.reactor(ports.shared(engine.clone(), clock)?)?;
     let stop = Stop::default();

@@ -1,0 +1,82 @@
+//! Which deployment in Redis was served from a data directory. An empty Redis does not say that it had one: a server
+//! that remembers it refuses to begin anew with balances of zero, and with operation IDs that were applied before.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use scarce_engine_redis::KnownDeployment;
+use scarce_settings::ServerSettings;
+
+use super::ServeError;
+
+/// The deployment that must be in Redis: the one that the settings name, or else the one that was served before, unless
+/// the operator accepts another one.
+///
+/// # Errors
+/// When what was remembered cannot be read.
+pub fn known(settings: &ServerSettings, accepts_other: bool) -> Result<Option<KnownDeployment>, ServeError> {
+    if let Some(id) = &settings.redis_deployment {
+        let remedy = "set redis_deployment to the other ID, or leave it out for a new deployment".to_owned();
+        let named_by = "the setting redis_deployment".to_owned();
+        return Ok(Some(KnownDeployment { id: id.as_str().to_owned(), named_by, remedy }));
+    }
+    if accepts_other {
+        return Ok(None);
+    }
+    let path = path(settings);
+    let Some(id) = read(&path)? else { return Ok(None) };
+    let remedy = "start once with --accept-deployment".to_owned();
+    Ok(Some(KnownDeployment { id, named_by: path.display().to_string(), remedy }))
+}
+
+fn read(path: &Path) -> Result<Option<String>, ServeError> {
+    let unreadable = |reason: String| ServeError::Remembered { path: path.to_owned(), reason };
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(|error| unreadable(error.to_string()))?,
+    };
+    let id = text.trim();
+    if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        Ok(Some(id.to_owned()))
+    } else {
+        Err(unreadable("it does not hold the id of a deployment".to_owned()))
+    }
+}
+
+/// Remembers the deployment that is served from now on. What to say where that is not possible.
+pub(super) fn remember(settings: &ServerSettings, id: &str) -> Option<String> {
+    let path = path(settings);
+    let is_kept = read(&path).is_ok_and(|kept| kept.as_deref() == Some(id));
+    let error = if is_kept { None } else { replace(&path, id).err() };
+    let error = error.filter(|_| settings.redis_deployment.is_none())?;
+    Some(format!(
+        "the deployment {id} cannot be remembered in {}: {error}; an empty Redis would be taken for a new deployment at the next start: set redis_deployment to {id}, or data to a directory that is kept and can be written",
+        path.display()
+    ))
+}
+
+fn replace(path: &Path, id: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut file = File::create(&temporary)?;
+    writeln!(file, "{id}")?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)?;
+    File::open(folder)?.sync_all()
+}
+
+/// The file of a prefix: deployments with different ones may be served from one directory.
+fn path(settings: &ServerSettings) -> PathBuf {
+    let mut name = "redis-deployment-".to_owned();
+    for byte in settings.redis_prefix.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            _ => drop(write!(name, "%{byte:02X}")),
+        }
+    }
+    settings.data.join(name)
+}
