@@ -9,7 +9,7 @@ use std::path::Path;
 
 use redis::Value;
 use scarce_launch::Server as RedisServer;
-use support::{Http, Server, redis_server, refused_start, said, scarce, serve as serving};
+use support::{Http, Server, redis_server, refused_start, said, scarce, serve as serving, wait_until};
 use tempfile::TempDir;
 
 /// A server on that Redis.
@@ -148,4 +148,27 @@ fn an_emptied_or_other_redis_is_refused_by_a_server_that_remembers_its_deploymen
         refused_start(&mut serving(data.path(), &["--engine", "redis", "--redis-url", &url]));
     assert_eq!(code, Some(1), "{message}");
     assert!(message.contains(&format!("has the deployment {others}")), "{message}");
+}
+
+#[test]
+fn consumers_of_a_lost_deployment_stop_and_say_so() {
+    let (redis, data) = (redis_server(&[]), TempDir::new().unwrap());
+    let tables = format!("sqlite://{}", data.path().join("tables.db").display());
+    let flows = ["--sql", &tables, "--webhooks", "--settlement", "engine"];
+    let id = serve_once(&redis, data.path(), &flows);
+    redis.ask::<()>(&["FLUSHALL"]).unwrap();
+    let url = redis.url();
+    let engine = ["--engine", "redis", "--redis-url", &url, "--accept-deployment"];
+    let server = Server::start(data.path(), &[&engine, &flows[..]].concat());
+    let mut client = server.connect();
+    client.call(&["ACCOUNT.OPEN", "alice", "EUR"]).unwrap();
+    client.call(&["ACCOUNT.CREDIT", "alice", "7", "ID", "pay-2"]).unwrap();
+    wait_until("every consumer names the lost deployment", || {
+        let text = server.http().get("/readyz?verbose").text();
+        let told = text.lines().filter(|line| line.starts_with("[!] consumer ") && line.contains(&id));
+        let rows = server.http().get("/v1/consumers").json();
+        let rows = rows["consumers"].as_array().unwrap().clone();
+        told.count() >= 3 && rows.len() >= 3 && rows.iter().all(|row| row["state"] == "troubled")
+    });
+    server.stop();
 }
