@@ -77,6 +77,7 @@ use partition::{Partition, PartitionContext};
 pub use program::ScriptKind;
 pub use settings::{KnownDeployment, RedisSettings, default_state};
 use waits::{Waits, WantedLevels};
+use wholeness::Glance;
 
 /// How often it is looked whether the servers are still what they were.
 const ATTEND_INTERVAL: Duration = Duration::from_millis(500);
@@ -161,6 +162,7 @@ impl RedisEngine {
             lead,
             nodes: &nodes,
             caller: &caller,
+            glance: &Glance::new(),
             consumers: &consumers,
             waits: &waits,
             runtime: &runtime,

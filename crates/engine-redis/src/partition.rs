@@ -23,7 +23,7 @@ use super::status::PartitionStatus;
 use super::sweep::Sweeper;
 use super::trim::Trimmer;
 use super::waits::Waits;
-use super::wholeness::Verifier;
+use super::wholeness::{Glance, Verifier};
 
 /// What every partition is started with.
 pub(super) struct PartitionContext<'a> {
@@ -35,6 +35,7 @@ pub(super) struct PartitionContext<'a> {
     pub(super) lead: Duration,
     pub(super) nodes: &'a Arc<Nodes>,
     pub(super) caller: &'a Caller,
+    pub(super) glance: &'a Glance,
     pub(super) consumers: &'a Consumers,
     pub(super) waits: &'a Arc<Waits>,
     pub(super) runtime: &'a Runtime,
@@ -50,6 +51,7 @@ impl PartitionContext<'_> {
             deployment: Arc::clone(self.deployment),
             guard: Arc::clone(self.guard),
             caller: self.caller.clone(),
+            glance: self.glance.clone(),
             link: Link::new(Arc::clone(self.nodes), keys.slot(), Traffic::Reads),
             status: Arc::clone(status),
         })
@@ -127,7 +129,6 @@ impl Partition {
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
                 clock: ClockBound::new(settings, *lead),
                 locked: LockedIds::default(),
-                turn: 0,
             };
             runtime.spawn(sweeper.run());
         }

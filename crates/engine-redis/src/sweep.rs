@@ -48,8 +48,6 @@ pub(super) struct Sweeper {
     pub(super) trimmer: Trimmer,
     pub(super) clock: ClockBound,
     pub(super) locked: LockedIds,
-    /// How often it has looked.
-    pub(super) turn: u32,
 }
 
 impl Sweeper {
@@ -64,10 +62,8 @@ impl Sweeper {
             else {
                 return;
             };
-            self.turn = self.turn.wrapping_add(1);
             // Without callers nothing else would find out, neither of keys that are gone nor of memory.
             if !self.status.is_damaged()
-                && self.turn.is_multiple_of(self.verifier.turns())
                 && let Err(failure) = self.verifier.verify().await
             {
                 self.status.note_call(Some(failure));

@@ -2,6 +2,8 @@
 //! rows each of its keys has (`scripts/sizes.lua`). Every call checks the keys that it touches; here is what looks at
 //! the others, and what is done about a partition that has lost some: it serves nothing until they are back.
 
+mod glance;
+
 use std::sync::Arc;
 
 use scarce_core::state::StateSettings;
@@ -18,9 +20,7 @@ use super::nodes::{Node, Nodes, Traffic};
 use super::program::Rights;
 use super::settings::RedisSettings;
 use super::status::PartitionStatus;
-
-/// How many turns one check is for that builds the library.
-const TURNS_PER_BUILT_CHECK: u32 = 10;
+pub(super) use glance::Glance;
 
 /// How many keys one command looks at, in search of what is left of a deployment.
 const KEYS_PER_SCAN: usize = 1_000;
@@ -33,17 +33,12 @@ pub(super) struct Verifier {
     pub(super) deployment: Arc<str>,
     pub(super) guard: Arc<DeploymentGuard>,
     pub(super) caller: Caller,
+    pub(super) glance: Glance,
     pub(super) link: Link,
     pub(super) status: Arc<PartitionStatus>,
 }
 
 impl Verifier {
-    /// How many turns of the sweeper one check is for: where the library is built for each call, that takes more than
-    /// the check.
-    pub(super) fn turns(&self) -> u32 {
-        if self.caller.is_kept() { 1 } else { TURNS_PER_BUILT_CHECK }
-    }
-
     /// Checks all keys, and notes what comes of it.
     ///
     /// # Errors
@@ -72,6 +67,9 @@ impl Verifier {
 
     /// Looks first without writing. What is found is noted in Redis, so that all servers refuse; and so is that it is over.
     async fn examine(&self) -> Result<(), Refused> {
+        if !self.caller.is_kept() && !self.status.is_damaged() && self.is_whole_at_a_glance().await? {
+            return Ok(());
+        }
         let looked = self.ask(Rights::Read).await;
         match looked {
             Ok(Owed::Nothing) => Ok(()),
@@ -82,6 +80,20 @@ impl Verifier {
                     answer => answer.map(drop),
                 }
             }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Whether nothing is missing. Where the library is built for each call, that takes longer than to look.
+    async fn is_whole_at_a_glance(&self) -> Result<bool, Refused> {
+        let seen = |node: &Node| self.status.seen.by(&node.state.run_id);
+        match self.glance.look(&self.link, &self.keys, &self.deployment, seen).await {
+            Ok(Some(((epoch, sequence), node))) => {
+                self.status.seen.note(&node.state.run_id, epoch, sequence);
+                Ok(true)
+            }
+            // What the server refuses, such as a key of another type, the library can explain.
+            Ok(None) | Err(Refused::ByServer { .. }) => Ok(false),
             Err(refused) => Err(refused),
         }
     }

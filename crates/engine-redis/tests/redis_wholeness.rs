@@ -221,3 +221,26 @@ fn a_partition_from_before_sizes_were_noted_goes_on() {
     let sizes: String = server.ask(&["HGET", &key("meta"), "sizes"]).expect("sizes");
     assert!(sizes.contains("operations 1") && sizes.contains("accounts 2"), "{sizes}");
 }
+
+#[test]
+fn without_functions_a_key_that_nobody_touches_is_missed_as_soon_as_with_them() {
+    let server = servers::server();
+    let engine = RedisEngine::open(RedisSettings { script: Some(ScriptKind::Evalsha), ..settings(&server) })
+        .expect("the engine");
+    insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1");
+    insist(&engine, 0, "STOCK.CREATE s 5 ID 2");
+    // A busy machine delays some rounds, but not most of them.
+    let mut waits: Vec<Duration> = (0..5)
+        .map(|_| {
+            server.ask::<()>(&["RENAME", &key("stock"), "elsewhere"]).expect("taken away");
+            let begun = Instant::now();
+            assert!(is_of_damage(&unready(&engine)));
+            let waited = begun.elapsed();
+            server.ask::<()>(&["RENAME", "elsewhere", &key("stock")]).expect("put back");
+            wait_until_ready(&engine);
+            waited
+        })
+        .collect();
+    waits.sort_unstable();
+    assert!(waits[2] < Duration::from_millis(1_500), "{waits:?}");
+}
