@@ -136,7 +136,13 @@ pub(super) async fn open(
     }
     let (link, key) = (link(&settings.prefix, nodes), key(&settings.prefix));
     let deployment = match load(&link, &key).await? {
-        Some(found) => found,
+        Some(found) => {
+            // It cannot be asked who else serves it: what is known of that may be older than they are.
+            if settings.clock.is_none() {
+                tokio::time::sleep(settings.start_wait).await;
+            }
+            found
+        }
         None => create(settings, nodes, (&link, &key)).await?,
     };
     deployment.check_known(settings)?;

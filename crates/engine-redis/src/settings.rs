@@ -9,6 +9,7 @@ use scarce_engine::clock::{ManualClock, SystemTimeSource, TimeSource};
 
 use super::address::{Login, Tls};
 use super::program::ScriptKind;
+use super::sweep::SWEEP_INTERVAL;
 
 /// How much one step does at most by default: the server serves nothing else meanwhile, and a step should not take
 /// longer than a millisecond.
@@ -62,6 +63,9 @@ pub struct RedisSettings {
     pub replicas: u32,
     /// How long an answer is waited for before it counts as unknown; so long are replicas and disk, too.
     pub response_timeout: Duration,
+    /// How long a start on an existing deployment waits, so that servers that run already have looked at it and have noted
+    /// if its data is older than what they have seen: this one has seen nothing. Not with a clock of a test.
+    pub start_wait: Duration,
     /// How many batches may wait for a partition.
     pub inbox_batches_max: usize,
     /// How many events may wait for the slowest consumer of a partition's log before commands are refused.
@@ -94,6 +98,7 @@ impl Default for RedisSettings {
             durability: Durability::Memory,
             replicas: 1,
             response_timeout: Duration::from_secs(5),
+            start_wait: 2 * SWEEP_INTERVAL,
             inbox_batches_max: 1_024,
             outflow_lag_max: OUTFLOW_LAG_MAX,
             log_retention: LOG_RETENTION,

@@ -26,7 +26,7 @@ use super::trim::Trimmer;
 use super::wholeness::Verifier;
 
 /// How often each partition is looked at.
-const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
+pub(super) const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How many requests one sweep makes, each for as many overdue records as one may end.
 const SWEEP_REQUESTS: usize = 16;

@@ -73,6 +73,24 @@ fn a_database_that_is_swapped_for_an_older_one_is_refused_by_all_servers() {
 }
 
 #[test]
+fn a_server_that_starts_on_older_data_before_another_has_looked_writes_nothing() {
+    for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        let server = servers::server();
+        let engine = open(&server, Some(script));
+        insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1");
+        copy_all(&server);
+        insist(&engine, 0, "ACCOUNT.CREDIT a 5 ID 2");
+        server.ask::<()>(&["SWAPDB", "0", "1"]).expect("swapped");
+        let newcomer = open(&server, Some(script));
+        let answer = told(&newcomer, 0, "ACCOUNT.CREDIT a 5 ID 2");
+        assert!(is_older(&answer), "{script:?}: {answer:?}");
+        drop(newcomer);
+        server.ask::<()>(&["SWAPDB", "0", "1"]).expect("swapped back");
+        wait_until("it does not go on", || engine.check_ready(0).is_ok());
+    }
+}
+
+#[test]
 fn older_data_is_noticed_without_any_command_and_a_restart_goes_on_from_it() {
     let mut server = servers::server();
     let engine = open(&server, None);
