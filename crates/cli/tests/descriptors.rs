@@ -8,11 +8,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use redis::Value;
 use scarce_client::Client;
-use support::{Server, refused_start, serve, wait_until};
+use support::{PATIENCE, Server, refused_start, serve, wait_until};
 use tempfile::TempDir;
 
 /// How many more callers come than there are descriptors for.
@@ -24,7 +23,7 @@ const REASON_BYTES: usize = 200;
 /// An idle connection, or none if it was refused or is not served.
 fn idle(address: &str, request: &[u8], answer: &[u8]) -> Option<TcpStream> {
     let mut socket = TcpStream::connect(address).ok()?;
-    socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(request).ok()?;
     let mut heard = vec![0; answer.len()];
     (socket.read_exact(&mut heard).is_ok() && heard == answer).then_some(socket)
