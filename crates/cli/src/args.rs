@@ -68,9 +68,9 @@ pub enum Subcommand {
     /// Try out how red packets are cut, or recompute the cut of a closed campaign.
     #[command(subcommand)]
     Packets(Packets),
-    /// Load and run scripts of one's own on the servers that the Redis engine uses.
+    /// Register, run, list and remove scripts of your own on the servers that the Redis engine uses.
     #[command(subcommand)]
-    Script(ScriptCommand),
+    Scripts(ScriptCommand),
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),

@@ -180,7 +180,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Journal(options) => journal::run(&options),
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
-        Subcommand::Script(options) => script::run(&options),
+        Subcommand::Scripts(options) => script::run(&options),
         Subcommand::Webhooks(options) => deliver::run_webhooks(&options),
         Subcommand::Settlements(options) => deliver::run_settlements(&options),
         Subcommand::DeadLetters(options) => dead_letters::run(&options),

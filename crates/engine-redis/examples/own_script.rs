@@ -25,11 +25,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| RedisSettings::default().url);
     let scripts = Scripts::open(&RedisSettings { url, ..RedisSettings::default() }).await?;
     let take_token = Script::new("take_token", TAKE_TOKEN)?;
-    // Other programs, and 'scarce script run take_token', find it by its name.
+    // Other programs, and 'scarce scripts run take_token', find it by its name; they keep keys in this namespace.
     for loaded in scripts.load(&take_token).await? {
         writeln!(std::io::stdout(), "{} has it as {}", loaded.server, loaded.called_by)?;
     }
-    let call = Call::on("bucket:{api-7}").argument("3").argument("0.5");
+    let call = Call::on(&scripts.key_of_client("bucket:{api-7}")).argument("3").argument("0.5");
     for left in scripts.run_all::<i64>(&take_token, &vec![call; 5]).await {
         let left = left?;
         let word = if left < 0 { "refused".to_owned() } else { format!("taken, {left} left") };

@@ -17,8 +17,10 @@ pub enum RedisError {
     /// The server cannot be reached, or refuses.
     #[error(transparent)]
     Server(#[from] Failure),
-    /// Braces in a prefix would stand before those of the partitions.
-    #[error("the prefix '{prefix}' has braces in it, which say where a key belongs; choose one without")]
+    /// Braces in a prefix would stand before those of the partitions, and a tilde marks keys of scripts.
+    #[error(
+        "the prefix '{prefix}' has braces or a tilde in it, which say where a key belongs; choose one without"
+    )]
     Prefix {
         /// The prefix.
         prefix: String,

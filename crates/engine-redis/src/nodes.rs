@@ -15,6 +15,7 @@ use super::RedisError;
 use super::address::{Address, Endpoint, Login, Tls, Topology};
 use super::failure::{advice, is_broken};
 use super::routes::{self, Routes};
+use super::script::NAMESPACE;
 use super::server::{self, KEEPING_POLICY, ServerState};
 use super::settings::RedisSettings;
 
@@ -125,7 +126,7 @@ impl Nodes {
             let url = url.rsplit('@').next().unwrap_or_default().to_owned();
             RedisError::Url { url }
         })?;
-        if prefix.contains(['{', '}']) {
+        if prefix.contains(['{', '}', NAMESPACE]) {
             return Err(RedisError::Prefix { prefix: prefix.clone() });
         }
         if address.is_tls {

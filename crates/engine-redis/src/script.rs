@@ -36,10 +36,17 @@ use super::nodes::{Nodes, Traffic};
 use super::program::{Program, Rights, ScriptKind};
 use super::{RedisSettings, keys};
 pub use error::{Fate, ScriptError};
-pub use registry::{Loaded, Registered};
+pub use registry::{Loaded, Registered, Registry};
 
 /// The longest name of a script.
 const NAME_BYTES_MAX: usize = 64;
+
+/// The longest text of a script.
+const BODY_BYTES_MAX: usize = 256 << 10;
+
+/// What stands between a deployment's prefix and a key of a script that clients name: no prefix has it in it, so that none
+/// of these is a key of the engine's.
+pub(super) const NAMESPACE: char = '~';
 
 /// A script with its name.
 #[derive(Clone, Debug)]
@@ -72,6 +79,9 @@ impl Script {
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_word {
             return Err(ScriptError::Name { name: name.to_owned() });
         }
+        if body.len() > BODY_BYTES_MAX {
+            return Err(ScriptError::Size { name: name.to_owned() });
+        }
         let function = format!("{name}_{:016x}", xxh3_64(body.as_bytes()));
         let flags = if is_read_only { ", flags = { 'no-writes' }" } else { "" };
         let functions = format!(
@@ -88,6 +98,12 @@ impl Script {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it only reads.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// Its text.
@@ -179,7 +195,18 @@ impl Scripts {
             Some(kind) => kind,
             None => deployment::script_kind(&link).await.map_err(|error| ScriptError::of_start(&error))?,
         };
-        Ok(Self { nodes, kind, prefix: settings.prefix.clone(), time_limit: settings.response_timeout })
+        Ok(Self::on(nodes, kind, settings))
+    }
+
+    /// On servers that are known already.
+    pub(super) fn on(nodes: Arc<Nodes>, kind: ScriptKind, settings: &RedisSettings) -> Self {
+        Self { nodes, kind, prefix: settings.prefix.clone(), time_limit: settings.response_timeout }
+    }
+
+    /// The name in Redis of a key that a client names.
+    #[must_use]
+    pub fn key_of_client(&self, key: &str) -> String {
+        format!("{}{NAMESPACE}{key}", self.prefix)
     }
 
     /// Runs a script.
@@ -249,7 +276,7 @@ impl Scripts {
                 let limit_ms = u64::try_from(self.time_limit.as_millis()).unwrap_or(u64::MAX);
                 Err(ScriptError::TimedOut { name: name.to_owned(), limit_ms, fate })
             }
-            Err(refused) => Err(ScriptError::of(refused, name, link.slot)),
+            Err(refused) => Err(ScriptError::of(refused, name, link.slot).in_lines_of_the_text(name)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What can become of a call otherwise.
 
+use std::fmt::Write as _;
+
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use scarce_engine::engine::Failure;
 
@@ -37,8 +39,14 @@ pub enum ScriptError {
         /// What was given.
         name: String,
     },
+    /// The text is too long.
+    #[error("the text of the script '{name}' is longer than 256 KiB")]
+    Size {
+        /// The script's name.
+        name: String,
+    },
     /// A script of that name was not registered, or a digest is not loaded.
-    #[error("there is no script '{name}'; load it with 'scarce script load'")]
+    #[error("there is no script '{name}'; load it with 'scarce scripts load'")]
     Missing {
         /// Its name or digest.
         name: String,
@@ -114,6 +122,42 @@ impl ScriptError {
     }
 }
 
+/// In which line the text of a script begins where the server counts lines of what was made of it.
+const LINES_BEFORE: [(&str, usize); 2] = [("user_function:", 2), ("user_script:", 0)];
+
+impl ScriptError {
+    /// The error with lines of the user's text, under the script's name, in place of lines of what was made of it.
+    pub(super) fn in_lines_of_the_text(self, script: &str) -> Self {
+        match self {
+            Self::Failed { name, message } => Self::Failed { name, message: in_lines_of(&message, script) },
+            other => other,
+        }
+    }
+}
+
+fn in_lines_of(message: &str, script: &str) -> String {
+    LINES_BEFORE.iter().fold(message.to_owned(), |text, (mark, before)| {
+        let mut pieces = text.split(mark);
+        let mut told = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let rest = piece.trim_start_matches(' ');
+            let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+            match rest[..digits].parse::<usize>() {
+                Ok(line) => {
+                    let line = line.saturating_sub(*before).max(1);
+                    // Writing to a string cannot fail.
+                    let _ = write!(told, "{script}:{line}{}", &rest[digits..]);
+                }
+                Err(_) => {
+                    told.push_str(mark);
+                    told.push_str(piece);
+                }
+            }
+        }
+        told
+    })
+}
+
 /// Errors that the script itself raised carry its own word, or `ERR`; those of the server its own.
 fn is_of_the_script(error: &RedisError) -> bool {
     const OF_SERVER: [&str; 12] = [
@@ -138,5 +182,25 @@ fn message_of(error: &RedisError) -> String {
         (Some("ERR") | None, Some(detail)) => detail.to_owned(),
         (Some(code), Some(detail)) => format!("{code} {detail}"),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_those_of_the_users_text() {
+        for (told, wanted) in [
+            ("user_function:5: oh script: f_1, on @user_function:5.", "f:3: oh script: f_1, on @f:3."),
+            (
+                "Error compiling script (new function): user_script:1: x",
+                "Error compiling script (new function): f:1: x",
+            ),
+            ("@user_function: 3: oh", "@f:1: oh"),
+            ("my user_function: is no line", "my user_function: is no line"),
+        ] {
+            assert_eq!(in_lines_of(told, "f"), wanted);
+        }
     }
 }

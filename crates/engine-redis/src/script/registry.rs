@@ -1,5 +1,5 @@
-//! Scripts by name, for all users of the same servers: their texts are kept in a hash, so that whoever
-//! misses one on a server can load it there.
+//! Scripts by name, for all users of the same servers: their texts are kept in a hash with all of their versions, so
+//! that anyone who misses one on a server can load it there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,37 @@ use serde_json::{Value as Json, json};
 use super::super::connection::Link;
 use super::super::failure::failure_of;
 use super::super::keys;
-use super::super::nodes::Traffic;
-use super::{Call, Script, ScriptError, Scripts};
+use super::super::nodes::{Node, Traffic};
+use super::{Call, Script, ScriptError, ScriptKind, Scripts};
+
+/// The field that counts changes, so that what is kept elsewhere is known to be current.
+const CHANGES: &str = "@changes";
+
+/// Registers a text as the next version of a name, unless it is the current one: both are JSON. Numbers of versions are
+/// not used again, also after a removal.
+const REGISTER: &str = "local key, name, record = KEYS[1], ARGV[1], cjson.decode(ARGV[2]) \
+    local function version_of(its) return its.version or 1 end \
+    local text = redis.call('HGET', key, name) \
+    local before = text and cjson.decode(text) \
+    if before and not before.removed then \
+        if before.body == record.body and before.read_only == record.read_only then return version_of(before) end \
+        redis.call('HSETNX', key, name .. '@' .. version_of(before), text) \
+    end \
+    record.version = before and version_of(before) + 1 or 1 \
+    text = cjson.encode(record) \
+    redis.call('HSET', key, name, text, name .. '@' .. record.version, text) \
+    redis.call('HINCRBY', key, '@changes', 1) \
+    return record.version";
+
+/// Removes a name and its versions; what is left is the number of the last one.
+const REMOVE: &str = "local key, name = KEYS[1], ARGV[1] \
+    local text = redis.call('HGET', key, name) \
+    local before = text and cjson.decode(text) \
+    if not before or before.removed then return 0 end \
+    for version = 1, before.version or 1 do redis.call('HDEL', key, name .. '@' .. version) end \
+    redis.call('HSET', key, name, cjson.encode({ removed = true, version = before.version or 1 })) \
+    redis.call('HINCRBY', key, '@changes', 1) \
+    return 1";
 
 /// A script of the registry.
 #[derive(Clone, Debug)]
@@ -20,6 +49,8 @@ pub struct Registered {
     pub script: Script,
     /// Whether it only reads.
     pub is_read_only: bool,
+    /// Which version of its name it is.
+    pub version: u64,
 }
 
 /// Where a script was loaded.
@@ -29,36 +60,133 @@ pub struct Loaded {
     pub server: String,
     /// What it is called by there: a function's name, or a digest.
     pub called_by: String,
+    /// Which version of its name it is.
+    pub version: u64,
+}
+
+/// All scripts, as they were when they were read.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    /// How often it was changed until then.
+    changes: u64,
+    /// By name, and by name and version with an `@` between.
+    scripts: BTreeMap<String, Arc<Registered>>,
+}
+
+impl Registry {
+    fn read(texts: &BTreeMap<String, String>) -> Self {
+        let changes = texts.get(CHANGES).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let read = |(field, text): (&String, &String)| Some((field.clone(), Arc::new(read(field, text)?)));
+        Self { changes, scripts: texts.iter().filter_map(read).collect() }
+    }
+
+    /// The script of a name, or of a name and version with an `@` between.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Arc<Registered>> {
+        self.scripts.get(name)
+    }
+
+    /// A script whose text has a digest, of any version.
+    #[must_use]
+    pub fn find_digest(&self, digest: &str) -> Option<&Arc<Registered>> {
+        self.scripts.values().find(|found| found.script.sha().eq_ignore_ascii_case(digest))
+    }
+
+    /// The current version of each name.
+    pub fn current(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        self.scripts.iter().filter(|(field, _)| !field.contains('@')).map(|(_, found)| found)
+    }
+
+    /// Every version of each name.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        // A current version is there under its name, and once more under its number, unless that was not counted yet.
+        let is_once = |(field, found): &(&String, &Arc<Registered>)| {
+            field.contains('@') || !self.scripts.contains_key(&format!("{field}@{}", found.version))
+        };
+        self.scripts.iter().filter(is_once).map(|(_, found)| found)
+    }
+
+    /// Whether a version is the current one of its name.
+    #[must_use]
+    pub fn is_current(&self, found: &Registered) -> bool {
+        self.find(found.script.name()).is_some_and(|current| current.version == found.version)
+    }
+
+    /// The versions of a name, the latest one first.
+    #[must_use]
+    pub fn versions(&self, name: &str) -> Vec<&Arc<Registered>> {
+        let of_name = |field: &str| field.split_once('@').is_some_and(|(its, _)| its == name);
+        let versions = self.scripts.iter().filter(|(field, _)| of_name(field)).map(|(_, found)| found);
+        let mut versions: Vec<&Arc<Registered>> = versions.collect();
+        if versions.is_empty() {
+            // Registered before there were versions.
+            versions.extend(self.find(name));
+        }
+        versions.sort_unstable_by_key(|found| std::cmp::Reverse(found.version));
+        versions
+    }
 }
 
 impl Scripts {
-    /// Registers a script under its name, in place of the one before, and loads it on every primary.
+    /// Registers a script under its name, as its next version, and loads it on every primary.
     ///
     /// # Errors
     /// When a server refuses it: its text is wrong, for example.
     pub async fn load(&self, script: &Script) -> Result<Vec<Loaded>, ScriptError> {
         let mut loaded = Vec::new();
-        let unavailable = |failure: crate::Failure| ScriptError::Unavailable { reason: failure.to_string() };
-        for endpoint in self.nodes.primaries().await.map_err(unavailable)? {
-            let node = self.nodes.at(&endpoint, Traffic::Calls).await.map_err(unavailable)?;
-            script.program.load(self.kind, &node).await.map_err(|error| ScriptError::Failed {
-                name: script.name.clone(),
-                message: failure_of(&error, &endpoint, &node.user).to_string(),
-            })?;
+        for node in self.primaries().await? {
+            // By itself first: a text that closes the function around it is no script.
+            for kind in [ScriptKind::Evalsha, self.kind] {
+                script.program.load(kind, &node).await.map_err(|error| {
+                    let message = failure_of(&error, &node.endpoint, &node.user).to_string();
+                    let name = script.name.clone();
+                    ScriptError::Failed { name, message }.in_lines_of_the_text(&script.name)
+                })?;
+            }
             let called_by = match self.kind {
-                super::ScriptKind::Functions => script.function(),
-                super::ScriptKind::Evalsha => script.sha(),
+                ScriptKind::Functions => script.function(),
+                ScriptKind::Evalsha => script.sha(),
             };
-            loaded.push(Loaded { server: endpoint.to_string(), called_by: called_by.to_owned() });
+            loaded.push((node.endpoint.to_string(), called_by.to_owned()));
         }
         let text = json!({ "body": script.body, "read_only": script.is_read_only }).to_string();
-        let mut set = redis::cmd("HSET");
-        set.arg(self.registry()).arg(&script.name).arg(text);
-        self.ask::<()>(&set).await?;
-        Ok(loaded)
+        let mut register = redis::cmd("EVAL");
+        register.arg(REGISTER).arg(1).arg(self.registry()).arg(&script.name).arg(text);
+        let version = self.ask(&register).await?;
+        let loaded = loaded.into_iter();
+        Ok(loaded.map(|(server, called_by)| Loaded { server, called_by, version }).collect())
     }
 
-    /// The script of a name.
+    /// Removes a script with all of its versions. Whether there was one. What a call has begun, it ends.
+    ///
+    /// # Errors
+    /// When the servers cannot be reached.
+    pub async fn remove(&self, name: &str) -> Result<bool, ScriptError> {
+        let registry = self.read_registry().await?;
+        let mut remove = redis::cmd("EVAL");
+        remove.arg(REMOVE).arg(1).arg(self.registry()).arg(name);
+        let is_removed = self.ask(&remove).await?;
+        for node in self.primaries().await? {
+            for found in registry.versions(name) {
+                let mut delete = redis::cmd("FUNCTION");
+                delete.arg("DELETE").arg(found.script.function());
+                // Where it is not loaded, or there are no Functions, there is nothing to delete.
+                let _: redis::RedisResult<()> = delete.query_async(&mut node.connection()).await;
+            }
+        }
+        Ok(is_removed)
+    }
+
+    async fn primaries(&self) -> Result<Vec<Arc<Node>>, ScriptError> {
+        let unavailable = |failure: crate::Failure| ScriptError::Unavailable { reason: failure.to_string() };
+        let mut nodes = Vec::new();
+        for endpoint in self.nodes.primaries().await.map_err(unavailable)? {
+            nodes.push(self.nodes.at(&endpoint, Traffic::Calls).await.map_err(unavailable)?);
+        }
+        Ok(nodes)
+    }
+
+    /// The script of a name, or of a name and version with an `@` between.
     ///
     /// # Errors
     /// [`ScriptError::Missing`] where there is none.
@@ -75,13 +203,29 @@ impl Scripts {
     /// # Errors
     /// When the servers cannot be reached.
     pub async fn list(&self) -> Result<Vec<Registered>, ScriptError> {
-        let mut get = redis::cmd("HGETALL");
-        get.arg(self.registry());
-        let texts: BTreeMap<String, String> = self.ask(&get).await?;
-        Ok(texts.iter().filter_map(|(name, text)| read(name, text)).collect())
+        let registry = self.read_registry().await?;
+        Ok(registry.current().map(|found| Registered::clone(found)).collect())
     }
 
-    /// Runs a script by its name, or by its digest where no name is so.
+    /// All scripts with all versions.
+    ///
+    /// # Errors
+    /// When the servers cannot be reached.
+    pub async fn read_registry(&self) -> Result<Registry, ScriptError> {
+        let mut get = redis::cmd("HGETALL");
+        get.arg(self.registry());
+        Ok(Registry::read(&self.ask(&get).await?))
+    }
+
+    /// Whether the registry was not changed since it was read.
+    pub(super) async fn is_current(&self, registry: &Registry) -> Result<bool, ScriptError> {
+        let mut get = redis::cmd("HGET");
+        get.arg(self.registry()).arg(CHANGES);
+        let changes: Option<u64> = self.ask(&get).await?;
+        Ok(changes.is_some_and(|changes| changes == registry.changes))
+    }
+
+    /// Runs a script by its name, or by its digest where no name is so; one that is not registered where it is loaded.
     ///
     /// # Errors
     /// As [`Scripts::run`].
@@ -89,7 +233,11 @@ impl Scripts {
         let is_sha = name.len() == 40 && name.bytes().all(|digit| digit.is_ascii_hexdigit());
         match self.find(name).await {
             Ok(found) => self.run(&found.script, call).await,
-            Err(ScriptError::Missing { .. }) if is_sha => self.run_sha(name, call).await,
+            Err(ScriptError::Missing { .. }) if is_sha => match self.read_registry().await?.find_digest(name)
+            {
+                Some(found) => self.run(&found.script, call).await,
+                None => self.run_sha(name, call).await,
+            },
             Err(error) => Err(error),
         }
     }
@@ -105,9 +253,11 @@ impl Scripts {
     }
 }
 
-fn read(name: &str, text: &str) -> Option<Registered> {
+fn read(field: &str, text: &str) -> Option<Registered> {
     let json: Json = serde_json::from_str(text).ok()?;
     let is_read_only = json.get("read_only")?.as_bool()?;
+    let version = json.get("version").map_or(Some(1), Json::as_u64)?;
+    let name = field.split_once('@').map_or(field, |(name, _)| name);
     let script = Script::with(name, json.get("body")?.as_str()?, is_read_only).ok()?;
-    Some(Registered { script, is_read_only })
+    Some(Registered { script, is_read_only, version })
 }
