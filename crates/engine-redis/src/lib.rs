@@ -62,6 +62,8 @@ use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
 use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
+pub use scarce_engine::scripts::ScriptAccess;
+use scarce_engine::scripts::ScriptRunner;
 use tokio::runtime::Runtime;
 
 use caller::Caller;
@@ -75,6 +77,7 @@ use library::{ClockSource, Library};
 use nodes::{Nodes, Traffic};
 use partition::{Partition, PartitionContext};
 pub use program::ScriptKind;
+use script::{ClientScripts, Scripts};
 pub use settings::{KnownDeployment, RedisSettings, default_state};
 use waits::{Waits, WantedLevels};
 use wholeness::Glance;
@@ -97,6 +100,7 @@ pub struct RedisEngine {
     /// What was found at the start and should be known.
     pub warnings: Vec<String>,
     partitions: Vec<Partition>,
+    scripts: Option<ClientScripts>,
     runtime: Option<Runtime>,
     lanes_ended: crossbeam_channel::Receiver<()>,
 }
@@ -173,6 +177,10 @@ impl RedisEngine {
         drop(context);
         runtime.spawn(attend(Arc::downgrade(&nodes), Arc::downgrade(&guard)));
         drop(guard);
+        let scripts = (settings.scripts != ScriptAccess::Off).then(|| {
+            let scripts = Scripts::on(Arc::clone(&nodes), script, &settings);
+            ClientScripts::new(scripts, settings.scripts, runtime.handle().clone())
+        });
         Self {
             settings,
             deployment_id: deployment.id,
@@ -183,6 +191,7 @@ impl RedisEngine {
             waits,
             warnings: Vec::new(),
             partitions,
+            scripts,
             runtime: Some(runtime),
             lanes_ended,
         }
@@ -386,6 +395,11 @@ impl Engine for RedisEngine {
         let status = &self.partition(partition)?.status;
         status.check_ready()?;
         status.metrics.levels().check_ids(self.settings.state.operations_max)
+    }
+
+    fn scripts(&self) -> Result<&dyn ScriptRunner, &'static str> {
+        let off = "scripts are off; start the server with --redis-scripts run, and register them with 'scarce scripts load'";
+        self.scripts.as_ref().map(|scripts| scripts as &dyn ScriptRunner).ok_or(off)
     }
 
     fn metrics(&self, partition: u32) -> Result<&PartitionMetrics, Failure> {

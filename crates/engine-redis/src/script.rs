@@ -18,6 +18,7 @@
 //! # let _ = highest; Ok(()) }
 //! ```
 
+mod clients;
 mod error;
 mod registry;
 
@@ -35,6 +36,7 @@ use super::deployment;
 use super::nodes::{Nodes, Traffic};
 use super::program::{Program, Rights, ScriptKind};
 use super::{RedisSettings, keys};
+pub(super) use clients::ClientScripts;
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered, Registry};
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use scarce_core::outcome::Durability;
 use scarce_core::state;
 use scarce_engine::clock::{ManualClock, SystemTimeSource, TimeSource};
+use scarce_engine::scripts::ScriptAccess;
 
 use super::address::{Login, Tls};
 use super::program::ScriptKind;
@@ -47,6 +48,8 @@ pub struct RedisSettings {
     pub login: Login,
     /// What encrypted connections are checked with.
     pub tls: Tls,
+    /// What clients may do with scripts of the operator's.
+    pub scripts: ScriptAccess,
     /// What all keys of the deployment begin with.
     pub prefix: String,
     /// The deployment that must be behind the prefix, where it is known; nothing else is served or created then.
@@ -90,6 +93,7 @@ impl Default for RedisSettings {
             url: "redis://127.0.0.1:6379".to_owned(),
             login: Login::default(),
             tls: Tls::default(),
+            scripts: ScriptAccess::Off,
             prefix: "scarce:".to_owned(),
             known: None,
             partitions: 64,

@@ -15,6 +15,7 @@ use crate::consumers::{ConsumerName, Consumption, Lease};
 use crate::inputs::InputPosition;
 use crate::memory::MemoryLevels;
 use crate::metrics::PartitionMetrics;
+use crate::scripts::ScriptRunner;
 use crate::standing::{self, Standing};
 
 /// One request to a partition.
@@ -296,6 +297,16 @@ pub trait Engine: Log {
     /// How much memory the process takes and may take, where the engine has a budget.
     fn memory(&self) -> Option<MemoryLevels> {
         None
+    }
+
+    /// What runs scripts of the operator's.
+    ///
+    /// # Errors
+    /// Where the engine runs none for clients: why, and what to do.
+    fn scripts(&self) -> Result<&dyn ScriptRunner, &'static str> {
+        Err(
+            "the embedded engine runs no scripts; to run your own, start the server with --engine redis --redis-scripts run",
+        )
     }
 
     /// Hands a batch to a partition and waits for the answers.

@@ -16,6 +16,7 @@ pub mod inputs;
 pub mod memory;
 pub mod metrics;
 pub mod random;
+pub mod scripts;
 pub mod slow;
 pub mod standing;
 pub mod stop;

@@ -24,6 +24,7 @@ impl ServerSettings {
                 sentinel_password: reveal(&self.redis_sentinel_password),
             },
             tls: self.redis_tls()?,
+            scripts: self.redis_scripts,
             prefix: self.redis_prefix.clone(),
             partitions: self.partitions,
             durability: self.redis_durability,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use scarce_core::outcome::Durability;
 use scarce_delivery::AccountTemplate;
+use scarce_engine_redis::ScriptAccess;
 
 use super::duration;
 use super::logs::{LogFormat, LogLevel};
@@ -195,6 +196,8 @@ settings! {
         "What the names of all keys there begin with.";
     redis_deployment: Option<DeploymentId>, "redis_deployment" = None, "ID" {}
         "The deployment that must be in Redis: an empty Redis, or one with another deployment, is refused.";
+    redis_scripts: ScriptAccess, "redis_scripts" = Some("off"), "ACCESS" {}
+        "What clients may do with your own scripts: off, run those that are registered, or manage, which is to register and remove them, too.";
     redis_timeout_ms: u32, "redis_timeout_ms" = Some("5000"), "TIME" {min: 10, max: 600_000, unit: Some("ms")}
         "How long Redis may take to answer before the outcome is unknown.";
     redis_clock_skew_ms: u64, "redis_clock_skew_ms" = Some("300000"), "TIME" {max: 86_400_000, unit: Some("ms")}

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use scarce_core::outcome::Durability;
+use scarce_engine_redis::ScriptAccess;
 use scarce_engine_redis::address::{Address, SHAPE};
 
 use super::duration;
@@ -221,6 +222,24 @@ impl Setting for RedisUrl {
 
     fn read(text: &str, _spec: &Spec) -> Option<Self> {
         Address::parse(text).map(|_| Self(text.to_owned()))
+    }
+}
+
+/// What clients may do with scripts.
+impl Setting for ScriptAccess {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(_spec: &Spec) -> String {
+        "off, run or manage".to_owned()
+    }
+
+    fn read(text: &str, _spec: &Spec) -> Option<Self> {
+        match text {
+            "off" => Some(Self::Off),
+            "run" => Some(Self::Run),
+            "manage" => Some(Self::Manage),
+            _ => None,
+        }
     }
 }
 

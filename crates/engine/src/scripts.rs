@@ -1,0 +1,133 @@
+//! Scripts that operators register and clients call by name, where the engine can run some.
+
+use crate::engine::Failure;
+
+/// What clients may do with scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScriptAccess {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Run those that are registered.
+    Run,
+    /// Register and remove them, too.
+    Manage,
+}
+
+/// Which script is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptName {
+    /// A name; the current version, or the one behind an `@`.
+    Named(String),
+    /// The SHA-1 of a text that is registered, in hexadecimal digits.
+    Digest(String),
+}
+
+/// A call of a script. Its keys are in a namespace of their own; the first one says where it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptCall {
+    /// Which script.
+    pub script: ScriptName,
+    /// Its keys.
+    pub keys: Vec<String>,
+    /// Its arguments.
+    pub arguments: Vec<Vec<u8>>,
+    /// Whether the caller insists that it only reads.
+    pub must_only_read: bool,
+}
+
+/// A version of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptVersion {
+    /// Its name.
+    pub name: String,
+    /// Which version; they are counted from 1, and none is used again.
+    pub version: u64,
+    /// Whether it only reads.
+    pub is_read_only: bool,
+    /// The SHA-1 of its text.
+    pub digest: String,
+    /// Its text.
+    pub body: String,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptRequest {
+    /// Run one.
+    Run(ScriptCall),
+    /// The current version of each.
+    List,
+    /// All versions of each.
+    All,
+    /// All versions of one.
+    Versions(String),
+    /// Register a text under a name; a text that differs from the current one is a new version.
+    Register {
+        /// The name.
+        name: String,
+        /// The text.
+        body: String,
+        /// Whether it only reads.
+        is_read_only: bool,
+    },
+    /// Remove a script with all of its versions.
+    Remove(String),
+}
+
+/// A value that a script answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptValue {
+    /// Nothing.
+    Nothing,
+    /// An integer.
+    Integer(i64),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A status, such as OK.
+    Status(String),
+    /// An error within a list.
+    Error(String),
+    /// A list.
+    List(Vec<Self>),
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptAnswer {
+    /// What the script answered.
+    Value(ScriptValue),
+    /// Versions of scripts.
+    Versions(Vec<ScriptVersion>),
+    /// Whether there was one to remove.
+    Removed(bool),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptFailure {
+    /// Clients may not do this.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// No such script is registered.
+    #[error("no script '{0}' is registered; 'scarce scripts list' lists them")]
+    Missing(String),
+    /// The call cannot be made; nothing was done.
+    #[error("{0}")]
+    Invalid(String),
+    /// The script ended with an error; what it wrote before stays.
+    #[error("{0}")]
+    Failed(String),
+    /// The engine could not run it, or does not know what became of it.
+    #[error(transparent)]
+    Engine(#[from] Failure),
+}
+
+/// What is called with an answer, from a thread of the engine; it must not block.
+pub type ScriptReply = Box<dyn FnOnce(Result<ScriptAnswer, ScriptFailure>) + Send>;
+
+/// Keeps scripts and runs them.
+pub trait ScriptRunner: Send + Sync {
+    /// Answers a request; `reply` is called once.
+    fn ask(&self, request: ScriptRequest, reply: ScriptReply);
+}
