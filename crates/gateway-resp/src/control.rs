@@ -14,6 +14,7 @@ use super::consumers;
 use super::documents;
 use super::events;
 use super::reply::{Protocol, Replies};
+use super::scripts;
 use super::session::{Arrival, Arrived, Flow, Form, Session, Turn, made_here};
 use super::slowlog;
 use super::unknown;
@@ -87,6 +88,7 @@ impl Session {
                 self.events([partition, epoch, sequence], rest, turn);
             }
             ("CONSUMER", [subcommand, rest @ ..]) => self.consumer(subcommand, rest, turn),
+            ("FCALL" | "FCALL_RO" | "EVALSHA" | "EVALSHA_RO" | "SCRIPT", _) => self.script(name, arguments, turn),
             ("SLOWLOG", [subcommand, rest @ ..]) => self.slow_log(subcommand, rest, turn),
             ("DRYRUN", [name, rest @ ..]) => self.dry_run(name, rest, turn),
             ("SNAPSHOT", []) => self.snapshot(turn),
@@ -289,6 +291,24 @@ impl Session {
             None => self.unknown("CONSUMER", turn),
             Some(Err(text)) => self.say(turn, |replies| replies.error("ERR", &text)),
             Some(Ok(answer)) => self.say(turn, |replies| replies.value(&answer)),
+        }
+    }
+
+    /// Scripts of the operator's. The connection's next request waits for the answer, as it would in Redis.
+    fn script(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let asked = match scripts::read(name, arguments) {
+            None => return self.unknown(name, turn),
+            Some(Err(text)) => return self.say(turn, |replies| replies.error("ERR", &text)),
+            Some(Ok(asked)) => asked,
+        };
+        let engine = turn.shared.engine.clone();
+        match engine.scripts() {
+            Err(reason) => self.say(turn, |replies| replies.error("ERR", reason)),
+            Ok(runner) => {
+                let ((request, write), protocol) = (asked.writer(), self.protocol);
+                let deliver = self.wait_for_writing(turn);
+                runner.ask(request, Box::new(move |answer| deliver(write(answer, protocol))));
+            }
         }
     }
 

@@ -29,6 +29,11 @@ pub const CONTROLS: &[(&str, &str)] = &[
         "CONSUMER",
         "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
     ),
+    ("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]"),
+    ("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]"),
+    ("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]"),
+    ("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]"),
+    ("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text"),
     ("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET"),
     ("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]"),
 ];

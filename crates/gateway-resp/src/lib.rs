@@ -21,6 +21,7 @@ mod output;
 mod reactor;
 mod reply;
 pub mod request;
+mod scripts;
 mod session;
 mod slowlog;
 mod transaction;

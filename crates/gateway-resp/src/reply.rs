@@ -31,6 +31,12 @@ impl<'a> Replies<'a> {
         self.line(b'+', text.as_bytes());
     }
 
+    /// A status that a script gave; line breaks and other control characters become spaces.
+    pub fn status(&mut self, text: &str) {
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        self.line(b'+', text.as_bytes());
+    }
+
     /// An error; line breaks and other control characters become spaces.
     pub fn error(&mut self, word: &'static str, text: &str) {
         self.out.push(b'-');

@@ -341,6 +341,19 @@ impl Session {
         }
     }
 
+    /// Reserves a slot for a reply that is written on another thread. The connection's next request waits for it.
+    pub(super) fn wait_for_writing(&mut self, turn: &mut Turn<'_>) -> impl FnOnce(Vec<u8>) + Send + use<> {
+        let ticket = self.reserve(Form::Elsewhere, turn);
+        self.aside = Some(ticket);
+        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
+        move |reply| {
+            let answer = Arrival::Written(reply);
+            // The connection's owner may be gone; then nobody waits.
+            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
+            (mailbox.wake)();
+        }
+    }
+
     fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
         let is_of_all = matches!(&command, Command::Digest(digest) if digest.resource.0.is_none());
         let partition = partition_of(std::slice::from_ref(&command), turn.shared.engine.partitions());
