@@ -25,6 +25,12 @@ pub enum PortCode {
     CursorTrimmed,
     /// The body is too large.
     PayloadTooLarge,
+    /// Clients may not do this with scripts.
+    ScriptForbidden,
+    /// No script of this name is registered.
+    ScriptNotFound,
+    /// The script ended with an error.
+    ScriptFailed,
     /// The content type is not JSON.
     UnsupportedMediaType,
 }
@@ -41,6 +47,9 @@ impl PortCode {
         Self::CursorTrimmed,
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
+        Self::ScriptForbidden,
+        Self::ScriptNotFound,
+        Self::ScriptFailed,
     ];
 
     /// The word.
@@ -56,6 +65,9 @@ impl PortCode {
             Self::CursorTrimmed => "CURSOR_TRIMMED",
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::ScriptForbidden => "SCRIPT_FORBIDDEN",
+            Self::ScriptNotFound => "SCRIPT_NOT_FOUND",
+            Self::ScriptFailed => "SCRIPT_FAILED",
         }
     }
 
@@ -72,6 +84,9 @@ impl PortCode {
             Self::CursorTrimmed => 410,
             Self::PayloadTooLarge => 413,
             Self::UnsupportedMediaType => 415,
+            Self::ScriptForbidden => 403,
+            Self::ScriptNotFound => 404,
+            Self::ScriptFailed => 422,
         }
     }
 
@@ -102,6 +117,17 @@ impl PortCode {
             Self::UnsupportedMediaType => Text::new(
                 "The request is not declared as application/json.",
                 "请求未声明为 application/json。",
+            ),
+            Self::ScriptForbidden => Text::new(
+                "This server does not let clients do this with scripts.",
+                "本服务器不允许客户端对脚本执行此操作。",
+            ),
+            Self::ScriptNotFound => {
+                Text::new("No script of this name is registered.", "没有注册该名称的脚本。")
+            }
+            Self::ScriptFailed => Text::new(
+                "The script ended with an error; what it wrote before stays.",
+                "脚本以错误结束；此前写入的内容会保留。",
             ),
         }
     }
@@ -139,6 +165,18 @@ impl PortCode {
             Self::UnsupportedMediaType => Text::new(
                 "Send the header Content-Type: application/json, even without a body.",
                 "请设置 Content-Type: application/json，没有请求体时也要设置。",
+            ),
+            Self::ScriptForbidden => Text::new(
+                "facts.reason says which setting allows it; only the Redis engine runs scripts.",
+                "facts.reason 说明需要哪项设置；只有 Redis 引擎能运行脚本。",
+            ),
+            Self::ScriptNotFound => Text::new(
+                "GET /v1/scripts lists them; 'scarce scripts load' registers one.",
+                "GET /v1/scripts 列出已注册的脚本；用 'scarce scripts load' 注册。",
+            ),
+            Self::ScriptFailed => Text::new(
+                "facts.reason has the script's error, with lines of the text that was registered.",
+                "facts.reason 为脚本的错误，行号对应注册时的文本。",
             ),
         }
     }

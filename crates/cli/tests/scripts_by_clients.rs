@@ -1,4 +1,4 @@
-//! Scripts of the operator's that clients call as in Redis, on one server and on a cluster.
+//! Scripts of the operator's that clients call: over RESP as in Redis, and over HTTP; on one server and on a cluster.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 use scarce_launch::{Cluster, Options};
-use support::{Server, redis_server, said, scarce_in, wait_until};
+use serde_json::json;
+use support::{Http, Server, redis_server, said, scarce_in, wait_until};
 use tempfile::TempDir;
 
 const COUNT_UP: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
@@ -106,10 +107,47 @@ fn what_clients_may_not_do_is_refused_with_what_to_do() {
         let error = refused(&server, words);
         assert!(error.contains(said), "{words:?}: {error}");
     }
+    let mut http = Http::connect(&server.http);
+    let answer = http.post("/v1/scripts/other", &json!({ "body": "return 1" }));
+    assert_eq!((answer.status, answer.code()), (403, "SCRIPT_FORBIDDEN".to_owned()));
     let off = serve(&url, "off");
     assert!(refused(&off, &["FCALL", "count_up", "1", "k", "1"]).contains("--redis-scripts run"));
     let embedded = Server::fresh(&[]);
     assert!(refused(&embedded, &["FCALL", "count_up", "1", "k", "1"]).contains("--engine redis"));
+    assert_eq!(Http::connect(&embedded.http).get("/v1/scripts").status, 403);
+}
+
+#[test]
+fn scripts_are_managed_and_run_over_http() {
+    let redis = redis_server(&[]);
+    let server = serve(&redis.url(), "manage");
+    let mut http = Http::connect(&server.http);
+    let registered = http.post("/v1/scripts/count_up", &json!({ "body": COUNT_UP }));
+    assert_eq!(registered.status, 200, "{}", registered.text());
+    assert_eq!(registered.json()["versions"][0]["version"], 1);
+    let run = json!({ "keys": ["k"], "arguments": [4] });
+    assert_eq!(http.post("/v1/scripts/count_up/run", &run).json(), json!({ "answer": 4 }));
+    http.post(
+        "/v1/scripts/count_up",
+        &json!({ "body": "return {'a', {ok='fine'}, false}", "read_only": true }),
+    );
+    assert_eq!(http.post("/v1/scripts/count_up/run", &run).json(), json!({ "answer": ["a", "fine", null] }));
+    assert_eq!(http.post("/v1/scripts/count_up@1/run", &run).json(), json!({ "answer": 8 }));
+    let versions = http.get("/v1/scripts/count_up").json();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 2);
+    assert_eq!(http.get("/v1/scripts").json()["scripts"][0]["version"], 2);
+    let wrong = http.post("/v1/scripts/wrong", &json!({ "body": "local a\nreturn (" }));
+    assert_eq!((wrong.status, wrong.code()), (422, "SCRIPT_FAILED".to_owned()));
+    assert!(wrong.text().contains("wrong:2:"), "{}", wrong.text());
+    let closing = http.post(
+        "/v1/scripts/closing",
+        &json!({ "body": "return 1 end } redis.log(1, '') do local a = { f = function()" }),
+    );
+    assert_eq!(closing.code(), "SCRIPT_FAILED", "a text that closes the function around it");
+    assert_eq!(http.post("/v1/scripts/a-b", &json!({ "body": "return 1" })).code(), "INVALID");
+    let removed = http.call("DELETE", "/v1/scripts/count_up", &[], None);
+    assert_eq!(removed.status, 200, "{}", removed.text());
+    assert_eq!(http.post("/v1/scripts/count_up/run", &run).code(), "SCRIPT_NOT_FOUND");
 }
 
 #[test]

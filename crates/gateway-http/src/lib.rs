@@ -25,6 +25,7 @@ mod preview;
 mod reader;
 mod reply;
 mod router;
+mod scripts;
 mod server;
 mod stream;
 mod submit;

@@ -13,7 +13,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, batch, command, consumers, crowded, documents, events, guard, health, history, metrics,
-    origin, preview, reply,
+    origin, preview, reply, scripts,
 };
 
 /// Every route of the port.
@@ -34,6 +34,9 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .route("/v1/packet-previews", post(preview::handle))
         .route("/v1/events", get(events::handle))
         .route("/v1/consumers", get(consumers::handle))
+        .route("/v1/scripts", get(scripts::list))
+        .route("/v1/scripts/{script}", get(scripts::show).post(scripts::register).delete(scripts::remove))
+        .route("/v1/scripts/{script}/run", post(scripts::run))
         .route("/metrics", get(metrics::handle))
         .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::authenticate));
     let open = Router::new()
