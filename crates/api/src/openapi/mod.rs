@@ -5,6 +5,7 @@ pub(crate) mod event;
 mod history;
 mod operations;
 pub(crate) mod schemas;
+mod scripts;
 mod system;
 
 pub use batch::BATCH_OPERATIONS_MAX;
@@ -27,8 +28,10 @@ pub fn document(version: &str, language: Language) -> Value {
             operations::operation(route, spec, language),
         ))
     });
-    for (path, method, operation) in
-        commands.chain(system::operations(language)).chain(history::operations(language))
+    for (path, method, operation) in commands
+        .chain(system::operations(language))
+        .chain(history::operations(language))
+        .chain(scripts::operations(language))
     {
         let entry = paths.entry(path).or_insert_with(|| json!({}));
         if let Value::Object(methods) = entry {
@@ -88,7 +91,7 @@ fn tags() -> Value {
             groups.push(spec.group());
         }
     }
-    groups.extend(["BATCH", "EVENTS", "HISTORY", "SYSTEM"]);
+    groups.extend(["BATCH", "EVENTS", "HISTORY", "SCRIPTS", "SYSTEM"]);
     groups.iter().map(|group| json!({ "name": tag(group) })).collect()
 }
 
