@@ -1,6 +1,7 @@
 //! Consumers of the log.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use scarce_core::event::Position;
 use scarce_core::machine::Machine;
@@ -51,5 +52,39 @@ pub trait Consumer: Send + 'static {
     fn begin_with(&mut self, image: Machine) -> impl Future<Output = Result<(), Trouble>> + Send {
         drop(image);
         std::future::ready(Err(Trouble::new("this consumer needs the log from its beginning")))
+    }
+}
+
+type Doing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A consumer with its futures in boxes, so that what runs consumers is compiled once and not for each kind. That is one
+/// allocation for a batch.
+pub(crate) trait BoxedConsumer: Send {
+    fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>>;
+    fn is_rewritten(&self) -> bool;
+    fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>>;
+    fn takes_image(&self) -> bool;
+    fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>>;
+}
+
+impl<C: Consumer> BoxedConsumer for C {
+    fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>> {
+        Box::pin(Consumer::position(self))
+    }
+
+    fn is_rewritten(&self) -> bool {
+        Consumer::is_rewritten(self)
+    }
+
+    fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>> {
+        Box::pin(Consumer::consume(self, batch))
+    }
+
+    fn takes_image(&self) -> bool {
+        Consumer::takes_image(self)
+    }
+
+    fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>> {
+        Box::pin(Consumer::begin_with(self, image))
     }
 }

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::backoff::Backoff;
 use crate::batch::Batch;
 use crate::claim::{Claim, ClaimError, LEASE_INTERVAL, Notes, Resumption, unfinished};
-use crate::consumer::{Consumer, Trouble};
+use crate::consumer::{BoxedConsumer, Consumer, Trouble};
 use crate::cursor::{Cursor, CursorError};
 use crate::status::{State, Status};
 
@@ -78,6 +78,15 @@ pub fn run<C: Consumer>(
     plan: &Plan,
     mut make: impl FnMut(u32) -> C,
 ) -> Outflow {
+    run_boxed(runtime, &log, plan, &mut |partition| Box::new(make(partition)))
+}
+
+fn run_boxed(
+    runtime: &Handle,
+    log: &Arc<dyn Log>,
+    plan: &Plan,
+    make: &mut dyn FnMut(u32) -> Box<dyn BoxedConsumer>,
+) -> Outflow {
     let (stop, stopping) = watch::channel(false);
     let (mut statuses, mut tasks) = (Vec::new(), Vec::new());
     let images = Arc::new(Semaphore::new(1));
@@ -85,7 +94,7 @@ pub fn run<C: Consumer>(
         let status = Arc::new(Status::new(plan.name.clone(), partition));
         let (name, holder) = (plan.name.clone(), plan.holder.clone());
         let share = Share {
-            claim: Claim { log: Arc::clone(&log), partition, name, holder },
+            claim: Claim { log: Arc::clone(log), partition, name, holder },
             start: plan.start,
             durable_before: (plan.start == Start::Now).then(|| log.durable_through(partition).ok()).flatten(),
             batch_bytes_max: plan.batch_bytes_max,
@@ -118,13 +127,13 @@ enum Interruption {
 }
 
 /// The work on one partition.
-struct Share<C> {
+struct Share {
     claim: Claim,
     start: Start,
     /// How far the log was durable before the consumers ran, unless the engine could not be asked.
     durable_before: Option<u64>,
     batch_bytes_max: u64,
-    consumer: C,
+    consumer: Box<dyn BoxedConsumer>,
     status: Arc<Status>,
     stopping: watch::Receiver<bool>,
     grown: Arc<Notify>,
@@ -134,7 +143,7 @@ struct Share<C> {
     abandoned: Option<Position>,
 }
 
-impl<C: Consumer> Share<C> {
+impl Share {
     async fn serve(mut self) {
         let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
         // So that its lag is known even if its own store cannot be asked.
