@@ -41,7 +41,7 @@ impl Caller {
         &self,
         link: &Link,
         keys: &Keys,
-        message: impl Fn(&Node) -> Vec<u8>,
+        message: &(dyn Fn(&Node) -> Vec<u8> + Sync),
         rights: Rights,
     ) -> Result<(redis::Value, Arc<Node>), Refused> {
         let kind = if rights == Rights::Read { RequestKind::Read } else { RequestKind::Write };
@@ -50,6 +50,6 @@ impl Caller {
             command.arg(message(node)).arg(kind.word());
             command
         };
-        self.program.call(self.kind, link, make).await
+        self.program.call(self.kind, link, &make).await
     }
 }

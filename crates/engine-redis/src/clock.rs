@@ -98,7 +98,7 @@ pub(super) async fn accept(
             call::message(&heading, &[&request])
         };
         caller
-            .call(&link, &keys, message, Rights::Write)
+            .call(&link, &keys, &message, Rights::Write)
             .await
             .map_err(|refused| wholeness::failure(number, &refused).unwrap_or_else(|| refused.into()))?;
     }

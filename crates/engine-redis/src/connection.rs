@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// lane waits for one slot here, so there is no crowd to spread.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
+/// Makes a command for the server that gets it.
+pub type MakeCommand<'a> = dyn Fn(&Node) -> Cmd + Sync + 'a;
+
 /// A way to the server of one slot.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -52,6 +55,19 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// What an error says. A connection after whose error nothing is certain is used no more.
+    fn of(error: RedisError, node: Arc<Node>) -> Self {
+        if !is_broken(&error) {
+            return Self::ByServer { error, node };
+        }
+        node.retire();
+        if error.is_timeout() {
+            return Self::TimedOut { endpoint: node.endpoint.clone() };
+        }
+        let reason = format!("Redis at {}: {error}", node.endpoint);
+        Self::Failure(Failure::Unknown { reason })
+    }
+
     /// Whether the server has no memory left for it.
     #[must_use]
     pub fn is_full(&self) -> bool {
@@ -146,7 +162,7 @@ impl Link {
     /// [`Failure::Unavailable`] when it was not sent, [`Failure::Unknown`] when it was sent and not
     /// answered; [`Refused::ByServer`] for what the server says against the command itself.
     pub async fn send<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Refused> {
-        self.send_made(|_| command.clone()).await.map(|(answer, _)| answer)
+        self.send_made(&|_: &Node| command.clone()).await.map(|(answer, _)| answer)
     }
 
     /// Sends a command that is made for the server that serves the slot. Gives the answer and who gave it.
@@ -155,8 +171,13 @@ impl Link {
     /// As [`Self::send`].
     pub async fn send_made<T: FromRedisValue>(
         &self,
-        make: impl Fn(&Node) -> Cmd,
+        make: &MakeCommand<'_>,
     ) -> Result<(T, Arc<Node>), Refused> {
+        read_answer(self.send_for_value(make).await?)
+    }
+
+    /// The same for whatever is answered, so that it is compiled once.
+    pub(super) async fn send_for_value(&self, make: &MakeCommand<'_>) -> Result<(Value, Arc<Node>), Refused> {
         let (begun, mut pause) = (Instant::now(), PAUSES.0);
         let mut asked: Option<Endpoint> = None;
         let (mut redirects, mut retired) = (0, 0);
@@ -178,12 +199,7 @@ impl Link {
             };
             asked = None;
             if is_broken(&error) {
-                node.retire();
-                if error.is_timeout() {
-                    return Err(Refused::TimedOut { endpoint: node.endpoint.clone() });
-                }
-                let reason = format!("Redis at {}: {error}", node.endpoint);
-                return Err(Refused::Failure(Failure::Unknown { reason }));
+                return Err(Refused::of(error, node));
             }
             let redirect = Redirect::of(&error, &node.endpoint);
             redirects += u32::from(matches!(redirect, Some(Redirect::Moved(_) | Redirect::Demoted)));
@@ -207,8 +223,18 @@ impl Link {
     }
 }
 
+/// Reads what a server answered.
+pub(crate) fn read_answer<T: FromRedisValue>(
+    (value, node): (Value, Arc<Node>),
+) -> Result<(T, Arc<Node>), Refused> {
+    match redis::from_redis_value(value) {
+        Ok(answer) => Ok((answer, node)),
+        Err(error) => Err(Refused::of(error.into(), node)),
+    }
+}
+
 /// Sends a command over a connection; with `is_asked` to a server that only takes the slot over.
-async fn send_to<T: FromRedisValue>(node: &Node, command: &Cmd, is_asked: bool) -> Result<T, RedisError> {
+async fn send_to(node: &Node, command: &Cmd, is_asked: bool) -> RedisResult<Value> {
     let mut connection = node.connection();
     if !is_asked {
         return command.query_async(&mut connection).await;
@@ -219,5 +245,5 @@ async fn send_to<T: FromRedisValue>(node: &Node, command: &Cmd, is_asked: bool) 
     let (asking, answer): (RedisResult<Value>, RedisResult<Value>) =
         both.query_async(&mut connection).await?;
     asking?;
-    Ok(redis::from_redis_value(answer?.extract_error()?)?)
+    answer?.extract_error()
 }

@@ -9,8 +9,9 @@ use scarce_engine::consumers::{ConsumerName, Consumption, Lease, diverged, not_o
 use scarce_engine::engine::Failure;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::connection::{Link, Refused};
+use super::connection::Link;
 use super::keys::Keys;
+use super::nodes::Node;
 use super::program::{Program, Rights, ScriptKind};
 
 /// The key of the hash.
@@ -42,13 +43,12 @@ impl Consumers {
 
     async fn ask(&self, link: &Link, keys: &Keys, words: &[&str]) -> Result<Value, Failure> {
         let its = [keys.of(KEY), keys.of("log"), keys.of("meta")];
-        let make = |_: &_| {
+        let make = |_: &Node| {
             let mut command = self.program.command(self.kind, Rights::Write, &its);
             command.arg(words);
             command
         };
-        let asked: Result<(Value, _), Refused> = self.program.call(self.kind, link, make).await;
-        Ok(asked?.0)
+        Ok(self.program.call(self.kind, link, &make).await?.0)
     }
 
     /// Notes how far a consumer is.

@@ -166,7 +166,7 @@ impl Imager {
                 };
                 call::message(&heading, &[&asked])
             };
-            let called = self.caller.call(&self.reading, &self.keys, message, Rights::Read).await;
+            let called = self.caller.call(&self.reading, &self.keys, &message, Rights::Read).await;
             let (answer, node) =
                 called.map_err(|refused| self.status.failure_of(self.keys.partition(), refused))?;
             let changes =
@@ -256,7 +256,7 @@ impl Meta {
         let mut command = redis::cmd("HMGET");
         command.arg(keys.of("meta")).arg(&META_FIELDS[..3]);
         type Numbers = (Option<u64>, Option<u64>, Option<u64>);
-        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(|_| command.clone()).await?;
+        let ((epoch, sequence, at), node): (Numbers, _) = link.send_made(&|_: &Node| command.clone()).await?;
         let run_id = node.state.run_id.clone();
         Ok(Self { epoch: epoch.unwrap_or(1), sequence: sequence.unwrap_or(0), at: at.unwrap_or(0), run_id })
     }

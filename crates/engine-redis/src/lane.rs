@@ -272,7 +272,7 @@ impl Lane {
             call::message(&heading, requests)
         };
         let begun = Instant::now();
-        let called = self.caller.call(&self.link, &self.keys, message, rights).await;
+        let called = self.caller.call(&self.link, &self.keys, &message, rights).await;
         let took = begun.elapsed();
         if let Some(untold) = self.slow.note(took) {
             let (partition, requests) = (self.partition, requests.len());

@@ -51,7 +51,8 @@ mod waits;
 mod wholeness;
 
 use std::future::Future;
-use std::sync::{Arc, Weak, mpsc};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Position};
@@ -229,9 +230,18 @@ impl RedisEngine {
     ) -> Result<T, Failure> {
         let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
         let runtime = self.runtime.as_ref().ok_or_else(stopped)?;
-        let (sender, receiver) = mpsc::sync_channel(1);
-        runtime.spawn(async move { drop(sender.send(question.await)) });
-        receiver.recv().map_err(|_| stopped())?
+        let answer = Arc::new(Mutex::new(None));
+        let (its, (running, ended)) = (Arc::clone(&answer), mpsc::sync_channel::<()>(1));
+        // In a box, and without the answer's type in the channel, so that tasks and channels are compiled once.
+        let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+            let found = question.await;
+            *its.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            drop(running);
+        });
+        runtime.spawn(task);
+        // Nothing is ever sent: the task has ended, or it was dropped with the runtime.
+        let _ = ended.recv();
+        answer.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(stopped)?
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, ServerErrorKind};
+use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 
-use super::connection::{Link, Refused};
+use super::connection::{Link, MakeCommand, Refused};
 use super::nodes::Node;
 
 /// How a script is called.
@@ -73,15 +73,15 @@ impl Program {
     ///
     /// # Errors
     /// As [`Link::send_made`].
-    pub(super) async fn call<T: FromRedisValue>(
+    pub(super) async fn call(
         &self,
         kind: ScriptKind,
         link: &Link,
-        make: impl Fn(&Node) -> Cmd,
-    ) -> Result<(T, Arc<Node>), Refused> {
+        make: &MakeCommand<'_>,
+    ) -> Result<(Value, Arc<Node>), Refused> {
         let mut loads = 0;
         loop {
-            match link.send_made(&make).await {
+            match link.send_for_value(make).await {
                 Err(Refused::ByServer { error, node }) if is_missing(&error) && loads < LOADS_MAX => {
                     loads += 1;
                     self.load(kind, &node).await.map_err(|error| Refused::ByServer { error, node })?;

@@ -36,7 +36,7 @@ pub(super) async fn entries(
     loop {
         let mut range = redis::cmd("XRANGE");
         range.arg(keys.of("log")).arg(format!("{from}-0")).arg("+").arg("COUNT").arg(ENTRIES_PER_READING);
-        let (found, node): (Vec<StreamEntry>, _) = link.send_made(|_| range.clone()).await?;
+        let (found, node): (Vec<StreamEntry>, _) = link.send_made(&|_: &Node| range.clone()).await?;
         let is_end = found.is_empty();
         for (_, fields) in &found {
             if bytes >= bytes_max && !entries.is_empty() {
@@ -77,7 +77,7 @@ pub(super) async fn first_sequence(link: &Link, keys: &Keys) -> Result<u64, Fail
 
 /// The sequence of a partition's last event, and who says so.
 pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<(u64, Arc<Node>), Failure> {
-    let (sequence, node): (Option<u64>, _) = link.send_made(|_| read_sequence(keys)).await?;
+    let (sequence, node): (Option<u64>, _) = link.send_made(&|_: &Node| read_sequence(keys)).await?;
     Ok((sequence.unwrap_or(0), node))
 }
 

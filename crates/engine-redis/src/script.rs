@@ -33,7 +33,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::address::Endpoint;
 use super::connection::{Link, Refused};
 use super::deployment;
-use super::nodes::{Nodes, Traffic};
+use super::nodes::{Node, Nodes, Traffic};
 use super::program::{Program, Rights, ScriptKind};
 use super::{RedisSettings, keys};
 pub(super) use clients::ClientScripts;
@@ -221,7 +221,7 @@ impl Scripts {
         let command = script.program.command(self.kind, rights, &call.keys);
         let link = self.link(call)?;
         let command = with_arguments(command, call);
-        let sent = script.program.call::<Value>(self.kind, &link, |_| command.clone()).await;
+        let sent = script.program.call(self.kind, &link, &|_: &Node| command.clone()).await;
         self.told(sent, &link, &script.name, &command).await
     }
 
@@ -245,7 +245,7 @@ impl Scripts {
         command.arg(sha).arg(call.keys.len()).arg(&call.keys);
         let command = with_arguments(command, call);
         let link = self.link(call)?;
-        let sent = link.send_made::<Value>(|_| command.clone()).await;
+        let sent = link.send_for_value(&|_: &Node| command.clone()).await;
         self.told(sent, &link, sha, &command).await
     }
 
@@ -263,7 +263,7 @@ impl Scripts {
 
     async fn told<T: FromRedisValue>(
         &self,
-        sent: Result<(Value, Arc<super::nodes::Node>), Refused>,
+        sent: Result<(Value, Arc<Node>), Refused>,
         link: &Link,
         name: &str,
         command: &Cmd,

@@ -110,7 +110,7 @@ impl Verifier {
             };
             call::message(&heading, &[&asked])
         };
-        let (answer, node) = self.caller.call(&self.link, &self.keys, message, rights).await?;
+        let (answer, node) = self.caller.call(&self.link, &self.keys, &message, rights).await?;
         let reply = call::read_reply(&answer, self.keys.partition())
             .map_err(|error| Refused::Failure(Failure::Unavailable { reason: error.to_string() }))?;
         self.status.seen.note(&node.state.run_id, reply.epoch, reply.sequence);
@@ -127,7 +127,7 @@ async fn ask(
     (deployment, asked, rights): (&str, &EncodedRequest, Rights),
 ) -> Result<(), Refused> {
     let heading = Heading { deployment: Some(deployment), ..Heading::from(settings) };
-    caller.call(link, keys, |_| call::message(&heading, &[asked]), rights).await.map(drop)
+    caller.call(link, keys, &|_| call::message(&heading, &[asked]), rights).await.map(drop)
 }
 
 /// Begins every partition of a new deployment, so that from now on one without keys has lost them; or brings those of an

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::call::SeenEvent;
-use crate::connection::{Link, Refused};
+use crate::connection::{Link, Refused, read_answer};
 use crate::keys::{Keys, NAMES};
 use crate::nodes::Node;
 use crate::program::{Program, Rights, ScriptKind};
@@ -36,7 +36,7 @@ impl Glance {
         link: &Link,
         keys: &Keys,
         deployment: &str,
-        seen: impl Fn(&Node) -> Option<SeenEvent>,
+        seen: impl Fn(&Node) -> Option<SeenEvent> + Sync,
     ) -> Result<Option<((u64, u64), Arc<Node>)>, Refused> {
         let make = |node: &Node| {
             let (epoch, sequence) = seen(node).map_or((0, 0), |seen| (seen.epoch, seen.sequence));
@@ -48,8 +48,9 @@ impl Glance {
             }
             command
         };
-        let asked = self.program.call(ScriptKind::Evalsha, link, make).await;
-        asked.map(|(found, node): (Option<(u64, u64)>, _)| found.map(|position| (position, node)))
+        let asked = self.program.call(ScriptKind::Evalsha, link, &make).await?;
+        let (found, node): (Option<(u64, u64)>, _) = read_answer(asked)?;
+        Ok(found.map(|position| (position, node)))
     }
 }
 
