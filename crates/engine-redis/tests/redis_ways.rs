@@ -19,11 +19,12 @@ use servers::{Server, connection};
 const TOGETHER: usize = 25;
 
 /// How long the sequences of common commands are.
-const COMMON: usize = 400;
+const COMMON: usize = 2_400;
 
 /// Where the library tries the plain code, and what it does without it.
-const TRIED: &str = "function plain.serve(values, at)\n";
-const UNTRIED: &str = "function plain.serve(values, at)\n  do return nil end\n";
+const TRIED: &str = "function plain.serve(values, at, receipts, count, events_max)\n";
+const UNTRIED: &str =
+    "function plain.serve(values, at, receipts, count, events_max)\n  do return at, count end\n";
 
 /// A library that is loaded under a name of its own, and the keys that it is called with.
 struct Way {
@@ -196,7 +197,11 @@ fn written(line: &str, id: usize) -> Request {
 /// Sends a sequence of common commands, a few of them under ids that are known; what differs.
 fn play_common(ways: &Ways, seed: u64) -> Result<(), String> {
     ways.clear();
-    let (settings, mut random) = (StateSettings::default(), Random::new(seed));
+    // Ids are forgotten for their age and for want of room, and used again; or there is no room.
+    let operations_max = if seed.is_multiple_of(2) { 40 } else { 200 };
+    let settings =
+        StateSettings { operations_max, window_ms: 100, window_ms_min: 20, ..StateSettings::default() };
+    let mut random = Random::new(seed);
     let opened = (0..4).map(|account| format!("ACCOUNT.OPEN a{account} EUR OVERDRAFT 5"));
     let rest = [
         "STOCK.CREATE s0 100",
@@ -221,7 +226,7 @@ fn play_common(ways: &Ways, seed: u64) -> Result<(), String> {
 #[test]
 fn common_requests_are_answered_and_written_alike_in_both_ways() {
     let ways = Ways::new(TRIED, TRIED);
-    for seed in 1..=10 {
+    for seed in 1..=6 {
         if let Err(difference) = play_common(&ways, seed) {
             panic!("seed {seed}: {difference}");
         }
@@ -233,12 +238,12 @@ fn common_requests_are_answered_and_written_alike_in_both_ways() {
 fn a_planted_difference_of_the_plain_way_is_found() {
     let planted = [
         ("list[place + 1] = CREDITED", "list[place + 1] = DEBITED"),
-        ("local balance = account.balance - amount\n", "local balance = account.balance - amount - 1\n"),
+        ("local balance = balances[line] - amount\n", "local balance = balances[line] - amount - 1\n"),
         ("list[place + 8] = to_available", "list[place + 8] = to_balance + 1"),
         ("sets.add(\"holds_by\", hold)\n", "\n"),
         ("hold.amount, hold.status, hold.ended_at = 0", "hold.amount, hold.status, hold.ended_at = 1"),
-        ("return place + 7, 1, serial, available", "return place + 7, 1, serial, available + 1"),
-        ("deadlines.add(deadline, \"reservation\", sku, name)\n  local list", "local list"),
+        ("return place + 7, serial, available", "return place + 7, serial, available + 1"),
+        ("deadlines.add(deadline, \"reservation\", sku, name)\n  list[", "list["),
         (
             "found.status, found.ended_at, found.first_serial = \"confirmed\", now",
             "found.status, found.ended_at, found.first_serial = \"confirmed\", now + 1",
@@ -247,10 +252,20 @@ fn a_planted_difference_of_the_plain_way_is_found() {
             "{ packet = packet, at = now })\n  records.add",
             "{ packet = packet, at = now + 1 })\n  records.add",
         ),
+        ("values[at + 3] .. front .. thousands_text", "values[at + 3] .. front .. \"0\" .. thousands_text"),
         (
-            ".. \"|\" .. number(now) .. \"|\" .. number(sequence)\n    .. middle_of(events_of, meta",
-            ".. \"|0\" .. number(now) .. \"|\" .. number(sequence)\n    .. middle_of(events_of, meta",
+            "local low_text = thousands > 0 and last_digits[low]",
+            "local low_text = thousands > 0 and number(low)",
         ),
+        (
+            "= by .. thousands_text .. low_text .. \" \" .. key",
+            "= by .. low_text .. thousands_text .. \" \" .. key",
+        ),
+        ("list[length + 3], list[length + 2], list[length + 1] = nil, nil, nil\n", "\n"),
+        ("if known[key] ~= false or changed[key] ~= nil then break end", "if known[key] then break end"),
+        ("if held[line] ~= 0 or overdrafts[line] ~= 0 then", "if held[line] ~= 0 then"),
+        ("  forget(now, remembered)\n", "\n"),
+        ("operations.wait_ms(now) and 0 or 1", "1"),
     ];
     for (there, instead) in planted {
         let ways = Ways::new(there, instead);

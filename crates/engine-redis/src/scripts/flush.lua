@@ -62,6 +62,16 @@ local function add_set_step(plan, hash)
   return write, 2
 end
 
+-- Plans to add what stands in place of nothing.
+local function plan_added(plan, hash)
+  local write = hash.write
+  add_step(plan, hash.kind, write, function()
+    local ids = {}
+    for at = 3, hash.write_length, 2 do ids[#ids + 1] = write[at] end
+    return { command("HDEL", hash.key, ids) }
+  end)
+end
+
 -- Reads what nothing asked for and is to be written over.
 local function read_before(hash)
   local before, unread = hash.texts, {}
@@ -72,6 +82,8 @@ local function read_before(hash)
 end
 
 local function plan_hash(plan, hash)
+  if hash.write_length > 2 then plan_added(plan, hash) end
+  if not next(hash.dirty) then return end
   read_before(hash)
   local rows, before, pack = hash.rows, hash.texts, hash.pack
   local removed, write, length = {}, nil, 0
@@ -120,9 +132,7 @@ end
 
 local function plan_all()
   local plan = {}
-  records.each_hash(function(hash)
-    if next(hash.dirty) then plan_hash(plan, hash) end
-  end)
+  records.each_hash(function(hash) plan_hash(plan, hash) end)
   for name, changes in pairs(call.set_changes) do plan_set(plan, name, changes) end
   operations.plan(plan, add_step, each_piece)
   main.plan_meta(plan, add_step)

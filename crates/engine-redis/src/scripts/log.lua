@@ -75,6 +75,8 @@ local function middle_of(events_of, epoch, code)
   return middle_text
 end
 
+log.middle_of = middle_of
+
 local function receipt_of(fingerprint, at, sequence_last, events_of, code, facts)
   local middle, first, second = middle_of(events_of, call.meta.epoch, code), facts[1], facts[2]
   -- Most facts are two numbers.
@@ -169,33 +171,22 @@ function log.append(operation, code, facts)
   return receipt
 end
 
--- Begins the entry of an operation: the list, and the place in it behind which the entry's events go.
-function log.begin_entry(key)
+-- The list for a run of operations of one event each, and up to which place it is filled.
+function log.open_list()
   if length == 0 then begin_list() end
-  values[length + 1] = key
-  values[length + 2] = false
-  values[length + 3] = 0
-  return values, length + 3
+  return values, length
 end
 
--- Ends the entry of an operation, whose `events_of` events are applied and stand in the list up to the place `last`.
--- Remembers its receipt, which it gives: its facts are two or three numbers, or a number and nothing.
-function log.end_entry(key, fingerprint, last, events_of, first, second, third)
-  local meta, now = call.meta, call.now
-  local sequence = meta.sequence + events_of
-  meta.sequence, meta.at = sequence, now
-  call.events_logged = call.events_logged + events_of
-  local receipt = fingerprint .. "|" .. number(now) .. "|" .. number(sequence)
-    .. middle_of(events_of, meta.epoch, codes.APPLIED) .. "[" .. number(first) .. ","
-    .. (second and number(second) or "null") .. (third and "," .. number(third) or "") .. "]"
-  values[length + 2], values[length + 3], length = receipt, events_of, last
-  operations.remember(key, now, sequence, receipt)
-  return receipt
+-- Takes the list back, filled up to a place by so many operations more, whose receipts are remembered already.
+function log.close_list(last, operations_count)
+  local meta = call.meta
+  length, meta.sequence, meta.at = last, meta.sequence + operations_count, call.now
+  call.events_logged = call.events_logged + operations_count
 end
 
--- Plans to append the call's list to the stream.
+-- Plans to append the call's list to the stream. A run that ended before its first request has begun it and no more.
 function log.plan(plan, add_step)
-  if length == 0 then return end
+  if call.events_logged == 0 then return end
   local id, key = number(call.meta.sequence) .. "-0", records.key("log")
   local function inverses() return { { "XDEL", key, id } } end
   add_step(plan, "log", { "XADD", key, id, "entries", cmsgpack.pack(values), unpack(long) }, inverses)

@@ -362,15 +362,12 @@ function machine.serve(values)
   end
   requests.prefetch(values, at)
   while values[at] do
+    at, count = plain.serve(values, at, receipts, count, EVENTS_PER_CALL - call.events_logged)
+    if not values[at] then break end
     if call.events_logged >= EVENTS_PER_CALL then return receipts, owed.REST end
-    local answer, behind = plain.serve(values, at)
-    local done, request = true, nil
-    if answer then
-      at = behind
-    else
-      request, at = requests.read(values, at)
-      done, answer = pcall(serve, request)
-    end
+    local request, behind = requests.read(values, at)
+    at = behind
+    local done, answer = pcall(serve, request)
     if not done then
       if not looks.is_pause(answer) then error(answer, 0) end
       leave_request()

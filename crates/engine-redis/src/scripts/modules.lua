@@ -32,6 +32,9 @@ local evolve = registry("event", events)
 -- By name of the command, where it is common: what decides it, applies it and logs it at once.
 local carry_out = {}
 
+-- What a run of common commands is begun and finished with: `begin` and `finish`.
+local runs = {}
+
 -- By kind of progress: `go_on` takes the next step, `join` joins what the steps so far have answered, `foretell`
 -- gives what the last one would, where a dry run need not take them. What is not needed is false.
 local steps_of = registry("kind of progress", PROGRESS_KINDS, { "go_on", "join", "foretell" })

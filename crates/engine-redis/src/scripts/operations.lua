@@ -35,8 +35,7 @@ end
 
 local function count()
   if not count_now then
-    count_before = redis.call("LLEN", records.key("operations_by"))
-    records.note_type("operations_by")
+    count_before = records.note_type("operations_by") or redis.call("LLEN", records.key("operations_by"))
     count_now = count_before
   end
   return count_now
@@ -93,9 +92,15 @@ function operations.wait_ms(now)
   return wait_ms > 0 and wait_ms or nil
 end
 
--- Forgets the oldest that left the window or have no room.
-local function forget(now)
-  for _ = 1, FORGOTTEN_MAX do
+-- How many ids can be remembered at a time: where there is no room, each pushes the oldest out.
+function operations.room(now)
+  local room = settings.operations_max - count()
+  return room > 0 and room or operations.wait_ms(now) and 0 or 1
+end
+
+-- Forgets the oldest that left the window or have no room, for so many operations that were remembered.
+local function forget(now, remembered)
+  for _ = 1, FORGOTTEN_MAX * remembered do
     local first = oldest()
     if not first then return end
     local made = made_at(first.at, first.sequence_last)
@@ -111,13 +116,25 @@ local function forget(now)
   end
 end
 
+-- The list for a run of operations, whose elements are added behind those that it has: so many.
+function operations.open_list()
+  return added, added_count
+end
+
+-- Takes the list back, with the elements that it has now, and forgets what left the window or has no room.
+function operations.close_list(elements_count, now)
+  local remembered = elements_count - added_count
+  added_count, count_now = elements_count, count_now + remembered
+  forget(now, remembered)
+end
+
 -- Keeps the receipt of an operation, whose last event is `sequence_last`, and forgets what left the window or
 -- has no room.
 function operations.remember(key, at, sequence_last, receipt)
   records.put_text("operations", key, receipt)
   added_count, count_now = added_count + 1, count() + 1
   added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. key
-  forget(at)
+  forget(at, 1)
 end
 
 -- Keeps the receipt of an operation without an id that another caller began, who will ask for it.

@@ -1,91 +1,148 @@
 -- What is common of accounts, by plain code. As `accounts.lua`, which says what is refused; here that is left to it.
 --
--- A function is given the values with the place of the command, the key of the operation, the stamp and the id. It gives
--- the place of the log's list up to which its events stand, how many they are, and the values of the answer; or nothing.
+-- A function is given the values with the place of the command, the stamp and the id, and the log's list with the place
+-- behind which its event goes. It gives the place up to which that stands, and the values of the answer; or nothing.
+--
+-- Accounts are taken apart into columns, a line for each account of the run: a table for each would cost more than all that
+-- is done with it. When the run ends, their texts are joined, and the general way finds them as its own.
 
-local BALANCE_MAX = constants.BALANCE_MAX
+local BALANCE_MAX, WORLD_PREFIX = constants.BALANCE_MAX, constants.WORLD_PREFIX
 
-local get, change = records.get, records.change
-local begin_entry, is_due = log.begin_entry, plain.is_due
+local get, change, text_of = records.get, records.change, records.text_of
+local number, match, is_due = encoding.number, string.match, plain.is_due
 
 local CREDITED, DEBITED = events["account.credited"].number, events["account.debited"].number
 local TRANSFERRED = events["account.transferred"].number
 local PLACED, CAPTURED = events["hold.placed"].number, events["hold.captured"].number
 
+-- What most accounts have behind their balance, and what all have, where nothing is closed.
+local BARE, FULL = "^([^|]*)|(%-?%d+)|0|0|open$", "^([^|]*)|(%-?%d+)|(%d+)|(%d+)|open$"
+
+-- The columns of a run, which has so many lines: with the line of the world of the account's asset.
+local ids, assets, balances, held, overdrafts, worlds, is_changed = {}, {}, {}, {}, {}, {}, {}
+
+-- The lines by id, false where there is no open account.
+local lines, line_count = {}, 0
+
+-- The rows of the call: texts that Redis has, those that the call has given, and rows that were taken apart.
+local texts, given, rows
+
+local function begin()
+  texts, given, rows = records.texts("accounts")
+  if next(lines) ~= nil then lines, line_count = {}, 0 end
+end
+
+local function join_texts()
+  for line = 1, line_count do
+    if is_changed[line] then
+      local id, tail = ids[line], "|0|0|open"
+      if held[line] ~= 0 or overdrafts[line] ~= 0 then
+        tail = "|" .. number(held[line]) .. "|" .. number(overdrafts[line]) .. "|open"
+      end
+      given[id], rows[id] = assets[line] .. "|" .. number(balances[line]) .. tail, nil
+    end
+  end
+end
+
+runs[#runs + 1] = { begin = begin, finish = join_texts }
+
+local function load(id)
+  local text = given[id] == nil and texts[id] or text_of("accounts", id)
+  if not text then return false end
+  local asset, balance = match(text, BARE)
+  local held_text, overdraft = 0, 0
+  if not asset then
+    asset, balance, held_text, overdraft = match(text, FULL)
+    if not asset then return false end
+  end
+  local line = line_count + 1
+  line_count, ids[line], assets[line], balances[line] = line, id, asset, balance + 0
+  held[line], overdrafts[line], is_changed[line] = held_text + 0, overdraft + 0, false
+  return line
+end
+
 -- The world of the asset that was asked for last.
 local last_asset, last_world
 
 local function world_of(asset)
-  if asset ~= last_asset then last_asset, last_world = asset, constants.WORLD_PREFIX .. asset end
-  return last_world
+  if asset ~= last_asset then last_asset, last_world = asset, WORLD_PREFIX .. asset end
+  local line = lines[last_world]
+  if line then return line end
+  line = load(last_world)
+  lines[last_world] = line
+  return line
 end
 
--- An open account of which nothing is due; or nil.
+-- The line of an open account, or false.
+local function open_line(id)
+  local line = lines[id]
+  if line ~= nil then return line end
+  line = load(id)
+  lines[id] = line
+  if line then worlds[line] = world_of(assets[line]) end
+  return line
+end
+
+-- The line of an open account of which nothing is due, or false.
 local function open_account(id, now)
-  local account = get("accounts", id)
-  if not account or account.status ~= "open" or account.held > 0 and is_due("hold", id, now) then return nil end
-  return account
+  local line = lines[id] or open_line(id)
+  if line and held[line] > 0 and is_due("hold", id, now) then return false end
+  return line
 end
 
--- Whether the account covers the amount.
-local function covers(account, amount)
-  return amount - account.overdraft <= account.balance - account.held
-end
-
-local function set_balance(id, balance)
-  change("accounts", id).balance = balance
-end
-
-carry_out["ACCOUNT.CREDIT"] = function(values, at, key, now)
+carry_out["ACCOUNT.CREDIT"] = function(values, at, now, _, list, place)
   local id, amount = values[at + 1], values[at + 2]
-  local account = open_account(id, now)
-  if not account or account.balance > BALANCE_MAX - amount then return nil end
-  local world_id = world_of(account.asset)
-  local world_balance = get("accounts", world_id).balance - amount
+  local line = open_account(id, now)
+  if not line or balances[line] > BALANCE_MAX - amount then return nil end
+  local world = worlds[line]
+  local world_balance = balances[world] - amount
   if world_balance < -BALANCE_MAX then return nil end
-  local balance = account.balance + amount
-  local available = balance - account.held
-  set_balance(id, balance)
-  set_balance(world_id, world_balance)
-  local list, place = begin_entry(key)
+  local balance = balances[line] + amount
+  local available = balance - held[line]
+  balances[line], is_changed[line] = balance, true
+  balances[world], is_changed[world] = world_balance, true
   list[place + 1] = CREDITED
   list[place + 2] = id
   list[place + 3] = amount
   list[place + 4] = balance
   list[place + 5] = available
-  return place + 5, 1, available, balance
+  return place + 5, available, balance
 end
 
-carry_out["ACCOUNT.DEBIT"] = function(values, at, key, now)
+carry_out["ACCOUNT.DEBIT"] = function(values, at, now, _, list, place)
   local id, amount = values[at + 1], values[at + 2]
-  local account = open_account(id, now)
-  if not account or not covers(account, amount) then return nil end
-  local world_id = world_of(account.asset)
-  local world_balance = get("accounts", world_id).balance + amount
+  local line = lines[id] or open_line(id)
+  if not line or held[line] > 0 and is_due("hold", id, now) then return nil end
+  local balance = balances[line] - amount
+  local available = balance - held[line]
+  if available < -overdrafts[line] then return nil end
+  local world = worlds[line]
+  local world_balance = balances[world] + amount
   if world_balance > BALANCE_MAX then return nil end
-  local balance = account.balance - amount
-  local available = balance - account.held
-  set_balance(id, balance)
-  set_balance(world_id, world_balance)
-  local list, place = begin_entry(key)
+  balances[line], is_changed[line] = balance, true
+  balances[world], is_changed[world] = world_balance, true
   list[place + 1] = DEBITED
   list[place + 2] = id
   list[place + 3] = amount
   list[place + 4] = balance
   list[place + 5] = available
-  return place + 5, 1, available, balance
+  return place + 5, available, balance
 end
 
-carry_out["ACCOUNT.TRANSFER"] = function(values, at, key, now)
+-- Whether the account covers the amount.
+local function covers(line, amount)
+  return amount - overdrafts[line] <= balances[line] - held[line]
+end
+
+carry_out["ACCOUNT.TRANSFER"] = function(values, at, now, _, list, place)
   local from, to, amount = values[at + 1], values[at + 2], values[at + 3]
   local source, destination = open_account(from, now), open_account(to, now)
-  if not source or not destination or from == to or source.asset ~= destination.asset then return nil end
-  if not covers(source, amount) or destination.balance > BALANCE_MAX - amount then return nil end
-  local from_balance, to_balance = source.balance - amount, destination.balance + amount
-  local from_available, to_available = from_balance - source.held, to_balance - destination.held
-  set_balance(from, from_balance)
-  set_balance(to, to_balance)
-  local list, place = begin_entry(key)
+  if not source or not destination or from == to or assets[source] ~= assets[destination] then return nil end
+  if not covers(source, amount) or balances[destination] > BALANCE_MAX - amount then return nil end
+  local from_balance, to_balance = balances[source] - amount, balances[destination] + amount
+  local from_available, to_available = from_balance - held[source], to_balance - held[destination]
+  balances[source], is_changed[source] = from_balance, true
+  balances[destination], is_changed[destination] = to_balance, true
   list[place + 1] = TRANSFERRED
   list[place + 2] = from
   list[place + 3] = to
@@ -94,51 +151,48 @@ carry_out["ACCOUNT.TRANSFER"] = function(values, at, key, now)
   list[place + 6] = from_available
   list[place + 7] = to_balance
   list[place + 8] = to_available
-  return place + 8, 1, from_available, to_available
+  return place + 8, from_available, to_available
 end
 
-carry_out["ACCOUNT.HOLD"] = function(values, at, key, now)
+carry_out["ACCOUNT.HOLD"] = function(values, at, now, _, list, place)
   local id, name, amount, ttl_ms = values[at + 1], values[at + 2], values[at + 3], values[at + 4]
-  local account, hold = open_account(id, now), id .. " " .. name
-  if not account or get("holds", hold) or not covers(account, amount) then return nil end
-  local held = account.held + amount
-  if held > BALANCE_MAX then return nil end
-  local deadline, available = ttl_ms and deadlines.after(now, ttl_ms), account.balance - held
+  local line, hold = open_account(id, now), id .. " " .. name
+  if not line or get("holds", hold) or not covers(line, amount) then return nil end
+  local held_now = held[line] + amount
+  if held_now > BALANCE_MAX then return nil end
+  local deadline, available = ttl_ms and deadlines.after(now, ttl_ms), balances[line] - held_now
   sets.add("holds_by", hold)
-  change("accounts", id).held = held
+  held[line], is_changed[line] = held_now, true
   records.put("holds", hold, { amount = amount, status = "open", deadline = deadline or nil, ended_at = 0 })
   if deadline then deadlines.add(deadline, "hold", id, name) end
-  local list, place = begin_entry(key)
   list[place + 1] = PLACED
   list[place + 2] = id
   list[place + 3] = name
   list[place + 4] = amount
   list[place + 5] = deadline
-  list[place + 6] = held
+  list[place + 6] = held_now
   list[place + 7] = available
-  return place + 7, 1, available, deadline
+  return place + 7, available, deadline
 end
 
 -- Captures all that is held, for the world.
-carry_out["ACCOUNT.CAPTURE"] = function(values, at, key, now)
+carry_out["ACCOUNT.CAPTURE"] = function(values, at, now, _, list, place)
   local id, name, amount, to = values[at + 1], values[at + 2], values[at + 3], values[at + 4]
   local hold_id = id .. " " .. name
-  local account, found = open_account(id, now), get("holds", hold_id)
-  if not account or not found or found.status ~= "open" or to then return nil end
+  local line, found = open_account(id, now), get("holds", hold_id)
+  if not line or not found or found.status ~= "open" or to then return nil end
   if amount and amount ~= found.amount then return nil end
   amount = found.amount
-  local world_id = world_of(account.asset)
-  local world_balance = get("accounts", world_id).balance + amount
+  local world = worlds[line]
+  local world_balance = balances[world] + amount
   if world_balance > BALANCE_MAX then return nil end
-  local hold, balance, held = change("holds", hold_id), account.balance - amount, account.held - amount
-  local available = balance - held
-  set_balance(id, balance)
-  account.held = held
-  set_balance(world_id, world_balance)
+  local hold, balance, held_now = change("holds", hold_id), balances[line] - amount, held[line] - amount
+  local available = balance - held_now
+  balances[line], held[line], is_changed[line] = balance, held_now, true
+  balances[world], is_changed[world] = world_balance, true
   if hold.deadline then deadlines.remove(hold.deadline, "hold", id, name) end
   hold.amount, hold.status, hold.ended_at = 0, "captured", now
   deadlines.add_ended(now, "hold", id, name)
-  local list, place = begin_entry(key)
   list[place + 1] = CAPTURED
   list[place + 2] = id
   list[place + 3] = name
@@ -147,8 +201,8 @@ carry_out["ACCOUNT.CAPTURE"] = function(values, at, key, now)
   list[place + 6] = 0
   list[place + 7] = 0
   list[place + 8] = balance
-  list[place + 9] = held
+  list[place + 9] = held_now
   list[place + 10] = available
   list[place + 11] = false
-  return place + 11, 1, amount, 0, available
+  return place + 11, amount, 0, available
 end

@@ -4,7 +4,7 @@
 local INTEGER_MAX = constants.INTEGER_MAX
 
 local get, change = records.get, records.change
-local begin_entry, is_due = log.begin_entry, plain.is_due
+local is_due = plain.is_due
 local number, digits = encoding.number, encoding.digits
 
 local TAKEN, CLAIMED = events["stock.taken"].number, events["packets.claimed"].number
@@ -33,7 +33,7 @@ local function add_receipt(sku, serial, quantity, owner, now, id)
   sets.add("receipts", sku .. " " .. digits(serial))
 end
 
-carry_out["STOCK.TAKE"] = function(values, at, key, now, id)
+carry_out["STOCK.TAKE"] = function(values, at, now, id, list, place)
   local sku, quantity, owner = values[at + 1], values[at + 2], values[at + 3]
   local item = item_of(sku, now)
   if not item or not is_sold(item, quantity, now) then return nil end
@@ -41,7 +41,6 @@ carry_out["STOCK.TAKE"] = function(values, at, key, now, id)
   local serial, available, sold = item.serial + 1, item.available - quantity, item.sold + quantity
   item.available, item.sold, item.serial = available, sold, item.serial + quantity
   add_receipt(sku, serial, quantity, owner, now, id)
-  local list, place = begin_entry(key)
   list[place + 1] = TAKEN
   list[place + 2] = sku
   list[place + 3] = owner
@@ -49,10 +48,10 @@ carry_out["STOCK.TAKE"] = function(values, at, key, now, id)
   list[place + 5] = serial
   list[place + 6] = available
   list[place + 7] = sold
-  return place + 7, 1, serial, available
+  return place + 7, serial, available
 end
 
-carry_out["STOCK.RESERVE"] = function(values, at, key, now)
+carry_out["STOCK.RESERVE"] = function(values, at, now, _, list, place)
   local sku, name, quantity = values[at + 1], values[at + 2], values[at + 3]
   local owner, reservation = values[at + 4], sku .. " " .. name
   local item = item_of(sku, now)
@@ -64,7 +63,6 @@ carry_out["STOCK.RESERVE"] = function(values, at, key, now)
     owner = owner, quantity = quantity, status = "open", deadline = deadline, first_serial = 0, ended_at = 0,
   })
   deadlines.add(deadline, "reservation", sku, name)
-  local list, place = begin_entry(key)
   list[place + 1] = RESERVED
   list[place + 2] = sku
   list[place + 3] = name
@@ -73,10 +71,10 @@ carry_out["STOCK.RESERVE"] = function(values, at, key, now)
   list[place + 6] = deadline
   list[place + 7] = available
   list[place + 8] = item.reserved
-  return place + 8, 1, deadline, available
+  return place + 8, deadline, available
 end
 
-carry_out["STOCK.CONFIRM"] = function(values, at, key, now, id)
+carry_out["STOCK.CONFIRM"] = function(values, at, now, id, list, place)
   local sku, name = values[at + 1], values[at + 2]
   local reservation_id, item = sku .. " " .. name, item_of(sku, now)
   local found = item and get("reservations", reservation_id)
@@ -89,7 +87,6 @@ carry_out["STOCK.CONFIRM"] = function(values, at, key, now, id)
   deadlines.add_ended(now, "reservation", sku, name)
   item.reserved, item.sold, item.serial = item.reserved - quantity, item.sold + quantity, item.serial + quantity
   add_receipt(sku, serial, quantity, found.owner, now, id)
-  local list, place = begin_entry(key)
   list[place + 1] = CONFIRMED
   list[place + 2] = sku
   list[place + 3] = name
@@ -98,10 +95,10 @@ carry_out["STOCK.CONFIRM"] = function(values, at, key, now, id)
   list[place + 6] = serial
   list[place + 7] = item.reserved
   list[place + 8] = item.sold
-  return place + 8, 1, serial, quantity
+  return place + 8, serial, quantity
 end
 
-carry_out["PACKET.CLAIM"] = function(values, at, key, now)
+carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
   local id, user = values[at + 1], values[at + 2]
   local campaign, claim = get("campaigns", id), id .. " " .. user
   if not campaign or campaign.laid_count < campaign.count or campaign.claimed_count + 1 >= campaign.count then
@@ -116,12 +113,11 @@ carry_out["PACKET.CLAIM"] = function(values, at, key, now)
   campaign.claimed_count, campaign.claimed_amount = packet, campaign.claimed_amount + amount
   records.put("claims", claim, { packet = packet, at = now })
   records.add("claimants", packet_id, { user = user })
-  local list, place = begin_entry(key)
   list[place + 1] = CLAIMED
   list[place + 2] = id
   list[place + 3] = user
   list[place + 4] = packet
   list[place + 5] = amount
   list[place + 6] = campaign.count - packet
-  return place + 6, 1, packet, amount
+  return place + 6, packet, amount
 end

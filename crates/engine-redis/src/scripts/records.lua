@@ -85,6 +85,8 @@ local function hash_of(kind)
   local hash = {
     kind = kind, key = keys[KEY_PLACES[kind]], pack = packers[kind], unpack = unpackers[kind],
     rows = {}, texts = {}, dirty = {},
+    -- The command that adds rows, and how many words it has.
+    write = { "HSET", keys[KEY_PLACES[kind]] }, write_length = 2,
   }
   hashes[kind] = hash
   return hash
@@ -110,11 +112,11 @@ function records.type_of(name)
 end
 
 -- Notes that a command for one type has read the key: it is of that type, or the call would have ended there. And that
--- it is whole, which is looked at now.
+-- it is whole, which is looked at now. Gives how many rows it has, where they were counted for that.
 local function note_type(name)
   if typed[name] then return end
   typed[name] = true
-  sizes.check(name)
+  return sizes.check(name)
 end
 
 records.note_type = note_type
@@ -213,6 +215,28 @@ function records.put_text(kind, id, text)
   local hash = hashes[kind] or hash_of(kind)
   hash.dirty[id] = text
   if hash.rows[id] ~= nil then hash.rows[id] = nil end
+end
+
+-- What a run that adds rows works on: the texts that Redis has, or will have, where false stands for none; the ids whose
+-- rows the call has changed; and the command that adds rows, with how many words it has.
+function records.added(kind)
+  local hash = hashes[kind] or hash_of(kind)
+  return hash.texts, hash.dirty, hash.write, hash.write_length
+end
+
+-- Takes the command back, with the words that it has now.
+function records.note_added(kind, length)
+  local hash = hashes[kind]
+  local write, rows = hash.write, hash.rows
+  for at = hash.write_length + 1, length, 2 do rows[write[at]] = nil end
+  hash.write_length = length
+end
+
+-- What a run that changes rows by their texts works on: the texts that Redis has, those that the call has given, and the rows
+-- that were taken apart.
+function records.texts(kind)
+  local hash = hashes[kind] or hash_of(kind)
+  return hash.texts, hash.dirty, hash.rows
 end
 
 -- The record of an id, to be changed; nil where there is none. Lists within it are replaced, not changed.
