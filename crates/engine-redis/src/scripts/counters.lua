@@ -51,6 +51,7 @@ end
 
 -- Drops up to `count_max` counters whose window has ended by `now`.
 forgetters[#forgetters + 1] = function(now, count_max)
+  if sizes.is_empty("counts_by") then return end
   local members = sets.stored("counts_by", "-", "(" .. encoding.digits(now + 1), count_max)
   for _, member in ipairs(members) do
     sets.remove("counts_by", member)

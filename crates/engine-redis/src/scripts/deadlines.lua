@@ -103,7 +103,7 @@ function deadlines.forget()
   if call.events_logged == 0 then return end
   local limit = FORGOTTEN_PER_EVENT_MAX * call.events_logged
   for _, forget in ipairs(forgetters) do forget(call.meta.at, limit) end
-  if ended_at < 0 then return end
+  if ended_at < 0 or sizes.is_empty("ended") then return end
   -- What ended in this call has its time before it.
   for _, member in ipairs(sets.stored("ended", "-", "(" .. encoding.digits(ended_at + 1), limit)) do
     local words = words_of(member)

@@ -1,7 +1,9 @@
 -- One call: what it brings, what it is answered.
 
--- The texts that `meta` had before the call.
-local meta_before
+local FIELD_COUNT, NUMBER_COUNT = #META_FIELDS, #META_NUMBERS
+
+-- The texts that `meta` had before the call, and the values that they stood for.
+local meta_before, values_before = {}, {}
 
 local function read_meta()
   return redis.call("HMGET", records.key("meta"), unpack(META_FIELDS))
@@ -10,7 +12,7 @@ end
 -- What `meta` says, once nothing is left of a call that failed halfway.
 local function mended_meta()
   local texts = read_meta()
-  local damage = texts[#META_FIELDS]
+  local damage = texts[FIELD_COUNT]
   if not damage or damage == "" then return texts end
   flush.mend(damage)
   return read_meta()
@@ -20,15 +22,20 @@ local function load_meta()
   local texts = mended_meta()
   records.note_type("meta")
   local meta = {}
-  meta_before = {}
-  for at, name in ipairs(META_FIELDS) do
-    meta_before[name] = texts[at] or nil
-    if not texts[at] then wholeness.miss(name) end
-    -- What was unfinished and is no more stands there as an empty text.
-    if texts[at] ~= "" then meta[name] = texts[at] or nil end
+  meta_before = texts
+  for at = 1, FIELD_COUNT do
+    local name, text = META_FIELDS[at], texts[at]
+    if not text then
+      wholeness.miss(name)
+    elseif text ~= "" then
+      -- What was unfinished and is no more stands there as an empty text.
+      meta[name] = text
+    end
   end
-  for _, name in ipairs(META_NUMBERS) do
-    meta[name] = tonumber(meta[name] or "0")
+  for at = 1, NUMBER_COUNT do
+    local name = META_NUMBERS[at]
+    meta[name] = meta[name] and meta[name] + 0 or 0
+    values_before[at] = meta[name]
   end
   if meta.epoch == 0 then meta.epoch = 1 end
   if meta.unfinished == "" then meta.unfinished = nil end
@@ -43,6 +50,7 @@ local function load_meta()
     local sequence, to = string.match(meta.moved, "^(%d+) (%d+)$")
     meta.moved = { sequence = tonumber(sequence), to = tonumber(to) }
   end
+  for at = NUMBER_COUNT + 1, FIELD_COUNT do values_before[at] = meta[META_FIELDS[at]] end
   call.meta = meta
   sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence)
 end
@@ -87,41 +95,51 @@ local function meta_text(name)
     local moved = call.meta.moved
     return moved and encoding.number(moved.sequence) .. " " .. encoding.number(moved.to) or ""
   end
-  return encoding.number(call.meta[name] or 0)
+  return encoding.number(call.meta[name])
+end
+
+-- The commands that give the fields of a HSET the texts that they had before.
+local function put_back(write)
+  local back, absent = { "HSET", write[2] }, { "HDEL", write[2] }
+  for at, name in ipairs(META_FIELDS) do
+    for place = 3, #write, 2 do
+      if write[place] == name and meta_before[at] then
+        back[#back + 1], back[#back + 2] = name, meta_before[at]
+      elseif write[place] == name then
+        absent[#absent + 1] = name
+      end
+    end
+  end
+  local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
+  return { put or take_out, put and take_out }
 end
 
 -- Plans what the call changes of `meta`. The sizes are those that the writes before it leave.
 function main.plan_meta(plan, add_step)
   if call.is_reading then return end
-  local key, changed = records.key("meta"), #plan > 0
-  local write, back, absent = { "HSET", key }, { "HSET", key }, { "HDEL", key }
-  for _, name in ipairs(META_FIELDS) do
-    local text = name ~= "sizes" and meta_text(name)
-    local before = meta_before[name]
-    if text and text ~= before then
-      changed = true
-      write[#write + 1], write[#write + 2] = name, text
-      if before then
-        back[#back + 1], back[#back + 2] = name, before
-      else
-        absent[#absent + 1] = name
+  local meta, changed = call.meta, #plan > 0
+  local write, words = { "HSET", records.key("meta") }, 2
+  for at = 1, FIELD_COUNT do
+    local name, before = META_FIELDS[at], meta_before[at]
+    if not before or meta[name] ~= values_before[at] then
+      local text = name ~= "sizes" and meta_text(name)
+      if text and text ~= before then
+        write[words + 1] = name
+        write[words + 2] = text
+        words = words + 2
       end
     end
   end
-  if not changed then return end
+  if not changed and #write == 2 then return end
   local function complete()
-    local text, before = sizes.text(), meta_before.sizes
+    local text = sizes.text()
     if text then
-      write[#write + 1], write[#write + 2] = "sizes", text
-      local inverse = before and back or absent
-      inverse[#inverse + 1], inverse[#inverse + 2] = "sizes", before
+      write[#write + 1] = "sizes"
+      write[#write + 1] = text
     end
     return #write > 2
   end
-  add_step(plan, "meta", write, function()
-    local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
-    return { put or take_out, put and take_out }
-  end, complete)
+  add_step(plan, "meta", write, function() return put_back(write) end, complete)
 end
 
 local function read_settings(values)

@@ -65,7 +65,10 @@ end
 local last_asset, last_world
 
 local function world_of(asset)
-  if asset ~= last_asset then last_asset, last_world = asset, WORLD_PREFIX .. asset end
+  if asset ~= last_asset then
+    last_asset, last_world = asset, WORLD_PREFIX .. asset
+    requests.expect("accounts", last_world)
+  end
   local line = lines[last_world]
   if line then return line end
   line = load(last_world)

@@ -6,6 +6,8 @@
 -- How many values stand before a request's command.
 local HEAD_VALUES = constants.HEAD_VALUES
 
+local EXPIRE, PUT_BACK = request_kinds.EXPIRE, request_kinds.PUT_BACK
+
 local function not_sequenced()
   outcomes.refuse(codes.INVALID, "command", "is answered on its own, not sequenced in a batch")
 end
@@ -30,24 +32,26 @@ local function spec_of(number)
   return spec.decision and spec or link(spec)
 end
 
--- The ids that a call surely asks for, by kind of record, each once.
+-- The ids that a call surely asks for, by kind of record, each once; and which those are.
 local wanted, known
 
+local function lists_of(kind)
+  wanted[kind], known[kind] = {}, {}
+  return wanted[kind], known[kind]
+end
+
 local function want(kind, id)
-  local ids = wanted[kind]
-  if not ids then
-    ids = {}
-    wanted[kind], known[kind] = ids, {}
-  end
-  if known[kind][id] then return end
-  known[kind][id] = true
+  local ids, seen = wanted[kind], known[kind]
+  if not ids then ids, seen = lists_of(kind) end
+  if seen[id] then return end
+  seen[id] = true
   ids[#ids + 1] = id
 end
 
 -- Notes what the command at a place of the values names: its row has the places of the ids, and the hashes that
 -- have their records, by turns; gives the place behind it.
 local function want_named(values, at)
-  local spec = spec_of(values[at])
+  local spec = commands[values[at]]
   local named = spec.named
   for place = 1, #named, 2 do
     local id = values[at + named[place]]
@@ -56,32 +60,68 @@ local function want_named(values, at)
   return at + spec.size
 end
 
--- Reads what the requests from a place on name, all at once.
-function requests.prefetch(values, at)
-  local keys, count = {}, 0
-  wanted, known = {}, {}
-  while values[at] do
-    local kind, id = values[at], values[at + 2]
-    if kind == request_kinds.EXPIRE then
+local function want_of_lines(lines)
+  for _, line in ipairs(lines) do want_named(line, 1) end
+end
+
+-- The rows of commands; none by a list of lines.
+local rows = {}
+
+local function link_rows()
+  for number_of, spec in pairs(commands) do rows[number_of] = spec end
+end
+
+-- The ids by kind of record that requests for its records mostly ask for besides.
+local expected = {}
+
+-- Notes such an id; the last one counts.
+function requests.expect(kind, id)
+  expected[kind] = id
+end
+
+-- Notes what the requests from a place on name, and gives the keys of their operations.
+local function want_all(values, at)
+  local keys, count, kind = {}, 0, values[at]
+  while kind do
+    if kind == EXPIRE then
       at = at + 2
-    elseif kind == request_kinds.PUT_BACK then
+    elseif kind == PUT_BACK then
       at = at + 1
     else
+      local namespace, id, place = values[at + 1], values[at + 2], at + HEAD_VALUES
       if id then
         count = count + 1
-        keys[count] = operations.key_of(values[at + 1], id)
+        keys[count] = namespace == "" and id or operations.key_of(namespace, id)
       end
-      local body = values[at + HEAD_VALUES]
-      if type(body) == "table" then
-        for _, line in ipairs(body) do want_named(line, 1) end
-        at = at + HEAD_VALUES + 1
+      local body = values[place]
+      local spec = rows[body]
+      if not spec then
+        want_of_lines(body)
+        at = place + 1
       else
-        at = want_named(values, at + HEAD_VALUES)
+        local named = spec.named
+        for turn = 1, #named, 2 do
+          local name, kind_of = values[place + named[turn]], named[turn + 1]
+          local seen = known[kind_of]
+          if name and not (seen and seen[name]) then want(kind_of, name) end
+        end
+        at = place + spec.size
       end
     end
+    kind = values[at]
   end
-  records.prefetch("operations", keys)
-  for kind, ids in pairs(wanted) do records.prefetch(kind, ids) end
+  return keys
+end
+
+-- Reads what the requests from a place on name, all at once.
+function requests.prefetch(values, at)
+  if next(rows) == nil then link_rows() end
+  wanted, known = {}, {}
+  records.prefetch("operations", want_all(values, at))
+  for kind, ids in pairs(wanted) do
+    if expected[kind] then want(kind, expected[kind]) end
+    records.prefetch(kind, ids)
+  end
 end
 
 local function command_at(values, at)

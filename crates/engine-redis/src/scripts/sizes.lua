@@ -16,12 +16,22 @@ local GROWTH = { HSET = 1, ZADD = 1, HDEL = -1, ZREM = -1 }
 -- whether the log must exist.
 local kept, is_changed, had_log
 
+-- The text that says the same as `kept`: mostly the next call finds what this one has left.
+local kept_text
+
 -- Takes the sizes that `meta` has as text; nothing is checked without them.
 function sizes.load(text, sequence)
-  kept, is_changed, had_log = nil, false, sequence > 0
+  is_changed, had_log = false, sequence > 0
+  if text and text == kept_text then return end
+  kept, kept_text = nil, text
   if not text then return end
   kept = {}
   for name, count in string.gmatch(text, "(%S+) (%d+)") do kept[name] = tonumber(count) end
+end
+
+-- Whether a key has no row, so that it need not be asked for any.
+function sizes.is_empty(name)
+  return kept and not kept[name]
 end
 
 local function incomplete(key, found, wanted)
@@ -33,12 +43,13 @@ local function counted(name)
   return command and redis_call(command, records.key(name))
 end
 
--- Checks a key.
+-- Checks a key; gives how many rows it has, where they were counted.
 function sizes.check(name)
   local found = kept and counted(name)
   if not found then return end
   local wanted = kept[name] or 0
   if found ~= wanted then incomplete(records.key(name), found, wanted) end
+  return found
 end
 
 -- Checks that the log is there, of which rows may be trimmed.
@@ -70,7 +81,7 @@ end
 
 -- Begins to keep the sizes, from those that there are.
 function sizes.begin()
-  kept, is_changed = {}, true
+  kept, kept_text, is_changed = {}, nil, true
   for name in pairs(KEY_PLACES) do
     local count = counted(name)
     if count and count > 0 then kept[name] = count end
@@ -90,7 +101,7 @@ function sizes.note(name, write, answer)
   end
   if grown == 0 then return end
   local size = (kept[name] or 0) + grown
-  kept[name], is_changed = size > 0 and size or nil, true
+  kept[name], kept_text, is_changed = size > 0 and size or nil, nil, true
 end
 
 -- The sizes as text, where they have changed.
@@ -98,5 +109,6 @@ function sizes.text()
   if not is_changed then return nil end
   local words = {}
   for name, count in pairs(kept) do words[#words + 1] = name .. " " .. number(count) end
-  return table.concat(words, " ")
+  kept_text = table.concat(words, " ")
+  return kept_text
 end
