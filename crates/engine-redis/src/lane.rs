@@ -26,9 +26,14 @@ use super::status::PartitionStatus;
 use super::waits::Waits;
 use super::wholeness::Verifier;
 
-/// How many requests one call carries at most, which is as many as one takes of those that log an event each; a
-/// batch that is larger is cut.
-const REQUESTS_MAX: usize = 64;
+/// How many requests one call carries at most, which is as many as one takes of common commands that log an event each;
+/// a batch that is larger is cut.
+pub(super) const REQUESTS_MAX: usize = 128;
+
+/// How many one call carries after one that has left some to the next, and how many more each time after one that has
+/// not: what is left was read for nothing.
+const REQUESTS_MIN: usize = 64;
+const REQUESTS_MORE: usize = 8;
 
 /// How many bytes of requests one call carries at most, but for a single larger request.
 const BYTES_MAX: usize = 256 << 10;
@@ -71,6 +76,8 @@ pub(super) struct Lane {
     pub(super) waits: Arc<Waits>,
     /// Whether the server has refused for want of memory.
     pub(super) is_full: bool,
+    /// How many requests a call carries, by what the last ones have answered.
+    pub(super) requests_max: usize,
     pub(super) slow: SlowLog,
     /// Why nothing is served any more: a change stands there in part, and nothing in Redis says so.
     pub(super) unmended: Option<Failure>,
@@ -161,7 +168,7 @@ impl Lane {
             }
             let sent = beyond[first..].iter().take_while(|failure| failure.is_none()).count();
             let end = first + sent;
-            let count = piece(&requests[first..end], &encoded[first..end], self.is_full);
+            let count = piece(&requests[first..end], &encoded[first..end], self.requests_max, self.is_full);
             let last = first + count;
             let begun = Instant::now();
             answers.extend(self.serve_piece(&requests[first..last], &encoded[first..last]).await);
@@ -217,6 +224,7 @@ impl Lane {
                     return filled(answers, piece.len(), &failure);
                 }
             };
+            self.note_answered(requests.len(), reply.owed);
             look = reply.look.as_deref().map(call::look);
             let begun = Begun { epoch: reply.epoch, sequence: reply.sequence };
             let receipts = reply.receipts.into_iter().skip(usize::from(owed == Owed::EarlierOperation));
@@ -239,6 +247,15 @@ impl Lane {
                 let reason = "the library answered fewer requests than were sent".to_owned();
                 return filled(answers, piece.len(), &Failure::Unknown { reason });
             }
+        }
+    }
+
+    /// Adapts how many requests a call carries.
+    fn note_answered(&mut self, requests: usize, owed: Owed) {
+        if owed == Owed::Rest {
+            self.requests_max = REQUESTS_MIN;
+        } else if requests >= self.requests_max {
+            self.requests_max = REQUESTS_MAX.min(self.requests_max + REQUESTS_MORE);
         }
     }
 
@@ -329,9 +346,14 @@ fn kind(request: &EncodedRequest) -> (bool, bool) {
 }
 
 /// How many of the requests in front one call carries; where memory is full, only of one kind.
-pub(super) fn piece(requests: &[&Request], encoded: &[EncodedRequest], is_full: bool) -> usize {
+pub(super) fn piece(
+    requests: &[&Request],
+    encoded: &[EncodedRequest],
+    requests_max: usize,
+    is_full: bool,
+) -> usize {
     let (mut bytes, its_first) = (0, &encoded[0]);
-    let fitting = requests.iter().zip(encoded).take(REQUESTS_MAX).take_while(|(request, encoded)| {
+    let fitting = requests.iter().zip(encoded).take(requests_max).take_while(|(request, encoded)| {
         let is_first = bytes == 0;
         bytes += encoded.bytes.len();
         let is_of_kind = !is_full || kind(encoded) == kind(its_first);

@@ -14,7 +14,7 @@ use super::consumers::Consumers;
 use super::deployment::DeploymentGuard;
 use super::image::Imager;
 use super::keys::Keys;
-use super::lane::{Lane, Mail};
+use super::lane::{Lane, Mail, REQUESTS_MAX};
 use super::locked::LockedIds;
 use super::nodes::{Nodes, Traffic};
 use super::reader::Watchers;
@@ -107,6 +107,7 @@ impl Partition {
             durability: settings.durability,
             waits: Arc::clone(waits),
             is_full: false,
+            requests_max: REQUESTS_MAX,
             slow: SlowLog::above(settings.slow),
             unmended: None,
             serves_reads: true,

@@ -36,7 +36,7 @@ impl Lane {
         let mut first = 0;
         // Another server is not asked: it cannot be reached, or may not have the last word.
         while first < asked.len() && self.serves_reads {
-            let count = piece(&asked[first..], &encoded[first..], false);
+            let count = piece(&asked[first..], &encoded[first..], self.requests_max, false);
             let piece: Vec<&EncodedRequest> = encoded[first..first + count].iter().collect();
             let Ok((reply, node)) = self.call(&piece).await else { return };
             for (place, receipt) in places[first..].iter().zip(reply.receipts) {

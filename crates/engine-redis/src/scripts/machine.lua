@@ -4,6 +4,9 @@
 -- step, and those behind it, are left to the next call.
 local EVENTS_PER_CALL = 64
 
+-- The same while common commands alone follow: they take half of the time.
+local COMMON_EVENTS_PER_CALL = 128
+
 local ENDED_PER_ENTRY, BATCH_BYTES_MAX = constants.ENDED_PER_ENTRY, constants.BATCH_BYTES_MAX
 
 local attempt, append, unlogged = outcomes.attempt, log.append, log.unlogged
@@ -362,7 +365,7 @@ function machine.serve(values)
   end
   requests.prefetch(values, at)
   while values[at] do
-    at, count = plain.serve(values, at, receipts, count, EVENTS_PER_CALL - call.events_logged)
+    at, count = plain.serve(values, at, receipts, count, COMMON_EVENTS_PER_CALL - call.events_logged)
     if not values[at] then break end
     if call.events_logged >= EVENTS_PER_CALL then return receipts, owed.REST end
     local request, behind = requests.read(values, at)
