@@ -21,6 +21,37 @@ words! {
     }
 }
 
+/// The kinds of record whose end is kept under their names, in the same order. Ended orders are kept by their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NamedKind {
+    /// A hold on an account.
+    Hold,
+    /// A reservation of stock.
+    Reservation,
+    /// A claim of a coupon.
+    CouponClaim,
+}
+
+impl NamedKind {
+    /// The kind of a record; `None` for an order.
+    const fn of(kind: RecordKind) -> Option<Self> {
+        match kind {
+            RecordKind::Hold => Some(Self::Hold),
+            RecordKind::Reservation => Some(Self::Reservation),
+            RecordKind::CouponClaim => Some(Self::CouponClaim),
+            RecordKind::Order => None,
+        }
+    }
+
+    const fn kind(self) -> RecordKind {
+        match self {
+            Self::Hold => RecordKind::Hold,
+            Self::Reservation => RecordKind::Reservation,
+            Self::CouponClaim => RecordKind::CouponClaim,
+        }
+    }
+}
+
 /// A record within a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
@@ -103,7 +134,7 @@ impl Deadlines {
 /// decides whether a record is still visible, never the moment when it is dropped.
 #[derive(Debug, Default)]
 pub struct Ended {
-    records: Ordered<(TimeMs, RecordKind, Slot, Id), ()>,
+    records: Ordered<(TimeMs, NamedKind, Slot, Id), ()>,
     /// Orders by their rows, because they end by the thousands in a millisecond.
     orders: Ordered<(TimeMs, Slot), ()>,
 }
@@ -113,15 +144,15 @@ reversible_fields!(Ended { records, orders });
 /// A record that ended long enough ago.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// A record of a resource.
-    Record(RecordKind, Slot, Id),
+    /// A record of a resource, by its name.
+    Record(NamedKind, Slot, Id),
     /// The row of an order.
     Order(Slot),
 }
 
 impl Ended {
     /// Records that a record other than an order ended.
-    pub fn add(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
+    pub fn add(&mut self, ended_at: TimeMs, kind: NamedKind, slot: Slot, record: &Id) {
         self.records.insert((ended_at, kind, slot, record.clone()), ());
     }
 
@@ -131,7 +162,7 @@ impl Ended {
     }
 
     /// Removes an ended record, because its name is in use again.
-    pub fn remove(&mut self, ended_at: TimeMs, kind: RecordKind, slot: Slot, record: &Id) {
+    pub fn remove(&mut self, ended_at: TimeMs, kind: NamedKind, slot: Slot, record: &Id) {
         self.records.remove(&(ended_at, kind, slot, record.clone()));
     }
 
@@ -168,7 +199,7 @@ impl Ended {
         };
         out.count(self.records.len() + orders().count());
         for ((ended_at, kind, slot, record), ()) in self.records.iter() {
-            out.row(|out| put_ended(out, *ended_at, *kind, (*slot, record)));
+            out.row(|out| put_ended(out, *ended_at, kind.kind(), (*slot, record)));
         }
         for (ended_at, (slot, order)) in orders() {
             out.row(|out| put_ended(out, ended_at, RecordKind::Order, (*slot, order)));
@@ -184,10 +215,9 @@ impl Ended {
             let (ended_at, kind, slot, record): (TimeMs, RecordKind, Slot, Id) = input.row(|input| {
                 Ok((Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?))
             })?;
-            if kind == RecordKind::Order {
-                self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?);
-            } else {
-                self.records.insert((ended_at, kind, slot, record), ());
+            match NamedKind::of(kind) {
+                Some(kind) => self.add(ended_at, kind, slot, &record),
+                None => self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?),
             }
         }
         Ok(())

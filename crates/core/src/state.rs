@@ -4,7 +4,7 @@ use crate::accounts::Accounts;
 use crate::codec::Malformed;
 use crate::command::shapes::LIMITS_MAX;
 use crate::coupons::Coupons;
-use crate::deadlines::{Deadlines, Ended, Over, RecordKind};
+use crate::deadlines::{Deadlines, Ended, NamedKind, Over};
 use crate::digest::Sum;
 use crate::event::{ClockEvent, Event, OperationEvent, OperationMark};
 use crate::machine::step::Unfinished;
@@ -278,16 +278,14 @@ impl State {
         for _ in 0..count_max {
             match self.ended.pop(ended_at) {
                 None => break,
-                Some(Over::Record(RecordKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
-                Some(Over::Record(RecordKind::Reservation, slot, record)) => self.stock.forget(slot, &record),
-                Some(Over::Record(RecordKind::CouponClaim, slot, record)) => {
+                Some(Over::Record(NamedKind::Hold, slot, record)) => self.accounts.forget(slot, &record),
+                Some(Over::Record(NamedKind::Reservation, slot, record)) => self.stock.forget(slot, &record),
+                Some(Over::Record(NamedKind::CouponClaim, slot, record)) => {
                     self.coupons.forget(slot, &record);
                 }
                 Some(Over::Order(row)) => {
                     self.markets.orders.remove_at(row);
                 }
-                // They are kept by their rows.
-                Some(Over::Record(RecordKind::Order, ..)) => {}
             }
         }
     }

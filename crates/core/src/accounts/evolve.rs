@@ -1,7 +1,7 @@
 //! What events change in accounts.
 
 use super::{Account, Accounts, Hold, HoldStatus, Status};
-use crate::deadlines::RecordKind;
+use crate::deadlines::{NamedKind, RecordKind};
 use crate::event::{AccountEvent, AccountOpened, AccountTransferred, HoldCaptured, HoldExtended, HoldPlaced};
 use crate::state::State;
 use crate::store::Slot;
@@ -76,7 +76,7 @@ fn place(state: &mut State, placed: &HoldPlaced) {
     let Some(slot) = state.accounts.accounts.find(account) else { return };
     let record = Hold { amount: *amount, status: HoldStatus::Open, deadline: *deadline, ended_at: 0 };
     if let Some(before) = state.accounts.holds.insert((slot, hold.clone()), record) {
-        state.ended.remove(before.ended_at, RecordKind::Hold, slot, hold);
+        state.ended.remove(before.ended_at, NamedKind::Hold, slot, hold);
     }
     state.accounts.accounts.update(slot, |account| account.held += amount);
     if let Some(deadline) = deadline {
@@ -118,7 +118,7 @@ fn free(state: &mut State, account: &Id, hold: &Id, status: HoldStatus, at: Time
         state.deadlines.remove(deadline, RecordKind::Hold, slot, account, hold);
     }
     state.accounts.accounts.update(slot, |account| account.held -= amount);
-    state.ended.add(ended_at, RecordKind::Hold, slot, hold);
+    state.ended.add(ended_at, NamedKind::Hold, slot, hold);
 }
 
 fn extend(state: &mut State, extended: &HoldExtended) {

@@ -1,7 +1,7 @@
 //! What events change in coupons.
 
 use super::{Claim, ClaimStatus, Coupon, Coupons, counter_key};
-use crate::deadlines::RecordKind;
+use crate::deadlines::NamedKind;
 use crate::event::{CouponClaimed, CouponCreated, CouponEvent, CouponRevoked};
 use crate::state::State;
 use crate::store::Slot;
@@ -77,7 +77,7 @@ fn claim(state: &mut State, claimed: &CouponClaimed, at: TimeMs) {
     state.coupons.count(slot, claimed, at);
     state.coupons.coupons.update(slot, |coupon| coupon.serial = claimed.serial);
     if let Some(deadline) = claimed.deadline {
-        state.ended.add(deadline, RecordKind::CouponClaim, slot, &record(claimed.serial));
+        state.ended.add(deadline, NamedKind::CouponClaim, slot, &record(claimed.serial));
     }
     let claim = Claim {
         subject: claimed.subject.clone(),
@@ -98,9 +98,9 @@ fn end(state: &mut State, coupon: &Id, serial: u64, status: ClaimStatus, at: Tim
     };
     let record = record(serial);
     if let Some(deadline) = deadline {
-        state.ended.remove(deadline, RecordKind::CouponClaim, slot, &record);
+        state.ended.remove(deadline, NamedKind::CouponClaim, slot, &record);
     }
-    state.ended.add(at, RecordKind::CouponClaim, slot, &record);
+    state.ended.add(at, NamedKind::CouponClaim, slot, &record);
     state.coupons.claims.update(&(slot, serial), |claim| {
         claim.status = status;
         claim.ended_at = at;

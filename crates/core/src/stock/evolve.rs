@@ -1,7 +1,7 @@
 //! What events change in stock.
 
 use super::{Audit, Receipt, Reservation, ReservationStatus, StockItem, StockItems, owner_key};
-use crate::deadlines::RecordKind;
+use crate::deadlines::{NamedKind, RecordKind};
 use crate::event::{
     ReservationConfirmed, ReservationExtended, ReservationPlaced, StockCreated, StockEvent, StockReturned,
     StockTaken,
@@ -160,7 +160,7 @@ fn place(state: &mut State, placed: &ReservationPlaced) {
     let Some(slot) = state.stock.items.find(sku) else { return };
     let key = (slot, reservation.clone());
     if let Some(before) = state.stock.reservations.get(&key) {
-        state.ended.remove(before.ended_at, RecordKind::Reservation, slot, reservation);
+        state.ended.remove(before.ended_at, NamedKind::Reservation, slot, reservation);
     }
     state.stock.items.update(slot, |item| {
         item.available -= quantity;
@@ -217,7 +217,7 @@ fn end(state: &mut State, sku: &Id, reservation: &Id, status: ReservationStatus,
         record.ended_at = ended_at;
     });
     state.deadlines.remove(deadline, RecordKind::Reservation, slot, sku, reservation);
-    state.ended.add(ended_at, RecordKind::Reservation, slot, reservation);
+    state.ended.add(ended_at, NamedKind::Reservation, slot, reservation);
     Some(slot)
 }
 
