@@ -45,7 +45,7 @@ pub use health::{Counts, Health, Lag};
 pub use options::{DeliveryOptions, SettlementOptions};
 pub use page::Page;
 pub use rebase::{HELD_MAX, Rebased};
-pub use running::Workers;
+pub use running::{WorkerStatus, WorkerTrouble, Workers};
 pub use scarce_sql::DatabaseError;
 pub use secret::Secret;
 pub use settlement::{

@@ -22,6 +22,8 @@ const IDS_MAX: usize = 512;
 /// A table with a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
+    /// The name, as metrics and people know it.
+    pub(crate) name: &'static str,
     pub(crate) table: &'static str,
     /// The column with the row's number.
     pub(crate) id: &'static str,
@@ -30,11 +32,12 @@ pub(crate) struct Queue {
 }
 
 /// The queue of webhook deliveries.
-pub(crate) const WEBHOOKS: Queue = Queue { table: "delivery_webhooks", id: "delivery_id", done: "delivered" };
+pub(crate) const WEBHOOKS: Queue =
+    Queue { name: "webhooks", table: "delivery_webhooks", id: "delivery_id", done: "delivered" };
 
 /// The queue of settlements.
 pub(crate) const SETTLEMENTS: Queue =
-    Queue { table: "delivery_settlements", id: "settlement_id", done: "settled" };
+    Queue { name: "settlement", table: "delivery_settlements", id: "settlement_id", done: "settled" };
 
 /// How a failed attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

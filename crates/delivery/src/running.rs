@@ -1,8 +1,10 @@
 //! Workers that run until they are stopped.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use scarce_core::types::TimeMs;
+use scarce_engine::clock::wall_ms;
 use scarce_engine::random::{bytes, hex};
 use scarce_outflow::Backoff;
 use scarce_sql::DatabaseError;
@@ -27,30 +29,79 @@ pub(crate) fn tell_unanswered(count: usize) {
     );
 }
 
-/// The present trouble of a worker.
-type TroubleNow = Arc<Mutex<Option<String>>>;
+/// The status of a worker, for metrics, for people and for the log.
+#[derive(Debug)]
+pub struct WorkerStatus {
+    /// The queue that it works on: `webhooks` or `settlement`.
+    pub queue: &'static str,
+    trouble: Mutex<Option<WorkerTrouble>>,
+}
+
+/// Why a worker cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerTrouble {
+    /// What is wrong, and what to do.
+    pub reason: String,
+    /// Since when, in Unix milliseconds.
+    pub since: TimeMs,
+}
+
+impl WorkerStatus {
+    /// The present trouble; `None` while all is well.
+    #[must_use]
+    pub fn trouble(&self) -> Option<WorkerTrouble> {
+        self.now().clone()
+    }
+
+    fn now(&self) -> MutexGuard<'_, Option<WorkerTrouble>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes trouble. It began with the first failure since all was well.
+    fn note_trouble(&self, reason: String) {
+        let mut now = self.now();
+        let since = now.as_ref().map_or_else(wall_ms, |trouble| trouble.since);
+        if now.as_ref().is_none_or(|former| former.reason != reason) {
+            tracing::warn!(queue = self.queue, reason, "a worker of deliveries cannot go on; it retries");
+        }
+        *now = Some(WorkerTrouble { reason, since });
+    }
+
+    fn note_end(&self) {
+        if let Some(trouble) = self.now().take() {
+            let troubled_ms = wall_ms().saturating_sub(trouble.since);
+            tracing::info!(queue = self.queue, troubled_ms, "a worker's trouble has ended");
+        }
+    }
+}
 
 /// Running workers. Dropping this stops them, too, without waiting.
 #[derive(Debug)]
 pub struct Workers {
     tasks: Vec<JoinHandle<()>>,
     stop: watch::Sender<bool>,
-    troubles: Vec<TroubleNow>,
+    statuses: Vec<Arc<WorkerStatus>>,
 }
 
 impl Workers {
     pub(crate) fn new(
         stop: watch::Sender<bool>,
         tasks: Vec<JoinHandle<()>>,
-        troubles: Vec<TroubleNow>,
+        statuses: Vec<Arc<WorkerStatus>>,
     ) -> Self {
-        Self { tasks, stop, troubles }
+        Self { tasks, stop, statuses }
     }
 
-    /// The present trouble with the database, and what to do; `None` while all is well.
+    /// The first trouble of any of them; `None` while all is well.
     #[must_use]
-    pub fn trouble(&self) -> Option<String> {
-        self.troubles.iter().find_map(|its| its.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    pub fn trouble(&self) -> Option<WorkerTrouble> {
+        self.statuses.iter().find_map(|status| status.trouble())
+    }
+
+    /// How each of them is doing.
+    #[must_use]
+    pub fn statuses(&self) -> &[Arc<WorkerStatus>] {
+        &self.statuses
     }
 
     /// Finishes the work in progress, and stops.
@@ -102,7 +153,7 @@ pub(crate) struct Work {
     pub(crate) stopping: Stopping,
     queue: Queue,
     backoff: Backoff,
-    trouble: TroubleNow,
+    status: Arc<WorkerStatus>,
 }
 
 impl Work {
@@ -111,22 +162,23 @@ impl Work {
         let drawn = bytes::<8>().unwrap_or_default();
         let owner = format!("{}-{}", std::process::id(), hex(&drawn));
         let backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
-        Self { delivery, owner, stopping, queue, backoff, trouble: TroubleNow::default() }
+        let status = Arc::new(WorkerStatus { queue: queue.name, trouble: Mutex::default() });
+        Self { delivery, owner, stopping, queue, backoff, status }
     }
 
-    pub(crate) fn trouble(&self) -> TroubleNow {
-        Arc::clone(&self.trouble)
+    pub(crate) fn status(&self) -> Arc<WorkerStatus> {
+        Arc::clone(&self.status)
     }
 
     /// Reports that all is well again.
     pub(crate) fn is_well(&mut self) {
         self.backoff.reset();
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.status.note_end();
     }
 
     /// Reports trouble, and waits for the retry.
     pub(crate) async fn is_troubled(&mut self, error: &impl ToString) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+        self.status.note_trouble(error.to_string());
         let delay = self.backoff.next_delay();
         if self.stopping.is_asked() {
             tokio::time::sleep(delay).await;

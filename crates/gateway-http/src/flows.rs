@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use scarce_delivery::Health;
+use scarce_delivery::{Health, WorkerStatus};
 use scarce_outflow::Status;
 use scarce_projection::Projection;
 
@@ -50,6 +50,8 @@ impl HealthSeen {
 pub struct Flows {
     /// How each consumer is doing, in each partition.
     pub statuses: Arc<[Arc<Status>]>,
+    /// How each worker of deliveries and settlements is doing.
+    pub workers: Arc<[Arc<WorkerStatus>]>,
     /// The projection of the log, for queries about what the engine no longer holds.
     pub projection: Option<Projection>,
     /// Counts of commands from Kafka, once the first broker has answered.

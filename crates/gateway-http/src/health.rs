@@ -8,6 +8,7 @@ use axum::extract::State as Extracted;
 use axum::response::Response;
 use scarce_core::command::{Command, table};
 use scarce_core::types::TimeMs;
+use scarce_delivery::WorkerTrouble;
 use scarce_engine::Request;
 use scarce_engine::clock::{self, ClockApart};
 use scarce_outflow::State;
@@ -57,6 +58,7 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
         tell_memory(&shared, &mut text);
         tell_ids(&shared, &mut text);
         tell_consumers(&shared, &mut text);
+        tell_workers(&shared, &mut text);
         clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
@@ -142,6 +144,15 @@ fn tell_consumers(shared: &HttpShared, text: &mut String) {
                 writeln!(text, "[+] consumer {name} of partition {partition} ok")
             }
         };
+    }
+}
+
+/// Workers of deliveries and settlements that cannot go on. Commands are taken all the same.
+fn tell_workers(shared: &HttpShared, text: &mut String) {
+    for status in shared.flows.workers.iter() {
+        let Some(WorkerTrouble { reason, since }) = status.trouble() else { continue };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "[!] worker of {} in trouble since {}: {reason}", status.queue, utc(since));
     }
 }
 

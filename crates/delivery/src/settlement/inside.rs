@@ -33,12 +33,12 @@ impl Delivery {
         options: SettlementOptions,
     ) -> Workers {
         let (stop, stopping) = Stopping::new();
-        let (mut tasks, mut troubles) = (Vec::new(), Vec::new());
+        let (mut tasks, mut statuses) = (Vec::new(), Vec::new());
         let options = Arc::new(options);
         let guard = Arc::new(Guard::new(self.clone(), engine.clone()));
         for _ in 0..options.lanes.max(1) {
             let work = Work::new(self.clone(), SETTLEMENTS, stopping.clone());
-            troubles.push(work.trouble());
+            statuses.push(work.status());
             let settler = Settler {
                 delivery: self.clone(),
                 engine: Arc::clone(&engine),
@@ -50,7 +50,7 @@ impl Delivery {
             };
             tasks.push(runtime.spawn(run(work, settler, Arc::clone(&guard))));
         }
-        Workers::new(stop, tasks, troubles)
+        Workers::new(stop, tasks, statuses)
     }
 }
 

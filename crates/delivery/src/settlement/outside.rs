@@ -57,10 +57,10 @@ impl Delivery {
         check_url(url)?;
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), SETTLEMENTS, stopping);
-        let trouble = work.trouble();
+        let status = work.status();
         let guard = Guard::new(self.clone(), log);
         let caller = Caller { work, guard, url: url.to_owned(), secret, flying: JoinSet::new() };
-        Ok(Workers::new(stop, vec![runtime.spawn(caller.run())], vec![trouble]))
+        Ok(Workers::new(stop, vec![runtime.spawn(caller.run())], vec![status]))
     }
 }
 

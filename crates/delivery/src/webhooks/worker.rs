@@ -28,7 +28,7 @@ impl Delivery {
     pub fn run_webhooks(&self, runtime: &Handle) -> Workers {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
-        let trouble = work.trouble();
+        let status = work.status();
         let worker = Worker {
             work,
             flying: JoinSet::new(),
@@ -37,7 +37,7 @@ impl Delivery {
             unsendable: BTreeMap::new(),
             is_stale: true,
         };
-        Workers::new(stop, vec![runtime.spawn(worker.run())], vec![trouble])
+        Workers::new(stop, vec![runtime.spawn(worker.run())], vec![status])
     }
 }
 

@@ -101,7 +101,7 @@ async fn nothing_is_paid_for_claims_of_a_history_that_the_log_does_not_have() {
         } else {
             delivery.run_settlement(&runtime, engine, SettlementOptions::default())
         };
-        let says = || running.trouble().is_some_and(|trouble| trouble.contains("rebase settlement"));
+        let says = || running.trouble().is_some_and(|trouble| trouble.reason.contains("rebase settlement"));
         let is_over = || async { says() || only(&delivery).await.state == SettlementState::Settled };
         wait_until("it does not say why it waits", is_over).await;
         let row = only(&delivery).await;

@@ -135,6 +135,9 @@ impl Collector for OfEngine {
         if let Some(count) = self.flows.commands.get() {
             pipeline::commands(&mut encoder, &count())?;
         }
+        if !self.flows.workers.is_empty() {
+            pipeline::workers(&mut encoder, &self.flows.workers)?;
+        }
         if let Some(health) = self.flows.health.last() {
             pipeline::deliveries(&mut encoder, &health)?;
         }

@@ -1,12 +1,13 @@
 //! Metrics of what flows into the engine and out of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
-use scarce_delivery::{Health, Lag};
+use scarce_delivery::{Health, Lag, WorkerStatus};
 use scarce_outflow::{State as ConsumerState, Status};
 
 use super::Partitions;
@@ -35,6 +36,23 @@ pub(super) fn projections(
         let is_troubled = matches!(status.state(), ConsumerState::Troubled { .. });
         let labels = [("sink", status.name.to_string()), ("partition", status.partition.to_string())];
         ConstGauge::new(u64::from(is_troubled)).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// Whether the workers of this process can go on.
+pub(super) fn workers(
+    encoder: &mut DescriptorEncoder<'_>,
+    workers: &[Arc<WorkerStatus>],
+) -> std::fmt::Result {
+    let help =
+        "Whether a worker of a queue of deliveries in this process cannot go on; /readyz?verbose says why";
+    let mut family =
+        encoder.encode_descriptor("scarce_deliveries_troubled", help, None, MetricType::Gauge)?;
+    let queues: BTreeSet<&'static str> = workers.iter().map(|worker| worker.queue).collect();
+    for queue in queues {
+        let is_troubled = workers.iter().any(|worker| worker.queue == queue && worker.trouble().is_some());
+        ConstGauge::new(u64::from(is_troubled)).encode(family.encode_family(&[("queue", queue)])?)?;
     }
     Ok(())
 }

@@ -114,9 +114,13 @@ impl Pipeline {
             let days = settings.webhooks_retention_days;
             tasks.push(runtime.spawn(delivery::look_after(delivery, days, health.clone(), ended)));
         }
+        let statuses_of_workers = workers.iter().flat_map(Workers::statuses).map(Arc::clone).collect();
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
         let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, delivery, ending }));
-        Ok(Self { flows: Flows { statuses, projection, commands, health }, running })
+        Ok(Self {
+            flows: Flows { statuses, workers: statuses_of_workers, projection, commands, health },
+            running,
+        })
     }
 
     /// The pipeline's state.
