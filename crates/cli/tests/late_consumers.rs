@@ -62,6 +62,12 @@ fn apply(server: &Server, line: &str) {
     assert!(matches!(&reply, redis::Value::Array(_)), "{line}: {reply:?}");
 }
 
+/// Writes until the log has lost its beginning, and gives the account's balance.
+fn trimmed(server: &Server, account: &str) -> i64 {
+    trim(server);
+    balance(server, account)
+}
+
 /// Writes until the log has lost its beginning.
 fn trim(server: &Server) {
     let line = json!({ "command": "ACCOUNT.CREDIT", "arguments": { "account": "alice", "amount": 1 } });
@@ -168,6 +174,60 @@ fn a_backup_of_the_tables_that_is_too_old_is_started_over_on_request() {
     assert_eq!((stage.count("openings"), stage.count("operations WHERE operation_id = 'early'")), (1, 0));
     let (code, _, said) = stage.run(&server, &["consumers", "rebase", "sql", "--yes"]);
     assert!(code == Some(1) && said.contains("misses nothing"), "{said}");
+    server.stop();
+}
+
+#[test]
+fn a_history_that_was_left_behind_a_trimmed_log_pays_nothing_and_hides_no_lost_credit() {
+    let stage = Stage::new();
+    let data = stage.folder.path().join("data");
+    let settling =
+        ["--settlement", "engine", "--settlement-from-beginning", "--settlement-opens-accounts=false"];
+    let claim = |server: &Server, user: &str| {
+        let claimed = server.http().post("/v1/packets/c1/claims", &json!({ "user": user }));
+        assert_eq!(claimed.status, 201, "{user}");
+    };
+    let server = stage.start(&[]);
+    apply(&server, "ACCOUNT.OPEN alice EUR");
+    let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": [100, 90, 80] });
+    assert_eq!(server.http().post("/v1/packets", &plan).status, 201);
+    claim(&server, "alice");
+    server.stop();
+    let copy = stage.folder.path().join("copy");
+    consumers::copy(&data, &copy);
+    let server = stage.start_with_tables(&settling);
+    wait_until("alice was not paid", || balance(&server, "alice") == 100);
+    claim(&server, "dan");
+    wait_until("dan's claim was not tried", || {
+        stage.count("delivery_settlements WHERE user_id = 'dan' AND last_error IS NOT NULL") == 1
+    });
+    server.wait_until_drained();
+    server.stop();
+    std::fs::remove_dir_all(&data).unwrap();
+    consumers::copy(&copy, &data);
+    // Until the log no longer has the place where the histories parted, the database is away.
+    let server = stage.start(&[]);
+    apply(&server, "ACCOUNT.OPEN dan EUR");
+    let credited = trimmed(&server, "alice");
+    server.stop();
+    let server = stage.start_with_tables(&settling);
+    let said = || server.http().get("/readyz?verbose").text();
+    wait_until("the worker does not say why it waits", || {
+        said().contains("worker of settlement in trouble") || balance(&server, "dan") > 0
+    });
+    assert_eq!(balance(&server, "dan"), 0, "he has claimed nothing: {}", said());
+    assert!(said().contains("'scarce consumers rebase settlement'"), "{}", said());
+    let is_troubled = |server: &Server| {
+        let metrics = server.http().get("/metrics").text();
+        metrics.contains("scarce_deliveries_troubled{queue=\"settlement\"} 1")
+    };
+    assert!(is_troubled(&server));
+    let (code, _, told) = stage.run(&server, &["consumers", "rebase", "settlement", "--yes"]);
+    assert_eq!(code, Some(0), "{told}");
+    wait_until("alice's credit stays lost", || balance(&server, "alice") == credited + 100);
+    assert_eq!(stage.count("delivery_settlements WHERE user_id = 'dan'"), 0, "nobody had paid him");
+    wait_until("the worker's trouble stays", || !is_troubled(&server) && !said().contains("worker of"));
+    assert_eq!(balance(&server, "dan"), 0);
     server.stop();
 }
 

@@ -52,6 +52,16 @@ pub fn unknown(name: &ConsumerName) -> Failure {
     Failure::Unavailable { reason: format!("no consumer '{name}' is known; confirm a position first") }
 }
 
+/// Whether a position is of this log for certain although its event was trimmed: the engine knows that the consumer
+/// confirmed it, or a later one of the same epoch.
+#[must_use]
+pub const fn vouches(confirmed: Position, held: Position) -> bool {
+    match confirmed.epoch {
+        0 => confirmed.sequence == held.sequence,
+        epoch => epoch == held.epoch && confirmed.sequence >= held.sequence,
+    }
+}
+
 /// The failure of a consumer that holds a position which the log does not have.
 #[must_use]
 pub fn diverged(name: &ConsumerName, partition: u32, held: Position) -> Failure {

@@ -107,7 +107,8 @@ impl Claim {
         }
         match self.ask(move |log| log.standing(partition, position)).await? {
             Standing::Known => {}
-            Standing::Trimmed { .. } if its.is_some_and(|its| vouches(its.confirmed, position)) => {}
+            Standing::Trimmed { .. }
+                if its.is_some_and(|its| consumers::vouches(its.confirmed, position)) => {}
             Standing::Trimmed { begins_at } => return Err(self.missed(position, begins_at)),
             Standing::Diverged { .. } => return Err(self.note_divergence(position).await?.into()),
         }
@@ -221,11 +222,6 @@ impl Claim {
         let log = Arc::clone(&self.log);
         tokio::task::spawn_blocking(move || question(&*log)).await.unwrap_or_else(|_| Err(unfinished()))
     }
-}
-
-/// Whether a consumer that confirmed a position may go on behind one whose event is trimmed.
-fn vouches(confirmed: Position, position: Position) -> bool {
-    confirmed == position || (confirmed.epoch == 0 && confirmed.sequence == position.sequence)
 }
 
 fn held(lease: Lease) -> Result<(), ClaimError> {

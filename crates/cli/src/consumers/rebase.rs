@@ -1,7 +1,7 @@
 //! `scarce consumers rebase`: sets a consumer that holds events of another history, or misses events that the log no
 //! longer has, onto the log that is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use clap::Args;
@@ -45,7 +45,8 @@ pub struct Rebase {
 
 pub(super) fn run(options: &Rebase) -> Ended {
     let name = options.name.as_str();
-    let mut diverged = divergences(&ask(&options.target, &["CONSUMER", "LIST"])?, name);
+    let listed = ask(&options.target, &["CONSUMER", "LIST"])?;
+    let mut diverged = divergences(&listed, name);
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
     let runtime = Runtime::new()?;
@@ -62,10 +63,17 @@ pub(super) fn run(options: &Rebase) -> Ended {
     }
     let mut rows = runtime.block_on(held::rows(&store, name, &diverged))?;
     rows.extend(held::gap_rows(&gaps));
+    let (unclear, gaps) = if name == "settlement" {
+        without_history(&mut client, &confirmed_positions(&listed, name), gaps)?
+    } else {
+        (Vec::new(), gaps)
+    };
     print_rows(&rows, &held::COLUMNS, options.json)?;
     if !options.yes {
         let mut advice = advice(&store, name, &gaps);
-        if name == "settlement" && diverged.iter().any(|its| its.confirmed == Position::default()) {
+        let is_unknown =
+            diverged.iter().any(|its| its.confirmed == Position::default()) || !unclear.is_empty();
+        if name == "settlement" && is_unknown {
             advice += BEGINS_ANYWHERE;
         }
         return Err(Failed::text(Exit::Usage, advice));
@@ -79,7 +87,7 @@ pub(super) fn run(options: &Rebase) -> Ended {
             &runtime,
         )?;
     }
-    let done = runtime.block_on(rebase_store(&store, name, &diverged))?;
+    let done = runtime.block_on(rebase_store(&store, name, &diverged, &unclear))?;
     tell(&done)?;
     runtime.block_on(gaps::close(&store, name, &gaps))?;
     if !diverged.is_empty() {
@@ -88,6 +96,10 @@ pub(super) fn run(options: &Rebase) -> Ended {
     for its in &diverged {
         let Divergence { partition, confirmed, held, .. } = its;
         writeln!(std::io::stderr(), "partition {partition}: left {held}, goes on behind {confirmed}")?;
+    }
+    for Gap { partition, held, .. } in &unclear {
+        let text = format!("partition {partition}: left {held}, goes on with the claims that the engine has");
+        writeln!(std::io::stderr(), "{text}")?;
     }
     Ok(Exit::Done)
 }
@@ -129,21 +141,54 @@ fn nothing_to_do(name: &str) -> Failed {
     Failed::text(Exit::Failed, text)
 }
 
+/// Tells the gaps of which it is not certain that the rows before them are of this log from the others.
+fn without_history(
+    client: &mut Client,
+    confirmed: &BTreeMap<u32, Position>,
+    gaps: Vec<Gap>,
+) -> Result<(Vec<Gap>, Vec<Gap>), Failed> {
+    let (mut unclear, mut mere) = (Vec::new(), Vec::new());
+    for gap in gaps {
+        let is_ours = shared::is_ours(client, confirmed.get(&gap.partition).copied(), &gap)?;
+        if is_ours { mere.push(gap) } else { unclear.push(gap) }
+    }
+    Ok((unclear, mere))
+}
+
 fn divergences(answer: &redis::Value, name: &str) -> Vec<Divergence> {
-    let place = |name: &str| COLUMNS.iter().position(|its| *its == name).unwrap_or_default();
     let read = |row: &Value| {
-        let number = |name| row.get(place(name))?.as_u64();
-        let (epoch, sequence) = row.get(place("diverged"))?.as_str()?.split_once('.')?;
+        let (epoch, sequence) = row.get(column("diverged"))?.as_str()?.split_once('.')?;
+        let (partition, confirmed) = confirmed_position(row)?;
         Some(Divergence {
-            partition: u32::try_from(number("partition")?).ok()?,
-            confirmed: Position { epoch: number("epoch")?, sequence: number("sequence")? },
-            confirmed_at_ms: number("confirmed_at_ms")?,
+            partition,
+            confirmed,
+            confirmed_at_ms: row.get(column("confirmed_at_ms"))?.as_u64()?,
             held: Position { epoch: epoch.parse().ok()?, sequence: sequence.parse().ok()? },
         })
     };
-    let answer = answer_json(answer);
-    let rows = answer.as_array().into_iter().flatten();
-    rows.filter(|row| row.get(0).and_then(Value::as_str) == Some(name)).filter_map(read).collect()
+    rows_of(answer, name).iter().filter_map(read).collect()
+}
+
+/// What the engine knows of a consumer as confirmed, by partition.
+fn confirmed_positions(answer: &redis::Value, name: &str) -> BTreeMap<u32, Position> {
+    rows_of(answer, name).iter().filter_map(confirmed_position).collect()
+}
+
+fn confirmed_position(row: &Value) -> Option<(u32, Position)> {
+    let number = |name| row.get(column(name))?.as_u64();
+    let confirmed = Position { epoch: number("epoch")?, sequence: number("sequence")? };
+    Some((u32::try_from(number("partition")?).ok()?, confirmed))
+}
+
+/// The rows of a consumer in the answer to `CONSUMER LIST`.
+fn rows_of(answer: &redis::Value, name: &str) -> Vec<Value> {
+    let Value::Array(mut rows) = answer_json(answer) else { return Vec::new() };
+    rows.retain(|row| row.get(0).and_then(Value::as_str) == Some(name));
+    rows
+}
+
+fn column(name: &str) -> usize {
+    COLUMNS.iter().position(|its| *its == name).unwrap_or_default()
 }
 
 async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
@@ -258,15 +303,24 @@ fn share(
 }
 
 /// Sets the consumer's own store onto the log.
-async fn rebase_store(store: &Store, name: &str, diverged: &[Divergence]) -> Result<Rebased, Failed> {
+async fn rebase_store(
+    store: &Store,
+    name: &str,
+    diverged: &[Divergence],
+    unclear: &[Gap],
+) -> Result<Rebased, Failed> {
     let Store::Delivery(delivery) = store else { return Ok(Rebased::default()) };
     // Where the log only has a gap, no history was lost, and nothing that was paid is in doubt.
-    if diverged.is_empty() {
+    if diverged.is_empty() && unclear.is_empty() {
         return Ok(Rebased::default());
     }
-    let places: Vec<(u32, Position)> = diverged.iter().map(|its| (its.partition, its.confirmed)).collect();
+    let mut places: Vec<(u32, Position)> =
+        diverged.iter().map(|its| (its.partition, its.confirmed)).collect();
+    places.extend(unclear.iter().map(|gap| (gap.partition, Position::default())));
     if name == "settlement" {
-        let since = diverged.iter().map(|its| its.confirmed_at_ms).min().unwrap_or(0);
+        let known =
+            if unclear.is_empty() { diverged.iter().map(|its| its.confirmed_at_ms).min() } else { None };
+        let since = known.unwrap_or(0);
         return Ok(delivery.rebase_settlement(&places, since.saturating_sub(CLOCKS_MARGIN_MS)).await?);
     }
     let mut done = Rebased::default();

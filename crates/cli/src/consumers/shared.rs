@@ -3,8 +3,9 @@
 use scarce_client::{Client, Extent, Reply};
 use scarce_core::event::Position;
 use scarce_delivery::Stretch;
+use scarce_engine::consumers::vouches;
 
-use super::held::Divergence;
+use super::held::{Divergence, Gap};
 use crate::Failed;
 
 /// The last position of what a consumer has read that the log has, too; the beginning if that cannot be told. The engine
@@ -27,6 +28,16 @@ pub(super) fn find(
         |its: &Stretch| its.epoch == confirmed.epoch && (its.first..=its.last).contains(&confirmed.sequence);
     let is_older = stretches.first().is_none_or(|first| confirmed.sequence < first.first);
     Ok(if is_older || stretches.iter().any(is_read) { confirmed } else { Position::default() })
+}
+
+/// Whether a position whose event was trimmed is of the log's history for certain: by what the consumer confirmed, or because
+/// the oldest event that is left is of the same epoch.
+pub(super) fn is_ours(client: &mut Client, confirmed: Option<Position>, gap: &Gap) -> Result<bool, Failed> {
+    if confirmed.is_some_and(|confirmed| vouches(confirmed, gap.held)) {
+        return Ok(true);
+    }
+    let oldest = Position { epoch: gap.held.epoch, sequence: gap.begins_at };
+    Ok(oldest.epoch > 0 && is_known(client, gap.partition, oldest)?)
 }
 
 /// The last position of a stretch that the log has. An epoch has one beginning, so the log has all before it, too.

@@ -68,7 +68,7 @@ async fn run(mut work: Work, mut settler: Settler, guard: Arc<Guard>) {
                     settler.delivery.settlements_written().notify_one();
                 }
                 let count = claimed.len();
-                let mut ended = settler.settle(claimed).await;
+                let mut ended = settler.settle(claimed, &guard).await;
                 if let Err(error) = settler.wait_for_consumer(&mut ended).await {
                     work.is_troubled(&error).await;
                 }
@@ -127,7 +127,7 @@ impl Settler {
     }
 
     /// Settles a batch; returns the result of each packet.
-    async fn settle(&mut self, claimed: Vec<ClaimedSettlement>) -> Ended {
+    async fn settle(&mut self, claimed: Vec<ClaimedSettlement>, guard: &Guard) -> Ended {
         let mut ended = Ended::default();
         let claimed = self.end_passed(claimed, &mut ended).await;
         self.learn_assets(&claimed).await;
@@ -136,7 +136,17 @@ impl Settler {
         let addressed = self.resolve_earlier(addressed, &mut ended).await;
         let addressed = self.resolve_old(addressed, &mut ended).await;
         let addressed = self.find_accounts(addressed, &mut ended).await;
-        self.credit(addressed, &mut ended).await;
+        if addressed.is_empty() {
+            return ended;
+        }
+        match guard.check_again().await {
+            Ok(()) => self.credit(addressed, &mut ended).await,
+            Err(reason) => ended.failed.extend(
+                addressed
+                    .iter()
+                    .map(|its| self.engine_failed(&its.claimed, reason.clone(), its.claimed.untouched())),
+            ),
+        }
         ended
     }
 
