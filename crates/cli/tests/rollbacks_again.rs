@@ -111,6 +111,24 @@ fn a_campaign_that_is_created_again_is_paid_in_its_own_asset() {
     }
 }
 
+#[test]
+fn each_settlement_of_a_campaign_from_before_knows_its_asset() {
+    for stage in Stage::both() {
+        let server = stage.start(&[]);
+        plan(&server, &[100, 90, 80]);
+        server.stop();
+        let server = stage.start_with_tables(&["--settlement", "engine"]);
+        let claims = [("alice", 100), ("bob", 90), ("carol", 80)];
+        for (count, (user, amount)) in (1..).zip(claims) {
+            claim(&server, user, amount);
+            stage.check_paid(&server, &claims[..count]);
+        }
+        let rows = json_lines(&stage.run(&server, &["settlements", "list", "--json"]).1);
+        assert!(rows.len() == 3 && rows.iter().all(|row| row["asset"] == "EUR"), "{rows:?}");
+        server.stop();
+    }
+}
+
 /// A claim that was credited in a history that is lost, and its database from before: `dan` waits there for an account.
 fn credited_in_a_lost_history(stage: &mut Stage) -> PathBuf {
     let file = PathBuf::from(stage.database.url().strip_prefix("sqlite://").unwrap());

@@ -31,13 +31,17 @@ enum Standing {
 }
 
 impl Settler {
-    /// Asks the engine for the assets of campaigns that were created before the consumer began.
+    /// Asks the engine for the assets of campaigns that were created before the consumer began. Each row gets its asset
+    /// before it is credited: a credit whose asset is not known could be taken for one in another.
     pub(super) async fn learn_assets(&mut self, claimed: &[ClaimedSettlement]) {
-        let unknown: BTreeSet<&str> = claimed
-            .iter()
-            .filter(|its| its.asset.is_none() && !self.assets.contains_key(&its.campaign))
-            .map(|its| its.campaign.as_str())
-            .collect();
+        let without = claimed.iter().filter(|its| its.asset.is_none()).map(|its| its.campaign.as_str());
+        let (known, unknown): (BTreeSet<&str>, BTreeSet<&str>) =
+            without.partition(|campaign| self.assets.contains_key(*campaign));
+        for campaign in known {
+            if let Some(asset) = self.assets.get(campaign).cloned() {
+                self.hold_asset(campaign, asset).await;
+            }
+        }
         let campaigns: Vec<Id> =
             unknown.into_iter().filter_map(|name| Id::parse(name.as_bytes(), "campaign").ok()).collect();
         let questions = campaigns
@@ -57,8 +61,11 @@ impl Settler {
 
     async fn hold_asset(&mut self, campaign: &str, asset: String) {
         let sql = "UPDATE delivery_settlements SET asset = ? WHERE campaign = ? AND asset IS NULL";
-        // If this is not recorded, the engine is asked again.
-        let _ = self.delivery.store().execute(sql, &[asset.as_str().into(), campaign.into()]).await;
+        // If this is not recorded, nothing is credited, and the engine is asked again.
+        if self.delivery.store().execute(sql, &[asset.as_str().into(), campaign.into()]).await.is_err() {
+            self.assets.remove(campaign);
+            return;
+        }
         if self.assets.len() >= HELD_MAX {
             self.assets.clear();
         }
