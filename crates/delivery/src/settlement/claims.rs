@@ -69,7 +69,11 @@ pub(super) struct Wanted<'w> {
 
 impl Wanted<'_> {
     fn condition(&self) -> (&'static str, [Cell; 1]) {
-        let condition = if self.only_begun { "route = ?" } else { "(route IS NULL OR route = ?)" };
+        let condition = if self.only_begun {
+            "route = ? AND lost_at_ms IS NULL"
+        } else {
+            "(route IS NULL OR route = ?) AND lost_at_ms IS NULL"
+        };
         (condition, [Cell::Word(self.route.word())])
     }
 }

@@ -150,9 +150,10 @@ impl Settlement {
 }
 
 /// Retries dead letters. What is known of earlier attempts stays, so that one with an unknown outcome is
-/// looked up again first. What a person has noted as settled may have been paid in a way that cannot be looked up.
-const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, \
-                      lease_owner = NULL WHERE state = 'dead' AND resolved_at_ms IS NULL AND campaign = ?";
+/// looked up again first. What a person has noted as settled may have been paid in a way that cannot be looked up, and
+/// for a claim that the log does not have nothing is owed.
+const REPLAY: &str = "UPDATE delivery_settlements SET state = 'pending', attempts = 0, next_at_ms = ?, lease_owner = NULL \
+                      WHERE state = 'dead' AND resolved_at_ms IS NULL AND lost_at_ms IS NULL AND campaign = ?";
 
 impl Delivery {
     /// A page of settlements, in the order in which they were written; dead letters are those in the state

@@ -96,6 +96,44 @@ async fn a_packet_that_was_credited_to_another_user_is_for_a_person() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_that_was_never_tried_here_keeps_nothing_from_its_successor() {
+    for kind in DatabaseKind::ALL {
+        let (bench, database) = (Bench::new(), Database::new(kind));
+        let delivery = open(&database, &bench, options()).await;
+        bench.campaign("c", 1).await;
+        let (_, amount) = bench.claim("c", "u").await;
+        read_log(&bench, &delivery).await;
+        // As one that took the place of another claim before, and was lost before it was tried.
+        database
+            .run("UPDATE delivery_settlements SET user_id = 'bob', first_tried_at_ms = claimed_at_ms")
+            .await;
+        database.run("UPDATE delivery_cursors SET epoch = 0, sequence = 0").await;
+        read_log(&bench, &delivery).await;
+        settle(&bench, &delivery, 1, 0).await;
+        let amount = i64::try_from(amount).expect("an amount");
+        assert_eq!((bench.balance("bob").await, bench.balance("u").await), (None, Some(amount)));
+        let replaced = delivery.replaced(None, 10).await.expect("the database").items;
+        assert_eq!(replaced[0].decision.as_deref(), Some("not_paid"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_log_has_no_claim_of_is_not_paid_by_a_replay() {
+    for kind in DatabaseKind::ALL {
+        let (bench, database) = (Bench::new(), Database::new(kind));
+        let delivery = open(&database, &bench, hasty()).await;
+        bench.campaign("c", 1).await;
+        bench.claim("c", "u").await;
+        bench.run("ACCOUNT.OPEN u USD").await;
+        read_log(&bench, &delivery).await;
+        settle(&bench, &delivery, 0, 1).await;
+        database.run("UPDATE delivery_settlements SET lost_at_ms = 1").await;
+        assert!(!delivery.replay_settlement("c", 1).await.expect("the database"));
+        assert_eq!(delivery.replay_campaign("c").await.expect("the database"), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_receiver_is_not_called_for_a_claim_that_it_would_take_for_anothers() {
     let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
     let receiver = Receiver::with(|_, _| Reply::Status(200)).await;
