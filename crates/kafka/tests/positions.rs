@@ -8,6 +8,7 @@ use rdkafka::admin::{AdminClient, AdminOptions};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::error::RDKafkaErrorCode;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
+use rdkafka::{Offset, TopicPartitionList};
 use scarce_engine::clock::{Clock, ManualClock, wall_ms};
 use scarce_engine::{Engine, Log};
 use scarce_engine_embedded::ClockChoice;
@@ -106,6 +107,18 @@ impl Bench {
         }
     }
 
+    /// As the brokers do by themselves when messages are older than the topic keeps them.
+    async fn remove_all(&self) {
+        let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
+        let mut through = TopicPartitionList::new();
+        for partition in 0..i32::try_from(PARTITIONS).expect("few") {
+            through
+                .add_partition_offset(&self.settings.topics.commands, partition, Offset::End)
+                .expect("a partition");
+        }
+        self.administrator().delete_records(&through, &options).await.expect("an answer");
+    }
+
     async fn create_topic_again(&self) {
         let topic = &self.settings.topics.commands;
         let options = AdminOptions::new().operation_timeout(Some(PATIENCE));
@@ -157,6 +170,25 @@ async fn a_message_older_than_the_remembered_ids_is_a_dead_letter_unless_its_id_
     for letter in &letters {
         assert_eq!(letter.json()["reason"]["code"], json!("ID_EXPIRED"), "{letter:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_were_removed_before_they_were_consumed_are_told_of() {
+    let bench = Bench::new();
+    let (before, missed, after) = (ids("before", 40), ids("missed", 40), ids("after", 40));
+    bench.send(&before);
+    bench.consume(&before).await;
+    bench.send(&missed);
+    bench.remove_all().await;
+    bench.send(&after);
+    let commands = bench.start().await;
+    let figures = commands.figures().clone();
+    tokio::task::block_in_place(|| {
+        eventually("every command", || (bench.balances() == 80).then_some(()));
+        commands.shut_down();
+    });
+    let told = figures.trouble().expect("it is told");
+    assert!(told.contains("were removed before they were consumed"), "{told}");
 }
 
 /// As a failover that lost the end of the log does.

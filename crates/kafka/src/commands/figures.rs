@@ -59,7 +59,10 @@ impl Figures {
     }
 
     pub(crate) fn note_trouble(&self, text: &str) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+        let former = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).replace(text.to_owned());
+        if former.is_none_or(|former| former != text) {
+            tracing::warn!(trouble = text, "commands from Kafka are in trouble, or were");
+        }
     }
 
     /// The last trouble, if there was any, to explain why commands are not processed. It may be over.

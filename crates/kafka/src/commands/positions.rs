@@ -128,6 +128,7 @@ impl Positions {
         let (begin, end) = reader.bounds(partition)?;
         let next = i64::try_from(kept.next).unwrap_or(i64::MAX);
         if next <= end && next <= begin {
+            self.tell_missing(partition, next, begin);
             return Ok(Offset::Beginning);
         }
         let mut is_same = false;
@@ -146,6 +147,21 @@ impl Positions {
             next - 1
         ));
         Ok(Offset::Beginning)
+    }
+}
+
+impl Positions {
+    /// Messages were removed from the topic before they were consumed. Nobody can make their commands up.
+    fn tell_missing(&self, partition: i32, next: i64, begin: i64) {
+        if next < begin {
+            self.figures.note_trouble(&format!(
+                "{} messages of partition {partition} of '{}' were removed before they were consumed, offsets {next} to {}; \
+                 keep the topic for longer, and have the producers send these commands again",
+                begin - next,
+                self.settings.topics.commands,
+                begin - 1
+            ));
+        }
     }
 }
 
