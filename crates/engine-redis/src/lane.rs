@@ -38,6 +38,10 @@ const REQUESTS_MORE: usize = 8;
 /// How many bytes of requests one call carries at most, but for a single larger request.
 const BYTES_MAX: usize = 256 << 10;
 
+/// How much work the requests of one call ask for, but for a single one that asks for more: some 20 ms of Redis' time,
+/// in which it serves nobody else. Logged events bound a call as well, and what only reads logs none.
+const WORK_MAX: u64 = 20_000;
+
 /// How many turns of a lane may wait for replicas or the disk at a time.
 const UNSETTLED_MAX: u32 = 64;
 
@@ -352,12 +356,13 @@ pub(super) fn piece(
     requests_max: usize,
     is_full: bool,
 ) -> usize {
-    let (mut bytes, its_first) = (0, &encoded[0]);
+    let (mut bytes, mut work, its_first) = (0, 0_u64, &encoded[0]);
     let fitting = requests.iter().zip(encoded).take(requests_max).take_while(|(request, encoded)| {
         let is_first = bytes == 0;
         bytes += encoded.bytes.len();
+        work = work.saturating_add(request.work());
         let is_of_kind = !is_full || kind(encoded) == kind(its_first);
-        let fits = is_of_kind && (is_first || bytes <= BYTES_MAX);
+        let fits = is_of_kind && (is_first || (bytes <= BYTES_MAX && work <= WORK_MAX));
         fits && !matches!(request, Request::Read(_, Command::Digest(_)))
     });
     fitting.count().max(1)

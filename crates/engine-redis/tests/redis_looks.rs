@@ -43,7 +43,7 @@ fn calls(server: &Server) -> u64 {
     let stats: String = server.ask(&["INFO", "commandstats"]).expect("the statistics");
     let of = |line: &str| {
         let (name, figures) = line.split_once(":calls=")?;
-        let is_call = matches!(name, "cmdstat_fcall" | "cmdstat_evalsha");
+        let is_call = name.starts_with("cmdstat_fcall") || name.starts_with("cmdstat_eval");
         figures.split(',').next()?.parse::<u64>().ok().filter(|_| is_call)
     };
     stats.lines().filter_map(of).sum()
@@ -73,6 +73,26 @@ fn a_deep_book_is_looked_through_in_bounded_calls() {
         let line = format!("ORDER.PLACE m t tom BUY LIMIT {LEVELS} {LEVELS} TIF FOK");
         let filled = told(&engine, 0, &line).expect("an answer");
         assert!(filled.starts_with(&format!("APPLIED filled {LEVELS} 0 ")), "{}", &filled[..40]);
+    }
+}
+
+#[test]
+fn reads_that_list_much_come_in_calls_of_their_own() {
+    let server = servers::server();
+    let engine = open(&server, ScriptKind::Functions);
+    fill(&engine);
+    let before = calls(&server);
+    let reads = vec![read(&engine, "MARKET.DEPTH m LEVELS 1000"); 64];
+    let levels: Vec<usize> = engine.call(0, reads).into_iter().map(|answer| rows(&answer)).collect();
+    assert_eq!(levels, vec![1_000; 64]);
+    assert!(calls(&server) - before >= 32, "Redis serves others between them");
+}
+
+fn rows(answer: &Result<scarce_core::outcome::Receipt, scarce_engine::Failure>) -> usize {
+    let receipt = answer.as_ref().expect("an answer");
+    match &receipt.outcome.facts[1] {
+        scarce_core::outcome::Value::List(asks) => asks.len(),
+        other => panic!("{other:?}"),
     }
 }
 
