@@ -40,6 +40,15 @@ fn a_batch_over_http_is_refused_as_a_whole_dry_or_not() {
         let plan = json!({ "total": 1_000_000, "count": 600_000, "method": "EVEN" });
         json!({ "command": "PACKET.CREATE", "arguments": { "campaign": format!("c{at}"), "asset": "USD", "plan": plan } })
     };
+    let place = |at: u32| {
+        let order = json!({ "market": "m", "order": format!("o{at}"), "owner": "u", "side": "BUY", "type": "MARKET", "quantity": 1 });
+        json!({ "command": "ORDER.PLACE", "arguments": order })
+    };
+    let places: Vec<_> = (0..50).map(place).collect();
+    let response = http.post("/v1/batch?dry_run=true", &json!({ "operations": places }));
+    assert!(response.status == 400 && response.text().contains(REFUSED), "{}", response.text());
+    let response = http.post("/v1/batch?dry_run=true", &json!({ "operations": places[..40] }));
+    assert_eq!(response.status, 200, "{}", response.text());
     let list = json!({ "command": "MARKET.DEPTH", "arguments": { "market": "m", "levels": 10_000 } });
     let creates: Vec<_> = (0..2).map(create).collect();
     for body in [

@@ -4,7 +4,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use scarce_core::command::{Command, Envelope, work};
+use scarce_core::command::{Body, Command, Envelope, work};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt, Value, overload};
@@ -36,7 +36,12 @@ impl Request {
     #[must_use]
     pub fn work(&self) -> u64 {
         match self {
-            Self::Write(envelope) | Self::DryRun(envelope) => work::sum(envelope.commands()),
+            Self::Write(envelope) => work::sum(envelope.commands()),
+            // In a batch each line is one step.
+            Self::DryRun(envelope) => match &envelope.body {
+                Body::Single(command) => work::foretold(std::slice::from_ref(command)),
+                Body::Atomic(commands) => work::sum(commands),
+            },
             Self::Read(_, command) => command.work(),
             Self::Expire(limit) => *limit as u64,
         }

@@ -7,6 +7,7 @@ use axum::response::Response;
 use scarce_api::arguments::{given, only};
 use scarce_api::problem::Problem;
 use scarce_api::{Misshapen, Operation, answer, operation};
+use scarce_core::command::work::{self, WORK_MAX, too_much};
 use scarce_core::command::{Body, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
@@ -50,6 +51,9 @@ impl Batch {
         if !is_atomic && common != Common::default() {
             let reason = "goes with an atomic batch; otherwise each operation has an id, a deadline and a durability of its own";
             return Err(Misshapen::new("Idempotency-Key", reason));
+        }
+        if dry_run && !is_atomic {
+            check_foretold(&operations)?;
         }
         Ok(Self { is_atomic, dry_run, operations, common })
     }
@@ -133,6 +137,16 @@ impl Batch {
         }
         reply::json(200, &body)
     }
+}
+
+/// All answers of a batch are in memory together, and a dry run answers all steps at once.
+fn check_foretold(operations: &[Operation]) -> Result<(), Misshapen> {
+    let foretold = |operation: &Operation| work::foretold(std::slice::from_ref(&operation.command));
+    let work = operations.iter().map(foretold).fold(0, u64::saturating_add);
+    if work > WORK_MAX {
+        return Err(Misshapen::new("operations", too_much(work).reason));
+    }
+    Ok(())
 }
 
 /// What is kept of an operation until its answer arrives.

@@ -17,6 +17,10 @@ pub const ROW_WORK: u64 = 10;
 /// A step that touches up to a bounded number of records.
 pub const STEP_WORK: u64 = 128;
 
+/// What a dry run of a command that may take several steps asks for besides: all of them are foretold at once, however
+/// deep a book is, and nothing else is served between them.
+pub const FORETOLD_WORK: u64 = 20_000;
+
 /// A piece of a recount.
 pub const PIECE_WORK: u64 = 1_000;
 
@@ -28,6 +32,13 @@ pub const WORK_MAX: u64 = 1_001_000;
 #[must_use]
 pub fn sum(commands: &[Command]) -> u64 {
     commands.iter().map(Command::work).fold(0, u64::saturating_add)
+}
+
+/// The sum of what dry runs of commands ask for.
+#[must_use]
+pub fn foretold(commands: &[Command]) -> u64 {
+    let several = commands.iter().filter(|command| command.spec().takes_several_steps()).count();
+    sum(commands).saturating_add(FORETOLD_WORK.saturating_mul(several as u64))
 }
 
 /// Checks that what commands ask for together is within [`WORK_MAX`].
