@@ -74,6 +74,12 @@ fn idle_sockets_do_not_take_the_descriptors_of_the_journal() {
     for _ in 0..10 {
         assert_eq!(probe("/livez"), (200, "ok\n".to_owned()), "the process lives, and must not be restarted");
     }
+    // Nor do connections that say nothing keep it from telling so.
+    let silent: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(&server.http).unwrap()).collect();
+    for _ in 0..10 {
+        assert_eq!(probe("/livez"), (200, "ok\n".to_owned()));
+    }
+    drop(silent);
     let (status, text) = probe("/readyz");
     assert!(status == 503 && text.contains("[-] there is a place for another connection failed"), "{text}");
     assert_eq!(probe("/metrics").0, 503);

@@ -1,7 +1,8 @@
 //! What is answered when all places for connections are taken: whether the process lives and is ready, over a few places of
 //! their own, and to all others that there is no place.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -11,13 +12,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_gateway::ConnectionPlaces;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
 
 use super::HEADERS_BYTES_MAX;
 use super::guard::Peer;
 
 /// How many connections beyond all places are asked what they want.
-pub(super) const PLACES: usize = 4;
+pub(super) const PLACES: usize = 8;
 
 /// How long such a connection may take for its one request and the answer.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
@@ -30,17 +32,47 @@ pub(super) struct Crowded {
     app: Router,
     all: Arc<ConnectionPlaces>,
     places: Arc<Semaphore>,
+    /// Connections that have sent nothing yet, the oldest first. Whoever comes and finds no place takes one of theirs.
+    silent: Mutex<VecDeque<(SilentPlace, AbortHandle)>>,
+}
+
+/// The place of a connection that has sent nothing yet; `None` once it has, is over, or was taken away.
+type SilentPlace = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Crowded {
     /// `app` answers what is asked of the server's health, and refuses all else.
     pub(super) fn new(app: Router, all: Arc<ConnectionPlaces>) -> Self {
-        Self { app, all, places: Arc::new(Semaphore::new(PLACES)) }
+        Self { app, all, places: Arc::new(Semaphore::new(PLACES)), silent: Mutex::default() }
+    }
+
+    /// A free place, or that of the connection that has been silent for longest, which is closed.
+    fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = self.places.clone().try_acquire_owned() {
+            return Some(place);
+        }
+        let mut silent = lock(&self.silent);
+        while let Some((its, task)) = silent.pop_front() {
+            if let Some(place) = lock(&its).take() {
+                task.abort();
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    fn note_silent(&self, its: SilentPlace, task: AbortHandle) {
+        let mut silent = lock(&self.silent);
+        silent.retain(|(its, _)| lock(its).is_some());
+        silent.push_back((its, task));
     }
 
     /// Answers one request of a connection for which there is no place.
     pub(super) fn serve(&self, socket: TcpStream, peer: Peer) {
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
+        let Some(place) = self.place() else {
             self.all.note_refused();
             return refuse(&socket);
         };
@@ -62,7 +94,15 @@ impl Crowded {
                 response
             },
         );
-        tokio::spawn(async move {
+        let silent = SilentPlace::new(Mutex::new(Some(place)));
+        let its = Arc::clone(&silent);
+        let task = tokio::spawn(async move {
+            let mut first = [0];
+            let heard = tokio::time::timeout(REQUEST_TIMEOUT, socket.peek(&mut first)).await;
+            let place = lock(&its).take();
+            if place.is_none() || !matches!(heard, Ok(Ok(1))) {
+                return;
+            }
             let mut protocol = hyper::server::conn::http1::Builder::new();
             protocol.timer(TokioTimer::new()).max_buf_size(HEADERS_BYTES_MAX).keep_alive(false);
             let served = protocol.serve_connection(TokioIo::new(socket), TowerToHyperService::new(app));
@@ -70,6 +110,7 @@ impl Crowded {
             let _ = tokio::time::timeout(REQUEST_TIMEOUT, served).await;
             drop(place);
         });
+        self.note_silent(silent, task.abort_handle());
     }
 }
 
