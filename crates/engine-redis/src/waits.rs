@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::address::Endpoint;
 use super::connection::Link;
+use super::failure::is_broken;
 use super::keys::Keys;
 use super::nodes::{Node, Nodes, Traffic};
 
@@ -144,6 +145,13 @@ struct Reached {
     synced: bool,
 }
 
+/// Why a server said nothing.
+struct Unasked {
+    /// Whether the connection was closed.
+    is_closed: bool,
+    reason: String,
+}
+
 impl Line {
     async fn run(self, mut waiting: Receiver<Ticket>) {
         let mut tickets = Vec::new();
@@ -178,10 +186,19 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for all of them at once.
+    /// Waits for all of them at once. A connection that was idle may have been closed by the server, or by what is between,
+    /// which shows at its next use only; a wait decides nothing, so it is then asked for once more.
     async fn ask(&self, tickets: &[Ticket]) -> Result<Reached, String> {
+        match self.try_to_ask(tickets).await {
+            Err(Unasked { is_closed: true, .. }) => self.try_to_ask(tickets).await,
+            told => told,
+        }
+        .map_err(|unasked| unasked.reason)
+    }
+
+    async fn try_to_ask(&self, tickets: &[Ticket]) -> Result<Reached, Unasked> {
         let found = self.nodes.at(&self.endpoint, Traffic::Waits).await;
-        let node = found.map_err(|failure| failure.to_string())?;
+        let node = found.map_err(|failure| Unasked { is_closed: false, reason: failure.to_string() })?;
         let mut wanted = WantedLevels::default();
         for ticket in tickets {
             wanted.replicated |= ticket.wanted.replicated;
@@ -192,7 +209,8 @@ impl Line {
         keys.dedup();
         self.send(&node, &keys, wanted).await.map_err(|error| {
             node.retire();
-            format!("Redis at {}: {error}", self.endpoint)
+            let is_closed = is_broken(&error) && !error.is_timeout();
+            Unasked { is_closed, reason: format!("Redis at {}: {error}", self.endpoint) }
         })
     }
 

@@ -192,6 +192,21 @@ fn a_primary_that_stood_still_acknowledges_nothing_without_its_replicas() {
 }
 
 #[test]
+fn a_connection_that_was_closed_while_it_was_idle_makes_no_answer_unknown() {
+    let cluster = Cluster::start(&Options::new(), 1, 1).expect("a cluster");
+    let engine = open(RedisSettings { url: cluster.url(), partitions: 1, ..RedisSettings::default() });
+    opened_for_good(&engine, 0);
+    let primary = &cluster.nodes[0];
+    primary.ask::<()>(&["CONFIG", "SET", "timeout", "1"]).expect("set");
+    wait_until("the connection is not closed", || {
+        let listed: String = primary.ask(&["CLIENT", "LIST", "TYPE", "normal"]).expect("the list");
+        !listed.lines().any(|line| line.contains(" cmd=wait "))
+    });
+    let credited = told(&engine, 0, "ACCOUNT.CREDIT hot 5 ID 1 DURABILITY replicated");
+    assert_eq!(credited, Ok("APPLIED 5 5".to_owned()));
+}
+
+#[test]
 fn what_no_replica_has_is_unknown_until_one_has_it() {
     let cluster = Cluster::start(&Options::new(), 1, 1).expect("a cluster");
     let engine = open(RedisSettings {
