@@ -2,6 +2,7 @@
 
 mod changes;
 mod clock;
+mod commits;
 mod digests;
 mod levels;
 mod recall;
@@ -23,7 +24,7 @@ use scarce_engine::clock::{Clock, ClockNote};
 use scarce_engine::engine::{Failure, Request};
 use scarce_engine::metrics::SnapshotMetrics;
 
-use crate::commit::{Commit, Committer};
+use crate::commit::Committer;
 use crate::consumers::Registry;
 use crate::inbox::{Inbox, Mail};
 use crate::keeper::{Keeper, KeeperTask};
@@ -386,33 +387,6 @@ impl Owner {
         let idle = self.durable() >= self.handed_over;
         let has_mail = self.begun.is_some() || self.inbox.depth() > 0;
         (idle && !self.open.is_empty()) || (has_mail && self.has_reserve())
-    }
-
-    /// Hands the decided batch to the committer, if that one is idle.
-    pub(crate) fn seal(&mut self) {
-        self.publish_levels();
-        if !self.open.is_empty() && self.durable() >= self.handed_over {
-            self.hand_over();
-        }
-    }
-
-    fn hand_over(&mut self) {
-        self.handed_over += 1;
-        let empty = Arc::new(Vec::new());
-        let mut next = Arc::try_unwrap(std::mem::replace(&mut self.in_flight, empty)).unwrap_or_default();
-        next.clear();
-        // What one huge operation took is not kept for ever.
-        next.shrink_to(2 * self.commit_bytes_max);
-        self.in_flight = Arc::new(std::mem::replace(&mut self.open, next));
-        self.committer.hand_over(Commit {
-            number: self.handed_over,
-            epoch: self.machine.epoch(),
-            first_sequence: self.open_from,
-            last_sequence: self.machine.sequence(),
-            bytes: self.in_flight.clone(),
-            begun: self.open_begun.take().unwrap_or_else(Instant::now),
-            commands: std::mem::take(&mut self.open_commands),
-        });
     }
 
     /// Makes everything decided durable and ends the threads beside this one.

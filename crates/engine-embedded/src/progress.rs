@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use scarce_engine::engine::Failure;
 use scarce_engine::metrics::PartitionMetrics;
@@ -18,6 +19,8 @@ pub(crate) struct CommitProgress {
     sequence: AtomicU64,
     /// Bytes written since the start; snapshots are planned by them.
     bytes: AtomicU64,
+    /// How long the last sync took, in microseconds.
+    sync_us: AtomicU64,
     /// Whether the room set aside may be too little for the next batch.
     is_room_low: AtomicBool,
     /// Whether no more room could be set aside, and why.
@@ -57,6 +60,16 @@ impl CommitProgress {
         self.metrics.note_commit(bytes);
     }
 
+    /// Notes how long a sync took.
+    pub(crate) fn note_sync(&self, took: Duration) {
+        self.sync_us.store(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// How long the last sync took; no time if there was none.
+    pub(crate) fn last_sync(&self) -> Duration {
+        Duration::from_micros(self.sync_us.load(Ordering::Relaxed))
+    }
+
     /// Tells the owner that a batch is durable. Nothing of the batch may be used after this.
     pub(crate) fn release_batch(&self, number: u64) {
         self.batch.store(number, Ordering::Release);
@@ -64,6 +77,11 @@ impl CommitProgress {
 
     pub(crate) fn set_room_low(&self, is_low: bool) {
         self.is_room_low.store(is_low, Ordering::Relaxed);
+    }
+
+    /// Whether the room set aside may be too little for the next batch.
+    pub(crate) fn is_room_low(&self) -> bool {
+        self.is_room_low.load(Ordering::Relaxed)
     }
 
     /// Notes that no more room could be set aside, or that there is room again.
@@ -76,7 +94,7 @@ impl CommitProgress {
 
     /// Whether writes must be refused because the next batch could find no room.
     pub(crate) fn is_out_of_room(&self) -> bool {
-        self.is_room_low.load(Ordering::Relaxed) && self.is_full.load(Ordering::Relaxed)
+        self.is_room_low() && self.is_full.load(Ordering::Relaxed)
     }
 
     /// Whether more may be decided.

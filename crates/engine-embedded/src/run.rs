@@ -17,6 +17,9 @@ pub trait Port: Send {
     /// When the port as a whole cannot go on.
     fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()>;
 
+    /// Sends at once the answers that [`Port::turn`] could not send, and whose batch is durable by now.
+    fn send(&mut self, owner: &mut Owner);
+
     /// Sends what is left to send, where that can be done at once, and takes nothing more.
     fn close(&mut self, owner: &mut Owner);
 
@@ -46,6 +49,8 @@ impl Port for SilentPort {
         Ok(())
     }
 
+    fn send(&mut self, _owner: &mut Owner) {}
+
     fn close(&mut self, _owner: &mut Owner) {}
 
     fn waker(&self) -> Waker {
@@ -67,6 +72,17 @@ impl Drop for EndsAll<'_> {
     }
 }
 
+/// Makes a batch durable on this thread and sends its answers. What became durable after the batch `sent`, and could not be
+/// sent in this turn, does not wait for another sync.
+fn commit_here(owner: &mut Owner, port: &mut dyn Port, sent: u64) {
+    if owner.durable() > sent {
+        port.send(owner);
+        owner.answer_inbox();
+    }
+    owner.commit_here();
+    port.send(owner);
+}
+
 /// Serves a partition until the end is asked for or the disk fails. A profiler finds it by its name.
 #[inline(never)]
 pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Result<(), EmbeddedError> {
@@ -75,10 +91,15 @@ pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Res
     let failed = |source| EmbeddedError::Port { partition, source };
     while !stop.is_requested() && owner.failure().is_none() {
         let timeout = if owner.is_busy() { Some(Duration::ZERO) } else { owner.patience() };
+        let sendable = owner.durable();
         port.turn(&mut owner, timeout).map_err(failed)?;
         owner.serve_inbox();
         owner.sweep();
-        owner.seal();
+        if owner.is_alone() {
+            commit_here(&mut owner, &mut *port, sendable);
+        } else {
+            owner.seal();
+        }
         owner.answer_inbox();
     }
     owner.finish();

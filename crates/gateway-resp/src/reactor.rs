@@ -358,7 +358,7 @@ impl Reactor {
         Ok(())
     }
 
-    fn turn_with(&mut self, local: &mut dyn Local, timeout: Option<Duration>) -> io::Result<()> {
+    pub(super) fn turn_with(&mut self, local: &mut dyn Local, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = if self.has_pending(local) { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)?;
         local.begin_turn();
@@ -419,6 +419,10 @@ impl Reactor {
 impl Port for Reactor {
     fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> io::Result<()> {
         self.turn_with(owner, timeout)
+    }
+
+    fn send(&mut self, owner: &mut Owner) {
+        self.flush(owner.durable());
     }
 
     fn close(&mut self, owner: &mut Owner) {
