@@ -16,6 +16,8 @@ mod drain;
 mod events;
 pub mod loading;
 mod local;
+#[cfg(test)]
+mod lockstep_tests;
 mod outbox;
 mod output;
 mod reactor;
