@@ -122,8 +122,16 @@ impl Wire for u64 {
     }
 }
 
-/// A varint of more than two bytes. Those of up to eight are put as one word and cut to their length.
+/// A varint of more than two bytes. Those of five to eight are put as one word and cut to their length.
 fn put_several(value: u64, out: &mut Vec<u8>) {
+    let part = |shift: u32| ((value >> shift) & 0x7f) as u8;
+    match value {
+        ..0x20_0000 => return out.extend_from_slice(&[part(0) | 0x80, part(7) | 0x80, part(14)]),
+        0x20_0000..0x1000_0000 => {
+            return out.extend_from_slice(&[part(0) | 0x80, part(7) | 0x80, part(14) | 0x80, part(21)]);
+        }
+        _ => {}
+    }
     // The bits over seven, rounded up: 37 / 256 is close enough to 1 / 7.
     let bytes = (((value.ilog2() + 7) * 37) >> 8) as usize;
     if bytes > 8 {

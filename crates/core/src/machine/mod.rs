@@ -24,7 +24,7 @@ use crate::event::{
     Entry, EntryHead, Event, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
 };
 use crate::facts;
-use crate::operations::Sought;
+use crate::operations::{Encoded, Sought};
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
@@ -193,7 +193,8 @@ impl Machine {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         entry.outcome.iter().for_each(|outcome| outcome.put(&mut bytes));
-        self.settle(&entry.head, entry.outcome.as_ref().map(|_| bytes.as_slice()), &entry.events);
+        let outcome = entry.outcome.as_ref().map(|outcome| Encoded { outcome, bytes: &bytes });
+        self.settle(&entry.head, outcome, &entry.events);
         self.scratch = bytes;
     }
 
@@ -442,7 +443,7 @@ impl Machine {
                 more,
             };
             let bytes = Entry::write(log, &head, kept, &events);
-            self.settle(&head, kept.map(|_| &log[bytes]), &events);
+            self.settle(&head, kept.map(|outcome| Encoded { outcome, bytes: &log[bytes] }), &events);
         }
         events.clear();
         self.events = events;
@@ -460,7 +461,7 @@ impl Machine {
 
     /// What an entry changes besides its events: the stored operations, the unfinished operation, and the
     /// records that are dropped by time.
-    fn settle(&mut self, head: &EntryHead, outcome: Option<&[u8]>, events: &[Event]) {
+    fn settle(&mut self, head: &EntryHead, outcome: Option<Encoded<'_>>, events: &[Event]) {
         let state = &mut self.state;
         state.at = head.at;
         if let (Some(operation), Some(outcome)) = (&head.operation, outcome) {

@@ -1,7 +1,5 @@
 //! Answers as they are remembered: those of whole numbers, which most commands have, without what goes without saying.
 
-use smallvec::SmallVec;
-
 use crate::codec::{Input, Wire};
 use crate::outcome::{Code, Facts, Outcome, Value};
 
@@ -19,7 +17,7 @@ const IN_LOG: Form = OUTCOME_BYTES_MAX + 1;
 /// Applied, without values. Those above are applied with so many more numbers.
 const NUMBERS: Form = IN_LOG + 1;
 /// The most numbers: what a form has room for.
-const NUMBERS_MAX: u64 = (FORM_MAX - NUMBERS) as u64;
+const NUMBERS_MAX: usize = (FORM_MAX - NUMBERS) as usize;
 /// The largest form: five bits.
 pub(super) const FORM_MAX: Form = 31;
 
@@ -80,35 +78,43 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Appends an encoded outcome as it is stored, and returns its form.
-pub(super) fn put(outcome: &[u8], out: &mut Vec<u8>) -> Form {
-    if outcome.len() > usize::from(OUTCOME_BYTES_MAX) {
-        return IN_LOG;
-    }
-    if let Some(numbers) = numbers(outcome) {
-        let mut last = 0_i64;
-        for number in &numbers {
-            number.wrapping_sub(last).put(out);
-            last = *number;
-        }
-        return NUMBERS + Form::try_from(numbers.len()).unwrap_or(0);
-    }
-    out.extend_from_slice(outcome);
-    Form::try_from(outcome.len()).unwrap_or(IN_LOG)
+/// An outcome, and how it is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Encoded<'a> {
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) bytes: &'a [u8],
 }
 
-/// The numbers of an encoded outcome that is applied and has nothing else.
-fn numbers(outcome: &[u8]) -> Option<SmallVec<[i64; 4]>> {
-    let mut input = Input::new(outcome);
-    let (code, count) = (u64::get(&mut input).ok()?, u64::get(&mut input).ok()?);
-    if code != u64::from(Code::Applied.number()) || count > NUMBERS_MAX {
-        return None;
+/// The outcome of bytes from a snapshot; if they encode no outcome, one that is stored as its bytes are.
+pub(super) fn decoded(bytes: &[u8]) -> Outcome {
+    let mut input = Input::new(bytes);
+    let outcome = Outcome::get(&mut input).ok().filter(|_| input.is_empty());
+    outcome.unwrap_or_else(|| Outcome { code: Code::Unknown, facts: Facts::new() })
+}
+
+/// Appends an outcome as it is stored, and returns its form.
+pub(super) fn put(Encoded { outcome, bytes }: Encoded<'_>, out: &mut Vec<u8>) -> Form {
+    if bytes.len() > usize::from(OUTCOME_BYTES_MAX) {
+        return IN_LOG;
     }
-    let mut numbers = SmallVec::new();
-    for _ in 0..count {
-        numbers.push(Value::integer(&mut input)?);
+    let start = out.len();
+    if outcome.is_applied() && outcome.facts.len() <= NUMBERS_MAX && put_numbers(&outcome.facts, out) {
+        return NUMBERS + Form::try_from(outcome.facts.len()).unwrap_or(0);
     }
-    input.is_empty().then_some(numbers)
+    out.truncate(start);
+    out.extend_from_slice(bytes);
+    Form::try_from(bytes.len()).unwrap_or(IN_LOG)
+}
+
+/// Appends each number as what it differs by from the one before. False if there are other values.
+fn put_numbers(values: &[Value], out: &mut Vec<u8>) -> bool {
+    let mut last = 0_i64;
+    values.iter().all(|value| {
+        let Value::Integer(number) = value else { return false };
+        number.wrapping_sub(last).put(out);
+        last = *number;
+        true
+    })
 }
 
 #[cfg(test)]
@@ -118,7 +124,7 @@ mod tests {
 
     fn stored(outcome: &Outcome) -> (Form, Vec<u8>) {
         let mut out = Vec::new();
-        let form = put(&outcome.to_bytes(), &mut out);
+        let form = put(Encoded { outcome, bytes: &outcome.to_bytes() }, &mut out);
         (form, out)
     }
 

@@ -14,6 +14,7 @@ use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::StateSettings;
 use crate::types::{OperationId, TimeMs};
 
+pub(crate) use answer::Encoded;
 use index::Index;
 use records::{Details, Identity, Moment, Records};
 
@@ -221,13 +222,13 @@ impl Operations {
         self.oldest_made_at().is_some_and(|made_at| made_at + settings.window_ms <= now)
     }
 
-    /// Stores the encoded outcome of an operation, which made `events` up to `sequence_last`. `sought` is where its id was
+    /// Stores the outcome of an operation, which made `events` up to `sequence_last`. `sought` is where its id was
     /// found, if it was looked up already.
     pub(crate) fn remember(
         &mut self,
         operation: &OperationMark,
         sought: Option<Sought>,
-        outcome: &[u8],
+        outcome: Encoded<'_>,
         head: &EntryHead,
         made: (u64, u32),
     ) {
@@ -285,7 +286,14 @@ impl Operations {
     }
 
     /// Appends a record. An older one of the same id is not found any more; it stays in line until its time comes.
-    fn append(&mut self, sought: Sought, identity: Identity, moment: Moment, events: u32, outcome: &[u8]) {
+    fn append(
+        &mut self,
+        sought: Sought,
+        identity: Identity,
+        moment: Moment,
+        events: u32,
+        outcome: Encoded<'_>,
+    ) {
         let first = self.first;
         let count = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let place = first.wrapping_add(count);
@@ -336,7 +344,8 @@ impl Operations {
         for _ in 0..input.value::<u64>()? {
             let Loaded { identity, moment, epoch, events, outcome } = input.row(get_record)?;
             let moment = Moment { epoch: self.place_of(epoch), ..moment };
-            self.append(self.sought(identity.key), identity, moment, events, &outcome);
+            let outcome = Encoded { outcome: &answer::decoded(&outcome), bytes: &outcome };
+            self.append(self.sought(identity.key), identity, moment, events, outcome);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::answer::{self, Answer, FORM_MAX};
+use super::answer::{self, Answer, Encoded, FORM_MAX};
 use crate::codec::{Input, Malformed, Wire};
 use crate::types::TimeMs;
 
@@ -86,7 +86,7 @@ const EPOCH_FOLLOWS: u8 = 1 << 7;
 
 impl Moment {
     /// Appends how details differ from those before, which have this moment, and the answer.
-    fn put(self, moment: Moment, events: u32, outcome: &[u8], out: &mut Vec<u8>) {
+    fn put(self, moment: Moment, events: u32, outcome: Encoded<'_>, out: &mut Vec<u8>) {
         let start = out.len();
         out.push(0);
         let mut bits = 0;
@@ -184,8 +184,8 @@ impl Records {
         self.segments.iter().enumerate().flat_map(of_segment).skip(self.taken)
     }
 
-    /// Appends a record with the encoded outcome.
-    pub(super) fn push(&mut self, identity: Identity, moment: Moment, events: u32, outcome: &[u8]) {
+    /// Appends a record with its outcome.
+    pub(super) fn push(&mut self, identity: Identity, moment: Moment, events: u32, outcome: Encoded<'_>) {
         if self.segments.back().is_none_or(|last| last.identities.len() == SEGMENT_RECORDS) {
             self.begin_segment();
         }
@@ -258,7 +258,7 @@ mod tests {
     use crate::outcome::{Code, Outcome};
 
     /// A record of a number: stamps that repeat, rise and fall, several events, epochs, and answers of all kinds.
-    fn record(number: u64) -> (Identity, Moment, u32, Vec<u8>) {
+    fn record(number: u64) -> (Identity, Moment, u32, Outcome) {
         let outcome = match number % 7 {
             0 => Outcome::applied(facts!["a text that is too long to be kept"]),
             1 => Outcome { code: Code::ResolvedAbsent, facts: facts![] },
@@ -272,12 +272,13 @@ mod tests {
             epoch: u32::try_from(number / 1_500).expect("small"),
         };
         let identity = Identity { key: [number, !number], fingerprint: number << 32 };
-        (
-            identity,
-            moment,
-            u32::from(number.is_multiple_of(9)) * 5 + 1,
-            crate::codec::Wire::to_bytes(&outcome),
-        )
+        (identity, moment, u32::from(number.is_multiple_of(9)) * 5 + 1, outcome)
+    }
+
+    fn push(records: &mut Records, number: u64) {
+        let (identity, moment, events, outcome) = record(number);
+        let bytes = outcome.to_bytes();
+        records.push(identity, moment, events, Encoded { outcome: &outcome, bytes: &bytes });
     }
 
     fn check(records: &Records, position: usize, number: u64) {
@@ -286,14 +287,15 @@ mod tests {
         check_details(records.details(position).expect("details"), moment, events, &outcome);
     }
 
-    fn check_details(details: Details<'_>, moment: Moment, events: u32, outcome: &[u8]) {
+    fn check_details(details: Details<'_>, moment: Moment, events: u32, outcome: &Outcome) {
+        let outcome = outcome.to_bytes();
         assert_eq!((details.moment, details.events), (moment, events));
         let mut encoded = Vec::new();
         details.answer.put_outcome(&mut encoded);
         let is_large = outcome.len() > 15;
         assert_eq!(
             (details.answer.is_in_log(), encoded.as_slice()),
-            (is_large, if is_large { &[] } else { outcome })
+            (is_large, if is_large { &[][..] } else { &outcome })
         );
     }
 
@@ -301,8 +303,7 @@ mod tests {
     fn records_are_what_they_were_while_others_come_and_go() {
         let mut records = Records::default();
         for number in 0..6_000 {
-            let (identity, moment, events, outcome) = record(number);
-            records.push(identity, moment, events, &outcome);
+            push(&mut records, number);
             if number >= 2_500 {
                 records.pop_front();
             }
@@ -328,8 +329,7 @@ mod tests {
         let mut records = Records::default();
         for round in 0..3 {
             for number in 0..SEGMENT_RECORDS as u64 + round {
-                let (identity, moment, events, outcome) = record(number);
-                records.push(identity, moment, events, &outcome);
+                push(&mut records, number);
             }
             while !records.is_empty() {
                 records.pop_front();
@@ -337,8 +337,7 @@ mod tests {
             records.pop_front();
             assert_eq!((records.first_at(), records.iter().count()), (None, 0));
         }
-        let (identity, moment, events, outcome) = record(3);
-        records.push(identity, moment, events, &outcome);
+        push(&mut records, 3);
         check(&records, 0, 3);
     }
 }

@@ -91,13 +91,6 @@ impl std::fmt::Display for Value {
     }
 }
 
-impl Value {
-    /// Reads a value if it is an integer.
-    pub(crate) fn integer(input: &mut Input<'_>) -> Option<i64> {
-        if input.byte() == Ok(INTEGER) { i64::get(input).ok() } else { None }
-    }
-}
-
 /// What an integer's encoding begins with.
 const INTEGER: u8 = 1;
 
