@@ -98,6 +98,11 @@ impl Counters {
         self.counters.get(key).map_or(0, |counter| counter.used)
     }
 
+    /// Every counter that is kept, those of ended windows included.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&CounterKey, u64)> {
+        self.counters.iter().map(|(key, counter)| (key, counter.used))
+    }
+
     /// Counts `quantity` more, in a window that ends at `ends_at`.
     pub fn add(&mut self, key: &CounterKey, quantity: u64, ends_at: Option<TimeMs>) {
         match self.counters.seek(key) {

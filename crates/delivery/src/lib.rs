@@ -50,7 +50,7 @@ pub use scarce_sql::DatabaseError;
 pub use secret::Secret;
 pub use settlement::{
     AccountTemplate, LookedUp, Replaced, Route, Settled, SettledLookup, Settlement, SettlementFilter,
-    SettlementState, Tried, operation_id,
+    SettlementState, Tried, operation_id, settled_packet,
 };
 pub use store::Delivery;
 pub use vault::{SecretKeys, SecretReference};

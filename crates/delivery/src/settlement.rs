@@ -52,3 +52,9 @@ impl Route {
 pub fn operation_id(campaign: &str, packet: u64, round: u64) -> String {
     ids::IdScheme::Current.operation_id(campaign, packet, round)
 }
+
+/// The campaign and the packet that an operation settles, by its namespace and id; `None` for other operations.
+#[must_use]
+pub fn settled_packet(namespace: &str, operation_id: &str) -> Option<(String, u64)> {
+    ids::packet_of(namespace, operation_id)
+}

@@ -106,6 +106,18 @@ impl Delivery {
         self.store().close().await;
     }
 
+    /// The database's address for people, without the password.
+    #[must_use]
+    pub fn database(&self) -> String {
+        self.store().address().to_string()
+    }
+
+    /// The deployment whose log flows through the tables.
+    #[must_use]
+    pub fn deployment_id(&self) -> &str {
+        self.store().deployment_id()
+    }
+
     pub(crate) fn store(&self) -> &Database {
         &self.inner.store
     }

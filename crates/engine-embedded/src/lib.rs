@@ -51,7 +51,8 @@ pub use error::EmbeddedError;
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
 pub use look::{
-    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, read_entries, verify_snapshots,
+    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, base_machine, read_entries,
+    verify_snapshots,
 };
 pub use memory::{MemoryBudget, MemoryMeter, TooLarge};
 pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files};

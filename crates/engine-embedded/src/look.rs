@@ -67,6 +67,26 @@ pub fn read_entries(
     Ok(read)
 }
 
+/// The state that the oldest event in a partition's journal follows: an empty one where the journal has its beginning,
+/// otherwise that of the oldest snapshot which the journal goes on from.
+///
+/// # Errors
+/// When a snapshot cannot be read or its digest is not that of its state, and when no snapshot reaches to the journal.
+pub fn base_machine(
+    files: &PartitionFiles<'_>,
+    settings: &state::StateSettings,
+) -> Result<Machine, EmbeddedError> {
+    let settings = machine_settings(settings, files.deployment);
+    let home = look_at(&files.storage, files.deployment, files.partition);
+    let first = journal::oldest(&*home.storage)?.map_or(1, |oldest| oldest.first_sequence);
+    if first == 1 {
+        return Ok(Machine::new(settings, files.partition));
+    }
+    let base = snapshot::list(&*home.storage)?.into_iter().find(|listed| listed.sequence + 1 >= first);
+    let base = base.ok_or(FoldError::Gap { sequence: 0, found: first })?;
+    load_machine(&home, &base.name, &settings).map(|(machine, _)| machine)
+}
+
 /// What a snapshot is worth.
 #[derive(Debug)]
 pub struct SnapshotVerdict {

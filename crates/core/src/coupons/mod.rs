@@ -173,6 +173,14 @@ impl Coupons {
         })
     }
 
+    /// Every counter that is kept: the coupon, the name of the limit, and how many are counted.
+    pub fn counted(&self) -> impl Iterator<Item = (&Id, &Id, u64)> {
+        self.counters.iter().filter_map(|(key, used)| {
+            let (id, coupon) = self.at(key.resource)?;
+            Some((id, &coupon.limits.get(usize::try_from(key.limit).ok()?)?.name, used))
+        })
+    }
+
     fn existing(&self, coupon: &Id) -> Result<(Slot, &Coupon), Refusal> {
         self.coupons
             .find(coupon)

@@ -202,6 +202,20 @@ impl Campaigns {
         })
     }
 
+    /// The sum of a campaign's packets that are prepared and, once it is closed, claimed.
+    #[must_use]
+    pub fn laid_amount(&self, campaign: &Id) -> u64 {
+        let pieces = |slot| self.pieces.range((slot, 0)..=(slot, u64::MAX));
+        let closed = self.get(campaign).filter(|its| its.closed_at.is_some()).map(|its| its.claimed_count);
+        self.campaigns.find(campaign).map_or(0, |slot| {
+            let amounts = pieces(slot).flat_map(|((_, first), piece)| (*first..).zip(piece.0.iter()));
+            amounts
+                .filter(|(packet, _)| closed.is_none_or(|last| *packet <= last))
+                .map(|(_, amount)| amount)
+                .sum()
+        })
+    }
+
     fn claimed_at(&self, slot: Slot, user: &Id) -> Option<(&Claim, u64)> {
         let claim = self.claims.get(&(slot, user.clone()))?;
         Some((claim, self.amount(slot, claim.packet)?))

@@ -44,6 +44,24 @@ impl IdScheme {
     }
 }
 
+/// The campaign and the packet that an operation id settles, if it is one of a settlement.
+pub(super) fn packet_of(namespace: &str, id: &str) -> Option<(String, u64)> {
+    let rest = id.strip_prefix("settle:").filter(|_| namespace == NAMESPACE)?;
+    let of_name = |campaign: &str, rest: &str| {
+        let packet = rest.split(':').next()?.parse().ok()?;
+        let is_it = |round| IdScheme::Current.operation_id(campaign, packet, round) == id;
+        let round = rest.split_once(':').map_or(Some(1), |(_, round)| round.parse().ok())?;
+        is_it(round).then(|| (campaign.to_owned(), packet))
+    };
+    let (first, second) = rest.split_once(':')?;
+    let long = || {
+        let length = first.parse::<usize>().ok()?;
+        let (campaign, rest) = second.split_at_checked(length)?;
+        of_name(campaign, rest.strip_prefix(':')?)
+    };
+    of_name(first, second).or_else(long)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +90,8 @@ mod tests {
                 let id = IdScheme::Current.operation_id(campaign, packet, round);
                 let before = seen.insert(id.clone(), (campaign, packet, round));
                 assert_eq!(before, None, "{id}");
+                assert_eq!(packet_of(NAMESPACE, &id), Some((campaign.to_owned(), packet)), "{id}");
+                assert_eq!(packet_of("", &id), None);
             }
         }
     }
