@@ -2,14 +2,16 @@
 
 mod compare;
 mod replay;
+mod scope;
 mod sums;
 
 use scarce_sql::Dialect;
 
 use crate::store::Link;
 use crate::{ProjectedPosition, Projection, ProjectionError};
-pub use compare::{Compared, Difference};
+pub use compare::{Compared, Difference, RowPlace};
 pub use replay::Replay;
+pub use scope::Scope;
 
 /// How each database begins to read what is there now, whatever is written meanwhile.
 const BEGINS: [(Dialect, &[&str]); 3] = [
@@ -58,9 +60,22 @@ impl Frozen {
     /// # Errors
     /// When one of the databases does not answer.
     pub async fn compare(&mut self, replay: &Replay, limit: usize) -> Result<Compared, ProjectionError> {
+        self.compare_within(replay, &Scope::default(), limit).await
+    }
+
+    /// The same, of what both sides can know.
+    ///
+    /// # Errors
+    /// When one of the databases does not answer.
+    pub async fn compare_within(
+        &mut self,
+        replay: &Replay,
+        scope: &Scope,
+        limit: usize,
+    ) -> Result<Compared, ProjectionError> {
         let made = replay.projection().store();
         let mut other = made.in_time(made.connect()).await?;
-        let compared = compare::compare(&mut self.link, &mut other, limit).await;
+        let compared = compare::compare(&mut self.link, &mut other, scope, limit).await;
         other.close().await;
         Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
     }

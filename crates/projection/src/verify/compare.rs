@@ -8,9 +8,21 @@ use sqlx::Error;
 use crate::rows::TABLES;
 use crate::store::Link;
 use crate::table::{Cell, ColumnKind, Table};
+use crate::verify::Scope;
 
 /// How many rows are read at a time.
 const ROWS_AT_ONCE: usize = 1_000;
+
+/// What a row is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Of which partition.
+    pub partition: Option<u32>,
+    /// The event that made it, where the table says so.
+    pub sequence: Option<u64>,
+    /// Of which account, item, campaign, coupon or market.
+    pub resource: Option<String>,
+}
 
 /// A row that differs, or one column of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +37,8 @@ pub struct Difference {
     pub tables: Option<String>,
     /// What the log says; `None` for a row that it does not make.
     pub log: Option<String>,
+    /// What the row is of.
+    pub place: RowPlace,
 }
 
 /// The result of a comparison.
@@ -39,9 +53,14 @@ pub struct Compared {
 }
 
 /// Compares every table.
-pub(super) async fn compare(tables: &mut Link, log: &mut Link, limit: usize) -> Result<Compared, Error> {
+pub(super) async fn compare(
+    tables: &mut Link,
+    log: &mut Link,
+    scope: &Scope,
+    limit: usize,
+) -> Result<Compared, Error> {
     let mut compared = Compared::default();
-    for table in TABLES {
+    for table in TABLES.iter().filter(|table| !scope.is_out(table)) {
         let (mut left, mut right) = (Rows::new(table), Rows::new(table));
         loop {
             let (its, made) = (left.peek(tables).await?, right.peek(log).await?);
@@ -53,42 +72,78 @@ pub(super) async fn compare(tables: &mut Link, log: &mut Link, limit: usize) -> 
             };
             let its = left.next_if(order.is_le());
             let made = right.next_if(order.is_ge());
-            compared.note(table, its.as_deref(), made.as_deref(), limit);
+            let is_known = |row: &Option<Vec<Cell>>| row.as_ref().is_none_or(|row| scope.is_in(table, row));
+            if is_known(&its) && is_known(&made) {
+                compared.note(table, its.as_deref(), made.as_deref(), (scope, limit));
+            }
         }
     }
     Ok(compared)
 }
 
 impl Compared {
-    fn note(&mut self, table: &'static Table, its: Option<&[Cell]>, made: Option<&[Cell]>, limit: usize) {
+    fn note(
+        &mut self,
+        table: &'static Table,
+        its: Option<&[Cell]>,
+        made: Option<&[Cell]>,
+        (scope, limit): (&Scope, usize),
+    ) {
         self.rows += u64::from(made.is_some());
         if its == made {
             return;
         }
-        self.wrong_rows += 1;
         let some = its.or(made).unwrap_or_default();
-        let key: Vec<String> = some.iter().take(table.key_columns).map(Cell::to_string).collect();
-        let difference =
-            |column, tables, log| Difference { table: table.name, key: key.join(" "), column, tables, log };
-        let mut found = Vec::new();
-        match (its, made) {
+        let found = match (its, made) {
             (Some(its), Some(made)) => {
-                for ((column, its), made) in table.columns.iter().zip(its).zip(made) {
-                    if its != made {
-                        let values = (Some(its.to_string()), Some(made.to_string()));
-                        found.push(difference(Some(column.name), values.0, values.1));
-                    }
-                }
+                let columns = table.columns.iter().zip(its).zip(made);
+                let other = columns
+                    .filter(|((column, its), made)| its != made && scope.compares(table, column.name, some));
+                let values = |its: &Cell, made: &Cell| (Some(its.to_string()), Some(made.to_string()));
+                other.map(|((column, its), made)| (Some(column.name), values(its, made))).collect()
             }
-            _ => found.push(difference(
-                None,
-                its.map(|row| shown(table, row)),
-                made.map(|row| shown(table, row)),
-            )),
+            _ => vec![(None, (its.map(|row| shown(table, row)), made.map(|row| shown(table, row))))],
+        };
+        if found.is_empty() {
+            return;
         }
+        self.wrong_rows += 1;
+        let key: Vec<String> = some.iter().take(table.key_columns).map(Cell::to_string).collect();
+        let (key, place) = (key.join(" "), RowPlace::of(table, some));
         let room = limit.saturating_sub(self.differences.len());
-        self.differences.extend(found.into_iter().take(room));
+        self.differences.extend(found.into_iter().take(room).map(|(column, (tables, log))| Difference {
+            table: table.name,
+            key: key.clone(),
+            column,
+            tables,
+            log,
+            place: place.clone(),
+        }));
     }
+}
+
+impl RowPlace {
+    /// What a row is of, by the names of its columns.
+    fn of(table: &Table, row: &[Cell]) -> Self {
+        const RESOURCES: [&str; 6] =
+            ["account_id", "sku", "campaign_id", "coupon_id", "market_id", "resource_id"];
+        let integer = |name: &str| number(table, row, name);
+        Self {
+            partition: integer("partition_id").and_then(|partition| u32::try_from(partition).ok()),
+            sequence: integer("sequence").or_else(|| integer("last_sequence")),
+            resource: RESOURCES.iter().find_map(|name| value(table, row, name)?.text().map(str::to_owned)),
+        }
+    }
+}
+
+/// The value of a column.
+fn value<'r>(table: &Table, row: &'r [Cell], name: &str) -> Option<&'r Cell> {
+    row.get(table.columns.iter().position(|column| column.name == name)?)
+}
+
+/// The value of a column of integers.
+pub(super) fn number(table: &Table, row: &[Cell], name: &str) -> Option<u64> {
+    value(table, row, name)?.integer().and_then(|value| u64::try_from(value).ok())
 }
 
 /// The values of a row beside its key, by their columns.

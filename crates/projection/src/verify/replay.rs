@@ -6,7 +6,7 @@ use scarce_api::event::{Received, read};
 use scarce_core::event::{Entry, EntryHead};
 use scarce_outflow::{Batch, Consumer};
 
-use crate::{ProjectedPosition, Projection, ProjectionError, ProjectionOptions};
+use crate::{ProjectedPosition, Projection, ProjectionError, ProjectionOptions, SqlConsumer};
 
 /// Tables that the log is written into from its beginning, in a file of their own.
 #[derive(Debug)]
@@ -66,6 +66,12 @@ impl Replay {
             return Err(found(what).into());
         }
         Ok(())
+    }
+
+    /// The consumer of a partition's log into these tables.
+    #[must_use]
+    pub fn consumer(&self, partition: u32) -> SqlConsumer {
+        self.projection.consumer(partition)
     }
 
     /// Ends, so that the folder can be removed.

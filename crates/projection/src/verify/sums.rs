@@ -3,7 +3,7 @@
 use scarce_sql::Dialect;
 use sqlx::Error;
 
-use super::compare::Difference;
+use super::compare::{Difference, RowPlace};
 use crate::store::Link;
 use crate::table::{Cell, ColumnKind};
 
@@ -106,6 +106,7 @@ pub(super) async fn check(link: &mut Link, limit: usize) -> Result<Vec<Differenc
             column: Some("amount"),
             tables: amount,
             log,
+            place: RowPlace::default(),
         }
     }));
     Ok(found)
@@ -165,7 +166,11 @@ impl Sum {
         let [key, tables, total] = cells(row);
         let log = total.map(|total| format!("{total}, the sum of {} in {}", self.summed, self.from));
         let column = tables.as_ref().map(|_| self.column);
-        Difference { table: self.table, key: key.unwrap_or_default(), column, tables, log }
+        let key = key.unwrap_or_default();
+        // The first column of every key here is the resource; no id has a space in it.
+        let resource = key.split(' ').next().map(str::to_owned);
+        let place = RowPlace { resource, ..RowPlace::default() };
+        Difference { table: self.table, key, column, tables, log, place }
     }
 }
 
