@@ -82,7 +82,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Starts its lane, and its sweeper unless the clock is a test's.
+    /// Starts its lane, and its sweeper unless the clock is a test's or the process only reads.
     pub(super) fn start(number: u32, context: &PartitionContext<'_>) -> Self {
         let PartitionContext { settings, lead, nodes, caller, consumers, waits, runtime, ended, .. } =
             context;
@@ -119,7 +119,7 @@ impl Partition {
             lane.run(outlet).await;
             drop(ended);
         });
-        if settings.clock.is_none() {
+        if settings.clock.is_none() && settings.sweeps {
             let sweeper = Sweeper {
                 link: link(Traffic::Reads),
                 keys: keys.clone(),

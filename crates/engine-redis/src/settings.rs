@@ -85,6 +85,8 @@ pub struct RedisSettings {
     pub clock_skew_max: Duration,
     /// Whether the operator says that the servers' clocks are right, ahead or behind.
     pub accepts_clock: bool,
+    /// Whether what is overdue is ended and the log trimmed; not by a process that only reads.
+    pub sweeps: bool,
 }
 
 impl Default for RedisSettings {
@@ -111,6 +113,7 @@ impl Default for RedisSettings {
             time_source: Arc::new(SystemTimeSource),
             clock_skew_max: CLOCK_SKEW_MAX,
             accepts_clock: false,
+            sweeps: true,
         }
     }
 }
