@@ -1,0 +1,19 @@
+//! Whether everything that is derived from a log agrees with it, and where it parts: the engine's state, the tables in
+//! SQL, the credits of claimed packets, and what must hold in any state.
+//!
+//! ```text
+//! log ─▶ fold ─┬─ figures of each event ──────────▶ log
+//!              ├─ digest of each resource ◀─ engine ▶ engine
+//!              ├─ sums of the state ──────────────▶ invariants
+//!              └─ rows ◀──────────────────── tables ▶ tables, settlement
+//! findings ─▶ the log once more ─▶ the first event after which the two sides part
+//! ```
+//!
+//! Begin with [`reconcile`]. It asks a [`LogSource`] for the log, an [`EngineSource`] for the state as the engine answers
+//! it, and the tables for their rows, and gives a [`Report`]. Nothing is changed anywhere.
+//!
+//! This crate must not know ports or settings, nor how a database is reached.
+
+mod error;
+
+pub use error::ReconcileError;

@@ -1,0 +1,1 @@
+//! Reconciliations of real engines with real databases, and of logs from which something was taken.
