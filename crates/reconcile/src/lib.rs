@@ -15,5 +15,8 @@
 //! This crate must not know ports or settings, nor how a database is reached.
 
 mod error;
+mod html;
+mod report;
 
 pub use error::ReconcileError;
+pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
