@@ -17,6 +17,10 @@
 mod error;
 mod html;
 mod report;
+mod served;
+mod source;
 
 pub use error::ReconcileError;
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
+pub use served::Served;
+pub use source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look_commands};
