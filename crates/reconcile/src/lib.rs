@@ -15,6 +15,8 @@
 //! This crate must not know ports or settings, nor how a database is reached.
 
 mod error;
+mod figures;
+mod findings;
 mod html;
 mod report;
 mod served;
