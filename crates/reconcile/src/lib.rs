@@ -18,6 +18,7 @@ mod error;
 mod figures;
 mod findings;
 mod html;
+mod invariants;
 mod report;
 mod served;
 mod source;
