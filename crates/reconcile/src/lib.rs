@@ -17,11 +17,13 @@
 mod error;
 mod figures;
 mod findings;
+mod fold;
 mod html;
 mod invariants;
 mod report;
 mod served;
 mod source;
+mod touched;
 
 pub use error::ReconcileError;
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
