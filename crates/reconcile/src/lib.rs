@@ -24,6 +24,7 @@ mod report;
 mod served;
 mod source;
 mod touched;
+mod trace;
 
 pub use error::ReconcileError;
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
