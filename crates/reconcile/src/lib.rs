@@ -14,6 +14,7 @@
 //!
 //! This crate must not know ports or settings, nor how a database is reached.
 
+mod engine;
 mod error;
 mod figures;
 mod findings;
