@@ -24,6 +24,7 @@ mod invariants;
 mod report;
 mod served;
 mod source;
+mod tables;
 mod touched;
 mod trace;
 

@@ -1,0 +1,252 @@
+//! The tables in SQL against the rows that the log gives.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use scarce_core::event::{Entry, Position};
+use scarce_core::types::Id;
+use scarce_outflow::{Batch, Consumer};
+use scarce_projection::{Difference, Frozen, Projection, Replay, Scope, SqlConsumer};
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+
+use crate::ReconcileError;
+use crate::findings::Findings;
+use crate::report::{CheckKind, EventPlace, Finding};
+use crate::source::LogSource;
+use crate::trace::{Suspect, Suspicion};
+
+/// How many events are replayed in one transaction.
+const EVENTS_AT_ONCE: usize = 5_000;
+
+/// How often it is looked whether the tables have come as far as the log.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The tables as they are at one moment, and a replay of the log to there.
+pub(crate) struct Tables {
+    handle: Handle,
+    frozen: Frozen,
+    replay: Replay,
+    scope: Scope,
+    /// How far the tables are, by partition.
+    goals: BTreeMap<u32, Position>,
+    /// Partitions that cannot be compared, and why.
+    left_out: Vec<String>,
+    _folder: TempDir,
+}
+
+/// The replay of one partition.
+pub(crate) struct Feed<'t> {
+    tables: &'t mut Tables,
+    partition: u32,
+    consumer: SqlConsumer,
+    after: Position,
+    waiting: Vec<Entry>,
+    events: usize,
+}
+
+impl Tables {
+    /// Waits until the tables have what is in the log now, for a while, and takes them as they are then.
+    pub(crate) fn freeze(
+        handle: &Handle,
+        projection: &Projection,
+        log: &mut dyn LogSource,
+        wait: Duration,
+    ) -> Result<Self, ReconcileError> {
+        let goals = (0..log.partitions()).map(|partition| Ok((partition, log.end(partition)?)));
+        let goals = goals.collect::<Result<Vec<_>, ReconcileError>>()?;
+        let deadline = Instant::now() + wait;
+        loop {
+            let positions = handle.block_on(projection.positions())?;
+            let has = |partition: u32| positions.iter().find(|its| its.partition == partition);
+            let is_behind = |(partition, end): &(u32, Option<u64>)| {
+                end.is_some_and(|end| has(*partition).map_or(0, |its| its.position.sequence) < end)
+            };
+            if !goals.iter().any(is_behind) || Instant::now() >= deadline {
+                break;
+            }
+            handle.block_on(tokio::time::sleep(LOOK_INTERVAL));
+        }
+        let folder = tempfile::tempdir().map_err(ReconcileError::Folder)?;
+        let replay = handle.block_on(Replay::open(folder.path(), log.deployment_id()))?;
+        let openings = handle.block_on(projection.openings())?;
+        let frozen = handle.block_on(projection.freeze())?;
+        let mut scope = Scope::default();
+        openings.iter().for_each(|its| scope.begin(its.partition, its.position.sequence));
+        let goals = frozen.positions().iter().map(|its| (its.partition, its.position)).collect();
+        Ok(Self {
+            handle: handle.clone(),
+            frozen,
+            replay,
+            scope,
+            goals,
+            left_out: Vec::new(),
+            _folder: folder,
+        })
+    }
+
+    /// The last sequence of a partition in the tables.
+    pub(crate) fn goal(&self, partition: u32) -> u64 {
+        self.goals.get(&partition).map_or(0, |position| position.sequence)
+    }
+
+    /// Begins with a partition, from the state that the log goes on from.
+    pub(crate) fn feed(
+        &mut self,
+        log: &mut dyn LogSource,
+        partition: u32,
+    ) -> Result<Feed<'_>, ReconcileError> {
+        let mut consumer = self.replay.consumer(partition);
+        let base = log.base(partition)?;
+        let after = Position { epoch: base.epoch(), sequence: base.sequence() };
+        let mut feed_after = Position::default();
+        if after.sequence > self.goal(partition) {
+            self.leave_out(partition, format!("its log begins at {}, behind the tables", after.sequence + 1));
+        } else if after.sequence > 0 {
+            self.scope.begin(partition, after.sequence);
+            let begun = self.handle.block_on(consumer.begin_with(base));
+            begun.map_err(|trouble| ReconcileError::Replay { partition, what: trouble.to_string() })?;
+            feed_after = after;
+        }
+        Ok(Feed { tables: self, partition, consumer, after: feed_after, waiting: Vec::new(), events: 0 })
+    }
+
+    fn leave_out(&mut self, partition: u32, why: String) {
+        self.scope.leave_out(partition);
+        self.left_out.push(format!("partition {partition} was not compared: {why}"));
+    }
+
+    /// Compares every row and, where the log does not reach back to its beginning, every sum.
+    pub(crate) fn compare(
+        mut self,
+        rows: &mut Findings,
+        sums: &mut Findings,
+        suspects: &mut Vec<Suspect>,
+        limit: usize,
+    ) -> Result<(), ReconcileError> {
+        for why in std::mem::take(&mut self.left_out) {
+            rows.skip(why);
+        }
+        let handle = self.handle.clone();
+        let compared = handle.block_on(self.frozen.compare_within(&self.replay, &self.scope, limit))?;
+        rows.compare(compared.rows);
+        rows.add_unlisted(compared.wrong_rows.saturating_sub(distinct_rows(&compared.differences)));
+        let mut before = None;
+        for difference in &compared.differences {
+            // A row counts once, however many of its columns differ.
+            let row = Some((difference.table, difference.key.as_str()));
+            self.note(difference, rows, suspects, before == row);
+            before = row;
+        }
+        let wrong = handle.block_on(self.frozen.check_sums(limit))?;
+        wrong.iter().for_each(|difference| self.note(difference, sums, suspects, false));
+        handle.block_on(self.frozen.close());
+        handle.block_on(self.replay.close());
+        Ok(())
+    }
+
+    fn note(
+        &self,
+        difference: &Difference,
+        findings: &mut Findings,
+        suspects: &mut Vec<Suspect>,
+        is_same_row: bool,
+    ) {
+        let Difference { table, key, column, tables, log, place } = difference;
+        let column = column.map(|column| format!(".{column}")).unwrap_or_default();
+        let partition = place.partition.or_else(|| (self.goals.len() == 1).then_some(0));
+        // A row says which event made it, unless no event did.
+        let made_by = place.sequence.filter(|sequence| {
+            partition.is_some_and(|partition| *sequence <= self.goal(partition)) && log.is_some()
+        });
+        let first_event = partition.zip(made_by);
+        let first_event =
+            first_event.map(|(partition, sequence)| EventPlace { partition, sequence, event: None });
+        let resource = place.resource.as_deref();
+        if first_event.is_none()
+            && let Some((partition, resource)) = partition.zip(resource)
+            && let Ok(resource) = Id::parse(resource.as_bytes(), "resource")
+        {
+            let through = self.goal(partition);
+            suspects.push(Suspect { partition, resource, what: Suspicion::Value, through });
+        }
+        let finding = Finding {
+            check: findings.kind(),
+            partition,
+            resource: place.resource.clone(),
+            field: format!("{table}{column} of '{key}'"),
+            expected: log.clone(),
+            found: tables.clone(),
+            first_event,
+        };
+        if is_same_row { findings.add_more(finding) } else { findings.add(finding) }
+    }
+}
+
+/// How many rows differences are of; those of a row follow each other.
+fn distinct_rows(differences: &[Difference]) -> u64 {
+    let mut rows: Vec<_> = differences.iter().map(|its| (its.table, its.key.as_str())).collect();
+    rows.dedup();
+    rows.len() as u64
+}
+
+impl Feed<'_> {
+    /// Replays entries, as far as the tables are.
+    pub(crate) fn take(&mut self, entries: &[Entry]) -> Result<(), ReconcileError> {
+        let goal = self.tables.goal(self.partition);
+        for entry in entries.iter().filter(|entry| entry.head.sequence_first <= goal) {
+            let entry = cut(entry, goal);
+            self.events += entry.events.len();
+            self.waiting.push(entry);
+            if self.events >= EVENTS_AT_ONCE {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ReconcileError> {
+        let entries = std::mem::take(&mut self.waiting);
+        self.events = 0;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let batch = Batch { partition: self.partition, after: self.after, entries };
+        let written = self.tables.handle.block_on(self.consumer.consume(&batch));
+        let failed = |what| ReconcileError::Replay { partition: self.partition, what };
+        written.map_err(|trouble| failed(trouble.to_string()))?;
+        self.after = batch.end();
+        Ok(())
+    }
+
+    /// Ends the replay; a log that does not lead to where the tables are is a difference.
+    pub(crate) fn end(mut self, rows: &mut Findings) -> Result<(), ReconcileError> {
+        self.flush()?;
+        let (partition, goal) = (self.partition, self.tables.goals.get(&self.partition).copied());
+        let Some(goal) = goal.filter(|goal| *goal != self.after) else { return Ok(()) };
+        let is_lacking = self.after.sequence < goal.sequence;
+        let sequence = if is_lacking { self.after.sequence + 1 } else { goal.sequence };
+        rows.add(Finding {
+            check: CheckKind::Tables,
+            partition: Some(partition),
+            resource: None,
+            field: "last position".to_owned(),
+            expected: Some(self.after.to_string()),
+            found: Some(goal.to_string()),
+            first_event: Some(EventPlace { partition, sequence, event: None }),
+        });
+        self.tables.leave_out(partition, "its log does not lead to where the tables are".to_owned());
+        Ok(())
+    }
+}
+
+/// An entry without the events behind a sequence.
+fn cut(entry: &Entry, through: u64) -> Entry {
+    let mut entry = entry.clone();
+    if entry.sequence_last() > through {
+        let count = through + 1 - entry.head.sequence_first;
+        entry.events.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        (entry.head.more, entry.outcome) = (true, None);
+    }
+    entry
+}
