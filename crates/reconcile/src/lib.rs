@@ -23,6 +23,7 @@ mod html;
 mod invariants;
 mod report;
 mod served;
+mod settlement;
 mod source;
 mod tables;
 mod touched;

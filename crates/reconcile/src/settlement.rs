@@ -1,0 +1,233 @@
+//! The claims of red packets against their credits: each is credited once.
+
+use std::collections::BTreeMap;
+
+use scarce_core::event::{AccountEvent, Entry, Event, PacketsEvent};
+use scarce_core::machine::Machine;
+use scarce_delivery::{Delivery, Route, Settlement, SettlementFilter, SettlementState, settled_packet};
+use tokio::runtime::Handle;
+
+use crate::ReconcileError;
+use crate::findings::Findings;
+use crate::report::{CheckKind, EventPlace, Finding};
+
+/// The consumer that writes claims down.
+const CONSUMER: &str = "settlement";
+
+/// How many rows are read at a time.
+const ROWS_AT_ONCE: usize = 1_000;
+
+/// What the table says of a claim.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    amount: u64,
+    state: SettlementState,
+    is_credited_here: bool,
+}
+
+/// A claim with what is known of it. There is one for each claim, so it is kept small.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packet {
+    noted: Option<Noted>,
+    /// The amount and the event of the claim.
+    claim: Option<(u64, u64)>,
+    /// The amount and the event of the first credit.
+    credit: Option<(u64, u32, u64)>,
+}
+
+/// The packets of a campaign.
+#[derive(Debug, Default)]
+struct Campaign {
+    partition: Option<u32>,
+    packets: BTreeMap<u64, Packet>,
+}
+
+/// Claims and credits of the log, and what the table of settlements says of them.
+#[derive(Debug, Default)]
+pub(crate) struct Settlements {
+    campaigns: BTreeMap<String, Campaign>,
+    /// From where to where the table was filled when it was read, by partition; nothing if there is no table.
+    noted: BTreeMap<u32, (u64, u64)>,
+    /// Whether a log does not reach back to its beginning, so that earlier credits are not seen.
+    is_trimmed: bool,
+    findings: Vec<Finding>,
+}
+
+impl Settlements {
+    /// Reads the table first: what is settled in it is in the log that is read afterwards.
+    pub(crate) fn read(
+        &mut self,
+        handle: &Handle,
+        delivery: &Delivery,
+        partitions: u32,
+    ) -> Result<(), ReconcileError> {
+        for partition in 0..partitions {
+            // What an earlier release read is not known: then no row is missed.
+            let stretches = handle.block_on(delivery.stretches(CONSUMER, partition))?;
+            if let (Some(first), Some(last)) = (stretches.first(), stretches.last()) {
+                self.noted.insert(partition, (first.first, last.last));
+            }
+        }
+        let mut after: Option<String> = None;
+        loop {
+            let filter = SettlementFilter::default();
+            let page = handle.block_on(delivery.settlements(filter, after.as_deref(), ROWS_AT_ONCE))?;
+            page.items.iter().for_each(|row| self.note(row));
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn note(&mut self, row: &Settlement) {
+        // Where it was settled outside, or a person says so, the log shows no credit.
+        let is_credited_here = row.route == Some(Route::Engine) && row.resolved_at_ms.is_none();
+        let noted = Noted { amount: row.amount, state: row.state, is_credited_here };
+        let campaign = self.campaigns.entry(row.campaign.clone()).or_default();
+        campaign.packets.entry(row.packet).or_default().noted = Some(noted);
+    }
+
+    /// Begins with a partition, whose state may have claims already.
+    pub(crate) fn begin(&mut self, base: &Machine) {
+        if base.sequence() == 0 {
+            return;
+        }
+        self.is_trimmed = true;
+        for (campaign, _, claim, amount) in base.state().campaigns.claims() {
+            self.claim(base.partition(), campaign.as_str(), (claim.packet, amount, base.sequence()));
+        }
+    }
+
+    fn claim(&mut self, partition: u32, campaign: &str, (packet, amount, sequence): (u64, u64, u64)) {
+        let its = self.campaigns.entry(campaign.to_owned()).or_default();
+        its.partition = Some(partition);
+        its.packets.entry(packet).or_default().claim = Some((amount, sequence));
+    }
+
+    /// Notes the claims and credits of entries.
+    pub(crate) fn take(&mut self, partition: u32, entries: &[Entry]) {
+        for entry in entries {
+            for (sequence, event) in (entry.head.sequence_first..).zip(&entry.events) {
+                match event {
+                    Event::Packets(PacketsEvent::PacketsClaimed(its)) => {
+                        self.claim(partition, its.campaign.as_str(), (its.packet, its.amount, sequence));
+                    }
+                    Event::Account(AccountEvent::AccountCredited(its)) => {
+                        let of = entry.head.operation.as_ref();
+                        let settled = of.and_then(|of| settled_packet(&of.namespace, of.id.as_str()));
+                        if let Some((campaign, packet)) = settled {
+                            self.credit(&campaign, packet, (its.amount, partition, sequence));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn credit(&mut self, campaign: &str, number: u64, credit: (u64, u32, u64)) {
+        let campaigns = self.campaigns.entry(campaign.to_owned()).or_default();
+        let packet = campaigns.packets.entry(number).or_default();
+        if packet.credit.is_none() {
+            packet.credit = Some(credit);
+            return;
+        }
+        let (_, partition, sequence) = credit;
+        let place = EventPlace { partition, sequence, event: Some("account.credited") };
+        let values = ("1 credit", "2 credits");
+        self.findings.push(finding(
+            (campaign, number),
+            "credits",
+            Some(values.0),
+            Some(values.1),
+            Some(place),
+        ));
+    }
+
+    /// Compares claims, credits and rows.
+    pub(crate) fn compare(mut self, findings: &mut Findings) {
+        std::mem::take(&mut self.findings).into_iter().for_each(|found| findings.add(found));
+        if self.noted.is_empty() {
+            findings.note("there is no table of settlements; only credits of the log were compared");
+        }
+        if self.is_trimmed {
+            findings.note("the log's beginning is gone; credits of before are not known, and none is missed");
+        }
+        for (name, campaign) in &self.campaigns {
+            for (number, packet) in &campaign.packets {
+                findings.compare(1);
+                if let Some(found) = self.difference((name, *number), campaign.partition, packet) {
+                    findings.add(found);
+                }
+            }
+        }
+    }
+
+    fn difference(&self, of: (&str, u64), partition: Option<u32>, packet: &Packet) -> Option<Finding> {
+        let claimed_at = |sequence| {
+            partition.map(|partition| EventPlace { partition, sequence, event: Some("packets.claimed") })
+        };
+        let credited_at = |(_, partition, sequence)| {
+            Some(EventPlace { partition, sequence, event: Some("account.credited") })
+        };
+        let Some((amount, sequence)) = packet.claim else {
+            // A trimmed log has no claims of before, but its state has.
+            let (what, found, place) = match (packet.credit, packet.noted) {
+                (Some(credit), _) => ("credit", credit.0, credited_at(credit)),
+                (None, Some(noted)) => ("settlement", noted.amount, None),
+                (None, None) => return None,
+            };
+            return Some(finding(of, what, None, Some(&found.to_string()), place));
+        };
+        let expected = amount.to_string();
+        if let Some(credit) = packet.credit.filter(|credit| credit.0 != amount) {
+            let found = credit.0.to_string();
+            return Some(finding(of, "amount credited", Some(&expected), Some(&found), credited_at(credit)));
+        }
+        let Some(noted) = packet.noted else {
+            let of_table = partition.and_then(|its| self.noted.get(&its));
+            let is_due = of_table.is_some_and(|(first, last)| (*first..=*last).contains(&sequence));
+            return is_due.then(|| finding(of, "settlement", Some(&expected), None, claimed_at(sequence)));
+        };
+        if noted.amount != amount {
+            let found = noted.amount.to_string();
+            return Some(finding(
+                of,
+                "amount to be settled",
+                Some(&expected),
+                Some(&found),
+                claimed_at(sequence),
+            ));
+        }
+        match noted.state {
+            SettlementState::Dead => {
+                Some(finding(of, "settlement", Some("settled"), Some("dead"), claimed_at(sequence)))
+            }
+            SettlementState::Settled
+                if noted.is_credited_here && packet.credit.is_none() && !self.is_trimmed =>
+            {
+                Some(finding(of, "credit", Some(&expected), None, claimed_at(sequence)))
+            }
+            SettlementState::Settled | SettlementState::Pending => None,
+        }
+    }
+}
+
+fn finding(
+    (campaign, packet): (&str, u64),
+    field: &str,
+    expected: Option<&str>,
+    found: Option<&str>,
+    first_event: Option<EventPlace>,
+) -> Finding {
+    Finding {
+        check: CheckKind::Settlement,
+        partition: first_event.as_ref().map(|its| its.partition),
+        resource: Some(campaign.to_owned()),
+        field: format!("{field} of packet {packet}"),
+        expected: expected.map(str::to_owned),
+        found: found.map(str::to_owned),
+        first_event,
+    }
+}
