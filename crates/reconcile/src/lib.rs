@@ -22,6 +22,7 @@ mod fold;
 mod html;
 mod invariants;
 mod report;
+mod run;
 mod served;
 mod settlement;
 mod source;
@@ -31,5 +32,6 @@ mod trace;
 
 pub use error::ReconcileError;
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
+pub use run::{Options, Progress, Sources, reconcile};
 pub use served::Served;
 pub use source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look_commands};

@@ -1,0 +1,277 @@
+//! One reconciliation, from the log to the report.
+
+use std::time::Duration;
+
+use scarce_core::event::Entry;
+use scarce_core::machine::Machine;
+use scarce_delivery::Delivery;
+use scarce_projection::Projection;
+use tokio::runtime::Handle;
+
+use crate::ReconcileError;
+use crate::engine::EngineCheck;
+use crate::findings::Findings;
+use crate::fold::Fold;
+use crate::invariants::{self, Breach};
+use crate::report::{CheckKind, Finding, Reach, Report};
+use crate::settlement::Settlements;
+use crate::source::{EngineSource, LogSource};
+use crate::tables::{Feed, Tables};
+use crate::trace::{self, Places, Suspect, Suspicion};
+
+/// What is compared.
+pub struct Sources<'s> {
+    /// The log.
+    pub log: &'s mut dyn LogSource,
+    /// The engine, if it answers.
+    pub engine: Option<&'s mut dyn EngineSource>,
+    /// The tables that the log is projected into.
+    pub tables: Option<&'s Projection>,
+    /// The tables of settlements.
+    pub settlements: Option<&'s Delivery>,
+}
+
+/// How it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many differences of each check are listed; all are counted.
+    pub limit: usize,
+    /// How long to wait for tables that are behind the log.
+    pub wait: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { limit: 100, wait: Duration::from_secs(10) }
+    }
+}
+
+/// How far a reconciliation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it does.
+    pub doing: &'static str,
+    /// Of which partition.
+    pub partition: u32,
+    /// How much of that is done: a sequence, or a number of resources.
+    pub done: u64,
+}
+
+/// The checks of a run.
+struct Run<'s> {
+    handle: &'s Handle,
+    sources: Sources<'s>,
+    options: Options,
+    on_progress: &'s mut dyn FnMut(Progress),
+    of_log: Findings,
+    of_engine: Findings,
+    of_state: Findings,
+    of_tables: Findings,
+    of_sums: Findings,
+    settlements: Settlements,
+    suspects: Vec<Suspect>,
+    reaches: Vec<Reach>,
+}
+
+/// Compares everything that is derived from a log with it. Reads only; may be called from a thread that is not one of the
+/// runtime's own.
+///
+/// # Errors
+/// When one of the sides cannot be read, or they do not belong together. What differs is in the report.
+pub fn reconcile<'s>(
+    handle: &'s Handle,
+    sources: Sources<'s>,
+    options: Options,
+    on_progress: &'s mut dyn FnMut(Progress),
+) -> Result<Report, ReconcileError> {
+    let findings = |kind| Findings::new(kind, options.limit);
+    Run {
+        handle,
+        sources,
+        options,
+        on_progress,
+        of_log: findings(CheckKind::Log),
+        of_engine: findings(CheckKind::Engine),
+        of_state: findings(CheckKind::Invariants),
+        of_tables: findings(CheckKind::Tables),
+        of_sums: findings(CheckKind::Sums),
+        settlements: Settlements::default(),
+        suspects: Vec::new(),
+        reaches: Vec::new(),
+    }
+    .run()
+}
+
+impl Run<'_> {
+    fn run(mut self) -> Result<Report, ReconcileError> {
+        self.check_owners()?;
+        let partitions = self.sources.log.partitions();
+        if let Some(delivery) = self.sources.settlements {
+            self.settlements.read(self.handle, delivery, partitions)?;
+        }
+        let mut tables = match self.sources.tables {
+            Some(projection) => {
+                Some(Tables::freeze(self.handle, projection, self.sources.log, self.options.wait)?)
+            }
+            None => None,
+        };
+        for partition in 0..partitions {
+            self.partition(partition, tables.as_mut())?;
+        }
+        let has_tables = tables.is_some();
+        if let Some(tables) = tables {
+            let limit = self.options.limit;
+            tables.compare(&mut self.of_tables, &mut self.of_sums, &mut self.suspects, limit)?;
+        }
+        let places = self.trace()?;
+        self.report(has_tables, &places)
+    }
+
+    /// Sides of two deployments are not compared.
+    fn check_owners(&self) -> Result<(), ReconcileError> {
+        let expected = self.sources.log.deployment_id();
+        let engine = self.sources.engine.as_ref().map(|its| ("the engine".to_owned(), its.deployment_id()));
+        let tables = self.sources.tables.map(|its| (its.database(), its.deployment_id()));
+        let settlements = self.sources.settlements.map(|its| (its.database(), its.deployment_id()));
+        for (what, found) in [engine, tables, settlements].into_iter().flatten() {
+            if found != expected {
+                let (found, expected) = (found.to_owned(), expected.to_owned());
+                return Err(ReconcileError::OtherDeployment { what, found, expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn partition(&mut self, partition: u32, tables: Option<&mut Tables>) -> Result<(), ReconcileError> {
+        let base = match self.sources.log.base(partition) {
+            Err(ReconcileError::Broken { what }) => {
+                self.of_log.add(broken(partition, what));
+                return Ok(());
+            }
+            base => base?,
+        };
+        self.settlements.begin(&base);
+        let mut fold = Fold::new(base);
+        let goal = tables.as_ref().map(|tables| tables.goal(partition));
+        let feed = tables.map(|tables| tables.feed(self.sources.log, partition)).transpose()?;
+        self.fold(&mut fold, feed)?;
+        self.note_reach(&fold, goal);
+        self.check_state(&fold);
+        if let Some(engine) = self.sources.engine.as_deref_mut() {
+            let on_progress = &mut *self.on_progress;
+            let mut done = 0;
+            let mut check = EngineCheck {
+                fold: &mut fold,
+                log: self.sources.log,
+                engine,
+                findings: &mut self.of_engine,
+                suspects: &mut self.suspects,
+            };
+            check.run(&mut |count| {
+                done += count;
+                on_progress(Progress { doing: "comparing", partition, done });
+            })?;
+        }
+        if let Some(finding) = fold.broken.take() {
+            self.of_log.add(finding);
+        }
+        Ok(())
+    }
+
+    /// Reads the log of a partition, for the state and for the rows.
+    fn fold(&mut self, fold: &mut Fold, mut feed: Option<Feed<'_>>) -> Result<(), ReconcileError> {
+        let partition = fold.machine.partition();
+        let (settlements, on_progress) = (&mut self.settlements, &mut *self.on_progress);
+        fold.take_all(self.sources.log, &mut |machine: &Machine, entries: &[Entry]| {
+            settlements.take(partition, entries);
+            on_progress(Progress { doing: "folding", partition, done: machine.sequence() });
+            feed.as_mut().map_or(Ok(()), |feed| feed.take(entries))
+        })?;
+        self.of_log.compare(fold.events);
+        if fold.begins_after > 0 {
+            let text = format!(
+                "the log of partition {partition} begins at {}; what was before is taken from the state at {}",
+                fold.begins_after + 1,
+                fold.begins_after
+            );
+            self.of_log.note(text);
+        }
+        feed.map_or(Ok(()), |feed| feed.end(&mut self.of_tables))
+    }
+
+    fn note_reach(&mut self, fold: &Fold, tables: Option<u64>) {
+        let (partition, log) = (fold.machine.partition(), fold.machine.sequence());
+        if let Some(lag) = tables.and_then(|tables| log.checked_sub(tables)).filter(|lag| *lag > 0) {
+            let text = format!("the tables are {lag} events behind the log of partition {partition}");
+            self.of_tables.note(format!("{text}; they were compared as far as they are"));
+        }
+        self.reaches.push(Reach { partition, begins_after: fold.begins_after, log, tables });
+    }
+
+    fn check_state(&mut self, fold: &Fold) {
+        let (partition, through) = (fold.machine.partition(), fold.machine.sequence());
+        let (findings, suspects) = (&mut self.of_state, &mut self.suspects);
+        let count = invariants::check(fold.machine.state(), &fold.tallies, &mut |breach: Breach| {
+            let Breach { resource, field, expected, found } = breach;
+            findings.add(Finding {
+                check: CheckKind::Invariants,
+                partition: Some(partition),
+                resource: Some(resource.to_string()),
+                field: field.to_owned(),
+                expected: Some(expected),
+                found: Some(found),
+                first_event: None,
+            });
+            suspects.push(Suspect { partition, resource, what: Suspicion::Invariant, through });
+        });
+        self.of_state.compare(count);
+    }
+
+    /// The events after which the sides part.
+    fn trace(&mut self) -> Result<Places, ReconcileError> {
+        let mut places = Places::new();
+        self.suspects.truncate(self.options.limit.max(1) * 4);
+        for partition in 0..self.sources.log.partitions() {
+            if self.suspects.iter().any(|suspect| suspect.partition == partition) {
+                (self.on_progress)(Progress { doing: "tracing", partition, done: 0 });
+                trace::follow(self.sources.log, partition, &self.suspects, &mut places)?;
+            }
+        }
+        Ok(places)
+    }
+
+    fn report(mut self, has_tables: bool, places: &Places) -> Result<Report, ReconcileError> {
+        let mut of_settlement = Findings::new(CheckKind::Settlement, self.options.limit);
+        self.settlements.compare(&mut of_settlement);
+        if self.sources.engine.is_none() {
+            self.of_engine.skip("no engine was asked");
+        }
+        if !has_tables {
+            self.of_tables.skip("there is no database of the projection");
+            self.of_sums.skip("there is no database of the projection");
+        }
+        let all = [self.of_log, self.of_engine, self.of_state, self.of_tables, self.of_sums, of_settlement];
+        let (mut checks, mut findings) = (Vec::new(), Vec::new());
+        for (check, found) in all.map(Findings::end) {
+            checks.push(check);
+            findings.extend(found);
+        }
+        trace::place(&mut findings, places);
+        trace::name(self.sources.log, &mut findings)?;
+        let deployment_id = self.sources.log.deployment_id().to_owned();
+        Ok(Report { deployment_id, reaches: self.reaches, checks, findings })
+    }
+}
+
+/// A log whose beginning cannot be read.
+fn broken(partition: u32, what: String) -> Finding {
+    Finding {
+        check: CheckKind::Log,
+        partition: Some(partition),
+        resource: None,
+        field: "beginning of the log".to_owned(),
+        expected: Some("a state that the log goes on from".to_owned()),
+        found: Some(what),
+        first_event: None,
+    }
+}
