@@ -17,6 +17,7 @@
 mod engine;
 mod error;
 mod figures;
+mod files;
 mod findings;
 mod fold;
 mod html;
@@ -31,6 +32,7 @@ mod touched;
 mod trace;
 
 pub use error::ReconcileError;
+pub use files::{EndOf, FilesLog, OpenError};
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
 pub use run::{Options, Progress, Sources, reconcile};
 pub use served::Served;
