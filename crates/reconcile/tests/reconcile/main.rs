@@ -1,3 +1,5 @@
 //! Reconciliations of real engines with real databases, and of logs from which something was taken.
 
+mod differences;
+mod equal;
 mod kit;
