@@ -3,3 +3,4 @@
 mod differences;
 mod equal;
 mod kit;
+mod logs;
