@@ -17,6 +17,7 @@ use super::import::Import;
 use super::journal::Journal;
 use super::packets::Packets;
 use super::projection::ProjectionCommand;
+use super::reconcile::Reconcile;
 use super::repl::Repl;
 use super::restore::Restore;
 use super::script::ScriptCommand;
@@ -88,6 +89,8 @@ pub enum Subcommand {
     /// See how far the log is in the database that it is projected into, or make the tables anew.
     #[command(subcommand)]
     Projection(ProjectionCommand),
+    /// Compare log, engine, tables and settlements, and say after which event they part.
+    Reconcile(Reconcile),
     /// Print a script that completes this command line, for a shell to read.
     Completions(Completions),
     /// Print the manual page, or write those of all subcommands.

@@ -25,6 +25,7 @@ mod journal;
 mod packets;
 mod paint;
 mod projection;
+mod reconcile;
 mod repl;
 mod restore;
 mod script;
@@ -187,6 +188,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Consumers(options) => consumers::run(&options),
         Subcommand::History(options) => history::run(&options),
         Subcommand::Projection(options) => projection::run(&options),
+        Subcommand::Reconcile(options) => reconcile::run(&options),
         Subcommand::Packets(options) => packets::run(&options),
         Subcommand::Completions(options) => completions::run(&options),
         Subcommand::Man(options) => completions::man(&options),
