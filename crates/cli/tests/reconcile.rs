@@ -1,0 +1,132 @@
+//! `scarce reconcile` beside a running server, on its data at rest, and inside Redis.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sqlx::Connection;
+use support::{Server, redis_server, said, scarce};
+use tempfile::TempDir;
+
+fn reconcile(words: &[&str]) -> (Option<i32>, Value, String) {
+    let (code, out, err) = said(scarce().args(["reconcile", "--json"]).args(words));
+    (code, serde_json::from_str(&out).unwrap_or(Value::Null), err)
+}
+
+/// Something of everything, over HTTP.
+fn fill(server: &Server) {
+    let mut http = server.http();
+    for (path, body) in [
+        ("/v1/accounts", json!({ "account": "u1", "asset": "EUR" })),
+        ("/v1/accounts/u1/credit", json!({ "amount": 500 })),
+        ("/v1/accounts/u1/debit", json!({ "amount": 120 })),
+        ("/v1/stock", json!({ "sku": "sku-1", "quantity": 10 })),
+        ("/v1/stock/sku-1/take", json!({ "quantity": 3, "owner": "u1" })),
+        ("/v1/coupons", json!({ "coupon": "k1", "limits": [{ "name": "all", "max": 5 }] })),
+    ] {
+        let answer = http.post(path, &body);
+        assert!(answer.status < 300, "{path}: {answer:?}");
+    }
+    server.wait_until_drained();
+}
+
+fn change(url: &str, sql: &'static str) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut connection = sqlx::SqliteConnection::connect(url).await.unwrap();
+        sqlx::query(sql).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
+
+fn database(folder: &Path) -> String {
+    format!("sqlite://{}", folder.join("shop.db").display())
+}
+
+#[test]
+fn a_row_changed_by_hand_ends_with_5_and_is_named_in_every_form_of_the_report() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let url = database(folder.path());
+    let server = Server::start(data.path(), &["--sql", &url, "--partitions", "2"]);
+    fill(&server);
+    let data_text = data.path().to_str().unwrap();
+    let words = ["--data", data_text, "--resp", &server.address, "--sql", &url];
+    let (code, report, err) = reconcile(&words);
+    assert_eq!((code, &report["differences"]), (Some(0), &json!(0)), "{report:#} {err}");
+    let states: Vec<_> =
+        report["checks"].as_array().unwrap().iter().map(|its| its["state"].clone()).collect();
+    assert_eq!(states, vec!["equal"; 6], "{report:#}");
+
+    change(&url, "UPDATE accounts SET balance = 381, available = 381 WHERE account_id = 'u1'");
+    let (code, report, err) = reconcile(&words);
+    assert_eq!(code, Some(5), "{report:#} {err}");
+    let finding = &report["findings"][0];
+    let part = &finding["first_event"];
+    assert_eq!(
+        (&finding["check"], &finding["resource"], &finding["expected"], &finding["found"], &part["event"]),
+        (&json!("tables"), &json!("u1"), &json!("380"), &json!("381"), &json!("account.debited")),
+        "{report:#}"
+    );
+    let page = folder.path().join("report.html");
+    let (code, table, err) = said(scarce().arg("reconcile").args(words).arg("--html").arg(&page));
+    assert_eq!(code, Some(5), "{table} {err}");
+    assert!(table.contains("accounts.balance of 'u1'") && table.contains("account.debited"), "{table}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("accounts.balance of &#39;u1&#39;") || page.contains("accounts.balance of 'u1'"),
+        "{page}"
+    );
+
+    // At rest the same is found without an engine.
+    server.stop();
+    let (code, report, err) = reconcile(&["--data", data_text, "--sql", &url]);
+    assert_eq!(code, Some(5), "{report:#}");
+    assert!(err.contains("no server runs on this data"), "{err}");
+    change(&url, "UPDATE accounts SET balance = 380, available = 380 WHERE account_id = 'u1'");
+    let (code, report, _) = reconcile(&["--data", data_text, "--sql", &url]);
+    assert_eq!(code, Some(0), "{report:#}");
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let (folder, data, other) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let url = database(folder.path());
+    let server = Server::start(data.path(), &["--sql", &url]);
+    fill(&server);
+    let another = Server::start(other.path(), &[]);
+    let (data, other) = (data.path().to_str().unwrap(), other.path().to_str().unwrap());
+    let missing = database(&folder.path().join("missing"));
+    for (words, code, text) in [
+        (vec!["--data", other, "--resp", &another.address, "--sql", &url], 2, "holds deployment"),
+        (vec!["--data", data, "--resp", &another.address, "--sql", &url], 2, "is another"),
+        (vec!["--data", data, "--resp", "127.0.0.1:1"], 4, "cannot reach 127.0.0.1:1"),
+        (vec!["--data", data, "--resp", &server.address, "--sql", &missing], 1, "missing"),
+        (vec!["--data", "/nowhere"], 1, "holds no deployment"),
+    ] {
+        let (its_code, report, err) = reconcile(&words);
+        assert_eq!(its_code, Some(code), "{words:?}: {report} {err}");
+        assert!(err.contains(text), "{words:?}: {err}");
+    }
+}
+
+#[test]
+fn the_engine_inside_redis_is_compared_without_a_server() {
+    let (folder, redis) = (TempDir::new().unwrap(), redis_server(&[]));
+    let (url, sql) = (redis.url(), database(folder.path()));
+    let engine = ["--engine", "redis", "--redis-url", &url, "--partitions", "2", "--sql", &sql];
+    let (code, _, err) = reconcile(&engine);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("there is no deployment behind"), "{err}");
+    let server = Server::fresh(&engine);
+    fill(&server);
+    let (code, report, err) = reconcile(&engine);
+    assert_eq!(code, Some(0), "{report:#} {err}");
+    server.stop();
+    change(&sql, "DELETE FROM receipts WHERE sku = 'sku-1'");
+    let (code, report, _) = reconcile(&engine);
+    assert_eq!(code, Some(5), "{report:#}");
+    assert_eq!(report["findings"][0]["first_event"]["event"], json!("stock.taken"), "{report:#}");
+}
