@@ -22,6 +22,7 @@ use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
 use crate::inbox::Mail;
+use crate::lock::HOLD_NAME;
 use crate::log::{LogError, PartitionLog};
 use crate::memory::{Memory, PartitionShare, save_note};
 use crate::partition::PartitionHome;
@@ -97,6 +98,8 @@ impl Keeper {
 
     fn run(mut self) {
         self.note_reach();
+        // Made here, so that a process that may only read finds it. Where this fails, it shows at the first snapshot.
+        let _ = self.home.storage.lock_alone(HOLD_NAME);
         let mut looked_at = Instant::now();
         loop {
             let is_over = match self.tasks.recv_timeout(LOOK_INTERVAL) {
@@ -233,8 +236,7 @@ impl Keeper {
         // What was written is loaded as at a start, and there is no memory for both.
         drop(machine);
         self.check_newest(&mut info)?;
-        let segments_retired = self.retire(&in_log, info.stamp_ms)?;
-        self.receipts.forget_before(remembered_from)?;
+        let segments_retired = self.remove_old(&in_log, remembered_from, info.stamp_ms)?;
         if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
             // Without it a start estimates by the size of the snapshot.
             let _ = save_note(&*self.home.storage, state_bytes);
@@ -269,6 +271,21 @@ impl Keeper {
             info.payload_bytes = found.payload_bytes;
         }
         Ok(())
+    }
+
+    /// Removes the files that nobody needs any more, unless a backup is copying them.
+    fn remove_old(&self, in_log: &[u64], remembered_from: u64, now: TimeMs) -> Result<u64, EmbeddedError> {
+        let Some(_alone) = self.home.storage.lock_alone(HOLD_NAME)? else {
+            let partition = self.home.partition;
+            tracing::info!(
+                partition,
+                "old segments stay until the next snapshot, because a backup is being made"
+            );
+            return Ok(0);
+        };
+        let segments_retired = self.retire(in_log, now)?;
+        self.receipts.forget_before(remembered_from)?;
+        Ok(segments_retired)
     }
 
     /// Drops segments that no kept snapshot needs for recovery, no consumer for its events, and that are old enough at

@@ -1,4 +1,4 @@
-//! One process per data directory.
+//! One process per data directory, and old files that stay while another process copies them.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -77,6 +77,36 @@ impl DirectoryLock {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// The file that is locked by those who copy a partition's files, and by those who remove old ones.
+pub(crate) const HOLD_NAME: &str = "held";
+
+/// Keeps the files of a partition while they are copied: a running server removes and reuses none until this is
+/// dropped. Any number may hold them at once, and it holds up nothing else.
+#[derive(Debug)]
+pub struct Hold {
+    _file: File,
+}
+
+impl Hold {
+    /// Holds the files in a partition's directory. Waits while a server is removing old ones. `None` where the file
+    /// to lock is absent and may not be made: then no server of this release has used the directory.
+    ///
+    /// # Errors
+    /// When the file cannot be locked.
+    pub fn take(partition: impl AsRef<Path>) -> Result<Option<Self>, LockError> {
+        let path = partition.as_ref().join(HOLD_NAME);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = match options.open(&path).or_else(|_| File::open(&path)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(&path, error)),
+        };
+        file.lock_shared().map_err(|error| unusable(&path, error))?;
+        Ok(Some(Self { _file: file }))
     }
 }
 

@@ -1,13 +1,13 @@
 //! A directory of the file system.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags};
 
-use super::{Storage, StorageError, StorageFile};
+use super::{FileLock, Storage, StorageError, StorageFile};
 
 /// Zeros are written in pieces of this size.
 const ZERO_BYTES: usize = 1 << 20;
@@ -124,6 +124,18 @@ impl Storage for FileStorage {
         let found = rustix::fs::fstatvfs(&self.directory);
         let found = found.map_err(|error| self.directory_error("measure the room in", error.into()))?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
+    fn lock_alone(&self, name: &str) -> Result<Option<FileLock>, StorageError> {
+        self.check_writable("lock", name)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(self.path.join(name)).map_err(|source| self.error("lock", name, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(FileLock { _file: Some(file) })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(self.error("lock", name, source)),
+        }
     }
 
     fn locate(&self, name: &str) -> String {

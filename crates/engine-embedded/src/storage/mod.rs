@@ -38,8 +38,20 @@ pub trait Storage: Send + Sync {
     /// Bytes that this process could still allocate.
     fn available_bytes(&self) -> Result<u64, StorageError>;
 
+    /// Locks a file of this name, made if it is absent, against every other process; none while another one holds
+    /// it. Storage that no other process can see has nothing to lock.
+    fn lock_alone(&self, _name: &str) -> Result<Option<FileLock>, StorageError> {
+        Ok(Some(FileLock { _file: None }))
+    }
+
     /// Where `name` lies, for messages.
     fn locate(&self, name: &str) -> String;
+}
+
+/// A lock on a file, held until dropped. The kernel releases it when the process dies.
+#[derive(Debug)]
+pub struct FileLock {
+    _file: Option<std::fs::File>,
 }
 
 /// One open file. Dropping it closes it and syncs nothing.
