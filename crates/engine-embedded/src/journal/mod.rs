@@ -13,6 +13,7 @@ pub(crate) mod bytes;
 mod catalog;
 mod copy;
 mod error;
+mod extent;
 mod frame;
 mod handle;
 mod inspect;
@@ -29,6 +30,7 @@ mod writer;
 
 pub use copy::{Boundary, copy_through};
 pub use error::JournalError;
+pub use extent::{Evidence, Extent, KnownEnd, LastFrame, extents};
 pub use frame::PAYLOAD_BYTES_MAX;
 pub use handle::{Journal, Retired};
 pub use inspect::{
