@@ -23,6 +23,9 @@ const FILE_NAME: &str = "consumers";
 const TEMPORARY_NAME: &str = "consumers.tmp";
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// The file with its largest size, for those who copy it.
+pub(crate) const FILE: (&str, u64) = (FILE_NAME, FILE_BYTES_MAX);
+
 /// The floor where there is no consumer.
 const NOBODY: u64 = u64::MAX;
 

@@ -16,6 +16,9 @@ const FILE_NAME: &str = "inputs";
 const TEMPORARY_NAME: &str = "inputs.tmp";
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
+/// The file with its largest size, for those who copy it.
+pub(crate) const FILE: (&str, u64) = (FILE_NAME, FILE_BYTES_MAX);
+
 /// How far each input of commands was consumed, by name.
 pub(crate) struct Inputs {
     positions: Mutex<BTreeMap<String, InputPosition>>,

@@ -24,6 +24,7 @@ mod error;
 mod fold;
 mod inbox;
 mod inputs;
+mod inventory;
 pub mod journal;
 mod keeper;
 pub mod lock;
@@ -50,6 +51,7 @@ pub use engine::Embedded;
 pub use error::EmbeddedError;
 pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
+pub use inventory::{Inventory, InventoryFile, KnownFile, inventory};
 pub use look::{
     LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, base_machine, read_entries,
     verify_snapshots,

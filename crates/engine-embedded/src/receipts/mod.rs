@@ -119,13 +119,29 @@ pub(crate) fn copy_through(
     to: &PartitionHome,
     sequence_last: u64,
 ) -> Result<(), ReceiptsError> {
-    for name in from.storage.list()?.iter().filter(|name| file::is_name(name)) {
-        let file = ReceiptFile::open(&*from.storage, name, &from.snapshot_owner())?;
+    for name in names(&*from.storage)? {
+        let file = ReceiptFile::open(&*from.storage, &name, &from.snapshot_owner())?;
         if file.last() <= sequence_last {
             file.copy(&*from.storage, &*to.storage)?;
         }
     }
     Ok(())
+}
+
+/// The names of a partition's files of receipts.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub(crate) fn names(storage: &dyn Storage) -> Result<Vec<String>, StorageError> {
+    Ok(storage.list()?.into_iter().filter(|name| file::is_name(name)).collect())
+}
+
+/// Checks a file's header and index.
+///
+/// # Errors
+/// When it cannot be read, is damaged, or belongs to another partition.
+pub(crate) fn check(home: &PartitionHome, name: &str) -> Result<(), ReceiptsError> {
+    ReceiptFile::open(&*home.storage, name, &home.snapshot_owner()).map(drop)
 }
 
 /// Writes the receipts that are wanted and in this batch, and takes them off the list.
