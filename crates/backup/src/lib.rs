@@ -1,0 +1,19 @@
+//! Backups of the embedded engine: full and incremental, made beside a running server, in a folder or another store.
+//!
+//! ```text
+//! backups/<id>.manifest    what a backup consists of; written last, and without it there is no backup
+//! data/<id>/<hash>         pieces of files that this backup brought; later ones refer to them
+//! pending/<id>             a backup that is being made: nothing of it is removed
+//! ```
+//!
+//! Must not know: the command line, and how the engine decides. It copies files that
+//! [`inventory`](scarce_engine_embedded::inventory()) names, and gives them back as a [`Storage`] to restore from.
+//!
+//! Where to begin: [`create()`], then [`Manifest`]; a restore reads through [`BackupStorage`].
+//!
+//! [`Storage`]: scarce_engine_embedded::storage::Storage
+
+#![forbid(unsafe_code)]
+
+pub mod store;
+
