@@ -15,5 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod key;
 pub mod store;
 
+pub use key::{Key, KeyError, Keys};
