@@ -15,7 +15,13 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
 mod key;
+mod manifest;
+mod piece;
 pub mod store;
 
+pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};
+pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
+pub use piece::Vault;

@@ -1,0 +1,71 @@
+//! Why a backup cannot be made, read or removed.
+
+use scarce_engine_embedded::EmbeddedError;
+
+use crate::store::StoreError;
+
+/// Why a backup cannot be made, read or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The files of the deployment cannot be backed up.
+    #[error("the data directory cannot be backed up as it is")]
+    Data(#[from] EmbeddedError),
+    /// What is in the store is not what was put there.
+    #[error("{place} is damaged: {reason}; use another backup, and look after the store")]
+    Damaged {
+        /// Which object.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A newer release wrote it.
+    #[error(
+        "{place} has format version {found}, and this release reads up to {supported}; use the newer release"
+    )]
+    Newer {
+        /// Which object.
+        place: String,
+        /// Its version.
+        found: u64,
+        /// The newest version known here.
+        supported: u64,
+    },
+    /// It is encrypted, and the key is not there.
+    #[error("backup {backup} is encrypted with the key {wanted}, and {}; name the file of that key", shown(.given))]
+    WrongKey {
+        /// Which backup.
+        backup: String,
+        /// The id of its key.
+        wanted: String,
+        /// The ids of the keys that were given.
+        given: Vec<String>,
+    },
+    /// The store is another deployment's.
+    #[error(
+        "{place} holds backups of the deployment {found}, not of {expected}; give each deployment a place of its own"
+    )]
+    Foreign {
+        /// The store.
+        place: String,
+        /// Whose backups are there.
+        found: String,
+        /// Whose should be.
+        expected: String,
+    },
+    /// No backup is there, or none that reaches the wanted point.
+    #[error("{0}")]
+    NotFound(String),
+    /// Without randomness, no name is certain to be new.
+    #[error("the system gave no random bytes to name the backup with")]
+    Random(#[source] std::io::Error),
+}
+
+fn shown(keys: &[String]) -> String {
+    match keys {
+        [] => "no key was given".to_owned(),
+        keys => format!("the given one is {}", keys.join(", ")),
+    }
+}

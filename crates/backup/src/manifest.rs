@@ -1,0 +1,193 @@
+//! The manifest: what a backup consists of. Two lines, of JSON and of a checksum.
+
+use std::collections::BTreeMap;
+
+use ring::digest;
+use scarce_engine::random::hex;
+use serde::{Deserialize, Serialize};
+
+use crate::BackupError;
+use crate::key::Keys;
+
+/// Newest version of the format.
+pub(crate) const FORMAT_VERSION: u64 = 1;
+const FORMAT: &str = "scarce-backup";
+
+/// No manifest is larger.
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 256 << 20;
+
+/// What a backup consists of. Everything that it needs is named in it, also what earlier backups brought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    format: String,
+    version: u64,
+    /// Its name: when it was begun, and random bits.
+    pub id: String,
+    /// The release that made it.
+    pub release: String,
+    /// The deployment.
+    pub deployment: String,
+    /// When its making began, in Unix milliseconds; all that was durable then is in it.
+    pub begun_at_ms: u64,
+    /// When it was complete.
+    pub ended_at_ms: u64,
+    /// The backup whose pieces it refers to, unless it is a full one.
+    pub builds_on: Option<String>,
+    /// The id of the key, if it is encrypted.
+    pub key: Option<String>,
+    /// Files of the deployment.
+    pub files: Vec<FilePart>,
+    /// The partitions.
+    pub partitions: Vec<PartitionPart>,
+}
+
+/// What a backup has of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartitionPart {
+    /// Which partition.
+    pub partition: u32,
+    /// The epoch of the last event, which names the history.
+    pub epoch: u64,
+    /// The first sequence of the journal.
+    pub first_sequence: u64,
+    /// The last sequence.
+    pub last_sequence: u64,
+    /// The stamp of the last event, in Unix milliseconds.
+    pub last_at_ms: u64,
+    /// The sequences of the snapshots.
+    pub snapshots: Vec<u64>,
+    /// Its files.
+    pub files: Vec<FilePart>,
+}
+
+/// A file: its pieces one after the other, then zeros up to its length.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePart {
+    /// Its name.
+    pub name: String,
+    /// Bytes of the file.
+    pub length: u64,
+    /// What it begins with.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// The hash of its content, keyed if it is encrypted.
+    pub hash: String,
+    /// Its bytes, before encryption.
+    pub bytes: u64,
+    /// The backup that brought it.
+    pub of: String,
+}
+
+impl FilePart {
+    /// Bytes of its pieces.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.bytes).sum()
+    }
+}
+
+impl Piece {
+    /// The name of its object.
+    pub(crate) fn object(&self) -> String {
+        format!("data/{}/{}", self.of, self.hash)
+    }
+}
+
+pub(crate) struct Beginning {
+    pub(crate) id: String,
+    pub(crate) deployment: String,
+    pub(crate) begun_at_ms: u64,
+    pub(crate) builds_on: Option<String>,
+    pub(crate) key: Option<String>,
+}
+
+impl Manifest {
+    pub(crate) fn begin(beginning: Beginning) -> Self {
+        let Beginning { id, deployment, begun_at_ms, builds_on, key } = beginning;
+        Self {
+            format: FORMAT.to_owned(),
+            version: FORMAT_VERSION,
+            id,
+            release: env!("CARGO_PKG_VERSION").to_owned(),
+            deployment,
+            begun_at_ms,
+            ended_at_ms: begun_at_ms,
+            builds_on,
+            key,
+            files: Vec::new(),
+            partitions: Vec::new(),
+        }
+    }
+
+    /// All its pieces, by the names of their objects.
+    #[must_use]
+    pub fn pieces(&self) -> BTreeMap<String, &Piece> {
+        let of_partitions = self.partitions.iter().flat_map(|partition| &partition.files);
+        let files = self.files.iter().chain(of_partitions);
+        files.flat_map(|file| &file.pieces).map(|piece| (piece.object(), piece)).collect()
+    }
+
+    /// Bytes of all its files.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.pieces().values().map(|piece| piece.bytes).sum()
+    }
+
+    /// Bytes that it brought itself.
+    #[must_use]
+    pub fn new_bytes(&self) -> u64 {
+        self.pieces().values().filter(|piece| piece.of == self.id).map(|piece| piece.bytes).sum()
+    }
+
+    pub(crate) fn encode(&self, keys: &Keys) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(self).expect("a manifest is plain data");
+        let seal = seal_of(&bytes, self.key.as_deref(), keys).unwrap_or_default();
+        bytes.extend_from_slice(format!("\n{seal}\n").as_bytes());
+        bytes
+    }
+
+    /// Reads a manifest and checks it. Without its key, an encrypted one is only read: see `is_checked`.
+    pub(crate) fn decode(bytes: &[u8], place: &str, keys: &Keys) -> Result<(Self, bool), BackupError> {
+        let damaged =
+            |reason: &str| BackupError::Damaged { place: place.to_owned(), reason: reason.to_owned() };
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+        let (json, seal) = text.split_once('\n').ok_or_else(|| damaged("it ends too early"))?;
+        let head: Head = serde_json::from_str(json).map_err(|_| damaged("it is no manifest"))?;
+        if head.format != FORMAT {
+            return Err(damaged("it is no manifest of a backup"));
+        }
+        if head.version > FORMAT_VERSION {
+            let (place, found) = (place.to_owned(), head.version);
+            return Err(BackupError::Newer { place, found, supported: FORMAT_VERSION });
+        }
+        let wanted = seal_of(json.as_bytes(), head.key.as_deref(), keys);
+        if wanted.as_ref().is_some_and(|wanted| seal.strip_suffix('\n') != Some(wanted)) {
+            return Err(damaged("its checksum does not match"));
+        }
+        let manifest: Self = serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))?;
+        if !place.ends_with(&format!("{}.manifest", manifest.id)) {
+            return Err(damaged("it is the manifest of another backup"));
+        }
+        Ok((manifest, wanted.is_some()))
+    }
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+    #[serde(default)]
+    key: Option<String>,
+}
+
+/// None where the key is not there.
+fn seal_of(json: &[u8], key: Option<&str>, keys: &Keys) -> Option<String> {
+    match key {
+        None => Some(format!("sha256 {}", hex(digest::digest(&digest::SHA256, json).as_ref()))),
+        Some(id) => Some(format!("hmac-sha256 {}", keys.find(id)?.seal(json))),
+    }
+}
