@@ -15,13 +15,17 @@
 
 #![forbid(unsafe_code)]
 
+mod catalog;
 mod error;
 mod key;
 mod manifest;
 mod piece;
+mod prune;
 pub mod store;
 
+pub use catalog::{Listed, Point, choose, list};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};
 pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
 pub use piece::Vault;
+pub use prune::{Keep, Pruned, prune};
