@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod create;
 mod error;
 mod key;
 mod manifest;
@@ -24,6 +25,7 @@ mod prune;
 pub mod store;
 
 pub use catalog::{Listed, Point, choose, list};
+pub use create::{CreateOptions, Progress, create};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};
 pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
