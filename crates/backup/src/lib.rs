@@ -22,7 +22,9 @@ mod key;
 mod manifest;
 mod piece;
 mod prune;
+mod source;
 pub mod store;
+mod verify;
 
 pub use catalog::{Listed, Point, choose, list};
 pub use create::{CreateOptions, Progress, create};
@@ -31,3 +33,5 @@ pub use key::{Key, KeyError, Keys};
 pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
 pub use piece::Vault;
 pub use prune::{Keep, Pruned, prune};
+pub use source::BackupStorage;
+pub use verify::{Damage, Verified, verify};

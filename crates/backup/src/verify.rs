@@ -1,0 +1,72 @@
+//! Reading a backup, to see whether all of it is there and is what was put there.
+
+use std::collections::BTreeMap;
+
+use crate::manifest::Manifest;
+use crate::store::StoreError;
+use crate::{BackupError, Vault};
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Pieces that are good.
+    pub pieces: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What is not.
+    pub damages: Vec<Damage>,
+}
+
+/// A piece that is not what was put there.
+#[derive(Debug)]
+pub struct Damage {
+    /// The files that need it.
+    pub files: Vec<String>,
+    /// What is wrong.
+    pub error: BackupError,
+}
+
+/// Reads every piece of a backup and compares it with its name.
+///
+/// # Errors
+/// When the store fails, or the key is not there.
+pub fn verify(
+    vault: &Vault,
+    manifest: &Manifest,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<Verified, BackupError> {
+    let key = vault.key_of(manifest)?;
+    let (mut verified, mut done, total) = (Verified::default(), 0, manifest.bytes());
+    let users = users(manifest);
+    for (object, piece) in manifest.pieces() {
+        match vault.get(piece, key) {
+            Ok(content) => {
+                verified.pieces += 1;
+                verified.bytes += content.len() as u64;
+            }
+            Err(error @ (BackupError::Damaged { .. } | BackupError::Store(StoreError::Missing { .. }))) => {
+                let files = users.get(&object).cloned().unwrap_or_default();
+                verified.damages.push(Damage { files, error });
+            }
+            Err(error) => return Err(error),
+        }
+        done += piece.bytes;
+        on_progress(done, total);
+    }
+    Ok(verified)
+}
+
+/// The files that need an object.
+fn users(manifest: &Manifest) -> BTreeMap<String, Vec<String>> {
+    let of_partitions = manifest.partitions.iter().flat_map(|part| {
+        part.files.iter().map(move |file| (format!("partition {}, {}", part.partition, file.name), file))
+    });
+    let files = manifest.files.iter().map(|file| (file.name.clone(), file)).chain(of_partitions);
+    let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, file) in files {
+        for piece in &file.pieces {
+            users.entry(piece.object()).or_default().push(name.clone());
+        }
+    }
+    users
+}
