@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod backup;
 mod bench;
 mod call;
 mod columns;

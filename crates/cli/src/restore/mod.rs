@@ -1,86 +1,89 @@
-//! `scarce restore`: a new data directory from a copy of one.
+//! `scarce restore`: a new data directory from a copy of one, or from a backup.
+
+mod origin;
+mod point;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use scarce_core::state;
+use scarce_backup::Point;
 use scarce_engine::clock::LEAP_STARTING_MAX;
 use scarce_engine_embedded::deployment::Deployment;
-use scarce_engine_embedded::journal::JournalError;
-use scarce_engine_embedded::lock::DirectoryLock;
-use scarce_engine_embedded::storage::{FileStorage, Storage};
-use scarce_engine_embedded::{
-    EmbeddedError, PartitionFiles, Restored, Until, partition_directory, restore_partition,
-};
+use scarce_engine_embedded::{Restored, Until};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::files::{Opened, advance, print_rows, progress_bar};
+use super::backup::{KeyFile, open_vault};
+use super::files::print_rows;
 use super::{Ended, Exit, Failed};
+pub(super) use origin::Origin;
+use point::{At, Through};
 
 /// `scarce restore`. The source is only read. The new directory is of the same deployment: do not let programs take
 /// one for the other, and do not serve both.
 #[derive(Debug, Args)]
 pub struct Restore {
-    /// The copy to restore from: a data directory that no server is running on.
-    #[arg(long, value_name = "DIR")]
-    pub from: PathBuf,
+    /// What to restore from: a store of backups (a folder, or file:///folder), or a copy of a data directory
+    /// that no server is running on.
+    #[arg(long, value_name = "URL")]
+    pub from: String,
     /// The new data directory; it must not exist, or be empty.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
     /// The last sequence to restore, as 0:1200 for partition 0; others are restored whole. May be repeated. A
-    /// command or batch whose events reach beyond it is left out as a whole.
-    #[arg(long, value_name = "PARTITION:SEQ", conflicts_with = "at")]
+    /// command or batch whose events reach beyond it is left out as a whole. Where there is one partition, 1200 will do.
+    #[arg(long, alias = "sequence", value_name = "PARTITION:SEQ", conflicts_with = "at")]
     pub through: Vec<Through>,
-    /// Restore every partition as it was at this time, in Unix milliseconds.
-    #[arg(long, value_name = "TIME_MS")]
-    pub at: Option<u64>,
+    /// Restore every partition as it was at this time, as 2026-11-22T10:00:00Z or in Unix milliseconds.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<At>,
+    /// The backup to restore; otherwise the newest, or the one that reaches the time or the sequence.
+    #[arg(long, value_name = "ID")]
+    pub backup: Option<String>,
+    /// The key of encrypted backups.
+    #[command(flatten)]
+    pub key: KeyFile,
     /// Print JSON, an object on each line.
     #[arg(long)]
     pub json: bool,
 }
 
-/// The last sequence of a partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Through {
-    partition: u32,
-    sequence: u64,
-}
-
-impl FromStr for Through {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parsed = text
-            .split_once(':')
-            .and_then(|(partition, sequence)| Some((partition.parse().ok()?, sequence.parse().ok()?)));
-        let (partition, sequence) = parsed.ok_or("must be as 0:1200")?;
-        Ok(Self { partition, sequence })
-    }
-}
-
 pub(super) fn run(options: &Restore) -> Ended {
     check_target(&options.data)?;
-    let opened = Opened::open(&options.from, None)?;
-    check_partitions(options, &opened.deployment)?;
-    let _still = DirectoryLock::share(&options.from).map_err(|error| {
-        let text = format!("{error}\nor restore from a copy that was taken while no server ran");
-        Failed::text(Exit::Failed, text)
-    })?;
+    let origin = open(options)?;
+    let through = check_partitions(options, &origin.deployment)?;
     let making = begin(&options.data)?;
-    copy_deployment(&options.from, making.path())?;
-    let mut done = Vec::new();
-    for source in opened.partitions() {
-        let partition = source.partition;
-        let restored = restore(options, &source, &making.path().join(partition_directory(partition)))?;
-        done.push((partition, restored));
-    }
+    let until = |partition| match (options.at, through.iter().find(|(its, _)| *its == partition)) {
+        (Some(At(at)), _) => Until::Time(at),
+        (None, Some((_, sequence))) => Until::Sequence(*sequence),
+        (None, None) => Until::End,
+    };
+    let done = origin.restore(making.path(), &until)?;
     finish(making, &options.data)?;
-    report(options, &opened.deployment, &done)
+    report(options, &origin, &done)
+}
+
+fn open(options: &Restore) -> Result<Origin, Failed> {
+    if !origin::is_store(&options.from) {
+        if options.backup.is_some() {
+            let text =
+                format!("{} is a data directory and holds no backups; leave out --backup", options.from);
+            return Err(Failed::text(Exit::Usage, text));
+        }
+        return Origin::directory(Path::new(&options.from));
+    }
+    let vault = Arc::new(open_vault(&options.from, &options.key)?);
+    let sequences = options.through.iter().map(|through| (through.partition.unwrap_or(0), through.sequence));
+    let point = match (&options.backup, options.at) {
+        (Some(id), _) => Point::Backup(id.clone()),
+        (None, Some(At(at))) => Point::Time(at),
+        (None, None) if options.through.is_empty() => Point::Newest,
+        (None, None) => Point::Sequences(sequences.collect()),
+    };
+    Origin::backup(&vault, &point)
 }
 
 fn check_target(data: &Path) -> Result<(), Failed> {
@@ -96,22 +99,33 @@ fn check_target(data: &Path) -> Result<(), Failed> {
     }
 }
 
-fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<(), Failed> {
+/// The last sequence of each partition for which one is given.
+fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<Vec<(u32, u64)>, Failed> {
+    let usage = |text: String| Err(Failed::text(Exit::Usage, text));
     let partitions = deployment.partitions;
-    for (at, through) in options.through.iter().enumerate() {
-        if through.partition >= partitions {
-            let text = format!(
-                "there is no partition {}; the deployment has {partitions}, counted from 0",
-                through.partition
-            );
-            return Err(Failed::text(Exit::Usage, text));
+    let mut found: Vec<(u32, u64)> = Vec::new();
+    for through in &options.through {
+        let partition = match through.partition {
+            Some(partition) => partition,
+            None if partitions == 1 => 0,
+            None => {
+                return usage(format!(
+                    "the deployment has {partitions} partitions; say of which, as --through 0:{}",
+                    through.sequence
+                ));
+            }
+        };
+        if partition >= partitions {
+            return usage(format!(
+                "there is no partition {partition}; the deployment has {partitions}, counted from 0"
+            ));
         }
-        if options.through[..at].iter().any(|other| other.partition == through.partition) {
-            let text = format!("--through is given twice for partition {}", through.partition);
-            return Err(Failed::text(Exit::Usage, text));
+        if found.iter().any(|(other, _)| *other == partition) {
+            return usage(format!("--through is given twice for partition {partition}"));
         }
+        found.push((partition, through.sequence));
     }
-    Ok(())
+    Ok(found)
 }
 
 /// A temporary directory beside the new one, so that an incomplete result never has the final name.
@@ -129,49 +143,6 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// Copies the deployment's file byte for byte: all other files refer to its id.
-fn copy_deployment(from: &Path, to: &Path) -> Result<(), Failed> {
-    const NAME: &str = "deployment.toml";
-    let bytes = std::fs::read(from.join(NAME))?;
-    let storage = FileStorage::open(to).map_err(|error| Failed::new(Exit::Failed, &error))?;
-    let written = storage.create(NAME).and_then(|mut file| {
-        file.write_at(0, &bytes)?;
-        file.sync_data()?;
-        storage.sync_directory()
-    });
-    written.map_err(|error| Failed::new(Exit::Failed, &error))
-}
-
-fn restore(options: &Restore, source: &PartitionFiles<'_>, target: &Path) -> Result<Restored, Failed> {
-    let storage = FileStorage::open(target).map_err(|error| Failed::new(Exit::Failed, &error))?;
-    let target = PartitionFiles { storage: Arc::new(storage), ..source.clone() };
-    let through = options.through.iter().find(|through| through.partition == source.partition);
-    let until = match (options.at, through) {
-        (Some(at), _) => Until::Time(at),
-        (None, Some(through)) => Until::Sequence(through.sequence),
-        (None, None) => Until::End,
-    };
-    let bar = progress_bar("restoring", source.partition);
-    let settings = state::StateSettings::default();
-    let restored = restore_partition(source, &target, until, &settings, &mut advance(&bar));
-    bar.finish_and_clear();
-    restored.map_err(|error| explain(&error, source.partition))
-}
-
-/// Damage in the middle is no reason to lose what precedes it.
-fn explain(error: &EmbeddedError, partition: u32) -> Failed {
-    let mut failed = Failed::new(Exit::Failed, error);
-    if let EmbeddedError::Journal(JournalError::Corrupt { sequence, .. }) = error
-        && *sequence > 1
-    {
-        failed.message.push_str(&format!(
-            "\nwhat comes before the damage can be restored with --through {partition}:{}",
-            sequence - 1
-        ));
-    }
-    failed
-}
-
 /// Renames the finished directory to its final name.
 fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
     std::fs::rename(making.path(), data).map_err(|error| {
@@ -186,7 +157,7 @@ fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-fn report(options: &Restore, deployment: &Deployment, done: &[(u32, Restored)]) -> Ended {
+fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended {
     let rows: Vec<_> = done
         .iter()
         .map(|(partition, restored)| {
@@ -204,6 +175,9 @@ fn report(options: &Restore, deployment: &Deployment, done: &[(u32, Restored)]) 
     let columns = ["partition", "sequence", "at", "digest", "epoch", "events_left_out"];
     print_rows(&rows, &columns, options.json)?;
     let mut err = std::io::stderr().lock();
+    if let Some(backup) = &origin.backup {
+        writeln!(err, "restored from backup {}", backup.id)?;
+    }
     for (partition, restored) in done {
         for problem in &restored.problems {
             writeln!(err, "partition {partition}: {problem}")?;
@@ -213,8 +187,8 @@ fn report(options: &Restore, deployment: &Deployment, done: &[(u32, Restored)]) 
         writeln!(err, "operations that were left out are unknown there: a copy of one is carried out anew")?;
     }
     let mut command = format!("scarce serve --data {}", options.data.display());
-    if deployment.partitions > 1 {
-        command.push_str(&format!(" --partitions {}", deployment.partitions));
+    if origin.deployment.partitions > 1 {
+        command.push_str(&format!(" --partitions {}", origin.deployment.partitions));
     }
     if done.iter().any(|(_, restored)| is_long_ago(restored.at)) {
         command.push_str(" --accept-clock");

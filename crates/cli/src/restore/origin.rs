@@ -1,0 +1,136 @@
+//! What a restore reads: a copy of a data directory, or a backup in a store.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use scarce_backup::{BackupStorage, Manifest, Point, Vault, choose};
+use scarce_core::state;
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::journal::JournalError;
+use scarce_engine_embedded::lock::DirectoryLock;
+use scarce_engine_embedded::storage::{FileStorage, Storage};
+use scarce_engine_embedded::{
+    EmbeddedError, PartitionFiles, Restored, Until, partition_directory, restore_partition,
+};
+
+use crate::files::{Opened, advance, progress_bar};
+use crate::{Exit, Failed};
+
+const DEPLOYMENT_FILE: &str = "deployment.toml";
+const DEPLOYMENT_BYTES_MAX: usize = 64 << 10;
+
+/// The files of a deployment, from wherever they are.
+pub(crate) struct Origin {
+    pub(crate) deployment: Deployment,
+    /// The backup, if it is one.
+    pub(crate) backup: Option<Arc<Manifest>>,
+    root: Arc<dyn Storage>,
+    partitions: Vec<(u32, Arc<dyn Storage>)>,
+    _still: Option<DirectoryLock>,
+}
+
+/// Whether an address names a store of backups, and not a data directory or a copy of one.
+pub(super) fn is_store(from: &str) -> bool {
+    from.contains("://")
+        || (Path::new(from).join("backups").is_dir() && !Path::new(from).join(DEPLOYMENT_FILE).exists())
+}
+
+impl Origin {
+    /// A copy of a data directory that no server uses.
+    pub(super) fn directory(path: &Path) -> Result<Self, Failed> {
+        let opened = Opened::open(path, None)?;
+        let still = DirectoryLock::share(path).map_err(|error| {
+            let text = format!(
+                "{error}\nor restore from a backup: 'scarce backup create' makes one beside a running server"
+            );
+            Failed::text(Exit::Failed, text)
+        })?;
+        let root = FileStorage::open_read_only(path).map_err(EmbeddedError::from)?;
+        let partitions = opened.partitions().map(|files| (files.partition, files.storage)).collect();
+        Ok(Self {
+            deployment: opened.deployment,
+            backup: None,
+            root: Arc::new(root),
+            partitions,
+            _still: still,
+        })
+    }
+
+    /// The backup that leads to a point.
+    pub(super) fn backup(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
+        let manifest = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        Self::of(vault, manifest)
+    }
+
+    /// A backup.
+    pub(crate) fn of(vault: &Arc<Vault>, manifest: Manifest) -> Result<Self, Failed> {
+        vault.key_of(&manifest).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        let manifest = Arc::new(manifest);
+        let root = BackupStorage::of_deployment(vault, &manifest);
+        let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
+        let deployment = deployment.ok_or_else(|| {
+            Failed::text(Exit::Broken, format!("backup {} lacks {DEPLOYMENT_FILE}", manifest.id))
+        })?;
+        let partitions = BackupStorage::of_partitions(vault, &manifest).into_iter();
+        let partitions =
+            partitions.map(|(partition, files)| (partition, Arc::new(files) as Arc<dyn Storage>));
+        let partitions = partitions.collect();
+        Ok(Self { deployment, backup: Some(manifest), root: Arc::new(root), partitions, _still: None })
+    }
+
+    /// Restores everything into an empty directory, and verifies it by recovering it.
+    pub(crate) fn restore(
+        &self,
+        to: &Path,
+        until: &dyn Fn(u32) -> Until,
+    ) -> Result<Vec<(u32, Restored)>, Failed> {
+        self.copy_deployment(to)?;
+        let mut done = Vec::new();
+        for (partition, storage) in &self.partitions {
+            let target = to.join(partition_directory(*partition));
+            let target = FileStorage::open(target).map_err(EmbeddedError::from)?;
+            let source = PartitionFiles {
+                storage: storage.clone(),
+                deployment: &self.deployment,
+                partition: *partition,
+            };
+            let target = PartitionFiles { storage: Arc::new(target), ..source.clone() };
+            let bar = progress_bar("restoring", *partition);
+            let settings = state::StateSettings::default();
+            let restored =
+                restore_partition(&source, &target, until(*partition), &settings, &mut advance(&bar));
+            bar.finish_and_clear();
+            done.push((*partition, restored.map_err(|error| explain(&error, *partition))?));
+        }
+        Ok(done)
+    }
+
+    /// Copies the deployment's file byte for byte: all other files refer to its id.
+    fn copy_deployment(&self, to: &Path) -> Result<(), Failed> {
+        let copied = || {
+            let file = self.root.open(DEPLOYMENT_FILE)?;
+            let mut bytes = vec![0; DEPLOYMENT_BYTES_MAX];
+            let read = file.read_at(0, &mut bytes)?;
+            let storage = FileStorage::open(to)?;
+            let mut copy = storage.create(DEPLOYMENT_FILE)?;
+            copy.write_at(0, &bytes[..read])?;
+            copy.sync_data()?;
+            storage.sync_directory()
+        };
+        Ok(copied().map_err(EmbeddedError::from)?)
+    }
+}
+
+/// Damage in the middle is no reason to lose what precedes it.
+fn explain(error: &EmbeddedError, partition: u32) -> Failed {
+    let mut failed = Failed::new(Exit::Failed, error);
+    if let EmbeddedError::Journal(JournalError::Corrupt { sequence, .. }) = error
+        && *sequence > 1
+    {
+        failed.message.push_str(&format!(
+            "\nwhat comes before the damage can be restored with --through {partition}:{}",
+            sequence - 1
+        ));
+    }
+    failed
+}
