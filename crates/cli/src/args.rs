@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser};
 use scarce_demo::Demo;
 
+use super::backup::Backup;
 use super::bench::Bench;
 use super::completions::{Completions, ManPages};
 use super::config::Config;
@@ -58,7 +59,10 @@ pub enum Subcommand {
     Config(Config),
     /// Look whether this machine is fit to run the server, and say what to do where it is not.
     Doctor(Doctor),
-    /// Make a new data directory from a copy of one, as it was at a sequence or a time.
+    /// Back up a data directory while a server runs on it; list, verify and remove backups.
+    #[command(subcommand)]
+    Backup(Backup),
+    /// Make a new data directory from a backup or a copy of one, as it was at a sequence or a time.
     Restore(Restore),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),

@@ -181,6 +181,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Doctor(options) => doctor::run(&options),
         Subcommand::Journal(options) => journal::run(&options),
         Subcommand::Snapshot(options) => snapshot::run(&options),
+        Subcommand::Backup(options) => backup::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
         Subcommand::Scripts(options) => script::run(&options),
         Subcommand::Webhooks(options) => deliver::run_webhooks(&options),

@@ -1,5 +1,195 @@
-//! Backups: the store and the keys to it.
+//! `scarce backup`: makes backups beside a running server, lists, verifies and removes them.
 
+mod prune;
 mod vault;
+mod verify;
 
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use scarce_backup::{CreateOptions, Key, Listed, Manifest, Progress, Vault};
+use serde_json::{Value, json};
+
+use super::files::{print_rows, progress_bar};
+use super::{Ended, Exit, Failed};
+use prune::Prune;
 pub(super) use vault::{KeyFile, open_vault};
+use verify::Verify;
+
+/// `scarce backup`.
+#[derive(Debug, Subcommand)]
+pub enum Backup {
+    /// Back up a data directory, also while a server is running on it. What an earlier backup brought is not put again.
+    Create(Create),
+    /// List the backups of a store.
+    List(List),
+    /// Read a backup and compare all of it with its checksums.
+    Verify(Verify),
+    /// Remove old backups, and what no backup needs any more.
+    Prune(Prune),
+    /// Make a key that encrypts backups.
+    Key(NewKey),
+}
+
+/// Where backups are.
+#[derive(Debug, Args)]
+pub struct Place {
+    /// The store: a folder, or file:///folder. Each deployment needs one of its own.
+    #[arg(long, env = "SCARCE_BACKUP", value_name = "URL")]
+    pub store: String,
+    /// The key of encrypted backups.
+    #[command(flatten)]
+    pub key: KeyFile,
+    /// Print JSON, an object on each line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `scarce backup create`.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// Where to.
+    #[command(flatten)]
+    pub place: Place,
+    /// The data directory; a server may be running on it.
+    #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// Put everything again, without referring to earlier backups.
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// `scarce backup list`.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Of which store.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `scarce backup key`.
+#[derive(Debug, Args)]
+pub struct NewKey {
+    /// The file to write; it must not exist. Without it, encrypted backups cannot be read: keep a copy elsewhere.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+pub(super) fn run(backup: &Backup) -> Ended {
+    match backup {
+        Backup::Create(options) => create(options),
+        Backup::List(options) => list(options),
+        Backup::Verify(options) => verify::run(options),
+        Backup::Prune(options) => prune::run(options),
+        Backup::Key(options) => make_key(options),
+    }
+}
+
+impl Place {
+    fn open(&self) -> Result<Vault, Failed> {
+        open_vault(&self.store, &self.key)
+    }
+}
+
+fn create(options: &Create) -> Ended {
+    let vault = options.place.open()?;
+    let mut bar = progress_bar("backing up", 0);
+    let mut of = 0;
+    let mut advance = |progress: Progress| {
+        if progress.partition != of {
+            of = progress.partition;
+            bar.finish_and_clear();
+            bar = progress_bar("backing up", of);
+        }
+        bar.set_length(progress.bytes_total);
+        bar.set_position(progress.bytes_done);
+    };
+    let what = CreateOptions { data: &options.data, is_full: options.full };
+    let made = scarce_backup::create(&vault, what, &mut advance);
+    bar.finish_and_clear();
+    let (manifest, problems) = made.map_err(|error| Failed::new(Exit::Failed, &error))?;
+    print_rows(&rows_of(&manifest), &COLUMNS, options.place.json)?;
+    let mut err = std::io::stderr().lock();
+    for problem in problems {
+        writeln!(err, "{problem}")?;
+    }
+    Ok(Exit::Done)
+}
+
+const COLUMNS: [&str; 9] = [
+    "backup",
+    "begun_at",
+    "partition",
+    "reaches_back_to",
+    "sequence",
+    "bytes",
+    "new_bytes",
+    "builds_on",
+    "encrypted",
+];
+
+/// A row for each partition.
+fn rows_of(manifest: &Manifest) -> Vec<Value> {
+    let (bytes, new_bytes) = (manifest.bytes(), manifest.new_bytes());
+    let row = |part: &scarce_backup::PartitionPart| {
+        json!({
+            "backup": manifest.id,
+            "deployment": manifest.deployment,
+            "begun_at": shown_time(manifest.begun_at_ms),
+            "begun_at_ms": manifest.begun_at_ms,
+            "partition": part.partition,
+            "epoch": part.epoch,
+            "reaches_back_to": part.reaches_back_to(),
+            "sequence": part.last_sequence,
+            "last_at_ms": part.last_at_ms,
+            "bytes": bytes,
+            "new_bytes": new_bytes,
+            "builds_on": manifest.builds_on,
+            "encrypted": manifest.key,
+        })
+    };
+    manifest.partitions.iter().map(row).collect()
+}
+
+fn shown_time(at_ms: u64) -> String {
+    let at = i64::try_from(at_ms).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+    at.map_or_else(|| at_ms.to_string(), |at| at.to_string())
+}
+
+fn list(options: &List) -> Ended {
+    let vault = options.place.open()?;
+    let listed = scarce_backup::list(&vault).map_err(|error| Failed::new(Exit::Failed, &error))?;
+    let mut rows = Vec::new();
+    let mut unusable = Vec::new();
+    for Listed { id, manifest, .. } in listed {
+        match manifest {
+            Ok(manifest) => rows.extend(rows_of(&manifest)),
+            Err(error) => unusable.push(format!("{id}: {}", Failed::new(Exit::Broken, &error).message)),
+        }
+    }
+    print_rows(&rows, &COLUMNS, options.place.json)?;
+    if unusable.is_empty() {
+        return Ok(Exit::Done);
+    }
+    Err(Failed::text(Exit::Broken, unusable.join("\n")))
+}
+
+fn make_key(options: &NewKey) -> Ended {
+    let key = Key::generate()?;
+    let mut file = std::fs::OpenOptions::new();
+    let mut file = file.write(true).create_new(true).mode(0o600).open(&options.file).map_err(|error| {
+        let text = format!("cannot make {}: {error}; a key is never overwritten", options.file.display());
+        Failed::text(Exit::Failed, text)
+    })?;
+    writeln!(file, "{key}")?;
+    file.sync_all()?;
+    writeln!(
+        std::io::stderr().lock(),
+        "keep a copy of {} elsewhere: without it, the backups that it encrypts cannot be read",
+        options.file.display()
+    )?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,119 @@
+//! `scarce backup verify`: reads backups, and restores them on trial.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use scarce_backup::{Manifest, Point, Vault, choose, list};
+use scarce_engine_embedded::Until;
+use serde_json::{Value, json};
+
+use super::Place;
+use crate::files::print_rows;
+use crate::restore::Origin;
+use crate::{Ended, Exit, Failed};
+
+/// `scarce backup verify`.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// Of which store.
+    #[command(flatten)]
+    pub place: Place,
+    /// The backup; otherwise the newest.
+    #[arg(value_name = "ID")]
+    pub backup: Option<String>,
+    /// Verify all of them.
+    #[arg(long, conflicts_with = "backup")]
+    pub all: bool,
+    /// Also restore it into a temporary folder, fold all of it, compare its digests, and remove it again.
+    #[arg(long)]
+    pub restore: bool,
+    /// Where to make the temporary folder; it takes as much room as the data directory.
+    #[arg(long = "in", value_name = "DIR", requires = "restore")]
+    pub folder: Option<PathBuf>,
+}
+
+const COLUMNS: [&str; 6] = ["backup", "partition", "sequence", "bytes", "content", "digest"];
+
+pub(super) fn run(options: &Verify) -> Ended {
+    let vault = Arc::new(options.place.open()?);
+    let (mut rows, mut broken) = (Vec::new(), Vec::new());
+    for manifest in chosen(options, &vault, &mut broken)? {
+        let bar = ProgressBar::new(manifest.bytes());
+        let verified = scarce_backup::verify(&vault, &manifest, &mut |done, _| bar.set_position(done));
+        bar.finish_and_clear();
+        let verified = verified.map_err(|error| Failed::new(Exit::Failed, &error))?;
+        let is_whole = verified.damages.is_empty();
+        broken.extend(
+            verified.damages.iter().map(|damage| {
+                format!("backup {}, {}: {}", manifest.id, damage.files.join(", "), damage.error)
+            }),
+        );
+        let drilled =
+            if options.restore && is_whole { drill(options, &vault, &manifest) } else { Ok(vec![]) };
+        let digests = drilled.unwrap_or_else(|failed| {
+            broken.push(format!("backup {} cannot be restored: {}", manifest.id, failed.message));
+            Vec::new()
+        });
+        rows.extend(rows_of(&manifest, verified.bytes, is_whole, &digests));
+    }
+    print_rows(&rows, &COLUMNS, options.place.json)?;
+    if broken.is_empty() {
+        return Ok(Exit::Done);
+    }
+    Err(Failed::text(Exit::Broken, broken.join("\n")))
+}
+
+fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<Vec<Manifest>, Failed> {
+    let failed = |error| Failed::new(Exit::Failed, &error);
+    if !options.all {
+        let point = options.backup.clone().map_or(Point::Newest, Point::Backup);
+        return Ok(vec![choose(vault, &point).map_err(failed)?]);
+    }
+    let mut manifests = Vec::new();
+    for listed in list(vault).map_err(failed)? {
+        match listed.manifest {
+            Ok(manifest) => manifests.push(manifest),
+            Err(error) => {
+                broken.push(format!("backup {}: {}", listed.id, Failed::new(Exit::Broken, &error).message));
+            }
+        }
+    }
+    Ok(manifests)
+}
+
+fn rows_of(manifest: &Manifest, bytes: u64, is_whole: bool, digests: &[(u32, String)]) -> Vec<Value> {
+    let digest = |partition| digests.iter().find(|(its, _)| *its == partition).map(|(_, digest)| digest);
+    let row = |part: &scarce_backup::PartitionPart| {
+        json!({
+            "backup": manifest.id,
+            "partition": part.partition,
+            "sequence": part.last_sequence,
+            "bytes": bytes,
+            "content": if is_whole { "whole" } else { "damaged" },
+            "digest": digest(part.partition),
+        })
+    };
+    manifest.partitions.iter().map(row).collect()
+}
+
+/// Restores a backup on trial; gives the digest of each partition, which a recovery of the copy gave too.
+fn drill(options: &Verify, vault: &Arc<Vault>, manifest: &Manifest) -> Result<Vec<(u32, String)>, Failed> {
+    let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let making = tempfile::Builder::new().prefix(".scarce-drill-").tempdir_in(&folder).map_err(|error| {
+        Failed::text(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
+    })?;
+    let restored = Origin::of(vault, manifest.clone())?.restore(making.path(), &|_| Until::End)?;
+    let mut digests = Vec::new();
+    for (partition, restored) in restored {
+        let wanted = manifest.partitions.iter().find(|part| part.partition == partition);
+        let wanted = wanted.map(|part| part.last_sequence);
+        if wanted != Some(restored.sequence) {
+            let text = format!("partition {partition} ends at sequence {}", restored.sequence);
+            return Err(Failed::text(Exit::Broken, text));
+        }
+        digests.push((partition, format!("{:032x}", restored.digest)));
+    }
+    Ok(digests)
+}
