@@ -1,0 +1,108 @@
+//! Restoring to a time, to a sequence, to a named backup; removing old backups.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::{Stage, credit, ended, open_account, said, verified};
+
+fn now_ms() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()
+}
+
+/// Three backups with 60 000 events between them; and when each one was complete.
+fn three_backups(stage: &Stage, options: &[&str]) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let server = stage.serve(&[&["--segment-mib", "1"], options].concat());
+    let mut client = server.connect();
+    open_account(&mut client);
+    for _ in 0..3 {
+        for _ in 0..3 {
+            credit(&mut client, 20_000);
+            client.call(&["SNAPSHOT"]).unwrap();
+        }
+        let mut row = stage.create(&[]).remove(0);
+        row["taken_at"] = json!(u64::try_from(now_ms()).unwrap());
+        rows.push(row);
+    }
+    drop(client);
+    server.stop();
+    rows
+}
+
+#[test]
+fn a_sequence_leads_to_the_backup_that_reaches_it() {
+    let stage = Stage::new();
+    let rows = three_backups(&stage, &[]);
+    let ends: Vec<u64> = rows.iter().map(|row| row["sequence"].as_u64().unwrap()).collect();
+    assert!(rows[2]["reaches_back_to"].as_u64().unwrap() > ends[0], "the log was shortened: {rows:?}");
+    let all = verified(&stage.data)[0].clone();
+    assert_eq!(all.0, ends[2]);
+    for (at, row) in rows.iter().enumerate() {
+        let (new, output) =
+            stage.restore(&format!("by-name-{at}"), &["--backup", row["backup"].as_str().unwrap()]);
+        assert_eq!(ended(&output, 0)[0]["sequence"], row["sequence"]);
+        assert_eq!(verified(&new)[0].0, ends[at]);
+        let back = row["reaches_back_to"].as_u64().unwrap().max(1);
+        let (_, output) = stage.restore(&format!("by-sequence-{at}"), &["--sequence", &back.to_string()]);
+        assert_eq!(ended(&output, 0)[0]["sequence"], json!(back));
+    }
+    for (options, part) in [
+        (["--at", "2100-01-01T00:00:00Z"], "the newest is"),
+        (["--at", "2001-01-01T00:00:00Z"], "can be restored from"),
+        (["--sequence", "99999999"], "to 180001"),
+        (["--backup", "nonsense"], "nonsense"),
+    ] {
+        let (new, output) = stage.restore("never", &options);
+        assert!(output.status.code() == Some(1) && said(&output).contains(part), "{options:?}: {output:?}");
+        assert!(!new.exists());
+    }
+    let left: Vec<_> =
+        std::fs::read_dir(stage.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn a_time_leads_to_the_first_backup_that_was_begun_later() {
+    let stage = Stage::new();
+    let rows = three_backups(&stage, &["--log-retention-ms", "7d"]);
+    for (at, row) in rows.iter().enumerate().take(2) {
+        let (_, output) = stage.restore(&format!("at-{at}"), &["--at", &row["taken_at"].to_string()]);
+        assert_eq!(ended(&output, 0)[0]["sequence"], row["sequence"]);
+        let next = rows[at + 1]["backup"].as_str().unwrap();
+        assert!(said(&output).contains(next), "{output:?}");
+    }
+    let begun_at = rows[0]["begun_at"].as_str().unwrap();
+    let (_, output) = stage.restore("as-text", &["--at", begun_at]);
+    let sequence = ended(&output, 0)[0]["sequence"].as_u64();
+    assert!(sequence <= rows[0]["sequence"].as_u64(), "{output:?}");
+    let (_, output) = stage.restore("never", &["--at", &rows[2]["taken_at"].to_string()]);
+    assert!(output.status.code() == Some(1) && said(&output).contains("the newest is"), "{output:?}");
+}
+
+#[test]
+fn pruning_keeps_what_the_kept_backups_need_and_nothing_else() {
+    let stage = Stage::new();
+    let rows = three_backups(&stage, &[]);
+    let before = stage.objects();
+    let dry = ended(&stage.backup(&["prune", "--keep", "1", "--dry-run"]), 0);
+    assert_eq!(dry.iter().filter(|row| row["state"] == "would be removed").count(), 2);
+    assert_eq!(stage.objects(), before);
+    let kept = ended(&stage.backup(&["prune", "--keep-days", "1"]), 0);
+    assert!(kept.iter().all(|row| row["state"] == "kept") && kept.len() == 3, "{kept:?}");
+    assert_eq!(stage.objects(), before);
+    ended(&stage.backup(&["prune", "--keep", "2"]), 0);
+    let whole = ended(&stage.backup(&["verify", "--all", "--restore"]), 0);
+    assert_eq!(
+        whole.iter().map(|row| row["backup"].clone()).collect::<Vec<_>>(),
+        [rows[1]["backup"].clone(), rows[2]["backup"].clone()]
+    );
+    // The newest stays whatever is asked for.
+    ended(&stage.backup(&["prune", "--keep", "0"]), 0);
+    ended(&stage.backup(&["verify", "--restore"]), 0);
+    assert!(stage.objects().len() < before.len());
+    let (new, output) = stage.restore("new", &[]);
+    ended(&output, 0);
+    assert_eq!(verified(&new), verified(&stage.data));
+    assert_eq!(stage.backup(&["prune"]).status.code(), Some(2), "what to keep is to be said");
+}
