@@ -4,6 +4,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod damage;
+mod kills;
 mod online;
 mod points;
 
