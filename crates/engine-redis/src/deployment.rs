@@ -288,7 +288,8 @@ impl DeploymentGuard {
 
     async fn put_back(&self, key: &str) {
         let begun = (BEGUN, "1".to_owned());
-        for (name, value) in self.deployment.fixed().into_iter().chain([begun]) {
+        let created_at = self.deployment.created_at.map(|at| (CREATED_AT, at.to_string()));
+        for (name, value) in self.deployment.fixed().into_iter().chain([begun]).chain(created_at) {
             let mut set = redis::cmd("HSETNX");
             set.arg(key).arg(name).arg(value);
             if self.link.send::<bool>(&set).await.is_err() {
