@@ -116,7 +116,7 @@ impl<'s> Ledger<'s> {
 }
 
 /// Compares what the events before come to with what an event tells.
-fn same<T: PartialEq + ToString>(
+fn same<T: PartialEq + ToString + Copy>(
     resource: &Id,
     field: &'static str,
     before: Option<T>,

@@ -74,7 +74,7 @@ impl FilesLog {
         Ok(Self { deployment, deployment_id, partitions, is_served, ends: Box::new(|_| Ok(None)) })
     }
 
-    /// The same, with somebody who knows which sequence is durable: the server on these files.
+    /// The same, with what knows which sequence is durable: the server on these files.
     #[must_use]
     pub fn with_ends(self, ends: Box<EndOf>) -> Self {
         Self { ends, ..self }

@@ -17,6 +17,9 @@ const WAITING_MAX: usize = 20_000;
 /// How often the log is asked again for what an engine says that it has.
 const TRIES_MAX: usize = 5;
 
+/// Gets entries that were folded, and the state after them.
+type Seen<'s> = &'s mut dyn FnMut(&Machine, &[Entry]) -> Result<(), ReconcileError>;
+
 /// The state that the log gives, and what is wrong with the log.
 pub(crate) struct Fold {
     pub(crate) machine: Machine,
@@ -45,11 +48,7 @@ impl Fold {
     }
 
     /// Reads and folds all of the log; `seen` gets each entry after it was folded. What is wrong with the log ends that.
-    pub(crate) fn take_all(
-        &mut self,
-        log: &mut dyn LogSource,
-        seen: &mut dyn FnMut(&Machine, &[Entry]) -> Result<(), ReconcileError>,
-    ) -> Result<(), ReconcileError> {
+    pub(crate) fn take_all(&mut self, log: &mut dyn LogSource, seen: Seen<'_>) -> Result<(), ReconcileError> {
         let (partition, from) = (self.machine.partition(), self.machine.sequence() + 1);
         let read = log.read(partition, from, &mut |entries| {
             let mut count = 0;

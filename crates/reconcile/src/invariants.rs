@@ -35,7 +35,7 @@ pub(crate) fn check(state: &State, tallies: &Tallies, report: Report<'_>) -> u64
 }
 
 /// Notes two figures that must be the same.
-fn same<T: PartialEq + ToString>(
+fn same<T: PartialEq + ToString + Copy>(
     report: Report<'_>,
     resource: &Id,
     field: &'static str,

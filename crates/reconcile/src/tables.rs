@@ -101,7 +101,10 @@ impl Tables {
         let after = Position { epoch: base.epoch(), sequence: base.sequence() };
         let mut feed_after = Position::default();
         if after.sequence > self.goal(partition) {
-            self.leave_out(partition, format!("its log begins at {}, behind the tables", after.sequence + 1));
+            self.leave_out(
+                partition,
+                &format!("its log begins at {}, behind the tables", after.sequence + 1),
+            );
         } else if after.sequence > 0 {
             self.scope.begin(partition, after.sequence);
             let begun = self.handle.block_on(consumer.begin_with(base));
@@ -111,7 +114,7 @@ impl Tables {
         Ok(Feed { tables: self, partition, consumer, after: feed_after, waiting: Vec::new(), events: 0 })
     }
 
-    fn leave_out(&mut self, partition: u32, why: String) {
+    fn leave_out(&mut self, partition: u32, why: &str) {
         self.scope.leave_out(partition);
         self.left_out.push(format!("partition {partition} was not compared: {why}"));
     }
@@ -235,7 +238,7 @@ impl Feed<'_> {
             found: Some(goal.to_string()),
             first_event: Some(EventPlace { partition, sequence, event: None }),
         });
-        self.tables.leave_out(partition, "its log does not lead to where the tables are".to_owned());
+        self.tables.leave_out(partition, "its log does not lead to where the tables are");
         Ok(())
     }
 }

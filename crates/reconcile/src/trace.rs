@@ -147,7 +147,7 @@ fn since(log: &mut dyn LogSource, suspect: &Suspect) -> Result<Option<EventPlace
 fn holds(fold: &Fold, resource: &Id) -> bool {
     let mut is_broken = false;
     check(fold.machine.state(), &fold.tallies, &mut |breach: Breach| {
-        is_broken |= breach.resource == *resource
+        is_broken |= breach.resource == *resource;
     });
     !is_broken
 }

@@ -15,7 +15,7 @@ pub(super) struct Units {
     serial: i64,
 }
 
-/// What an event tells of an item; what it does not tell is not compared.
+/// What an event says about an item; what it does not say is not compared.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     total: Option<u64>,

@@ -1,4 +1,4 @@
-//! Rows and keys that somebody changed are named, with the event after which they part from the log.
+//! Rows and keys that were changed by hand are named, with the event after which they part from the log.
 
 use scarce_reconcile::{CheckKind, Served};
 use scarce_testkit::DatabaseKind;
