@@ -7,7 +7,7 @@ use scarce_engine::random::{self, hex};
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started, redis, state_settings};
+use super::{Options, ServeError, Started, redis, remembered, state_settings};
 
 /// How many random bytes the password has.
 const PASSWORD_BYTES: usize = 16;
@@ -31,7 +31,9 @@ impl Inside {
         let ports = Ports::local(password.clone())?;
         let (address, _) = ports.addresses()?;
         let state = state_settings(&settings, &[])?;
-        let started = redis::start(&settings, &Options::default(), &ports, state)?;
+        // What runs for a moment, in whatever folder, remembers no deployment.
+        let known = remembered::named(&settings);
+        let started = redis::start(&settings, &Options::default(), known, &ports, state)?;
         Ok(Self { address, password, started: Some(started) })
     }
 

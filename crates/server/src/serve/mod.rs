@@ -99,7 +99,12 @@ impl Server {
         let state = state_settings(settings, &options.sets)?;
         let started = match settings.engine {
             EngineChoice::Embedded => embedded::start(settings, options, &ports, state, progress)?,
-            EngineChoice::Redis => redis::start(settings, options, &ports, state)?,
+            EngineChoice::Redis => {
+                let known = remembered::known(settings, options.accept_deployment)?;
+                let mut started = redis::start(settings, options, known, &ports, state)?;
+                started.warnings.extend(remembered::remember(settings, started.engine.deployment_id()));
+                started
+            }
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
         let (ending, access) = (ports.ending(), ports.access());

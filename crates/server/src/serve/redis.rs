@@ -4,17 +4,18 @@
 use std::sync::Arc;
 
 use scarce_core::state;
-use scarce_engine::Log;
 use scarce_engine::stop::Stop;
-use scarce_engine_redis::{RedisEngine, RedisSettings};
+use scarce_engine_redis::{KnownDeployment, RedisEngine, RedisSettings};
 use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started, remembered};
+use super::{Options, ServeError, Started};
 
+/// `known` must be in Redis, if it is given.
 pub(super) fn start(
     settings: &ServerSettings,
     options: &Options,
+    known: Option<KnownDeployment>,
     ports: &Ports,
     state: state::StateSettings,
 ) -> Result<Started, ServeError> {
@@ -23,11 +24,10 @@ pub(super) fn start(
         state,
         clock: clock.clone(),
         accepts_clock: options.accept_clock,
-        known: remembered::known(settings, options.accept_deployment)?,
+        known,
         ..settings.redis().map_err(ServeError::RedisSettings)?
     })?;
-    let mut warnings = engine.warnings.clone();
-    warnings.extend(remembered::remember(settings, engine.deployment_id()));
+    let warnings = engine.warnings.clone();
     let engine = Arc::new(engine);
     let port = ports.reactor(ports.shared(engine.clone(), clock)?)?;
     let stop = Stop::default();

@@ -17,18 +17,24 @@ use super::ServeError;
 /// # Errors
 /// When what was remembered cannot be read.
 pub fn known(settings: &ServerSettings, accepts_other: bool) -> Result<Option<KnownDeployment>, ServeError> {
-    if let Some(id) = &settings.redis_deployment {
-        let remedy = "set redis_deployment to the other ID, or leave it out for a new deployment".to_owned();
-        let named_by = "the setting redis_deployment".to_owned();
-        return Ok(Some(KnownDeployment { id: id.as_str().to_owned(), named_by, remedy }));
-    }
-    if accepts_other {
-        return Ok(None);
+    let named = named(settings);
+    if named.is_some() || accepts_other {
+        return Ok(named);
     }
     let path = path(settings);
     let Some(id) = read(&path)? else { return Ok(None) };
     let remedy = "start once with --accept-deployment".to_owned();
     Ok(Some(KnownDeployment { id, named_by: path.display().to_string(), remedy }))
+}
+
+/// The deployment that the settings name.
+pub(super) fn named(settings: &ServerSettings) -> Option<KnownDeployment> {
+    let id = settings.redis_deployment.as_ref()?;
+    Some(KnownDeployment {
+        id: id.as_str().to_owned(),
+        named_by: "the setting redis_deployment".to_owned(),
+        remedy: "set redis_deployment to the other ID, or leave it out for a new deployment".to_owned(),
+    })
 }
 
 fn read(path: &Path) -> Result<Option<String>, ServeError> {
