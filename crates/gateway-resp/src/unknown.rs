@@ -21,8 +21,8 @@ const REDIS: &[(&[&str], &str)] = &[
         "change a balance with ACCOUNT.CREDIT or ACCOUNT.DEBIT, and stock with STOCK.TAKE or STOCK.RESTOCK; neither falls below its bound",
     ),
     (
-        &["EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "SCRIPT", "FCALL", "FCALL_RO", "FUNCTION"],
-        "scripts do not run here; docs/coming-from-redis-lua.md shows the commands that replace them, and 'scarce script' runs your own on a Redis",
+        &["EVAL", "EVAL_RO", "FUNCTION"],
+        "texts of scripts do not run here; docs/coming-from-redis-lua.md shows the commands that replace them, and 'scarce scripts load' registers your own, for FCALL on the Redis engine",
     ),
     (
         &["KEYS", "SCAN", "DBSIZE"],
