@@ -91,6 +91,26 @@ fn a_row_changed_by_hand_ends_with_5_and_is_named_in_every_form_of_the_report() 
 }
 
 #[test]
+fn settlements_of_another_deployment_are_not_taken_for_none() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let url = database(folder.path());
+    let server = Server::start(data.path(), &["--sql", &url, "--settlement", "engine"]);
+    fill(&server);
+    let address = server.address.clone();
+    let words = ["--data", data.path().to_str().unwrap(), "--resp", &address, "--sql", &url];
+    let (code, report, err) = reconcile(&words);
+    assert_eq!(code, Some(0), "{report:#} {err}");
+    server.stop();
+    change(
+        &url,
+        "UPDATE delivery_meta SET value = 'ffffffffffffffffffffffffffffffff' WHERE name = 'deployment_id'",
+    );
+    let (code, report, err) = reconcile(&words);
+    assert_eq!(code, Some(2), "{report:#} {err}");
+    assert!(err.contains("ffffffffffffffffffffffffffffffff"), "{err}");
+}
+
+#[test]
 fn what_does_not_belong_together_is_refused() {
     let (folder, data, other) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
     let url = database(folder.path());

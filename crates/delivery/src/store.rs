@@ -82,6 +82,16 @@ impl Delivery {
         Self::of(store, options)
     }
 
+    /// Opens a database that another process delivers from, for reading: creates and changes nothing.
+    ///
+    /// # Errors
+    /// When the address is invalid, the database does not answer, or has no tables of delivery
+    /// ([`DatabaseError::NoTables`](crate::DatabaseError::NoTables)).
+    pub async fn open_read_only(url: &str, options: DeliveryOptions) -> Result<Self, DeliveryError> {
+        let store = Database::open_read_only(url, &TABLES, options.of_database()).await?;
+        Self::of(store, options)
+    }
+
     /// The same as [`Delivery::open`], but connects on first use: consumers and workers report trouble until it is over.
     ///
     /// # Errors

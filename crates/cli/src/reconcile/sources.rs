@@ -1,7 +1,7 @@
 //! What is compared, by the settings of the server.
 
 use scarce_client::{Client, Info};
-use scarce_delivery::{Delivery, DeliveryOptions};
+use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
 use scarce_projection::{Projection, ProjectionOptions};
@@ -45,10 +45,12 @@ pub(super) fn open(settings: &ServerSettings, runtime: &Runtime) -> Result<Opene
     };
     let options = ProjectionOptions::default();
     opened.tables = Some(runtime.block_on(Projection::open_read_only(&url, options))?);
-    // A server that settles nothing has no such tables.
-    let id = opened.log.deployment_id().to_owned();
-    let settlements = Delivery::open_existing(&url, &id, DeliveryOptions::default());
-    opened.settlements = runtime.block_on(settlements).ok();
+    let settlements = Delivery::open_read_only(&url, DeliveryOptions::default());
+    opened.settlements = match runtime.block_on(settlements) {
+        // A server that settles nothing has no such tables.
+        Err(DeliveryError::Database(DatabaseError::NoTables { .. })) => None,
+        settlements => Some(settlements?),
+    };
     Ok(opened)
 }
 
