@@ -19,10 +19,10 @@ use super::HEADERS_BYTES_MAX;
 use super::guard::Peer;
 
 /// How many connections beyond all places are asked what they want.
-pub(super) const PLACES: usize = 8;
+const PLACES: usize = 8;
 
 /// How long such a connection may take for its one request and the answer.
-pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What those are told for whom there is no place.
 pub(super) const NO_PLACE: &str = "all places for connections are taken\n";
@@ -32,7 +32,7 @@ pub(super) struct Crowded {
     app: Router,
     all: Arc<ConnectionPlaces>,
     places: Arc<Semaphore>,
-    /// Connections that have sent nothing yet, the oldest first. Whoever comes and finds no place takes one of theirs.
+    /// Connections that have sent nothing yet, the oldest first. A connection that finds no place takes one of theirs.
     silent: Mutex<VecDeque<(SilentPlace, AbortHandle)>>,
 }
 
@@ -119,7 +119,7 @@ impl Crowded {
 pub(super) struct Refused;
 
 /// Answers a connection without asking what it wants.
-pub(super) fn refuse(socket: &TcpStream) {
+fn refuse(socket: &TcpStream) {
     let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
     let answer =
         format!("{head}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{NO_PLACE}", NO_PLACE.len());

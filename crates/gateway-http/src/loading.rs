@@ -10,12 +10,12 @@ use hyper_util::service::TowerToHyperService;
 use scarce_engine::Failure;
 use scarce_gateway::{ConnectionPlaces, LoadingText};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
-use super::crowded::{REQUEST_TIMEOUT, refuse};
+use super::crowded::Crowded;
 use super::exchange::Speech;
+use super::guard::Peer;
 use super::server::HEADERS_TIMEOUT;
-use super::{HEADERS_BYTES_MAX, crowded, health, reply};
+use super::{HEADERS_BYTES_MAX, health, reply};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -30,28 +30,21 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: L
             let failure = Failure::Unavailable { reason: of_others() };
             reply::refusal(&failure.outcome(), None, speech)
         });
-    let beyond = Arc::new(Semaphore::new(crowded::PLACES));
+    let crowded = Crowded::new(app.clone(), places.clone());
     loop {
-        let Ok((socket, _)) = listener.accept().await else {
+        let Ok((socket, address)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
+        let Some(place) = places.try_take() else {
+            crowded.serve(socket, Peer(address.ip()));
+            continue;
+        };
         let app = app.clone();
-        if let Some(place) = places.try_take() {
-            tokio::spawn(async move {
-                serve_connection(socket, app).await;
-                drop(place);
-            });
-        } else if let Ok(place) = beyond.clone().try_acquire_owned() {
-            tokio::spawn(async move {
-                // A caller that takes longer, or is gone, is not answered.
-                let _ = tokio::time::timeout(REQUEST_TIMEOUT, serve_connection(socket, app)).await;
-                drop(place);
-            });
-        } else {
-            places.note_refused();
-            refuse(&socket);
-        }
+        tokio::spawn(async move {
+            serve_connection(socket, app).await;
+            drop(place);
+        });
     }
 }
 
