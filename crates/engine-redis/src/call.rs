@@ -9,6 +9,7 @@ use scarce_core::packets::Prepared;
 use scarce_core::state::StateSettings;
 use scarce_core::types::{Id, OperationId};
 
+use super::status::PartitionStatus;
 use super::values::{MessageWriter, Unreadable};
 use scarce_engine::engine::Request;
 use scarce_engine::random::hex;
@@ -384,6 +385,13 @@ pub struct Heading<'a> {
 impl<'a> From<&'a StateSettings> for Heading<'a> {
     fn from(settings: &'a StateSettings) -> Self {
         Self { settings, deployment: None, primary: None, clock: None, seen: None }
+    }
+}
+
+impl<'a> Heading<'a> {
+    /// The same for a run of a server, of which it is known what it was seen to have.
+    pub(super) fn for_run(self, run_id: &'a str, status: &PartitionStatus) -> Self {
+        Self { primary: Some(run_id), seen: status.seen.by(run_id), ..self }
     }
 }
 

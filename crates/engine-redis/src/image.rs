@@ -157,14 +157,8 @@ impl Imager {
         loop {
             let asked = call::changes(through, only);
             let message = |node: &Node| {
-                let run_id = node.state.run_id.as_str();
-                let heading = Heading {
-                    deployment: Some(&self.deployment),
-                    primary: Some(run_id),
-                    seen: self.status.seen.by(run_id),
-                    ..Heading::from(&self.settings)
-                };
-                call::message(&heading, &[&asked])
+                let heading = Heading { deployment: Some(&self.deployment), ..Heading::from(&self.settings) };
+                call::message(&heading.for_run(&node.state.run_id, &self.status), &[&asked])
             };
             let called = self.caller.call(&self.reading, &self.keys, &message, Rights::Read).await;
             let (answer, node) =

@@ -287,11 +287,8 @@ impl Lane {
             clock,
             seen: None,
         };
-        let message = |node: &Node| {
-            let run_id = node.state.run_id.as_str();
-            let heading = Heading { primary: Some(run_id), seen: self.status.seen.by(run_id), ..heading };
-            call::message(&heading, requests)
-        };
+        let message =
+            |node: &Node| call::message(&heading.for_run(&node.state.run_id, &self.status), requests);
         let begun = Instant::now();
         let called = self.caller.call(&self.link, &self.keys, &message, rights).await;
         let took = begun.elapsed();

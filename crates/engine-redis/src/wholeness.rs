@@ -101,14 +101,8 @@ impl Verifier {
     async fn ask(&self, rights: Rights) -> Result<Owed, Refused> {
         let asked = call::check();
         let message = |node: &Node| {
-            let run_id = node.state.run_id.as_str();
-            let heading = Heading {
-                deployment: Some(&self.deployment),
-                primary: Some(run_id),
-                seen: self.status.seen.by(run_id),
-                ..Heading::from(&self.settings)
-            };
-            call::message(&heading, &[&asked])
+            let heading = Heading { deployment: Some(&self.deployment), ..Heading::from(&self.settings) };
+            call::message(&heading.for_run(&node.state.run_id, &self.status), &[&asked])
         };
         let (answer, node) = self.caller.call(&self.link, &self.keys, &message, rights).await?;
         let reply = call::read_reply(&answer, self.keys.partition())
