@@ -111,6 +111,11 @@ impl FrameHeader {
         crc
     }
 
+    /// Reads a header where there is one; most places have none.
+    pub(crate) fn decode_any(bytes: &[u8], seed: u32) -> Option<Self> {
+        if bytes.starts_with(&MAGIC) { Self::decode(bytes, seed).ok() } else { None }
+    }
+
     /// Reads a header from at least [`FRAME_HEADER_BYTES`] bytes; the payload is not looked at.
     pub(crate) fn decode(bytes: &[u8], seed: u32) -> Result<Self, Flaw> {
         let bytes = &bytes[..FRAME_HEADER_BYTES];
