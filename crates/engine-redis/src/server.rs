@@ -22,7 +22,7 @@ const LOADING_LOOK_EVERY: Duration = Duration::from_millis(200);
 const LOADING_TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// How long a start waits for the nodes of a cluster to agree that one is there again.
-const CLUSTER_PATIENCE: Duration = Duration::from_secs(10);
+const CLUSTER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
@@ -197,11 +197,14 @@ async fn joined(nodes: &Nodes, endpoint: &Endpoint) -> Result<(), Failure> {
         return Ok(());
     }
     let (mut connection, _) = nodes.greet(endpoint, CLUSTER_PATIENCE).await?;
-    let begun = Instant::now();
+    let (begun, mut told) = (Instant::now(), Throttle::new(LOADING_TOLD_EVERY));
     while begun.elapsed() < CLUSTER_PATIENCE {
         let state: RedisResult<String> = cmd("CLUSTER").arg("INFO").query_async(&mut connection).await;
         if !state.is_ok_and(|state| state.contains("cluster_state:fail")) {
             break;
+        }
+        if told.pass() {
+            tracing::info!(server = %endpoint, "Redis does not take part in its cluster yet; the start waits for it");
         }
         tokio::time::sleep(LOADING_LOOK_EVERY).await;
     }
