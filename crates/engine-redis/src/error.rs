@@ -19,7 +19,7 @@ pub enum RedisError {
     Server(#[from] Failure),
     /// Braces in a prefix would stand before those of the partitions, and a tilde marks keys of scripts.
     #[error(
-        "the prefix '{prefix}' has braces or a tilde in it, which say where a key belongs; choose one without"
+        "the prefix '{prefix}' is longer than 64 bytes, or has braces or a tilde in it, which say where a key belongs; choose another one"
     )]
     Prefix {
         /// The prefix.

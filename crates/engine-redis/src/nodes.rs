@@ -19,6 +19,9 @@ use super::script::NAMESPACE;
 use super::server::{self, KEEPING_POLICY, ServerState};
 use super::settings::RedisSettings;
 
+/// The longest prefix: every key begins with it, and a file that remembers a deployment is named after it.
+const PREFIX_BYTES_MAX: usize = 64;
+
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -126,7 +129,7 @@ impl Nodes {
             let url = url.rsplit('@').next().unwrap_or_default().to_owned();
             RedisError::Url { url }
         })?;
-        if prefix.contains(['{', '}', NAMESPACE]) {
+        if prefix.len() > PREFIX_BYTES_MAX || prefix.contains(['{', '}', NAMESPACE]) {
             return Err(RedisError::Prefix { prefix: prefix.clone() });
         }
         if address.is_tls {

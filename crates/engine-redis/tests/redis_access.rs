@@ -145,3 +145,11 @@ fn deployments_share_a_server_by_database_and_prefix() {
         assert!(told(engine, 0, "DIGEST").expect("a digest").contains(" 1 "), "one event each");
     }
 }
+
+#[test]
+fn a_prefix_that_is_too_long_is_refused() {
+    let server = servers::server();
+    let of = |prefix: String| RedisSettings { url: server.url(), prefix, ..RedisSettings::default() };
+    assert!(self::refused(of("x".repeat(65))).contains("longer than 64 bytes"));
+    assert!(RedisEngine::open(of("x".repeat(64))).is_ok());
+}
