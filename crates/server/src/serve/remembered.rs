@@ -43,9 +43,9 @@ fn read(path: &Path) -> Result<Option<String>, ServeError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(|error| unreadable(error.to_string()))?,
     };
-    let id = text.trim();
+    let id = text.trim().to_ascii_lowercase();
     if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        Ok(Some(id.to_owned()))
+        Ok(Some(id))
     } else {
         Err(unreadable("it does not hold the id of a deployment".to_owned()))
     }
@@ -67,11 +67,19 @@ fn replace(path: &Path, id: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = File::create(&temporary)?;
-    writeln!(file, "{id}")?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
+    let written = write(&temporary, id).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // What is left of it would stay there.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
     File::open(folder)?.sync_all()
+}
+
+fn write(path: &Path, id: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    writeln!(file, "{id}")?;
+    file.sync_all()
 }
 
 /// The file of a prefix: deployments with different ones may be served from one directory.
@@ -85,4 +93,22 @@ fn path(settings: &ServerSettings) -> PathBuf {
         }
     }
     settings.data.join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_however_it_is_written_and_nothing_is_left_of_a_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("redis-deployment-x");
+        fs::write(&path, "0123456789ABCDEF0123456789abcdef\n").expect("written");
+        assert_eq!(read(&path).expect("an id").as_deref(), Some("0123456789abcdef0123456789abcdef"));
+        fs::remove_file(&path).expect("removed");
+        // What is to be replaced is a folder with something in it.
+        fs::create_dir_all(path.join("inner")).expect("a folder");
+        assert!(replace(&path, "0").is_err());
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    }
 }
