@@ -55,6 +55,11 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// Whether the server found a key of another type than the command is for.
+    pub(super) fn is_of_type(&self) -> bool {
+        matches!(self, Self::ByServer { error, .. } if error.code() == Some("WRONGTYPE"))
+    }
+
     /// What an error says. A connection after whose error nothing is certain is used no more.
     fn of(error: RedisError, node: Arc<Node>) -> Self {
         if !is_broken(&error) {

@@ -161,7 +161,10 @@ pub(super) async fn open(
 }
 
 async fn load(link: &Link, key: &str) -> Result<Option<Deployment>, RedisError> {
-    let fields: BTreeMap<String, String> = ask(link, redis::cmd("HGETALL").arg(key)).await?;
+    let fields: BTreeMap<String, String> = match link.send(redis::cmd("HGETALL").arg(key)).await {
+        Err(refused) if refused.is_of_type() => return Err(RedisError::Damaged { key: key.to_owned() }),
+        found => found.map_err(Failure::from)?,
+    };
     if fields.is_empty() { Ok(None) } else { Deployment::read(key, &fields).map(Some) }
 }
 
@@ -242,8 +245,14 @@ impl DeploymentGuard {
     /// Looks at the hash. Fields that are gone are put back, because this server knows them, and no start could do
     /// without; another deployment's are not touched.
     pub(super) async fn look(&self) {
-        // A server that does not answer is noticed by the partitions.
-        let Ok(fields) = self.fields().await else { return };
+        let fields = match self.fields().await {
+            Ok(fields) => fields,
+            Err(refused) if refused.is_of_type() => {
+                return self.note(Some("it is no hash any more".to_owned()));
+            }
+            // A server that does not answer is noticed by the partitions.
+            Err(_) => return,
+        };
         let wanted = self.deployment.fixed();
         let differs = wanted.iter().find_map(|(name, value)| {
             let found = fields.get(*name).filter(|found| *found != value)?;
@@ -252,19 +261,24 @@ impl DeploymentGuard {
                 if *name == "secret" { "not shown" } else { found }
             ))
         });
+        let is_changed = differs.is_some();
+        self.note(differs);
+        let is_short =
+            !wanted.iter().all(|(name, _)| fields.contains_key(*name)) || !fields.contains_key(BEGUN);
+        if is_short && !is_changed && self.owns_partitions().await {
+            self.put_back(&key(&self.prefix)).await;
+        }
+    }
+
+    /// Notes in what the hash is another one, if it is.
+    fn note(&self, differs: Option<String>) {
         let key = key(&self.prefix);
         let lost = differs.map(|what| Failure::Unavailable {
             reason: format!(
                 "the deployment is damaged and nothing is served, because the key {key} was changed while it was used: {what}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix"
             ),
         });
-        let is_changed = lost.is_some();
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
-        let is_short =
-            !wanted.iter().all(|(name, _)| fields.contains_key(*name)) || !fields.contains_key(BEGUN);
-        if is_short && !is_changed && self.owns_partitions().await {
-            self.put_back(&key).await;
-        }
     }
 
     async fn fields(&self) -> Result<BTreeMap<String, String>, Refused> {

@@ -155,6 +155,11 @@ fn a_deployment_without_its_secret_gets_no_other_one() {
         assert!(reason.contains("scarce:deployment is damaged"), "{name}: {reason}");
         server.ask::<()>(&["HSET", "scarce:deployment", name, &text]).expect("put back");
     }
+    server.ask::<()>(&["COPY", "scarce:deployment", "aside"]).expect("kept");
+    server.ask::<()>(&["SET", "scarce:deployment", "x"]).expect("changed");
+    let reason = refusal(settings(&server));
+    assert!(reason.contains("scarce:deployment is damaged"), "{reason}");
+    server.ask::<()>(&["RENAME", "aside", "scarce:deployment"]).expect("changed back");
     drop(open(&server));
 }
 
@@ -175,6 +180,15 @@ fn a_deployment_that_is_deleted_while_it_is_served_is_put_back() {
     assert!(refused(&engine, "ACCOUNT.GET a").contains("scarce:deployment was changed"));
     server.ask::<()>(&["HSET", "scarce:deployment", "partitions", "1"]).expect("changed back");
     wait_until_ready(&engine, "it does not go on");
+    // A key of another type cannot be put back.
+    server.ask::<()>(&["COPY", "scarce:deployment", "aside"]).expect("kept");
+    server.ask::<()>(&["SET", "scarce:deployment", "x"]).expect("changed");
+    let reason = unready(&engine, "nobody looks at the type");
+    assert!(reason.contains("scarce:deployment was changed") && reason.contains("no hash"), "{reason}");
+    assert!(refused(&engine, "ACCOUNT.GET a").contains("no hash"));
+    server.ask::<()>(&["RENAME", "aside", "scarce:deployment"]).expect("changed back");
+    wait_until_ready(&engine, "it does not go on");
+    assert_eq!(fields(), before);
     // On an emptied server nothing is put back.
     server.ask::<()>(&["FLUSHALL"]).expect("emptied");
     let reason = unready(&engine, "nobody looks");
