@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError as Source;
 use rdkafka::message::BorrowedMessage;
+use rdkafka::topic_partition_list::TopicPartitionListElem;
 use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Message as _, Offset, TopicPartitionList};
 
@@ -44,6 +45,25 @@ impl<'a> Reader<'a> {
     /// The first offset of a partition and its present end.
     pub(crate) fn bounds(&self, partition: i32) -> Result<(i64, i64), KafkaError> {
         self.ask("tell the bounds", |timeout| self.consumer.fetch_watermarks(self.topic, partition, timeout))
+    }
+
+    /// The offsets that the consumer group has committed, of those partitions that have one.
+    pub(crate) fn committed(&self, partitions: &[i32]) -> Result<Vec<(i32, i64)>, KafkaError> {
+        if partitions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut asked = TopicPartitionList::new();
+        for partition in partitions {
+            asked.add_partition(self.topic, *partition);
+        }
+        let found = self.ask("tell the group's offsets", |timeout| {
+            self.consumer.committed_offsets(asked.clone(), timeout)
+        })?;
+        let offset = |its: &TopicPartitionListElem<'_>| match its.offset() {
+            Offset::Offset(next) => Some((its.partition(), next)),
+            _ => None,
+        };
+        Ok(found.elements().iter().filter_map(offset).collect())
     }
 
     /// How many partitions the topic has; 0 if it does not exist.

@@ -36,10 +36,7 @@ impl Bench {
         kafka.create_topic(&settings.topics.commands, PARTITIONS).expect("a topic");
         let clock = ManualClock::default();
         clock.set(wall_ms() - HOURS_30_MS);
-        let server = Server::start_at(2, ClockChoice::Manual(clock.clone()));
-        for account in 0..4 {
-            server.ask(&format!("ACCOUNT.OPEN u{account} EUR"));
-        }
+        let server = accounts_at(&clock);
         let producer = client(&kafka).create().expect("a producer");
         Self { kafka, server, clock, settings, producer }
     }
@@ -74,6 +71,17 @@ impl Bench {
             commands.shut_down();
         });
         figures.received()
+    }
+
+    /// Consumes until the balances come to this; returns the last trouble.
+    async fn consume_all(&self, sum: u64) -> Option<String> {
+        let commands = self.start().await;
+        let figures = commands.figures().clone();
+        tokio::task::block_in_place(|| {
+            eventually("every command", || (self.balances() == sum).then_some(()));
+            commands.shut_down();
+        });
+        figures.trouble()
     }
 
     fn read(&self, topic: &str) -> Vec<Read> {
@@ -129,6 +137,15 @@ impl Bench {
     }
 }
 
+/// An engine with the accounts.
+fn accounts_at(clock: &ManualClock) -> Server {
+    let server = Server::start_at(2, ClockChoice::Manual(clock.clone()));
+    for account in 0..4 {
+        server.ask(&format!("ACCOUNT.OPEN u{account} EUR"));
+    }
+    server
+}
+
 fn ids(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|id| format!("{prefix}-{id}")).collect()
 }
@@ -181,14 +198,36 @@ async fn messages_that_were_removed_before_they_were_consumed_are_told_of() {
     bench.send(&missed);
     bench.remove_all().await;
     bench.send(&after);
-    let commands = bench.start().await;
-    let figures = commands.figures().clone();
-    tokio::task::block_in_place(|| {
-        eventually("every command", || (bench.balances() == 80).then_some(()));
-        commands.shut_down();
-    });
-    let told = figures.trouble().expect("it is told");
+    let told = bench.consume_all(80).await.expect("it is told");
     assert!(told.contains("were removed before they were consumed"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_were_removed_are_told_of_where_the_groups_offset_counts() {
+    let mut bench = Bench::new();
+    let (before, missed, after) = (ids("before", 40), ids("missed", 40), ids("after", 40));
+    bench.send(&before);
+    bench.consume(&before).await;
+    bench.send(&missed);
+    bench.remove_all().await;
+    // An engine without positions, as after a restore that left effects out.
+    bench.server = accounts_at(&bench.clock);
+    bench.send(&after);
+    let told = bench.consume_all(40).await.expect("it is told");
+    assert!(told.contains("were removed before they were consumed"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_were_removed_and_whose_effects_were_lost_are_told_of() {
+    let bench = Bench::new();
+    let (before, after) = (ids("before", 40), ids("after", 40));
+    bench.send(&before);
+    bench.consume(&before).await;
+    lose_positions(&bench);
+    bench.remove_all().await;
+    bench.send(&after);
+    let told = bench.consume_all(80).await.expect("it is told");
+    assert!(told.contains("lost effects of commands") && told.contains("were removed"), "{told}");
 }
 
 /// As a failover that lost the end of the log does.

@@ -116,16 +116,12 @@ impl Positions {
 
     /// Where to go on from a kept position, if the topic is still the one that it is of.
     fn start(&self, reader: &Reader<'_>, partition: i32, kept: &Kept) -> Result<Offset, KafkaError> {
+        let (begin, end) = reader.bounds(partition)?;
         if let Some(home) = kept.lost_in {
-            self.figures.note_trouble(&format!(
-                "partition {home} of the engine lost effects of commands from partition {partition} of '{}'; it is read \
-                 from its beginning, and commands that took effect are answered as duplicates",
-                self.settings.topics.commands
-            ));
+            self.tell_lost(partition, home, begin);
             return Ok(Offset::Beginning);
         }
         let kept = &kept.position;
-        let (begin, end) = reader.bounds(partition)?;
         let next = i64::try_from(kept.next).unwrap_or(i64::MAX);
         if next <= end && next <= begin {
             self.tell_missing(partition, next, begin);
@@ -151,6 +147,33 @@ impl Positions {
 }
 
 impl Positions {
+    /// Effects of commands were lost. Of messages that were removed since, nobody can tell which.
+    fn tell_lost(&self, partition: i32, home: u32, begin: i64) {
+        let mut text = format!(
+            "partition {home} of the engine lost effects of commands from partition {partition} of '{}'; it is read \
+             from its beginning, and commands that took effect are answered as duplicates",
+            self.settings.topics.commands
+        );
+        if begin > 0 {
+            text += &format!(
+                "; its messages up to offset {} were removed, and lost effects of their commands are not made again: have the \
+                 producers send these again, under the same ids",
+                begin - 1
+            );
+        }
+        self.figures.note_trouble(&text);
+    }
+
+    /// Says what was removed before it was consumed, where the consumer group's offset counts: the client goes on behind
+    /// that by itself.
+    fn check_group(&self, reader: &Reader<'_>, partitions: &[i32]) -> Result<(), KafkaError> {
+        for (partition, next) in reader.committed(partitions)? {
+            let (begin, _) = reader.bounds(partition)?;
+            self.tell_missing(partition, next, begin);
+        }
+        Ok(())
+    }
+
     /// Messages were removed from the topic before they were consumed. Nobody can make their commands up.
     fn tell_missing(&self, partition: i32, next: i64, begin: i64) {
         if next < begin {
@@ -188,12 +211,15 @@ impl KeptPositions for Positions {
         let kept = self.kept().map_err(|failure| failure.to_string())?;
         let text = |error: KafkaError| error.to_string();
         let reader = Reader::new(&self.settings, &self.settings.topics.commands).map_err(text)?;
-        let mut starts = Vec::new();
+        let (mut starts, mut others) = (Vec::new(), Vec::new());
         for partition in partitions {
             if let Some(kept) = kept.get(&self.name(*partition)) {
                 starts.push((*partition, self.start(&reader, *partition, kept).map_err(text)?));
+            } else {
+                others.push(*partition);
             }
         }
+        self.check_group(&reader, &others).map_err(text)?;
         Ok(starts)
     }
 
