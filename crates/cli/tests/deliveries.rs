@@ -203,3 +203,28 @@ fn what_is_missing_is_said_at_the_start() {
         assert!(said.contains(told), "{options:?}: {said}");
     }
 }
+
+#[test]
+fn a_mistyped_database_gets_no_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let (url, empty) = (file(folder.path()), folder.path().join("empty.db"));
+    std::fs::write(&empty, "").unwrap();
+    let server = Server::fresh(&["--sql", &url, "--webhooks"]);
+    let silent = Server::fresh(&[]);
+    let add = |server: &Server, url: &str| {
+        run(&["webhooks", "add", "http://127.0.0.1:1/hook", "*", "--resp", &server.address, "--sql", url])
+    };
+    let typo = folder.path().join("shpo.db");
+    for (server, path) in [(&server, &typo), (&server, &empty), (&silent, &typo)] {
+        let address = format!("sqlite://{}", path.display());
+        let (code, _, said) = add(server, &address);
+        let is_told = said.contains("has no") && said.contains("--webhooks") && said.contains("scarce serve");
+        assert!(code == Some(1) && is_told, "{said}");
+    }
+    assert!(!typo.exists());
+    assert_eq!(std::fs::metadata(&empty).unwrap().len(), 0);
+    let (code, _, said) = add(&server, &url);
+    assert_eq!(code, Some(0), "{said}");
+    silent.stop();
+    server.stop();
+}

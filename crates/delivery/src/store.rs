@@ -30,7 +30,7 @@ static TABLES: TableSet = TableSet {
         damaged: "the file is damaged or not an SQLite database; restore it from a backup",
         newer: "start the newer release",
         changed: "restore the delivery_ tables from a backup",
-        none: "name the database that 'scarce serve' delivers from",
+        none: "name the database that 'scarce serve' delivers from; a server that is started with --webhooks or --settlement makes the tables",
     },
 };
 

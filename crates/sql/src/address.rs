@@ -88,11 +88,26 @@ impl Address {
         }
     }
 
-    /// The same, but a missing file is not created.
+    /// The same, for who may make the database: a missing file is created, and its journal set up.
     #[must_use]
-    pub fn of_existing(self) -> Self {
+    pub fn of_owner(self) -> Self {
         match self {
-            Self::Sqlite(options) => Self::Sqlite(options.create_if_missing(false)),
+            Self::Sqlite(options) => Self::Sqlite(
+                options.create_if_missing(true).page_size(PAGE_BYTES).journal_mode(SqliteJournalMode::Wal),
+            ),
+            other => other,
+        }
+    }
+
+    /// The same for content that is worth nothing once this process has ended: SQLite does not wait for the disk, and
+    /// keeps what a transaction overwrites in memory.
+    #[must_use]
+    pub(crate) fn of_scratch(self) -> Self {
+        match self {
+            Self::Sqlite(options) => {
+                let options = options.journal_mode(SqliteJournalMode::Memory);
+                Self::Sqlite(options.synchronous(SqliteSynchronous::Off))
+            }
             other => other,
         }
     }
@@ -133,9 +148,7 @@ impl Address {
 
     fn sqlite(options: SqliteConnectOptions) -> Self {
         let options = options
-            .create_if_missing(true)
-            .page_size(PAGE_BYTES)
-            .journal_mode(SqliteJournalMode::Wal)
+            .create_if_missing(false)
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(BUSY_TIMEOUT)
             .statement_cache_capacity(STATEMENTS_MAX)

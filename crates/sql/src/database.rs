@@ -76,8 +76,23 @@ impl Database {
         if deployment_id.len() != 32 || !deployment_id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(DatabaseError::Deployment { id: deployment_id.to_owned() });
         }
-        let address = Address::parse(url, tables.application)?;
+        let address = Address::parse(url, tables.application)?.of_owner();
         Ok(Self::of(address, deployment_id.to_ascii_lowercase(), tables, options, false))
+    }
+
+    /// The same for content that is worth nothing once this process has ended: writing it does not wait for the disk.
+    ///
+    /// # Errors
+    /// As [`Database::new`].
+    pub fn new_scratch(
+        url: &str,
+        deployment_id: &str,
+        tables: &'static TableSet,
+        options: DatabaseOptions,
+    ) -> Result<Self, DatabaseError> {
+        let database = Self::new(url, deployment_id, tables, options)?;
+        let Inner { address, deployment_id, .. } = &*database.inner;
+        Ok(Self::of(address.clone().of_scratch(), deployment_id.clone(), tables, options, false))
     }
 
     /// Opens a database that another process fills, for reading: creates and changes nothing.
@@ -89,7 +104,7 @@ impl Database {
         tables: &'static TableSet,
         options: DatabaseOptions,
     ) -> Result<Self, DatabaseError> {
-        let address = Address::parse(url, tables.application)?.of_existing();
+        let address = Address::parse(url, tables.application)?;
         let no_tables = || {
             let (database, what, remedy) = (address.to_string(), tables.remedies.what, tables.remedies.none);
             DatabaseError::NoTables { database, what, remedy }

@@ -57,14 +57,17 @@ impl DeliverySource {
             .block_on(async { Ok(work(&sinks::delivery(&self.database.0, &server).await?).await?) })
     }
 
-    /// The same on one that the server may deliver from later.
+    /// The same on one whose tables the server may still be making.
     fn with_new<T>(
         &self,
         work: impl AsyncFnOnce(&Delivery) -> Result<T, DeliveryError>,
     ) -> Result<T, Failed> {
-        let server = Info::ask(&mut self.target.connect()?)?;
-        Runtime::new()?
-            .block_on(async { Ok(work(&sinks::new_delivery(&self.database.0, &server).await?).await?) })
+        let mut client = self.target.connect()?;
+        let server = Info::ask(&mut client)?;
+        Runtime::new()?.block_on(async {
+            let delivery = sinks::new_delivery(&self.database.0, &server, &mut client).await?;
+            Ok(work(&delivery).await?)
+        })
     }
 
     /// Whether there is a key that encrypts secrets in the database.
