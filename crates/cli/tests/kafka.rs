@@ -76,6 +76,9 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     for database in [Database::sqlite(), Database::postgres()] {
         let follow = ["projection", "follow", "--once", "--kafka", &brokers, "--sql", database.url()];
         let (code, _, said) = run(&follow);
+        assert!(code == Some(1) && said.contains("make them with --create"), "{said}");
+        let follow = [&follow[..], &["--create"]].concat();
+        let (code, _, said) = run(&follow);
         assert_eq!(code, Some(0), "{said}");
         let balances = database.figures("SELECT account_id, balance FROM accounts");
         let expected = [("a", 202), ("b", 200), ("c", 200)].map(|(name, sum)| (name.to_owned(), sum));

@@ -11,6 +11,9 @@ pub struct Follow {
     #[command(flatten)]
     /// From which brokers, into which database.
     pub settings: KafkaSqlFlags,
+    /// Make the tables, where the database has none yet.
+    #[arg(long)]
+    pub create: bool,
     /// End when this process has written everything that was in the topic at the start.
     #[arg(long)]
     pub once: bool,

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::random::hex;
 use scarce_kafka::KafkaSettings;
 use scarce_kafka::events::{self, Following};
-use scarce_projection::{Projection, ProjectionOptions};
+use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
@@ -43,9 +43,24 @@ fn source_of(mut kafka: KafkaSettings) -> Result<KafkaSettings, Failed> {
     Ok(kafka)
 }
 
+/// A mistyped address names no database: nothing is made unless that is asked for.
+async fn open(options: &Follow, url: &str, deployment_id: &str) -> Result<Projection, Failed> {
+    let of_projection = ProjectionOptions::default();
+    if options.create {
+        return Ok(Projection::open(url, deployment_id, of_projection).await?);
+    }
+    match Projection::open_existing(url, deployment_id, of_projection).await {
+        Err(ProjectionError::Database(DatabaseError::NoTables { database, what, .. })) => {
+            let text = format!("{database} has no {what}; check the address, or make them with --create");
+            Err(Failed::text(Exit::Failed, text))
+        }
+        opened => Ok(opened?),
+    }
+}
+
 async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<AtomicBool>) -> Ended {
     let deployment_id = kafka.source.rsplit('/').next().unwrap_or_default();
-    let projection = Projection::open(url, deployment_id, ProjectionOptions::default()).await?;
+    let projection = open(options, url, deployment_id).await?;
     let kafka = &KafkaSettings { group: group(kafka, &projection), ..kafka.clone() };
     let goal =
         if options.once { Some(events::ends(kafka).map_err(|error| unreachable(&error))?) } else { None };
