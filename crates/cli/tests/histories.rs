@@ -60,6 +60,11 @@ impl Stage {
     }
 }
 
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
 fn call(client: &mut Client, line: &str) {
     let words: Vec<&str> = line.split(' ').collect();
     let reply = client.call(&words).unwrap();
@@ -98,8 +103,14 @@ fn tables_of_a_lost_history_are_listed_and_written_anew() {
         json_lines(&listed).into_iter().filter(|row| row["holds"] == "operation").collect();
     let ids: Vec<&str> = lost.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["lost-0", "lost-1", "lost-2", "lost-3", "lost-4"]);
+    // By then the consumer tries again after seconds only.
+    let is_told = |held: &str| server.http().get("/readyz?verbose").text().contains(held);
+    let since = || consumer(&server, "sql")["troubled_since"].as_u64().unwrap_or(u64::MAX);
+    wait_until("its trouble is new", || since().saturating_add(6_000) < now_ms());
     let (code, _, said) = stage.rebase(&server, "sql", &["--yes"]);
     assert_eq!(code, Some(0), "{said}");
+    // It may be told once more by an attempt that was under way.
+    assert!((0..20).any(|_| !is_told("consumers rebase sql")), "a rebase ends it at once");
     wait_until("the tables are not those of the log", || {
         consumer(&server, "sql")["state"] == "running" && consumer(&server, "sql")["lag_events"] == 0
     });

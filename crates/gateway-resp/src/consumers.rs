@@ -37,7 +37,7 @@ pub(super) fn answer(
         }
         ("LEASE", [name, holder, partition, ttl_ms]) => lease(engine, [name, holder, partition], ttl_ms),
         ("FORGET", [name]) => forget(engine, name),
-        ("REBASE", [name]) => rebase(engine, name),
+        ("REBASE", [name]) => rebase(engine, statuses, name),
         _ => return None,
     })
 }
@@ -111,8 +111,8 @@ fn forget(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
 }
 
 /// Sets a consumer that holds another history onto its last confirmed position. For each partition: partition, the epoch
-/// and sequence that it held, and those from which it goes on.
-fn rebase(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
+/// and sequence that it held, and those from which it goes on. Where it runs in this process it begins again at once.
+fn rebase(engine: &dyn Engine, statuses: &[Arc<Status>], name: &[u8]) -> Result<Value, String> {
     let name = read_name(name)?;
     let mut rows = Vec::new();
     for partition in 0..engine.partitions() {
@@ -124,6 +124,7 @@ fn rebase(engine: &dyn Engine, name: &[u8]) -> Result<Value, String> {
         let numbers = [u64::from(partition), held.epoch, held.sequence, epoch, sequence];
         rows.push(Value::List(numbers.map(Value::from).to_vec()));
     }
+    statuses.iter().filter(|status| status.name == name).for_each(|status| status.end_trouble());
     Ok(Value::List(rows))
 }
 

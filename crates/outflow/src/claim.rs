@@ -13,6 +13,9 @@ const LEASE_TTL: Duration = Duration::from_secs(10);
 /// How often a lease is renewed, and how often a waiting process checks for a free one.
 pub(crate) const LEASE_INTERVAL: Duration = Duration::from_secs(3);
 
+/// How often the engine is asked whether a consumer that holds another history was rebased.
+const REBASE_INTERVAL: Duration = Duration::from_millis(500);
+
 /// How often a consumer's position is confirmed.
 const CONFIRM_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -159,6 +162,18 @@ impl Claim {
             self.take().await?;
         }
         Ok(())
+    }
+
+    /// Waits until the consumer was rebased, by whichever server was asked; without end if it holds no other history.
+    pub(crate) async fn rebased(&self) {
+        let has_diverged =
+            async || Ok::<_, Failure>(self.consumption().await?.is_some_and(|its| its.diverged.is_some()));
+        if !has_diverged().await.unwrap_or(false) {
+            return std::future::pending().await;
+        }
+        while has_diverged().await.unwrap_or(true) {
+            tokio::time::sleep(REBASE_INTERVAL).await;
+        }
     }
 
     /// Requests the lease.

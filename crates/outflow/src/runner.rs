@@ -158,7 +158,9 @@ impl Share {
                 backoff.reset();
             }
             self.status.trouble(interruption.to_string());
-            self.pause(backoff.next_delay()).await;
+            if self.pause_in_trouble(backoff.next_delay()).await {
+                backoff.reset();
+            }
         }
         self.status.set(State::Stopped);
     }
@@ -178,6 +180,19 @@ impl Share {
         tokio::select! {
             () = tokio::time::sleep(delay) => {}
             () = ended(&mut self.stopping) => {}
+        }
+    }
+
+    /// The same in trouble, or until a rebase has ended that: whether one has.
+    async fn pause_in_trouble(&mut self, delay: Duration) -> bool {
+        tokio::select! {
+            () = tokio::time::sleep(delay) => false,
+            () = ended(&mut self.stopping) => false,
+            () = self.status.trouble_ended() => true,
+            () = self.claim.rebased() => {
+                self.status.end_trouble();
+                true
+            }
         }
     }
 

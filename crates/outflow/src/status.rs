@@ -6,6 +6,7 @@ use scarce_core::event::Position;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::consumers::ConsumerName;
+use tokio::sync::Notify;
 
 /// The state of a consumer of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,11 +40,31 @@ pub struct Status {
     /// Its partition.
     pub partition: u32,
     now: Mutex<(State, Position)>,
+    /// Ends the wait for a retry.
+    retry: Notify,
 }
 
 impl Status {
     pub(crate) fn new(name: ConsumerName, partition: u32) -> Self {
-        Self { name, partition, now: Mutex::default() }
+        Self { name, partition, now: Mutex::default(), retry: Notify::new() }
+    }
+
+    /// Notes that what kept the consumer from going on is over, because it was rebased: it begins again at once, and says
+    /// what is wrong if something still is.
+    pub fn end_trouble(&self) {
+        let mut now = self.now();
+        if !matches!(now.0, State::Troubled { .. }) {
+            return;
+        }
+        let before = std::mem::replace(&mut now.0, State::Starting);
+        drop(now);
+        self.log_end_of(&before);
+        self.retry.notify_one();
+    }
+
+    /// Waits until the trouble was ended from outside.
+    pub(crate) async fn trouble_ended(&self) {
+        self.retry.notified().await;
     }
 
     fn now(&self) -> MutexGuard<'_, (State, Position)> {
@@ -133,6 +154,9 @@ mod tests {
         assert_eq!(since(&status), Some(began), "a retry from the same position is no progress");
         status.advance(at(6));
         assert_eq!(status.state(), State::Running);
+        status.trouble("again".to_owned());
+        status.end_trouble();
+        assert_eq!(status.state(), State::Starting, "a rebase ends it");
         status.trouble("again".to_owned());
         status.catch_up();
         assert_eq!(status.state(), State::Running, "nothing is left to fail at");

@@ -90,9 +90,8 @@ pub(super) fn run(options: &Rebase) -> Ended {
     let done = runtime.block_on(rebase_store(&store, name, &diverged, &unclear))?;
     tell(&done)?;
     runtime.block_on(gaps::close(&store, name, &gaps))?;
-    if !diverged.is_empty() {
-        ask(&options.target, &["CONSUMER", "REBASE", name])?;
-    }
+    // Also where only the consumer's own store was behind: the server tries again at once.
+    ask(&options.target, &["CONSUMER", "REBASE", name])?;
     for its in &diverged {
         let Divergence { partition, confirmed, held, .. } = its;
         writeln!(std::io::stderr(), "partition {partition}: left {held}, goes on behind {confirmed}")?;
