@@ -31,6 +31,8 @@ pub enum PortCode {
     ScriptNotFound,
     /// The script ended with an error.
     ScriptFailed,
+    /// It is not known what a script did.
+    ScriptUnknown,
     /// The content type is not JSON.
     UnsupportedMediaType,
 }
@@ -50,6 +52,7 @@ impl PortCode {
         Self::ScriptForbidden,
         Self::ScriptNotFound,
         Self::ScriptFailed,
+        Self::ScriptUnknown,
     ];
 
     /// The word.
@@ -68,6 +71,7 @@ impl PortCode {
             Self::ScriptForbidden => "SCRIPT_FORBIDDEN",
             Self::ScriptNotFound => "SCRIPT_NOT_FOUND",
             Self::ScriptFailed => "SCRIPT_FAILED",
+            Self::ScriptUnknown => "SCRIPT_UNKNOWN",
         }
     }
 
@@ -87,6 +91,7 @@ impl PortCode {
             Self::ScriptForbidden => 403,
             Self::ScriptNotFound => 404,
             Self::ScriptFailed => 422,
+            Self::ScriptUnknown => 504,
         }
     }
 
@@ -128,6 +133,10 @@ impl PortCode {
             Self::ScriptFailed => Text::new(
                 "The script ended with an error; what it wrote before stays.",
                 "脚本以错误结束；此前写入的内容会保留。",
+            ),
+            Self::ScriptUnknown => Text::new(
+                "The script may have run, in part, as a whole, or not at all.",
+                "脚本可能已执行、部分执行或未执行。",
             ),
         }
     }
@@ -177,6 +186,10 @@ impl PortCode {
             Self::ScriptFailed => Text::new(
                 "facts.reason has the script's error, with lines of the text that was registered.",
                 "facts.reason 为脚本的错误，行号对应注册时的文本。",
+            ),
+            Self::ScriptUnknown => Text::new(
+                "Look at what the script writes before you call it again: a call has no operation ID, and may be made twice.",
+                "再次调用前请先查看脚本写入的数据：脚本调用没有操作 ID，重发可能执行两次。",
             ),
         }
     }

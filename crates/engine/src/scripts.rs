@@ -118,7 +118,10 @@ pub enum ScriptFailure {
     /// The script ended with an error; what it wrote before stays.
     #[error("{0}")]
     Failed(String),
-    /// The engine could not run it, or does not know what became of it.
+    /// It is not known whether it ran, or to what end. It has no operation ID that could be asked for.
+    #[error("{0}; sending the call again may do it twice, so look first at what it writes")]
+    Unknown(String),
+    /// The engine could not run it; nothing was done.
     #[error(transparent)]
     Engine(#[from] Failure),
 }

@@ -5,7 +5,6 @@ use axum::response::Response;
 use scarce_api::Misshapen;
 use scarce_api::arguments::{given, only};
 use scarce_api::problem::{PortCode, Problem};
-use scarce_engine::Failure;
 use scarce_engine::scripts::{
     ScriptAnswer, ScriptCall, ScriptFailure, ScriptName, ScriptRequest, ScriptValue, ScriptVersion,
 };
@@ -128,7 +127,7 @@ async fn ask(shared: &HttpShared, request: ScriptRequest) -> Result<ScriptAnswer
     let runner = shared.engine.scripts().map_err(ScriptFailure::Forbidden)?;
     // A caller that is gone takes no answer.
     runner.ask(request, Box::new(move |answer| drop(sender.send(answer))));
-    let unanswered = |_| Err(Failure::Unknown { reason: "the engine has stopped".to_owned() }.into());
+    let unanswered = |_| Err(ScriptFailure::Unknown("the engine has stopped".to_owned()));
     answer.await.unwrap_or_else(unanswered)
 }
 
@@ -162,6 +161,7 @@ fn failed(failure: &ScriptFailure, speech: Speech) -> Response {
         ScriptFailure::Forbidden(_) => PortCode::ScriptForbidden,
         ScriptFailure::Missing(_) => PortCode::ScriptNotFound,
         ScriptFailure::Failed(_) => PortCode::ScriptFailed,
+        ScriptFailure::Unknown(_) => PortCode::ScriptUnknown,
     };
     let facts = Map::from_iter([("reason".to_owned(), Value::from(failure.to_string()))]);
     reply::problem(&Problem::of_port_with(code, facts, speech.0), speech)

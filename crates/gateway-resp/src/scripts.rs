@@ -126,6 +126,7 @@ fn failed(replies: &mut Replies<'_>, failure: &ScriptFailure) {
     match failure {
         ScriptFailure::Missing(name) if name.len() == 40 => replies.error("NOSCRIPT", &text),
         ScriptFailure::Engine(failure) => replies.failure(failure),
+        ScriptFailure::Unknown(_) => replies.error("UNKNOWN", &text),
         ScriptFailure::Forbidden(_) => replies.error("NOPERM", &text),
         ScriptFailure::Missing(_) | ScriptFailure::Invalid(_) | ScriptFailure::Failed(_) => {
             replies.error("ERR", &text);

@@ -152,7 +152,7 @@ fn failure(error: ScriptError) -> ScriptFailure {
         ScriptError::Missing { name } => ScriptFailure::Missing(name),
         ScriptError::Failed { message, .. } => ScriptFailure::Failed(message),
         ScriptError::Unavailable { reason } => Failure::Unavailable { reason }.into(),
-        ScriptError::Unknown { reason } => Failure::Unknown { reason }.into(),
+        ScriptError::Unknown { .. } => ScriptFailure::Unknown(error.to_string()),
         ScriptError::TimedOut { fate: Fate::Killed, .. } => ScriptFailure::Failed(error.to_string()),
         ScriptError::TimedOut { .. } => Failure::Unknown { reason: error.to_string() }.into(),
         ScriptError::Name { .. }
