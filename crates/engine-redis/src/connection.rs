@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use redis::aio::ConnectionLike;
 use redis::{Cmd, ErrorKind, FromRedisValue, RedisError, RedisResult, ServerErrorKind, Value};
 use scarce_engine::engine::Failure;
 
 use super::address::Endpoint;
 use super::failure::{UNMENDED, failure_of, is_broken, unmended, word_of};
 use super::nodes::{Node, Nodes, Traffic};
+use super::script::is_raised;
 
 /// How often a command is sent on to another server before that is told.
 const REDIRECTS_MAX: u32 = 16;
@@ -198,7 +200,10 @@ impl Link {
                 retired += 1;
                 continue;
             }
-            let error = match send_to(&node, &make(&node), asked.is_some()).await {
+            let error = match send_to(&node, &make(&node), asked.is_some())
+                .await
+                .and_then(|answer| self.checked(answer))
+            {
                 Ok(answer) => return Ok((answer, node)),
                 Err(error) => error,
             };
@@ -206,7 +211,11 @@ impl Link {
             if is_broken(&error) {
                 return Err(Refused::of(error, node));
             }
-            let redirect = Redirect::of(&error, &node.endpoint);
+            let redirect = match self.traffic {
+                // It has run, whatever words it takes from the server.
+                Traffic::Scripts if is_raised(&error) => None,
+                _ => Redirect::of(&error, &node.endpoint),
+            };
             redirects += u32::from(matches!(redirect, Some(Redirect::Moved(_) | Redirect::Demoted)));
             match redirect {
                 // The keys of the slot are on their way; some are here and some are there.
@@ -228,6 +237,16 @@ impl Link {
     }
 }
 
+impl Link {
+    /// An answer that is no error, nor has one in it; a script of a user's may answer a list with errors in it.
+    fn checked(&self, answer: Value) -> RedisResult<Value> {
+        match (self.traffic, answer) {
+            (Traffic::Scripts, Value::Array(parts)) => Ok(Value::Array(parts)),
+            (_, answer) => answer.extract_error(),
+        }
+    }
+}
+
 /// Reads what a server answered.
 pub(crate) fn read_answer<T: FromRedisValue>(
     (value, node): (Value, Arc<Node>),
@@ -242,7 +261,7 @@ pub(crate) fn read_answer<T: FromRedisValue>(
 async fn send_to(node: &Node, command: &Cmd, is_asked: bool) -> RedisResult<Value> {
     let mut connection = node.connection();
     if !is_asked {
-        return command.query_async(&mut connection).await;
+        return connection.req_packed_command(command).await;
     }
     // Each with its own error, for the error of a pipeline has lost what it says.
     let mut both = redis::pipe();
@@ -250,5 +269,5 @@ async fn send_to(node: &Node, command: &Cmd, is_asked: bool) -> RedisResult<Valu
     let (asking, answer): (RedisResult<Value>, RedisResult<Value>) =
         both.query_async(&mut connection).await?;
     asking?;
-    answer?.extract_error()
+    answer
 }

@@ -31,6 +31,9 @@ const TELL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much longer than what they wait for waits may take.
 const WAIT_MARGIN: Duration = Duration::from_secs(1);
 
+/// How much longer than it may take the answer to a script is waited for.
+const SCRIPT_MARGIN: Duration = Duration::from_secs(60);
+
 /// From when on a connection that was not used is asked whether its server still runs, before it is used. No server
 /// restarts faster.
 const IDLE_MS: u64 = 20;
@@ -44,6 +47,8 @@ pub enum Traffic {
     Reads,
     /// Waiting for replicas and the disk.
     Waits,
+    /// Scripts of users: what they do to a connection, by their answers or by the time they take, nothing else notices.
+    Scripts,
 }
 
 /// A connection to a server that was a primary when it was made.
@@ -178,6 +183,8 @@ impl Nodes {
             // It waits for replicas and for the disk, one after the other.
             Traffic::Waits => 2 * self.response_timeout + WAIT_MARGIN,
             Traffic::Calls | Traffic::Reads => self.response_timeout,
+            // Who waits for one has a bound of its own, and must know what became of it after that.
+            Traffic::Scripts => self.response_timeout + SCRIPT_MARGIN,
         };
         match self.connect(endpoint, timeout).await {
             Ok(node) => {

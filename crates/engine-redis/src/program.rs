@@ -6,6 +6,7 @@ use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 
 use super::connection::{Link, MakeCommand, Refused};
 use super::nodes::Node;
+use super::script::is_raised;
 
 /// How a script is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +113,8 @@ impl Program {
 
 /// Whether a server does not have what was called.
 pub(super) fn is_missing(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+    // What a script raises in these words has run.
+    (error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) && !is_raised(error))
         || (error.kind() == ErrorKind::Server(ServerErrorKind::ResponseError)
             && error.detail() == Some("Function not found"))
 }

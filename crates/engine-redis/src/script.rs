@@ -21,6 +21,7 @@
 mod clients;
 mod error;
 mod registry;
+mod text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,7 @@ use super::{RedisSettings, keys};
 pub(super) use clients::ClientScripts;
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered, Registry};
+pub(super) use text::is_raised;
 
 /// The longest name of a script.
 const NAME_BYTES_MAX: usize = 64;

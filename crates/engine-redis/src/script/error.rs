@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use redis::{ErrorKind, RedisError, ServerErrorKind};
+use redis::RedisError;
 use scarce_engine::engine::Failure;
 
 use super::super::RedisError as StartError;
 use super::super::connection::Refused;
 use super::super::failure::failure_of;
+use super::text::is_raised;
 
 /// What became of a script that took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,13 +112,12 @@ impl ScriptError {
             Refused::TimedOut { endpoint } => {
                 Self::Unknown { reason: format!("{endpoint} did not answer in time (slot {slot})") }
             }
-            Refused::ByServer { error, node } => match error.kind() {
-                ErrorKind::Server(ServerErrorKind::NoScript) => Self::Missing { name: name.to_owned() },
-                _ if is_of_the_script(&error) => {
-                    Self::Failed { name: name.to_owned(), message: message_of(&error) }
-                }
-                _ => Self::Unavailable { reason: failure_of(&error, &node.endpoint, &node.user).to_string() },
-            },
+            Refused::ByServer { error, .. } if is_raised(&error) => {
+                Self::Failed { name: name.to_owned(), message: message_of(&error) }
+            }
+            Refused::ByServer { error, node } => {
+                Self::Unavailable { reason: failure_of(&error, &node.endpoint, &node.user).to_string() }
+            }
         }
     }
 }
@@ -156,25 +156,6 @@ fn in_lines_of(message: &str, script: &str) -> String {
         }
         told
     })
-}
-
-/// Errors that the script itself raised carry its own word, or `ERR`; those of the server its own.
-fn is_of_the_script(error: &RedisError) -> bool {
-    const OF_SERVER: [&str; 12] = [
-        "OOM",
-        "READONLY",
-        "LOADING",
-        "BUSY",
-        "NOAUTH",
-        "WRONGPASS",
-        "NOPERM",
-        "MISCONF",
-        "NOREPLICAS",
-        "CLUSTERDOWN",
-        "TRYAGAIN",
-        "MASTERDOWN",
-    ];
-    !error.code().is_some_and(|code| OF_SERVER.contains(&code))
 }
 
 fn message_of(error: &RedisError) -> String {
