@@ -3,7 +3,7 @@
 //! unread.
 //!
 //! A script is what `EVAL` takes: it sees `KEYS` and `ARGV`, and returns its answer. On servers that have
-//! Functions it becomes one, elsewhere it is called by its digest.
+//! Functions it becomes one, elsewhere it is called by a digest.
 //!
 //! ```no_run
 //! use scarce_engine_redis::script::{Call, Script, Scripts};
@@ -21,25 +21,25 @@
 mod clients;
 mod error;
 mod registry;
+mod run;
 mod text;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use redis::aio::MultiplexedConnection;
-use redis::{Arg, Cmd, FromRedisValue, RedisResult, Value};
-use xxhash_rust::xxh3::xxh3_64;
+use redis::FromRedisValue;
 
-use super::address::Endpoint;
-use super::connection::{Link, Refused};
+use super::connection::Link;
 use super::deployment;
-use super::nodes::{Node, Nodes, Traffic};
-use super::program::{Program, Rights, ScriptKind};
+use super::nodes::{Nodes, Traffic};
+use super::program::{Program, ScriptKind};
 use super::{RedisSettings, keys};
 pub(super) use clients::ClientScripts;
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered, Registry};
+use run::Runs;
+use text::Forms;
 pub(super) use text::is_raised;
 
 /// The longest name of a script.
@@ -58,6 +58,7 @@ pub struct Script {
     name: String,
     body: String,
     is_read_only: bool,
+    sha: String,
     program: Program,
 }
 
@@ -79,23 +80,17 @@ impl Script {
     }
 
     fn with(name: &str, body: &str, is_read_only: bool) -> Result<Self, ScriptError> {
-        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_word {
+        if !is_name(name) {
             return Err(ScriptError::Name { name: name.to_owned() });
         }
         if body.len() > BODY_BYTES_MAX {
             return Err(ScriptError::Size { name: name.to_owned() });
         }
-        let function = format!("{name}_{:016x}", xxh3_64(body.as_bytes()));
-        let flags = if is_read_only { ", flags = { 'no-writes' }" } else { "" };
-        let functions = format!(
-            "#!lua name={function}\n\
-             redis.register_function{{ function_name = '{function}', callback = function(KEYS, ARGV)\n\
-             {body}\nend{flags} }}\n"
-        );
+        let Forms { function, functions, script } = Forms::of(name, body, is_read_only);
         let reader = is_read_only.then(|| function.clone());
-        let program = Program::new(function, reader, functions, body.to_owned());
-        Ok(Self { name: name.to_owned(), body: body.to_owned(), is_read_only, program })
+        let program = Program::new(function, reader, functions, script);
+        let sha = redis::Script::new(body).get_hash().to_owned();
+        Ok(Self { name: name.to_owned(), body: body.to_owned(), is_read_only, sha, program })
     }
 
     /// Its name.
@@ -122,11 +117,17 @@ impl Script {
         &self.program.function
     }
 
-    /// The digest by which it is called where there are no Functions.
+    /// The digest of its text, by which clients call it.
     #[must_use]
     pub fn sha(&self) -> &str {
-        &self.program.sha
+        &self.sha
     }
+}
+
+/// Whether a text can be the name of a script.
+fn is_name(text: &str) -> bool {
+    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_word && (1..=NAME_BYTES_MAX).contains(&text.len())
 }
 
 /// What a script is called with.
@@ -182,6 +183,7 @@ pub struct Scripts {
     kind: ScriptKind,
     prefix: String,
     time_limit: Duration,
+    runs: Arc<Runs>,
 }
 
 impl Scripts {
@@ -204,27 +206,19 @@ impl Scripts {
 
     /// On servers that are known already.
     pub(super) fn on(nodes: Arc<Nodes>, kind: ScriptKind, settings: &RedisSettings) -> Self {
-        Self { nodes, kind, prefix: settings.prefix.clone(), time_limit: settings.response_timeout }
+        Self {
+            nodes,
+            kind,
+            prefix: settings.prefix.clone(),
+            time_limit: settings.response_timeout,
+            runs: Arc::default(),
+        }
     }
 
     /// The name in Redis of a key that a client names.
     #[must_use]
     pub fn key_of_client(&self, key: &str) -> String {
         format!("{}{NAMESPACE}{key}", self.prefix)
-    }
-
-    /// Runs a script.
-    ///
-    /// # Errors
-    /// What became of the call otherwise; only [`ScriptError::TimedOut`] and [`ScriptError::Unknown`] leave
-    /// open whether it did something.
-    pub async fn run<T: FromRedisValue>(&self, script: &Script, call: &Call) -> Result<T, ScriptError> {
-        let rights = if script.is_read_only { Rights::Read } else { Rights::Write };
-        let command = script.program.command(self.kind, rights, &call.keys);
-        let link = self.link(call)?;
-        let command = with_arguments(command, call);
-        let sent = script.program.call(self.kind, &link, &|_: &Node| command.clone()).await;
-        self.told(sent, &link, &script.name, &command).await
     }
 
     /// Runs calls of a script together. They are on the way at the same time, each to its server, so that a
@@ -237,103 +231,17 @@ impl Scripts {
         join_all(calls.iter().map(|call| self.run(script, call))).await
     }
 
-    /// Runs what was loaded before under a digest.
-    ///
-    /// # Errors
-    /// As [`Self::run`]; [`ScriptError::Missing`] where the server does not have it, for its text is not known
-    /// here.
-    pub async fn run_sha<T: FromRedisValue>(&self, sha: &str, call: &Call) -> Result<T, ScriptError> {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(sha).arg(call.keys.len()).arg(&call.keys);
-        let command = with_arguments(command, call);
-        let link = self.link(call)?;
-        let sent = link.send_for_value(&|_: &Node| command.clone()).await;
-        self.told(sent, &link, sha, &command).await
-    }
-
     /// The way to a call's slot, in which all of its keys must be.
-    fn link(&self, call: &Call) -> Result<Link, ScriptError> {
+    fn link(&self, call: &Call, traffic: Traffic) -> Result<Link, ScriptError> {
         let slot = call.slot();
         let stray = call.keys.iter().find(|key| keys::slot(hashed(key).as_bytes()) != slot);
         match stray {
             Some(key) => {
                 Err(ScriptError::CrossSlot { key: key.clone(), routing_key: call.routing_key.clone() })
             }
-            None => Ok(Link::new(Arc::clone(&self.nodes), slot, Traffic::Calls)),
+            None => Ok(Link::new(Arc::clone(&self.nodes), slot, traffic)),
         }
     }
-
-    async fn told<T: FromRedisValue>(
-        &self,
-        sent: Result<(Value, Arc<Node>), Refused>,
-        link: &Link,
-        name: &str,
-        command: &Cmd,
-    ) -> Result<T, ScriptError> {
-        match sent {
-            Ok((value, _)) => redis::from_redis_value(value).map_err(|error| ScriptError::WrongShape {
-                name: name.to_owned(),
-                reason: error.to_string(),
-            }),
-            Err(Refused::TimedOut { endpoint }) => {
-                let fate = self.end(&endpoint, command).await;
-                let limit_ms = u64::try_from(self.time_limit.as_millis()).unwrap_or(u64::MAX);
-                Err(ScriptError::TimedOut { name: name.to_owned(), limit_ms, fate })
-            }
-            Err(refused) => Err(ScriptError::of(refused, name, link.slot).in_lines_of_the_text(name)),
-        }
-    }
-
-    /// Ends a call that keeps a server busy, unless it has written something. Only a server with Functions says
-    /// which call that is; elsewhere nothing is ended, for it could be somebody else's.
-    async fn end(&self, endpoint: &Endpoint, call: &Cmd) -> Fate {
-        let mut fate = Fate::Unknown;
-        let told = self.nodes.tell(endpoint, async |connection: &mut MultiplexedConnection| {
-            if !runs(connection, call).await {
-                return;
-            }
-            let killed: RedisResult<()> = redis::cmd("FUNCTION").arg("KILL").query_async(connection).await;
-            fate = match killed {
-                Ok(()) => Fate::Killed,
-                Err(error) if error.code() == Some("UNKILLABLE") => Fate::HasWritten,
-                Err(_) => Fate::Unknown,
-            };
-            // The server only marks the script, and goes on refusing others until the script notices.
-            while fate == Fate::Killed && runs(connection, call).await {}
-        });
-        // Who cannot be reached does not say either.
-        let _ = told.await;
-        fate
-    }
-}
-
-/// Whether a server says that it runs just this call. One that does not answer says nothing.
-async fn runs(connection: &mut MultiplexedConnection, call: &Cmd) -> bool {
-    let stats: RedisResult<Value> = redis::cmd("FUNCTION").arg("STATS").query_async(connection).await;
-    stats.is_ok_and(|stats| is_running(&stats, call))
-}
-
-/// Whether what a server runs is just this call.
-fn is_running(stats: &Value, call: &Cmd) -> bool {
-    let fields = |value: &Value| -> Vec<Value> { redis::from_redis_value(value.clone()).unwrap_or_default() };
-    let named = |fields: &[Value], name: &str| {
-        let is_it =
-            |pair: &&[Value]| redis::from_redis_value::<String>(pair[0].clone()).is_ok_and(|its| its == name);
-        fields.chunks_exact(2).find(is_it).map(|pair| pair[1].clone())
-    };
-    let Some(running) = named(&fields(stats), "running_script") else { return false };
-    let Some(words) = named(&fields(&running), "command") else { return false };
-    let words: Vec<Vec<u8>> = redis::from_redis_value(words).unwrap_or_default();
-    let ours = call.args_iter().filter_map(|argument| match argument {
-        Arg::Simple(bytes) => Some(bytes.to_vec()),
-        _ => None,
-    });
-    words == ours.collect::<Vec<_>>()
-}
-
-fn with_arguments(mut command: Cmd, call: &Call) -> Cmd {
-    command.arg(&call.arguments);
-    command
 }
 
 #[cfg(test)]

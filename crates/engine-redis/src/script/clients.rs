@@ -154,7 +154,10 @@ fn failure(error: ScriptError) -> ScriptFailure {
         ScriptError::Unavailable { reason } => Failure::Unavailable { reason }.into(),
         ScriptError::Unknown { .. } => ScriptFailure::Unknown(error.to_string()),
         ScriptError::TimedOut { fate: Fate::Killed, .. } => ScriptFailure::Failed(error.to_string()),
-        ScriptError::TimedOut { .. } => Failure::Unknown { reason: error.to_string() }.into(),
+        ScriptError::TimedOut { fate: Fate::NotBegun, .. } => {
+            Failure::Unavailable { reason: error.to_string() }.into()
+        }
+        ScriptError::TimedOut { .. } => ScriptFailure::Unknown(error.to_string()),
         ScriptError::Name { .. }
         | ScriptError::Size { .. }
         | ScriptError::CrossSlot { .. }

@@ -15,6 +15,8 @@ use super::text::is_raised;
 pub enum Fate {
     /// It was ended, and has done nothing.
     Killed,
+    /// Its time was over before the server came to it; it has done nothing, and will not.
+    NotBegun,
     /// It has written something, and runs on: nobody else is served until it ends.
     HasWritten,
     /// The server does not say: it runs something else, or cannot tell.
@@ -25,6 +27,7 @@ impl Fate {
     fn text(self) -> &'static str {
         match self {
             Self::Killed => "it was ended, and has done nothing",
+            Self::NotBegun => "it was not begun, and does nothing: the server was busy with other calls",
             Self::HasWritten => "it has written something and runs on; nobody else is served until it ends",
             Self::Unknown => "the server does not say what became of it; it may run yet",
         }
@@ -46,7 +49,7 @@ pub enum ScriptError {
         /// The script's name.
         name: String,
     },
-    /// A script of that name was not registered, or a digest is not loaded.
+    /// No script of that name or digest is registered.
     #[error("there is no script '{name}'; load it with 'scarce scripts load'")]
     Missing {
         /// Its name or digest.
@@ -119,6 +122,12 @@ impl ScriptError {
                 Self::Unavailable { reason: failure_of(&error, &node.endpoint, &node.user).to_string() }
             }
         }
+    }
+
+    /// The error that a script answered, as one that it raised would be told.
+    pub(super) fn answered(name: &str, message: &str) -> Self {
+        let message = message.strip_prefix("ERR ").unwrap_or(message).to_owned();
+        Self::Failed { name: name.to_owned(), message }
     }
 }
 

@@ -11,10 +11,11 @@ use super::super::connection::Link;
 use super::super::failure::failure_of;
 use super::super::keys;
 use super::super::nodes::{Node, Traffic};
-use super::{Call, Script, ScriptError, ScriptKind, Scripts};
+use super::{Call, Script, ScriptError, ScriptKind, Scripts, is_name};
 
-/// The field that counts changes, so that what is kept elsewhere is known to be current.
-const CHANGES: &str = "@changes";
+/// The field that says which change was the last one, so that what is kept elsewhere is known to be current. A count would not do: a
+/// registry that was put back comes to the same count again with other texts.
+const CHANGE: &str = "@change";
 
 /// Registers a text as the next version of a name, unless it is the current one: both are JSON. Numbers of versions are
 /// not used again, also after a removal.
@@ -29,7 +30,7 @@ const REGISTER: &str = "local key, name, record = KEYS[1], ARGV[1], cjson.decode
     record.version = before and version_of(before) + 1 or 1 \
     text = cjson.encode(record) \
     redis.call('HSET', key, name, text, name .. '@' .. record.version, text) \
-    redis.call('HINCRBY', key, '@changes', 1) \
+    redis.call('HSET', key, '@change', ARGV[#ARGV]) \
     return record.version";
 
 /// Removes a name and its versions; what is left is the number of the last one.
@@ -39,7 +40,7 @@ const REMOVE: &str = "local key, name = KEYS[1], ARGV[1] \
     if not before or before.removed then return 0 end \
     for version = 1, before.version or 1 do redis.call('HDEL', key, name .. '@' .. version) end \
     redis.call('HSET', key, name, cjson.encode({ removed = true, version = before.version or 1 })) \
-    redis.call('HINCRBY', key, '@changes', 1) \
+    redis.call('HSET', key, '@change', ARGV[#ARGV]) \
     return 1";
 
 /// A script of the registry.
@@ -67,17 +68,23 @@ pub struct Loaded {
 /// All scripts, as they were when they were read.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    /// How often it was changed until then.
-    changes: u64,
+    /// The last change until then; empty if there was none.
+    change: String,
     /// By name, and by name and version with an `@` between.
     scripts: BTreeMap<String, Arc<Registered>>,
 }
 
 impl Registry {
     fn read(texts: &BTreeMap<String, String>) -> Self {
-        let changes = texts.get(CHANGES).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let change = texts.get(CHANGE).cloned().unwrap_or_default();
         let read = |(field, text): (&String, &String)| Some((field.clone(), Arc::new(read(field, text)?)));
-        Self { changes, scripts: texts.iter().filter_map(read).collect() }
+        Self { change, scripts: texts.iter().filter_map(read).collect() }
+    }
+
+    /// What names the last change of it: no two changes have the same name. Empty where nothing was ever registered.
+    #[must_use]
+    pub fn last_change(&self) -> &str {
+        &self.change
     }
 
     /// The script of a name, or of a name and version with an `@` between.
@@ -135,23 +142,25 @@ impl Scripts {
     pub async fn load(&self, script: &Script) -> Result<Vec<Loaded>, ScriptError> {
         let mut loaded = Vec::new();
         for node in self.primaries().await? {
+            let refused = |error| {
+                let message = failure_of(&error, &node.endpoint, &node.user).to_string();
+                let name = script.name.clone();
+                ScriptError::Failed { name, message }.in_lines_of_the_text(&script.name)
+            };
             // By itself first: a text that closes the function around it is no script.
-            for kind in [ScriptKind::Evalsha, self.kind] {
-                script.program.load(kind, &node).await.map_err(|error| {
-                    let message = failure_of(&error, &node.endpoint, &node.user).to_string();
-                    let name = script.name.clone();
-                    ScriptError::Failed { name, message }.in_lines_of_the_text(&script.name)
-                })?;
-            }
+            let mut check = redis::cmd("SCRIPT");
+            check.arg("LOAD").arg(&script.body);
+            check.exec_async(&mut node.connection()).await.map_err(refused)?;
+            script.program.load(self.kind, &node).await.map_err(refused)?;
             let called_by = match self.kind {
                 ScriptKind::Functions => script.function(),
-                ScriptKind::Evalsha => script.sha(),
+                ScriptKind::Evalsha => &script.program.sha,
             };
             loaded.push((node.endpoint.to_string(), called_by.to_owned()));
         }
         let text = json!({ "body": script.body, "read_only": script.is_read_only }).to_string();
         let mut register = redis::cmd("EVAL");
-        register.arg(REGISTER).arg(1).arg(self.registry()).arg(&script.name).arg(text);
+        register.arg(REGISTER).arg(1).arg(self.registry()).arg(&script.name).arg(text).arg(self.runs.mark());
         let version = self.ask(&register).await?;
         let loaded = loaded.into_iter();
         Ok(loaded.map(|(server, called_by)| Loaded { server, called_by, version }).collect())
@@ -160,11 +169,14 @@ impl Scripts {
     /// Removes a script with all of its versions. Whether there was one. What a call has begun, it ends.
     ///
     /// # Errors
-    /// When the servers cannot be reached.
+    /// When the servers cannot be reached, or it is no name: a version cannot be removed by itself.
     pub async fn remove(&self, name: &str) -> Result<bool, ScriptError> {
+        if !is_name(name) {
+            return Err(ScriptError::Name { name: name.to_owned() });
+        }
         let registry = self.read_registry().await?;
         let mut remove = redis::cmd("EVAL");
-        remove.arg(REMOVE).arg(1).arg(self.registry()).arg(name);
+        remove.arg(REMOVE).arg(1).arg(self.registry()).arg(name).arg(self.runs.mark());
         let is_removed = self.ask(&remove).await?;
         for node in self.primaries().await? {
             for found in registry.versions(name) {
@@ -220,24 +232,23 @@ impl Scripts {
     /// Whether the registry was not changed since it was read.
     pub(super) async fn is_current(&self, registry: &Registry) -> Result<bool, ScriptError> {
         let mut get = redis::cmd("HGET");
-        get.arg(self.registry()).arg(CHANGES);
-        let changes: Option<u64> = self.ask(&get).await?;
-        Ok(changes.is_some_and(|changes| changes == registry.changes))
+        get.arg(self.registry()).arg(CHANGE);
+        let change: Option<String> = self.ask(&get).await?;
+        Ok(change.unwrap_or_default() == registry.change)
     }
 
-    /// Runs a script by its name, or by its digest where no name is so; one that is not registered where it is loaded.
+    /// Runs a script by its name, or by its digest where no name is so.
     ///
     /// # Errors
     /// As [`Scripts::run`].
     pub async fn run_named<T: FromRedisValue>(&self, name: &str, call: &Call) -> Result<T, ScriptError> {
-        let is_sha = name.len() == 40 && name.bytes().all(|digit| digit.is_ascii_hexdigit());
         match self.find(name).await {
             Ok(found) => self.run(&found.script, call).await,
-            Err(ScriptError::Missing { .. }) if is_sha => match self.read_registry().await?.find_digest(name)
-            {
-                Some(found) => self.run(&found.script, call).await,
-                None => self.run_sha(name, call).await,
-            },
+            Err(missing @ ScriptError::Missing { .. }) => {
+                let registry = self.read_registry().await?;
+                let found = registry.find_digest(name).ok_or(missing)?;
+                self.run(&found.script, call).await
+            }
             Err(error) => Err(error),
         }
     }
