@@ -145,6 +145,9 @@ fn scripts_are_managed_and_run_over_http() {
     );
     assert_eq!(closing.code(), "SCRIPT_FAILED", "a text that closes the function around it");
     assert_eq!(http.post("/v1/scripts/a-b", &json!({ "body": "return 1" })).code(), "INVALID");
+    let version = http.call("DELETE", "/v1/scripts/count_up@2", &[], None);
+    assert_eq!((version.status, version.code()), (400, "INVALID".to_owned()), "all versions go, or none");
+    assert_eq!(http.post("/v1/scripts/count_up@2/run", &run).status, 200);
     let removed = http.call("DELETE", "/v1/scripts/count_up", &[], None);
     assert_eq!(removed.status, 200, "{}", removed.text());
     assert_eq!(http.post("/v1/scripts/count_up/run", &run).code(), "SCRIPT_NOT_FOUND");

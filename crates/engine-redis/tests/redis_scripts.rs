@@ -68,6 +68,10 @@ fn whoever_knows_the_name_runs_it() {
         let sha: String = server.ask(&["SCRIPT", "LOAD", COUNT_UP]).expect("a digest");
         assert_eq!(sha, script.sha());
         assert_eq!(user.run_named::<i64>(&sha, &call).await, Ok(6));
+        assert!(matches!(
+            user.run_named::<i64>(&"0".repeat(40), &call).await,
+            Err(ScriptError::Missing { .. })
+        ));
         let wrong = Script::new("wrong", "return (").expect("a name");
         assert!(matches!(loader.load(&wrong).await, Err(ScriptError::Failed { .. })));
     });
@@ -127,7 +131,11 @@ fn somebody_elses_script_is_left_alone() {
                 Err(error) => break error,
             }
         };
-        assert!(matches!(told, ScriptError::TimedOut { fate: Fate::Unknown, .. }), "{told:?}");
+        let is_left = matches!(
+            told,
+            ScriptError::TimedOut { fate: Fate::Unknown, .. } | ScriptError::Unavailable { .. }
+        );
+        assert!(is_left, "{told:?}");
         others
     });
     while server.ask::<String>(&["FUNCTION", "KILL"]).is_err() {}
@@ -144,7 +152,7 @@ fn a_script_that_takes_too_long_is_ended_if_it_has_written_nothing() {
             let endless = Script::new("endless", "while true do end").expect("a script");
             let fate = fate_of(&scripts, &endless).await;
             if kind == ScriptKind::Evalsha {
-                // It could be anybody's.
+                // It could be anyone's.
                 assert_eq!(fate, Fate::Unknown);
                 server.ask::<()>(&["SCRIPT", "KILL"]).expect("killed");
                 while server.ask::<String>(&["PING"]).is_err() {}
@@ -158,4 +166,155 @@ fn a_script_that_takes_too_long_is_ended_if_it_has_written_nothing() {
             assert_eq!(fate_of(&scripts, &writing).await, Fate::HasWritten);
         });
     }
+}
+
+/// Errors in the words by which servers say that they have done nothing.
+const WORDS_OF_SERVERS: [&str; 9] = [
+    "TRYAGAIN later",
+    "NOSCRIPT no",
+    "ERR Function not found",
+    "READONLY no",
+    "BUSY shop",
+    "MOVED 5 127.0.0.1:1",
+    "ASK 5 127.0.0.1:1",
+    "OOM full",
+    "SCARCE UNMENDED x",
+];
+
+#[test]
+fn an_error_of_a_script_in_a_servers_words_is_the_scripts_and_runs_once() {
+    let server = servers::server();
+    for kind in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        run(async {
+            let scripts = Scripts::open(&settings(&server.url(), kind)).await.expect("the server");
+            let write = "redis.call('INCR', KEYS[1])";
+            let ways = [
+                ("answered", "return redis.error_reply(ARGV[1])"),
+                ("raised", "error({ err = ARGV[1] })"),
+                ("nested", "return { 1, { err = ARGV[1] } }"),
+            ];
+            for (at, (way, end)) in ways.into_iter().enumerate() {
+                let script = Script::new(way, &format!("{write} {end}")).expect("a script");
+                for (place, word) in WORDS_OF_SERVERS.into_iter().enumerate() {
+                    let key = format!("{kind:?}-{at}-{place}");
+                    let told = scripts.run::<redis::Value>(&script, &Call::on(&key).argument(word)).await;
+                    match (way, &told) {
+                        ("nested", Ok(redis::Value::Array(parts))) => {
+                            assert!(matches!(parts[1], redis::Value::ServerError(_)), "{told:?}");
+                        }
+                        (_, Err(ScriptError::Failed { .. })) => {}
+                        _ => panic!("{kind:?} {way} {word}: {told:?}"),
+                    }
+                    let runs: u64 = server.ask(&["GET", &key]).expect("a count");
+                    assert_eq!(runs, 1, "{kind:?} {way} {word}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_deep_or_too_large_fails_alone() {
+    let server = servers::server();
+    run(async {
+        let scripts =
+            Scripts::open(&settings(&server.url(), ScriptKind::Functions)).await.expect("the server");
+        let deep = "local answer = {} for _ = 1, tonumber(ARGV[1]) do answer = { answer } end return answer";
+        let deep = Script::new("deep", deep).expect("a script");
+        let of = |levels: &str| Call::on("a").argument(levels);
+        assert!(scripts.run::<redis::Value>(&deep, &of("60")).await.is_ok());
+        let calls: Vec<Call> = ["500", "1", "500", "2"].into_iter().map(of).collect();
+        let told = scripts.run_all::<redis::Value>(&deep, &calls).await;
+        assert!(
+            matches!(&told[0], Err(ScriptError::Failed { message, .. }) if message.contains("64 levels"))
+        );
+        assert!(told[1].is_ok() && told[2].is_err() && told[3].is_ok(), "{told:?}");
+        let large = Script::new("large", "return { string.rep('x', tonumber(ARGV[1])) }").expect("a script");
+        assert!(scripts.run::<redis::Value>(&large, &of("8000000")).await.is_ok());
+        let told = scripts.run::<redis::Value>(&large, &of("9000000")).await;
+        assert!(
+            matches!(&told, Err(ScriptError::Failed { message, .. }) if message.contains("8 MiB")),
+            "{told:?}"
+        );
+    });
+}
+
+#[test]
+fn the_same_text_with_other_rights_is_another_script() {
+    let server = servers::server();
+    run(async {
+        let scripts =
+            Scripts::open(&settings(&server.url(), ScriptKind::Functions)).await.expect("the server");
+        let body = "return redis.call('INCR', KEYS[1])";
+        let (writer, reader) = (Script::new("f", body), Script::reader("f", body));
+        let (writer, reader) = (writer.expect("a script"), reader.expect("a script"));
+        for count in 1..=2 {
+            assert_eq!(scripts.run::<i64>(&writer, &Call::on("a")).await, Ok(count));
+            let told = scripts.run::<i64>(&reader, &Call::on("a")).await;
+            assert!(matches!(told, Err(ScriptError::Failed { .. })), "{told:?}");
+        }
+    });
+}
+
+#[test]
+fn of_calls_that_all_take_too_long_one_is_ended_and_the_others_are_not_begun() {
+    let server = servers::server();
+    server.ask::<()>(&["CONFIG", "SET", "busy-reply-threshold", "600"]).expect("set");
+    run(async {
+        let scripts =
+            Scripts::open(&hasty(&server.url(), ScriptKind::Functions, 500)).await.expect("the server");
+        let slow = Script::new("slow", "while true do end redis.call('INCR', KEYS[1])").expect("a script");
+        let calls: Vec<Call> = ["1", "1", "2"].into_iter().map(|word| Call::on("a").argument(word)).collect();
+        let told = scripts.run_all::<i64>(&slow, &calls).await;
+        let count = |wanted: Fate| {
+            let is_it = |told: &&Result<i64, ScriptError>| matches!(told, Err(ScriptError::TimedOut { fate, .. }) if *fate == wanted);
+            told.iter().filter(is_it).count()
+        };
+        assert_eq!((count(Fate::Killed), count(Fate::NotBegun)), (1, 2), "{told:?}");
+        let next = Script::new("next", "return 1").expect("a script");
+        assert_eq!(scripts.run::<i64>(&next, &Call::on("a")).await, Ok(1), "others are served again");
+    });
+}
+
+#[test]
+fn of_calls_that_compute_too_long_each_is_told_what_it_came_to() {
+    let server = servers::server();
+    server.ask::<()>(&["CONFIG", "SET", "busy-reply-threshold", "60000"]).expect("set");
+    run(async {
+        let scripts =
+            Scripts::open(&hasty(&server.url(), ScriptKind::Functions, 300)).await.expect("the server");
+        let body = "for at = 1, 1e8 do end return redis.call('INCR', KEYS[1])";
+        let slow = Script::new("slow", body).expect("a script");
+        let mut done = 0;
+        // A busy machine may begin none of them in time.
+        while done == 0 {
+            let told = scripts.run_all::<i64>(&slow, &[Call::on("a"), Call::on("a")]).await;
+            done += told.iter().filter(|told| told.is_ok()).count();
+            let is_told = |told: &Result<i64, ScriptError>| {
+                matches!(told, Ok(_) | Err(ScriptError::TimedOut { fate: Fate::NotBegun, .. }))
+            };
+            assert!(told.iter().all(is_told), "{told:?}");
+        }
+        let kept: usize = server.ask(&["GET", "a"]).expect("a count");
+        assert_eq!(kept, done);
+    });
+}
+
+#[test]
+fn a_registry_that_was_put_back_is_read_again() {
+    let server = servers::server();
+    run(async {
+        let scripts =
+            Scripts::open(&settings(&server.url(), ScriptKind::Functions)).await.expect("the server");
+        let of = |body: &str| Script::new("v", body).expect("a script");
+        scripts.load(&of("return 1")).await.expect("loaded");
+        let seen = scripts.read_registry().await.expect("the registry");
+        server.ask::<()>(&["DEL", "scarce:scripts"]).expect("put back");
+        scripts.load(&of("return 2")).await.expect("loaded");
+        let now = scripts.read_registry().await.expect("the registry");
+        assert_ne!(seen.last_change(), now.last_change());
+        let wrong = scripts.remove("v@1").await;
+        assert!(matches!(wrong, Err(ScriptError::Name { .. })), "{wrong:?}");
+        assert_eq!(scripts.run_named::<i64>("v", &Call::on("a")).await, Ok(2));
+    });
 }
