@@ -8,18 +8,19 @@ mod clock;
 mod clock_tests;
 mod decide;
 mod dry_run;
+mod due;
 mod effect;
 mod query;
 mod replay;
+mod snapshot;
 pub mod step;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod work_tests;
 
-use crate::codec::{Malformed, Wire};
+use crate::codec::Wire;
 use crate::command::{Body, Command, Envelope};
-use crate::deadlines::RecordKind;
 use crate::event::{
     Entry, EntryHead, Event, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
 };
@@ -28,14 +29,13 @@ use crate::operations::{Encoded, Sought};
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
-use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::{FORGOTTEN_PER_EVENT_MAX, Origin, State, StateSettings};
-use crate::store::Slot;
-use crate::types::{Id, TimeMs};
+use crate::types::TimeMs;
 
 pub use atomic::BATCH_BYTES_MAX;
 pub use clock::ClockChange;
 pub use decide::Context;
+pub use due::ENDED_PER_ENTRY;
 pub use replay::{Asked, Replay};
 use step::{OperationProgress, Step, Unfinished};
 
@@ -47,12 +47,6 @@ pub enum MachineAnswer {
     /// The first receipt again; it is large, and is in the log in the entry that ends at this sequence.
     Replay(Replay),
 }
-
-/// The approximate number of ended deadlines in one entry; further ones go into the next.
-pub const ENDED_PER_ENTRY: usize = 1_024;
-
-/// Slots of resources, by the kind of record that ends on them.
-type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;
 
 /// A partition's state and its position in the log.
 #[derive(Debug)]
@@ -150,21 +144,6 @@ impl Machine {
         MachineAnswer::Receipt(receipt)
     }
 
-    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Returns how many.
-    pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
-        self.stamp(clock);
-        self.finish(log);
-        // The events of the previous command are in the log already.
-        self.events.clear();
-        let due: Vec<_> = self.state.deadlines.due(self.settled_now()).take(limit).collect();
-        for due in &due {
-            self.end(due.kind, due.slot, &due.record);
-            self.log_ended(ENDED_PER_ENTRY, log);
-        }
-        self.log_ended(1, log);
-        due.len()
-    }
-
     /// Whether the next entry at `clock` would drop remembered operations or ended records: their time is over.
     #[must_use]
     pub fn can_forget(&self, clock: TimeMs) -> bool {
@@ -204,50 +183,6 @@ impl Machine {
         match query::answer(self, namespace, command, clock.max(self.now)) {
             Ok(outcome) => MachineAnswer::Receipt(self.unlogged(outcome)),
             Err(replay) => MachineAnswer::Replay(replay),
-        }
-    }
-
-    /// Appends the machine for a snapshot.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        self.put_pieces(&mut |piece| out.extend_from_slice(piece));
-    }
-
-    /// Gives the machine to `take` piece by piece, for a snapshot that is never in memory as a whole.
-    pub fn put_pieces(&self, take: &mut dyn FnMut(&[u8])) {
-        let mut out = PieceWriter::new(take);
-        out.value(&self.partition);
-        out.value(&self.epoch);
-        out.value(&self.sequence);
-        self.state.put(&mut out);
-        out.finish();
-    }
-
-    /// Reads what [`Machine::put`] wrote.
-    ///
-    /// # Errors
-    /// When the bytes do not encode a machine.
-    pub fn load(settings: StateSettings, bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut left = Some(bytes);
-        Self::load_pieces(settings, &mut |out| {
-            left.take().map(|bytes| out.extend_from_slice(bytes)).is_some()
-        })
-    }
-
-    /// Reads what [`Machine::put_pieces`] gave. `next` appends the next piece, and answers whether there was one.
-    ///
-    /// # Errors
-    /// When the bytes do not encode a machine.
-    pub fn load_pieces(
-        settings: StateSettings,
-        next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-    ) -> Result<Self, Malformed> {
-        let mut input = PieceReader::new(next);
-        let (partition, epoch, sequence) = (input.value()?, input.value()?, input.value()?);
-        let state = State::load(settings, &mut input)?;
-        if input.is_empty() {
-            Ok(Self::with_state(state, partition, epoch, sequence))
-        } else {
-            Err(Malformed)
         }
     }
 
@@ -354,60 +289,6 @@ impl Machine {
         }
         self.events.push(OperationRefused {}.into());
         self.log_events(operation, false, Some(outcome), log)
-    }
-
-    /// Ends the passed deadlines of the resources that the commands touch, each resource once. They get
-    /// their own entries, which stay even if the commands are refused.
-    fn end_due_of(&mut self, commands: &[Command], log: &mut Vec<u8>) {
-        self.events.clear();
-        // Mostly nothing is due anywhere: the sweep ends what is.
-        if self.state.deadlines.next().is_none_or(|next| next > self.settled_now()) {
-            return;
-        }
-        for (kind, slot) in self.touched(commands) {
-            for record in self.due_of(kind, slot) {
-                self.end(kind, slot, &record);
-            }
-            self.log_ended(ENDED_PER_ENTRY, log);
-        }
-        self.log_ended(1, log);
-    }
-
-    /// The resources that the commands touch and that have deadlines.
-    fn touched(&self, commands: &[Command]) -> Touched {
-        let mut touched = Touched::new();
-        for command in commands {
-            decide::touched(&self.state, command, &mut |kind, slot| {
-                if !touched.contains(&(kind, slot)) {
-                    touched.push((kind, slot));
-                }
-            });
-        }
-        touched
-    }
-
-    /// The records of a resource that are due, up to the number that one command ends.
-    fn due_of(&self, kind: RecordKind, slot: Slot) -> Vec<Id> {
-        let limit = self.state.settings.due_per_command_max;
-        let due = self.state.deadlines.due_of(kind, slot, self.settled_now());
-        due.take(limit).map(|(_, id)| id.clone()).collect()
-    }
-
-    /// Logs the ended records once there are `count` events: the size of an entry is bounded.
-    fn log_ended(&mut self, count: usize, log: &mut Vec<u8>) {
-        if self.events.len() >= count {
-            self.log_events(None, false, None, log);
-        }
-    }
-
-    fn end(&mut self, kind: RecordKind, slot: Slot, record: &Id) {
-        let first = self.events.len();
-        match kind {
-            RecordKind::Hold => crate::accounts::expire(&self.state, slot, record, &mut self.events),
-            RecordKind::Reservation => crate::stock::expire(&self.state, slot, record, &mut self.events),
-            RecordKind::CouponClaim | RecordKind::Order => {}
-        }
-        self.evolve_from(first, None);
     }
 
     /// Applies the events from index `first` on.
