@@ -18,14 +18,14 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// The records of such a resource that a passed deadline ends by an event. They end before any command on the
-    /// resource is decided. A coupon's claims expire without an event.
+    /// The kinds of records of such a resource that a passed deadline ends by an event, in the order in which that happens
+    /// before a command on the resource is decided. A coupon's claims expire without an event.
     #[must_use]
-    pub const fn ends_by_deadline(self) -> Option<RecordKind> {
+    pub const fn ends_by_deadline(self) -> &'static [RecordKind] {
         match self {
-            Self::Account => Some(RecordKind::Hold),
-            Self::Stock => Some(RecordKind::Reservation),
-            Self::Campaign | Self::Coupon | Self::Market => None,
+            Self::Account => &[RecordKind::Hold],
+            Self::Stock => &[RecordKind::Reservation],
+            Self::Campaign | Self::Coupon | Self::Market => &[],
         }
     }
 }

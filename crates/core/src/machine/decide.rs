@@ -119,18 +119,20 @@ pub(super) fn go_on(
 
 /// Visits the resources whose passed deadlines end before the command is decided.
 pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(RecordKind, Slot)) {
-    let ends = command.spec().resource.and_then(ResourceKind::ends_by_deadline);
-    match ends {
-        Some(kind @ RecordKind::Hold) => command.route(&mut |id| {
-            if let Some(slot) = state.accounts.find_with_holds(id) {
-                visit(kind, slot);
-            }
-        }),
-        Some(kind @ RecordKind::Reservation) => command.route(&mut |id| {
-            if let Some(slot) = state.stock.find_with_reservations(id) {
-                visit(kind, slot);
-            }
-        }),
-        Some(RecordKind::CouponClaim | RecordKind::Order) | None => {}
+    let kinds = command.spec().resource.map_or(&[][..], ResourceKind::ends_by_deadline);
+    if kinds.is_empty() {
+        return;
     }
+    command.route(&mut |id| {
+        for kind in kinds {
+            let slot = match kind {
+                RecordKind::Hold => state.accounts.find_with_holds(id),
+                RecordKind::Reservation => state.stock.find_with_reservations(id),
+                RecordKind::CouponClaim | RecordKind::Order => None,
+            };
+            if let Some(slot) = slot {
+                visit(*kind, slot);
+            }
+        }
+    });
 }

@@ -155,10 +155,12 @@ fn list(values: &str) -> String {
 
 /// The function that names the resources whose deadlines a command touches.
 fn touch(spec: &CommandSpec) -> String {
-    let Some(kind) = spec.resource.and_then(ResourceKind::ends_by_deadline) else {
+    let kinds = spec.resource.map_or(&[][..], ResourceKind::ends_by_deadline);
+    if kinds.is_empty() {
         return "touch_nothing".to_owned();
-    };
-    let notes = spec.route.iter().map(|name| format!("note(\"{}\", command.{name})", kind.word()));
+    }
+    let note = |kind: &RecordKind, name: &str| format!("note(\"{}\", command.{name})", kind.word());
+    let notes = spec.route.iter().flat_map(|name| kinds.iter().map(|kind| note(kind, name)));
     format!("function(command, note) {} end", notes.collect::<Vec<_>>().join(" "))
 }
 
