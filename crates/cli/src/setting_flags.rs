@@ -37,8 +37,13 @@ impl SettingFlags {
 }
 
 /// What has to do with a Redis beside its own settings.
-const OF_REDIS: [&str; 4] =
-    ["partitions", "limits.operations_max", "limits.outflow_lag_max", "ids.ulid_times"];
+const OF_REDIS: [&str; 5] = [
+    "partitions",
+    "limits.operations_max",
+    "limits.receipt_retention_ms",
+    "limits.outflow_lag_max",
+    "ids.ulid_times",
+];
 
 /// Flags of some of the settings, for subcommands that have no ports of their own.
 macro_rules! some_flags {

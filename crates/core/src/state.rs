@@ -14,7 +14,7 @@ use crate::packets::Campaigns;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::reversible_fields;
 use crate::stock::StockItems;
-use crate::types::{Id, TimeMs};
+use crate::types::{INTEGER_MAX, Id, TimeMs};
 
 /// The settings that outcomes depend on. They must be the same in every engine of a deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub struct StateSettings {
     pub operations_max: usize,
     /// How long ended records stay visible under their names.
     pub retention_ms: u64,
+    /// How long the receipt of a sale is kept at least, and its units can be returned; see
+    /// [`StateSettings::receipt_due`].
+    pub receipt_retention_ms: u64,
     /// The maximum number of makers or cancelled orders that one step touches.
     pub step_max: usize,
     /// The maximum number of packets that one step prepares.
@@ -54,6 +57,7 @@ impl Default for StateSettings {
             window_ms_min: 600_000,
             operations_max: 16_000_000,
             retention_ms: 24 * 3_600_000,
+            receipt_retention_ms: 90 * 24 * 3_600_000,
             step_max: 128,
             packets_per_step_max: 1_000,
             batch_step_max: 128,
@@ -67,6 +71,16 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
+    /// When the receipt of a sale that was made at `at` leaves. Receipts leave many at a time: as soon as their
+    /// retention is over, rounded up to a slice of it, which is three hours for 90 days.
+    #[must_use]
+    pub fn receipt_due(&self, at: TimeMs) -> TimeMs {
+        const SLICES: u64 = 720;
+        let slice_ms = (self.receipt_retention_ms / SLICES).max(1);
+        let over = at.saturating_add(self.receipt_retention_ms).min(INTEGER_MAX);
+        over.div_ceil(slice_ms).saturating_mul(slice_ms).min(INTEGER_MAX)
+    }
+
     /// How far ahead of the clock an id's time may be. Ids with a time expire this much before the end of
     /// the window, so that none can be forgotten while its own time is still within the window.
     #[must_use]
@@ -121,6 +135,7 @@ impl StateSettings {
             "window_ms_min" => self.window_ms_min = parsed(value)?,
             "operations_max" => self.operations_max = parsed(value)?,
             "retention_ms" => self.retention_ms = parsed(value)?,
+            "receipt_retention_ms" => self.receipt_retention_ms = parsed(value)?,
             "step_max" => (self.step_max, self.batch_step_max) = (parsed(value)?, parsed(value)?),
             "packets_per_step_max" => {
                 (self.packets_per_step_max, self.batch_packets_max) = (parsed(value)?, parsed(value)?);

@@ -138,7 +138,8 @@ impl fmt::Display for Sequence {
             its.batch_step_max,
             its.batch_packets_max,
         ];
-        writeln!(f, "SETTINGS {figures:?} {counts:?} {}", its.ulid_times)?;
+        let (ulid_times, receipts) = (its.ulid_times, its.receipt_retention_ms);
+        writeln!(f, "SETTINGS {figures:?} {counts:?} {ulid_times} {receipts}")?;
         self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
     }
 }
@@ -185,6 +186,8 @@ fn parse_settings(line: &str) -> Option<StateSettings> {
         batch_step_max: count(8)?,
         batch_packets_max: count(9)?,
         ulid_times: words.get(10)? == &"true",
+        // Sequences of before there was such a setting end here.
+        receipt_retention_ms: number(11).unwrap_or_else(|| StateSettings::default().receipt_retention_ms),
         hash_seed: 0,
     })
 }
@@ -209,5 +212,7 @@ fn settings(random: &mut Random) -> StateSettings {
     settings.window_ms_min = *random.pick(&[600_000, 500, 5]).min(&settings.window_ms);
     settings.retention_ms = *random.pick(&[settings.retention_ms, settings.retention_ms, 10_000, 20]);
     settings.ulid_times = random.percent(30);
+    settings.receipt_retention_ms =
+        *random.pick(&[settings.receipt_retention_ms, settings.receipt_retention_ms, 10_000, 20]);
     settings
 }

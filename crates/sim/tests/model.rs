@@ -88,12 +88,13 @@ fn a_planted_difference_is_found_and_shrunk() {
 
 #[test]
 fn a_model_of_other_settings_is_told_apart() {
-    let wrong: [fn(&mut StateSettings); 5] = [
+    let wrong: [fn(&mut StateSettings); 6] = [
         |settings| settings.retention_ms += 1,
         |settings| settings.window_ms += 1,
         |settings| settings.operations_max = 3,
         |settings| settings.due_per_command_max = 1,
         |settings| settings.receipts_per_audit_max = 1,
+        |settings| settings.receipt_retention_ms += 1,
     ];
     for (at, change) in wrong.into_iter().enumerate() {
         let told = (1..400).any(|seed| {

@@ -14,6 +14,7 @@ pub fn start(data: &Path, setup: &Setup, more: &[&str]) -> Server {
         ("window_ms_min", settings.window_ms_min.to_string()),
         ("operations_max", settings.operations_max.to_string()),
         ("retention_ms", settings.retention_ms.to_string()),
+        ("receipt_retention_ms", settings.receipt_retention_ms.to_string()),
         ("step_max", settings.step_max.to_string()),
         ("packets_per_step_max", settings.packets_per_step_max.to_string()),
         ("due_per_command_max", settings.due_per_command_max.to_string()),

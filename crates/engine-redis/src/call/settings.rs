@@ -22,7 +22,7 @@ macro_rules! settings {
 
 settings! {
     told {
-        window_ms, window_ms_min, operations_max, retention_ms, step_max, packets_per_step_max, due_per_command_max,
+        window_ms, window_ms_min, operations_max, retention_ms, receipt_retention_ms, step_max, packets_per_step_max, due_per_command_max,
         receipts_per_audit_max, batch_step_max, batch_packets_max
     }
     computed { id_lead_ms_max }

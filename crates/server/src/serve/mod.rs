@@ -192,6 +192,7 @@ fn state_settings(settings: &ServerSettings, sets: &[String]) -> Result<state::S
     };
     let mut state = state::StateSettings {
         operations_max: memory::operations_max(settings),
+        receipt_retention_ms: settings.receipt_retention_ms,
         ulid_times: settings.ulid_times,
         ..usual
     };

@@ -41,7 +41,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(mut random: Random, settings: &StateSettings) -> Self {
         let weights = [(); 5].map(|()| *random.pick(&[0, 0, 1, 3]));
-        let spans = vec![settings.window_ms, settings.retention_ms, settings.window_ms_min];
+        let spans = vec![
+            settings.window_ms,
+            settings.retention_ms,
+            settings.receipt_retention_ms,
+            settings.window_ms_min,
+        ];
         let batches = random.percent(60);
         Self {
             random,
