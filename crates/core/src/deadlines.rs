@@ -18,6 +18,8 @@ words! {
         3 CouponClaim = "claim",
         /// An order of a market.
         4 Order = "order",
+        /// The oldest receipts of a stock item.
+        5 Sale = "sale",
     }
 }
 
@@ -33,13 +35,13 @@ pub enum NamedKind {
 }
 
 impl NamedKind {
-    /// The kind of a record; `None` for an order.
+    /// The kind of a record; `None` for an order, and for receipts, which leave in the order of their serials.
     const fn of(kind: RecordKind) -> Option<Self> {
         match kind {
             RecordKind::Hold => Some(Self::Hold),
             RecordKind::Reservation => Some(Self::Reservation),
             RecordKind::CouponClaim => Some(Self::CouponClaim),
-            RecordKind::Order => None,
+            RecordKind::Order | RecordKind::Sale => None,
         }
     }
 
@@ -215,9 +217,10 @@ impl Ended {
             let (ended_at, kind, slot, record): (TimeMs, RecordKind, Slot, Id) = input.row(|input| {
                 Ok((Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?))
             })?;
-            match NamedKind::of(kind) {
-                Some(kind) => self.add(ended_at, kind, slot, &record),
-                None => self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?),
+            if kind == RecordKind::Order {
+                self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?);
+            } else {
+                self.add(ended_at, NamedKind::of(kind).ok_or(Malformed)?, slot, &record);
             }
         }
         Ok(())

@@ -379,6 +379,7 @@ impl State {
             state.doubted_ms = input.value()?;
             state.operations.load_moves(input)?;
         }
+        state.queue_receipts();
         Ok(state)
     }
 }

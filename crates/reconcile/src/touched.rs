@@ -47,6 +47,7 @@ fn item(event: &StockEvent) -> &Id {
         E::StockSoldOut(its) => &its.sku,
         E::StockAvailableAgain(its) => &its.sku,
         E::StockAuditAdvanced(its) => &its.sku,
+        E::StockReceiptsForgotten(its) => &its.sku,
         E::StockAudited(its) => &its.sku,
         E::ReservationPlaced(its) => &its.sku,
         E::ReservationConfirmed(its) => &its.sku,

@@ -53,7 +53,7 @@ fn makers(event: &str, prose: &Prose) -> String {
     let links: Vec<_> = makers.map(|spec| link("commands.md", spec.name)).collect();
     match () {
         () if !links.is_empty() => links.join(", "),
-        () if event.ends_with(".expired") => prose.made_by_time.to_owned(),
+        () if event.ends_with(".expired") || event.ends_with("_forgotten") => prose.made_by_time.to_owned(),
         () => prose.made_by_any.to_owned(),
     }
 }

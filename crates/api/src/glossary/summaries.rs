@@ -109,6 +109,10 @@ pub(crate) const EVENTS_ZH: &[(&str, &str)] = &[
     ("stock.sold_out", "已售罄。"),
     ("stock.available_again", "又有货可售。"),
     ("stock.audit_advanced", "已清点一段销售凭证。"),
+    (
+        "stock.receipts_forgotten",
+        "商品最早的销售凭证已过保留期，移出了内存；序列号到此为止的商品不能再退货。",
+    ),
     ("stock.audited", "销售凭证已全部清点完。"),
     ("reservation.placed", "库存已预占。"),
     ("reservation.confirmed", "预占的商品已卖出。"),

@@ -144,7 +144,7 @@ commands! {
         rules { refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Write 49 "STOCK.RETURN" StockReturn on Stock [sku] "Takes sold units back by their serials and puts as many on sale."
         (sku: Id, first: Positive, count: Positive) {}
-        Array [returned: INTEGER, remaining: INTEGER] refuses [StockNotFound, UnitsNotSold]
+        Array [returned: INTEGER, remaining: INTEGER] refuses [StockNotFound, ReceiptExpired, UnitsNotSold]
         events [StockReturned, StockAvailableAgain]
         rules { refusals: Forgotten, memory: Takes, steps: One, batch: Joins };
     Write 50 "STOCK.CLOSE" StockClose on Stock [sku] "Ends sales; open reservations expire or are confirmed."

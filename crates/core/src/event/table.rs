@@ -70,6 +70,8 @@ events! {
             { sku: Id, reservation: Id, owner: Id, quantity: u64, available: u64, reserved: u64 } secret {};
         54 "reservation.extended" ReservationExtended "A reservation was given a new deadline."
             { sku: Id, reservation: Id, deadline: TimeMs } secret {};
+        55 "stock.receipts_forgotten" StockReceiptsForgotten "An item's oldest receipts left memory because their retention was over; up to the serial no unit can be returned any more."
+            { sku: Id, through_serial: u64, sold: u64 } secret {};
     }
 
     /// An event of a campaign of red packets.

@@ -52,7 +52,7 @@ pub(super) fn decide(
         C::StockRestock(command) => stock::restock(state, command, events),
         C::StockAdjust(command) => stock::adjust(state, command, events),
         C::StockTake(command) => stock::sales::take(state, command, now, events),
-        C::StockReturn(command) => stock::sales::give_back(state, command, events),
+        C::StockReturn(command) => stock::sales::give_back(state, command, now, events),
         C::StockClose(command) => stock::close(state, &command.sku, events),
         C::StockAudit(command) => stock::audit::advance(state, &command.sku, events),
         C::StockReserve(command) => stock::reservations::place(state, command, now, events),
@@ -128,6 +128,7 @@ pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(Re
             let slot = match kind {
                 RecordKind::Hold => state.accounts.find_with_holds(id),
                 RecordKind::Reservation => state.stock.find_with_reservations(id),
+                RecordKind::Sale => state.stock.items.find(id),
                 RecordKind::CouponClaim | RecordKind::Order => None,
             };
             if let Some(slot) = slot {

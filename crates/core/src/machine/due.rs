@@ -13,19 +13,28 @@ pub const ENDED_PER_ENTRY: usize = 1_024;
 type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;
 
 impl Machine {
-    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`. Returns how many.
+    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`, and receipts whose retention is
+    /// over, those of one event as one. Returns how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
         self.stamp(clock);
         self.finish(log);
         // The events of the previous command are in the log already.
         self.events.clear();
-        let due: Vec<_> = self.state.deadlines.due(self.settled_now()).take(limit).collect();
-        for due in &due {
-            self.end(due.kind, due.slot, &due.record);
-            self.log_ended(ENDED_PER_ENTRY, log);
+        let mut ended = 0;
+        loop {
+            // Of an item's receipts more may be due behind those that leave together.
+            let due = self.state.deadlines.due(self.settled_now()).take(limit - ended);
+            let due: Vec<_> = due.collect();
+            for due in &due {
+                self.end(due.kind, due.slot, &due.record);
+                self.log_ended(ENDED_PER_ENTRY, log);
+            }
+            ended += due.len();
+            if due.is_empty() {
+                self.log_ended(1, log);
+                return ended;
+            }
         }
-        self.log_ended(1, log);
-        due.len()
     }
 
     /// Ends the passed deadlines of the resources that the commands touch, each resource once. They get
@@ -73,10 +82,11 @@ impl Machine {
     }
 
     pub(super) fn end(&mut self, kind: RecordKind, slot: Slot, record: &Id) {
-        let first = self.events.len();
+        let (first, now) = (self.events.len(), self.settled_now());
         match kind {
             RecordKind::Hold => crate::accounts::expire(&self.state, slot, record, &mut self.events),
             RecordKind::Reservation => crate::stock::expire(&self.state, slot, record, &mut self.events),
+            RecordKind::Sale => crate::stock::forget_receipts(&self.state, slot, now, &mut self.events),
             RecordKind::CouponClaim | RecordKind::Order => {}
         }
         self.evolve_from(first, None);

@@ -19,6 +19,7 @@ impl Machine {
         out.value(&self.epoch);
         out.value(&self.sequence);
         self.state.put(&mut out);
+        self.state.stock.put_forgotten(&mut out);
         out.finish();
     }
 
@@ -44,7 +45,11 @@ impl Machine {
         let mut input = PieceReader::new(next);
         let (partition, epoch, sequence) = (input.value()?, input.value()?, input.value()?);
         let state = State::load(settings, &mut input)?;
-        let machine = Self::with_state(state, partition, epoch, sequence);
+        let mut machine = Self::with_state(state, partition, epoch, sequence);
+        // One of a release that kept all receipts ends here.
+        if !input.is_empty() {
+            machine.state.stock.load_forgotten(&mut input)?;
+        }
         if input.is_empty() { Ok(machine) } else { Err(Malformed) }
     }
 }

@@ -230,6 +230,9 @@ codes! {
     212 "STOCK_INCONSISTENT" StockInconsistent Refusal 409 false [figure: TEXT, counted: INTEGER, recorded: INTEGER]
         "An audit counted different numbers than the item records." "复核得到的数字与库存记录不一致。"
         "Stop selling the item and verify the journal; the event log is authoritative." "停售该商品并校验日志；以事件日志为准。";
+    213 "RECEIPT_EXPIRED" ReceiptExpired Refusal 409 false [first: INTEGER, count: INTEGER]
+        "The retention of the receipt is over, so its units can no longer be returned here." "销售凭证已过保留期，其中的商品不能再在此退货。"
+        "Find the sale in the history or the log (EVENTS), and put the unit back on sale with STOCK.RESTOCK." "在历史查询或日志（EVENTS）里找到这次销售，再用 STOCK.RESTOCK 把商品重新上架。";
     300 "CAMPAIGN_EXISTS" CampaignExists Refusal 409 false [campaign: TEXT]
         "A campaign of this name exists." "同名红包活动已存在。"
         "Choose another name." "换一个名称。";

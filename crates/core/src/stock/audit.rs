@@ -1,6 +1,6 @@
 //! Recounting receipts and comparing them with counters, in bounded pieces, while sales continue.
 
-use super::{Audit, StockItem};
+use super::{Audit, Forgotten, StockItem};
 use crate::event::{Event, StockAuditAdvanced, StockAudited};
 use crate::facts;
 use crate::outcome::{Code, Refusal, Verdict};
@@ -15,7 +15,7 @@ pub fn advance(state: &State, sku: &Id, events: &mut Vec<Event>) -> Verdict {
     if item.total != sum {
         return Err(inconsistent("total", sum, item.total));
     }
-    let begun = item.audit.clone().unwrap_or_else(|| begin(item));
+    let begun = item.audit.clone().unwrap_or_else(|| begin(item, &state.stock.forgotten_of(slot)));
     let (through_serial, counted) = count(state, slot, &begun)?;
     let Audit { horizon_serial, expected, .. } = begun;
     if through_serial < horizon_serial {
@@ -32,15 +32,25 @@ pub fn advance(state: &State, sku: &Id, events: &mut Vec<Event>) -> Verdict {
     Ok(facts!["CONSISTENT", counted, through_serial])
 }
 
-fn begin(item: &StockItem) -> Audit {
-    Audit { horizon_serial: item.serial, through_serial: 0, counted: 0, expected: item.sold }
+/// Receipts that have left were counted when they did.
+fn begin(item: &StockItem, forgotten: &Forgotten) -> Audit {
+    Audit {
+        horizon_serial: item.serial,
+        through_serial: forgotten.through_serial,
+        counted: forgotten.sold,
+        expected: item.sold,
+    }
 }
 
 /// The last serial of the piece, and the units still sold up to it. Receipts are consecutive without
 /// gaps, so a serial without a receipt shows up as a gap.
 fn count(state: &State, slot: Slot, begun: &Audit) -> Result<(u64, u64), Refusal> {
     let (mut through, mut counted) = (begun.through_serial, begun.counted);
-    let rest = (slot, through + 1)..=(slot, begun.horizon_serial.max(through + 1));
+    // The rest may have left meanwhile, and what is behind the horizon was sold later.
+    if through >= begun.horizon_serial {
+        return Ok((through, counted));
+    }
+    let rest = (slot, through + 1)..=(slot, begun.horizon_serial);
     let limit = state.settings.receipts_per_audit_max;
     let mut found = 0;
     for ((_, first), receipt) in state.stock.receipts.range(rest).take(limit) {

@@ -25,7 +25,7 @@ pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
             item.available = item.available.saturating_add_signed(adjusted.delta);
             item.total = item.total.saturating_add_signed(adjusted.delta);
         }),
-        E::StockTaken(taken) => stock.take(taken, origin),
+        E::StockTaken(taken) => take(state, taken, origin),
         E::StockReturned(returned) => stock.give_back(returned),
         E::StockClosed(closed) => stock.change(&closed.sku, |item| item.closed = true),
         E::StockAuditAdvanced(advanced) => stock.change(&advanced.sku, |item| {
@@ -36,6 +36,7 @@ pub fn evolve(state: &mut State, event: &StockEvent, origin: Origin<'_>) {
                 expected: advanced.expected,
             });
         }),
+        E::StockReceiptsForgotten(forgotten) => super::retention::evolve(state, forgotten),
         E::StockAudited(audited) => stock.change(&audited.sku, |item| item.audit = None),
         E::ReservationPlaced(placed) => place(state, placed),
         E::ReservationConfirmed(confirmed) => confirm(state, confirmed, origin),
@@ -71,23 +72,6 @@ impl StockItems {
 
     fn change(&mut self, sku: &Id, change: impl FnOnce(&mut StockItem)) {
         self.items.update_key(sku, change);
-    }
-
-    fn take(&mut self, taken: &StockTaken, origin: Origin<'_>) {
-        let Some(slot) = self.items.find(&taken.sku) else { return };
-        self.items.update(slot, |item| {
-            item.available -= taken.quantity;
-            item.sold += taken.quantity;
-            item.serial += taken.quantity;
-        });
-        self.count_owner(slot, &taken.owner, taken.quantity);
-        self.add_receipt(slot, taken.first_serial, taken.quantity, &taken.owner, origin);
-    }
-
-    fn add_receipt(&mut self, slot: Slot, first: u64, count: u64, owner: &Id, origin: Origin<'_>) {
-        let operation = origin.operation.into();
-        let receipt = Receipt { count, returned: 0, owner: owner.clone(), operation, at: origin.at };
-        self.receipts.insert((slot, first), receipt);
     }
 
     fn is_limited(&self, slot: Slot) -> bool {
@@ -155,6 +139,33 @@ impl Audit {
     }
 }
 
+fn take(state: &mut State, taken: &StockTaken, origin: Origin<'_>) {
+    let stock = &mut state.stock;
+    let Some(slot) = stock.items.find(&taken.sku) else { return };
+    stock.items.update(slot, |item| {
+        item.available -= taken.quantity;
+        item.sold += taken.quantity;
+        item.serial += taken.quantity;
+    });
+    stock.count_owner(slot, &taken.owner, taken.quantity);
+    add_receipt(state, (slot, &taken.sku), (taken.first_serial, taken.quantity), &taken.owner, origin);
+}
+
+fn add_receipt(
+    state: &mut State,
+    (slot, sku): (Slot, &Id),
+    (first, count): (u64, u64),
+    owner: &Id,
+    origin: Origin<'_>,
+) {
+    let operation = origin.operation.into();
+    let receipt = Receipt { count, returned: 0, owner: owner.clone(), operation, at: origin.at };
+    state.stock.receipts.insert((slot, first), receipt);
+    if state.stock.forgotten_of(slot).through_serial + 1 == first {
+        state.queue_receipt(slot, sku, origin.at);
+    }
+}
+
 fn place(state: &mut State, placed: &ReservationPlaced) {
     let ReservationPlaced { sku, reservation, owner, quantity, deadline, .. } = placed;
     let Some(slot) = state.stock.items.find(sku) else { return };
@@ -191,7 +202,7 @@ fn confirm(state: &mut State, confirmed: &ReservationConfirmed, origin: Origin<'
     if let Some(row) = state.stock.reservations.find(&key) {
         state.stock.reservations.update(row, |record| record.first_serial = *first_serial);
     }
-    state.stock.add_receipt(slot, *first_serial, *quantity, owner, origin);
+    add_receipt(state, (slot, sku), (*first_serial, *quantity), owner, origin);
 }
 
 /// Ends a reservation without a sale; its units are available again.

@@ -6,11 +6,13 @@ mod evolve;
 mod items;
 pub(crate) mod query;
 pub mod reservations;
+mod retention;
 pub mod sales;
 
 pub use evolve::evolve;
 pub use items::{adjust, close, create, restock};
 pub use reservations::expire;
+pub use retention::{Forgotten, RECEIPTS_PER_EVENT_MAX, forget_receipts};
 
 use compact_str::CompactString;
 
@@ -143,10 +145,12 @@ pub struct StockItems {
     pub(crate) receipts: Ordered<(Slot, u64), Receipt>,
     /// Ranges of returned serials, by their first serial, each within one receipt and none adjacent.
     pub(crate) returned: Ordered<(Slot, u64), u64>,
+    /// What is left of receipts whose retention is over, by item.
+    pub(crate) forgotten: Ordered<Slot, Forgotten>,
     pub(crate) owners: Counters,
 }
 
-reversible_fields!(StockItems { items, reservations, receipts, returned, owners });
+reversible_fields!(StockItems { items, reservations, receipts, returned, forgotten, owners });
 
 impl StockItems {
     pub(crate) fn new(hash_seed: u64) -> Self {
@@ -155,6 +159,7 @@ impl StockItems {
             reservations: Table::by_resource(hash_seed, |key| key.0),
             receipts: Ordered::default(),
             returned: Ordered::default(),
+            forgotten: Ordered::default(),
             owners: Counters::new(hash_seed),
         }
     }
@@ -164,6 +169,7 @@ impl StockItems {
             + self.reservations.len()
             + self.receipts.len()
             + self.returned.len()
+            + self.forgotten.len()
             + self.owners.len()
     }
 
@@ -218,6 +224,13 @@ impl StockItems {
     pub fn restore_receipt(&mut self, sku: &Id, first: u64, receipt: Receipt) {
         if let Some(slot) = self.items.find(sku) {
             self.receipts.insert((slot, first), receipt);
+        }
+    }
+
+    /// Takes a receipt out that another store no longer has.
+    pub fn drop_receipt(&mut self, sku: &Id, first: u64) {
+        if let Some(slot) = self.items.find(sku) {
+            self.receipts.remove(&(slot, first));
         }
     }
 

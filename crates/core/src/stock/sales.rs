@@ -1,5 +1,6 @@
 //! Decisions on sales and returns.
 
+use super::retention::is_receipt_over;
 use super::{StockItem, note_availability, owner_key};
 use crate::command::table::{StockReturn, StockTake};
 use crate::event::{Event, StockReturned, StockTaken};
@@ -32,10 +33,13 @@ pub fn take(state: &State, command: &StockTake, now: TimeMs, events: &mut Vec<Ev
 }
 
 /// Takes sold units back. Their serials are never used again.
-pub fn give_back(state: &State, command: &StockReturn, events: &mut Vec<Event>) -> Verdict {
+pub fn give_back(state: &State, command: &StockReturn, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let StockReturn { sku, first, count } = command;
     let (slot, item) = state.stock.existing(sku)?;
     let (first, count) = (first.get(), count.get());
+    if is_receipt_over(state, slot, first, now) {
+        return Err(Refusal::new(Code::ReceiptExpired, facts![first, count]));
+    }
     let (receipt, owner) = sold_range(state, slot, first, count)
         .ok_or_else(|| Refusal::new(Code::UnitsNotSold, facts![first, count]))?;
     let available = item.available + count;

@@ -53,6 +53,11 @@ pub(super) fn apply(tables: &mut Tables, event: &StockEvent, origin: &Origin<'_>
             let spot = origin.row(TABLE, &advanced.sku);
             existing(tables, &advanced.sku, spot, origin).map(drop)
         }
+        // They stay in the table.
+        E::StockReceiptsForgotten(forgotten) => {
+            let spot = origin.row(TABLE, &forgotten.sku);
+            existing(tables, &forgotten.sku, spot, origin).map(drop)
+        }
         E::StockAudited(audited) => audit(tables, audited, origin),
         E::ReservationPlaced(placed) => reservations::place(tables, placed, origin),
         E::ReservationConfirmed(confirmed) => reservations::confirm(tables, confirmed, origin),

@@ -84,6 +84,7 @@ fn of_stock(tables: &mut Tables, event: &StockEvent) {
         E::StockSoldOut(sold_out) => one(&mut tables.stock, &sold_out.sku),
         E::StockAvailableAgain(again) => one(&mut tables.stock, &again.sku),
         E::StockAuditAdvanced(advanced) => one(&mut tables.stock, &advanced.sku),
+        E::StockReceiptsForgotten(forgotten) => one(&mut tables.stock, &forgotten.sku),
         E::StockAudited(audited) => one(&mut tables.stock, &audited.sku),
         E::ReservationPlaced(placed) => {
             one(&mut tables.stock, &placed.sku);

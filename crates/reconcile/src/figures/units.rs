@@ -76,6 +76,7 @@ pub(super) fn follow(ledger: &mut Ledger<'_>, event: &StockEvent) -> Result<(), 
         E::StockSoldOut(its) => ledger.move_units(&its.sku, [0; 4], Told { available: Some(0), ..told }),
         E::StockClosed(its) => ledger.move_units(&its.sku, [0; 4], told),
         E::StockAuditAdvanced(its) => ledger.move_units(&its.sku, [0; 4], told),
+        E::StockReceiptsForgotten(its) => ledger.move_units(&its.sku, [0; 4], told),
         E::StockAudited(its) => ledger.move_units(&its.sku, [0; 4], told),
         E::ReservationExtended(its) => ledger.move_units(&its.sku, [0; 4], told),
     }

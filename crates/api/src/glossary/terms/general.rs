@@ -330,6 +330,18 @@ pub(super) const TERMS: &[Term] = &[
     word("", "taker_owner", "the owner of the incoming order", "吃单方用户 ID"),
     figure("", "taker_remaining", BaseUnits, "quantity left in the incoming order", "吃单方剩余数量"),
     word("", "taker_side", "the side of the incoming order", "吃单方的买卖方向"),
+    word(
+        "stock.receipts_forgotten",
+        "through_serial",
+        "the last serial of the receipts that have left memory",
+        "已移出内存的销售凭证的最后一个序列号",
+    ),
+    word(
+        "stock.receipts_forgotten",
+        "sold",
+        "how many units of all receipts that have left memory are sold",
+        "所有已移出内存的销售凭证中处于已售状态的件数",
+    ),
     word("", "through_serial", "the serial up to which receipts have been recounted", "已清点到的序列号"),
     figure("", "tick", Price, "prices must be a multiple of it", "价格必须是它的整数倍"),
     word(
