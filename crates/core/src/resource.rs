@@ -24,7 +24,7 @@ impl ResourceKind {
     pub const fn ends_by_deadline(self) -> &'static [RecordKind] {
         match self {
             Self::Account => &[RecordKind::Hold],
-            Self::Stock => &[RecordKind::Reservation],
+            Self::Stock => &[RecordKind::Reservation, RecordKind::Sale],
             Self::Campaign | Self::Coupon | Self::Market => &[],
         }
     }

@@ -25,6 +25,7 @@ const FILES: &[(&str, &str)] = &[
     ("windows.lua", include_str!("scripts/windows.lua")),
     ("counters.lua", include_str!("scripts/counters.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
+    ("retention.lua", include_str!("scripts/retention.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),
     ("packets.lua", include_str!("scripts/packets.lua")),
     ("coupons.lua", include_str!("scripts/coupons.lua")),

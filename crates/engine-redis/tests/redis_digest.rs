@@ -68,7 +68,9 @@ fn open(server: &Server, script: ScriptKind, retention_ms: u64) -> RedisEngine {
 }
 
 fn settings(retention_ms: u64) -> StateSettings {
-    StateSettings { retention_ms, ..scarce_engine_redis::default_state() }
+    // Where records leave soon, receipts leave while digests are taken, too.
+    let receipt_retention_ms = retention_ms.max(300);
+    StateSettings { retention_ms, receipt_retention_ms, ..scarce_engine_redis::default_state() }
 }
 
 /// Says that something is over, also where it panics.

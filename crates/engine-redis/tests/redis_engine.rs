@@ -327,3 +327,21 @@ fn check_fold(engine: &RedisEngine) {
     let kept = ask(engine, "DIGEST").expect("a digest");
     assert!(kept.contains(&digest), "the log folds to {digest}, the keys hold {kept}");
 }
+
+/// A row of an item from before receipts left memory has three fields less, and its receipts are not queued.
+#[test]
+fn a_row_of_stock_without_the_fields_of_receipts_is_read_and_completed() {
+    for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
+        let server = servers::server();
+        let engine = open(&server.url(), script);
+        ask(&engine, "STOCK.CREATE s 10").expect("created");
+        let key = |name| Keys::new("scarce:", 0, 1).of(name);
+        server.ask::<()>(&["HSET", &key("stock"), "s", "10|10|0|0|0|0||||0||||"]).expect("as before");
+        assert!(ask(&engine, "DIGEST s").expect("a digest").starts_with("APPLIED"), "{script:?}");
+        assert_eq!(ask(&engine, "STOCK.TAKE s 2 u").as_deref(), Ok("APPLIED 1 8"), "{script:?}");
+        let due: Vec<String> = server.ask(&["ZRANGE", &key("due"), "0", "-1"]).expect("members");
+        assert!(due.len() == 1 && due[0].ends_with(" sale s receipts"), "{script:?}: {due:?}");
+        let row: String = server.ask(&["HGET", &key("stock"), "s"]).expect("a row");
+        assert!(row.starts_with("10|8|0|2|0|2||||0|||||") && row.ends_with("||"), "{script:?}: {row}");
+    }
+}

@@ -199,8 +199,13 @@ fn play_common(ways: &Ways, seed: u64) -> Result<(), String> {
     ways.clear();
     // Ids are forgotten for their age and for want of room, and used again; or there is no room.
     let operations_max = if seed.is_multiple_of(2) { 40 } else { 200 };
-    let settings =
-        StateSettings { operations_max, window_ms: 100, window_ms_min: 20, ..StateSettings::default() };
+    let settings = StateSettings {
+        operations_max,
+        window_ms: 100,
+        window_ms_min: 20,
+        receipt_retention_ms: 60,
+        ..StateSettings::default()
+    };
     let mut random = Random::new(seed);
     let opened = (0..4).map(|account| format!("ACCOUNT.OPEN a{account} EUR OVERDRAFT 5"));
     let rest = [

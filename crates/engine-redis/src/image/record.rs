@@ -22,7 +22,10 @@ pub(super) struct Record<'a> {
 impl<'a> Record<'a> {
     /// Splits a record's text. Its last field may have a `|` in it.
     pub(super) fn new(spec: &'static RecordSpec, text: &'a str) -> Result<Self, Damaged> {
-        let fields: Vec<_> = text.splitn(spec.fields.len(), '|').collect();
+        let mut fields: Vec<_> = text.splitn(spec.fields.len(), '|').collect();
+        if fields.len() + spec.added_count() == spec.fields.len() {
+            fields.resize(spec.fields.len(), "");
+        }
         if fields.len() == spec.fields.len() { Ok(Self { spec, fields }) } else { Err(Damaged) }
     }
 

@@ -53,12 +53,14 @@ impl Image {
         let state = &mut self.state;
         match (hash, text) {
             ("holds", "") => accounts::drop_hold(state, id),
-            ("reservations" | "owners", "") => stock::drop_row(state, hash, id),
+            ("reservations" | "receipts_of" | "owners", "") => stock::drop_row(state, hash, id),
             ("coupon_claims" | "counts", "") => coupons::drop_row(state, hash, id),
             ("orders", "") => {
                 self.orders.remove(id);
                 Ok(())
             }
+            // Its receipt is gone, and that is told by the item.
+            ("returned", "") => Ok(()),
             // Nothing else is ever taken out.
             (_, "") => Err(Damaged),
             ("returned", text) => self.returned.replace(id, text),

@@ -1,14 +1,16 @@
 //! Items, reservations, receipts, what came back, and what owners have.
 
 use scarce_core::state::State;
-use scarce_core::stock::{Audit, Receipt, Reservation, ReservationStatus, StockItem};
+use scarce_core::stock::{Audit, Forgotten, Receipt, Reservation, ReservationStatus, StockItem};
 
 use super::record::{Damaged, Record, id, number, text, words};
 
 pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
     let stock = &mut state.stock;
     if hash == "stock" {
-        stock.restore(id(name)?, item(record)?);
+        let sku = id(name)?;
+        stock.restore(sku.clone(), item(record)?);
+        stock.restore_forgotten(&sku, forgotten(record)?);
         return Ok(());
     }
     let (sku, name) = words(name)?;
@@ -21,11 +23,12 @@ pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>
     Ok(())
 }
 
-/// Takes out a reservation that is forgotten, or an owner who has nothing any more.
+/// Takes out a reservation or a receipt that is forgotten, or an owner who has nothing any more.
 pub(super) fn drop_row(state: &mut State, hash: &str, name: &str) -> Result<(), Damaged> {
     let (sku, name) = words(name)?;
     match hash {
         "reservations" => state.stock.drop_reservation(&id(sku)?, &id(name)?),
+        "receipts_of" => state.stock.drop_receipt(&id(sku)?, number(name)?),
         _ => state.stock.restore_owner(&id(sku)?, &id(name)?, 0),
     }
     Ok(())
@@ -44,6 +47,13 @@ fn item(record: &Record<'_>) -> Result<StockItem, Damaged> {
         ends_at: record.optional("ends_at")?,
         closed: record.flag("closed")?,
         audit: audit(record)?,
+    })
+}
+
+fn forgotten(record: &Record<'_>) -> Result<Forgotten, Damaged> {
+    Ok(Forgotten {
+        through_serial: record.optional("forgotten_through")?.unwrap_or_default(),
+        sold: record.optional("forgotten_sold")?.unwrap_or_default(),
     })
 }
 

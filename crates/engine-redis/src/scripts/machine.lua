@@ -59,16 +59,22 @@ function machine.end_due_of(request, is_logged)
   clear_events()
 end
 
--- Ends up to `limit` records whose deadline has passed.
+-- Ends up to `limit` records whose deadline has passed. Of an item's receipts more may be due behind those that leave
+-- together.
 local function expire(limit)
   clear_events()
-  local due = deadlines.due(call.now, limit)
-  for _, words in ipairs(due) do
-    end_record(words[2], words[3], words[4])
-    log_ended(ENDED_PER_ENTRY)
+  local ended = 0
+  while ended < limit do
+    local due = deadlines.due(call.now, limit - ended)
+    if #due == 0 then break end
+    for _, words in ipairs(due) do
+      end_record(words[2], words[3], words[4])
+      log_ended(ENDED_PER_ENTRY)
+    end
+    ended = ended + #due
   end
   log_ended(1)
-  return unlogged(outcomes.new(codes.APPLIED, #due))
+  return unlogged(outcomes.new(codes.APPLIED, ended))
 end
 
 -- Checks -------------------------------------------------------------------------------------------------

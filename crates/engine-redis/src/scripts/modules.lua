@@ -19,6 +19,7 @@ local plain = module("plain.lua")
 local main = module("main.lua")
 local windows = module("windows.lua")
 local counters = module("counters.lua")
+local retention = module("retention.lua")
 local book = module("book.lua")
 local sweep = module("sweep.lua")
 

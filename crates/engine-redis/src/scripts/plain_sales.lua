@@ -13,6 +13,7 @@ local RESERVED, CONFIRMED = events["reservation.placed"].number, events["reserva
 -- The item, where nothing of it is due; or nil.
 local function item_of(sku, now)
   local item = get("stock", sku)
+  if item and item.receipts_due and now >= item.receipts_due then return nil end
   if item and item.reserved > 0 and is_due("reservation", sku, now) then return nil end
   return item
 end
@@ -36,7 +37,7 @@ end
 carry_out["STOCK.TAKE"] = function(values, at, now, id, list, place)
   local sku, quantity, owner = values[at + 1], values[at + 2], values[at + 3]
   local item = item_of(sku, now)
-  if not item or not is_sold(item, quantity, now) then return nil end
+  if not item or not item.receipts_due or not is_sold(item, quantity, now) then return nil end
   change("stock", sku)
   local serial, available, sold = item.serial + 1, item.available - quantity, item.sold + quantity
   item.available, item.sold, item.serial = available, sold, item.serial + quantity
@@ -78,7 +79,7 @@ carry_out["STOCK.CONFIRM"] = function(values, at, now, id, list, place)
   local sku, name = values[at + 1], values[at + 2]
   local reservation_id, item = sku .. " " .. name, item_of(sku, now)
   local found = item and get("reservations", reservation_id)
-  if not found or found.status ~= "open" then return nil end
+  if not found or not item.receipts_due or found.status ~= "open" then return nil end
   change("stock", sku)
   change("reservations", reservation_id)
   local serial, quantity = item.serial + 1, found.quantity

@@ -17,6 +17,9 @@ local FIELDS_PER_READING = 2000
 local READERS = { n = "%s + 0", v = "decode(%s)", [""] = "%s" }
 local WRITERS = { n = "number(%s)", v = "encode(%s)", [""] = "%s" }
 
+-- What rows that were written before a record was given further fields lack at their end.
+local ADDED = { stock = "|||" }
+
 -- The functions that take a record of a kind apart and join it, compiled of its fields: looking names and types
 -- up would cost as much again.
 local function compiled(kind, fields)
@@ -29,16 +32,19 @@ local function compiled(kind, fields)
     written[at] = format('(record.%s and %s or "")', name, format(WRITERS[type_of], "record." .. name))
   end
   local pattern = "^" .. string.rep("([^|]*)|", #fields - 1) .. "(.*)$"
+  local added, list = ADDED[kind], concat(values, ", ")
+  local again = added and format('if not v1 then %s = match(text .. "%s", "%s") end', list, added, pattern) or ""
   local source = format(
     [[local match, number, encode, decode, damaged = ...
     local function unpack(text)
       local %s = match(text, "%s")
+      %s
       if not v1 then damaged(text) end
       return { %s }
     end
     local function pack(record) return %s end
     return pack, unpack]],
-    concat(values, ", "), pattern, concat(read, ", "), concat(written, ' .. "|" .. ')
+    list, pattern, again, concat(read, ", "), concat(written, ' .. "|" .. ')
   )
   local function damaged(text) error("the record of a '" .. kind .. "' is damaged: " .. text) end
   return loadstring(source)(match, number, json, encoding.from_json, damaged)

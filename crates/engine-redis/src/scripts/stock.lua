@@ -4,19 +4,13 @@
 
 local refuse, emit = outcomes.refuse, log.emit
 local status_at = deadlines.status_at
+local receipt_key, serial_member, add_receipt = retention.key, retention.member, retention.add
+local last_up_to = retention.last_up_to
 
 local INTEGER_MAX = constants.INTEGER_MAX
 
 local function key_of(sku, name)
   return sku .. " " .. name
-end
-
-local function receipt_key(sku, first)
-  return sku .. " " .. encoding.number(first)
-end
-
-local function serial_member(sku, first)
-  return sku .. " " .. encoding.digits(first)
 end
 
 -- The item, or the refusal that it does not exist.
@@ -117,15 +111,6 @@ decide["STOCK.TAKE"] = function(command, context)
   return { first_serial, available }
 end
 
--- The first serial of the last receipt or returned range that begins at `serial` or before, and its count.
-local function last_up_to(set, sku, serial)
-  local last = set == "receipts" and "[" .. serial_member(sku, serial) or "(" .. serial_member(sku, serial + 1)
-  local member = sets.range(set, "(" .. sku .. " ", last, 1, true)[1]
-  if not member then return nil end
-  local first, count = string.match(member, "^[^ ]+ (%d+) ?(%d*)$")
-  return tonumber(first), tonumber(count)
-end
-
 -- The first serial and the receipt that holds the whole range, none of which came back yet; or nil.
 local function sold_range(sku, first, count)
   local receipt = last_up_to("receipts", sku, first)
@@ -137,9 +122,10 @@ local function sold_range(sku, first, count)
   return receipt, sale
 end
 
-decide["STOCK.RETURN"] = function(command)
+decide["STOCK.RETURN"] = function(command, context)
   local sku, first, count = command.sku, command.first, command.count
   local item = existing(sku)
+  if retention.is_over(sku, item, first, context.now) then refuse(codes.RECEIPT_EXPIRED, first, count) end
   local receipt, sale = sold_range(sku, first, count)
   if not receipt then refuse(codes.UNITS_NOT_SOLD, first, count) end
   local available = item.available + count
@@ -245,8 +231,10 @@ end
 -- gaps, so a serial that no receipt holds is found where it is missing.
 local function recount(sku, through, counted, horizon)
   local limit = settings.receipts_per_audit_max
+  -- The rest may have left meanwhile, and what is behind the horizon was sold later.
+  if through >= horizon then return through, counted end
   local first = "[" .. serial_member(sku, through + 1)
-  local last = "[" .. serial_member(sku, math.max(horizon, through + 1))
+  local last = "[" .. serial_member(sku, horizon)
   local members = sets.range("receipts", first, last, limit)
   local serials, keys = {}, {}
   for at, member in ipairs(members) do
@@ -269,7 +257,9 @@ decide["STOCK.AUDIT"] = function(command)
   local sku, item = command.sku, existing(command.sku)
   local sum = item.available + item.reserved + item.sold
   if item.total ~= sum then inconsistent("total", sum, item.total) end
-  local horizon, through, counted, expected = item.serial, 0, 0, item.sold
+  -- Receipts that have left were counted when they did.
+  local horizon, through = item.serial, item.forgotten_through or 0
+  local counted, expected = item.forgotten_sold or 0, item.sold
   if item.audit_horizon then
     horizon, through = item.audit_horizon, item.audit_through
     counted, expected = item.audit_counted, item.audit_expected
@@ -337,20 +327,12 @@ local function count_owner(item, sku, owner, change)
   end
 end
 
-local function add_receipt(event, at, operation)
-  local key = receipt_key(event.sku, event.first_serial)
-  records.put("receipts_of", key, {
-    count = event.quantity, returned = 0, owner = event.owner, at = at, operation = operation,
-  })
-  sets.add("receipts", serial_member(event.sku, event.first_serial))
-end
-
 evolve["stock.taken"] = function(event, at, operation)
   local item, quantity = records.change("stock", event.sku), event.quantity
   item.available, item.sold = item.available - quantity, item.sold + quantity
   item.serial = item.serial + quantity
   count_owner(item, event.sku, event.owner, quantity)
-  add_receipt(event, at, operation)
+  add_receipt(item, event, at, operation)
 end
 
 -- Units that came back are looked for no more, and taken off again where they were counted.
@@ -424,7 +406,7 @@ evolve["reservation.confirmed"] = function(event, at, operation)
   item.reserved, item.sold = item.reserved - quantity, item.sold + quantity
   item.serial = item.serial + quantity
   reservation.first_serial = event.first_serial
-  add_receipt(event, at, operation)
+  add_receipt(item, event, at, operation)
 end
 
 -- Ends a reservation without a sale; its units can be had again.

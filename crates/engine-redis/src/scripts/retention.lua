@@ -1,0 +1,116 @@
+-- Receipts of sales, and how they leave when their retention is over. As `core/src/stock/retention.rs`.
+
+local emit = log.emit
+
+local INTEGER_MAX = constants.INTEGER_MAX
+local RECEIPTS_PER_EVENT_MAX = constants.RECEIPTS_PER_EVENT_MAX
+
+-- The name under which an item's oldest receipts are due.
+local OLDEST = "receipts"
+
+-- The ID of a receipt.
+function retention.key(sku, first)
+  return sku .. " " .. encoding.number(first)
+end
+
+-- A member of `receipts`, and the beginning of one of `returned`.
+function retention.member(sku, first)
+  return sku .. " " .. encoding.digits(first)
+end
+
+local receipt_key, serial_member = retention.key, retention.member
+
+-- The first serial of the last receipt or returned range that begins at `serial` or before, and its count.
+function retention.last_up_to(set, sku, serial)
+  local last = set == "receipts" and "[" .. serial_member(sku, serial) or "(" .. serial_member(sku, serial + 1)
+  local member = sets.range(set, "(" .. sku .. " ", last, 1, true)[1]
+  if not member then return nil end
+  local first, count = string.match(member, "^[^ ]+ (%d+) ?(%d*)$")
+  return tonumber(first), tonumber(count)
+end
+
+-- When the receipt of a sale that was made at `at` leaves. As `StateSettings::receipt_due`.
+local function receipt_due(at)
+  local slice = math.max(math.floor(settings.receipt_retention_ms / 720), 1)
+  local over = math.min(at + settings.receipt_retention_ms, INTEGER_MAX)
+  return math.min(math.ceil(over / slice) * slice, INTEGER_MAX)
+end
+
+-- Whether the receipt of a serial has left, or its retention is over and it will.
+function retention.is_over(sku, item, serial, now)
+  if serial <= (item.forgotten_through or 0) then return true end
+  local first = retention.last_up_to("receipts", sku, serial)
+  local receipt = first and records.get("receipts_of", receipt_key(sku, first))
+  return receipt and serial < first + receipt.count and receipt_due(receipt.at) <= now
+end
+
+-- The oldest receipt of an item that is kept.
+local function oldest_receipt(sku, item)
+  return records.get("receipts_of", receipt_key(sku, (item.forgotten_through or 0) + 1))
+end
+
+-- Notes when the oldest receipts of an item are due.
+local function queue_receipts(sku, item)
+  local oldest = oldest_receipt(sku, item)
+  item.receipts_due = oldest and receipt_due(oldest.at) or nil
+  if oldest then deadlines.add(item.receipts_due, "sale", sku, OLDEST) end
+end
+
+-- Adds the receipt of a sale.
+function retention.add(item, event, at, operation)
+  local key = receipt_key(event.sku, event.first_serial)
+  records.put("receipts_of", key, {
+    count = event.quantity, returned = 0, owner = event.owner, at = at, operation = operation,
+  })
+  sets.add("receipts", serial_member(event.sku, event.first_serial))
+  if not item.receipts_due then queue_receipts(event.sku, item) end
+end
+
+-- Lets the oldest receipts of an item go whose retention is over.
+local function forget_receipts(sku)
+  local item = records.get("stock", sku)
+  local through, sold, weight = item.forgotten_through or 0, item.forgotten_sold or 0, 0
+  while weight < RECEIPTS_PER_EVENT_MAX do
+    local receipt = records.get("receipts_of", receipt_key(sku, through + 1))
+    if not receipt or receipt_due(receipt.at) > call.now then break end
+    through, sold = through + receipt.count, sold + receipt.count - receipt.returned
+    weight = weight + 1 + receipt.returned
+  end
+  emit("stock.receipts_forgotten", { sku = sku, through_serial = through, sold = sold })
+end
+
+ends_of.sale = {
+  expire = forget_receipts, forget = false,
+  is_pending = function(sku)
+    local item = records.get("stock", sku)
+    return item ~= nil and item.receipts_due ~= nil and item.receipts_due <= call.now
+  end,
+}
+
+-- An audit counts the receipt where it has not come to it.
+local function audit_forgotten(item, first, receipt)
+  if not item.audit_horizon or first <= item.audit_through or first > item.audit_horizon then return end
+  item.audit_through = first + receipt.count - 1
+  item.audit_counted = item.audit_counted + receipt.count - receipt.returned
+end
+
+evolve["stock.receipts_forgotten"] = function(event)
+  local sku, last, item = event.sku, event.through_serial, records.change("stock", event.sku)
+  local serial = (item.forgotten_through or 0) + 1
+  while serial <= last do
+    local key = receipt_key(sku, serial)
+    local receipt = records.get("receipts_of", key)
+    audit_forgotten(item, serial, receipt)
+    records.remove("receipts_of", key)
+    sets.remove("receipts", serial_member(sku, serial))
+    serial = serial + receipt.count
+  end
+  if item.returned > 0 then
+    local from, to = "(" .. sku .. " ", "(" .. serial_member(sku, last + 1)
+    local members = sets.range("returned", from, to, item.returned)
+    for _, member in ipairs(members) do sets.remove("returned", member) end
+  end
+  if item.receipts_due then deadlines.remove(item.receipts_due, "sale", sku, OLDEST) end
+  item.forgotten_through, item.forgotten_sold = last, event.sold
+  queue_receipts(sku, item)
+end
