@@ -176,7 +176,8 @@ impl<'a> Play<'a> {
         made: &[String],
         logged_at: u64,
     ) {
-        let ended = |name: &&String| name.ends_with(".expired") || *name == "stock.available_again";
+        let more = ["stock.available_again", "stock.receipts_forgotten"];
+        let ended = |name: &&String| name.ends_with(".expired") || more.contains(&name.as_str());
         let deadlines = made.iter().take_while(ended).count();
         let remembered = &made[deadlines..];
         if !remembered.is_empty() && (remembered != ["operation.refused"] || !may_be_remembered(row)) {

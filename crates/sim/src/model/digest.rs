@@ -98,7 +98,7 @@ impl Model {
     }
 
     fn digest_sales(&self, sum: &mut Sum<'_>) {
-        for receipt in &self.receipts {
+        for receipt in self.receipts.iter().filter(|its| !its.forgotten) {
             sum.add(Kind::StockReceipt, &receipt.sku, |out| {
                 number(receipt.first).put(out);
                 number(receipt.count).put(out);

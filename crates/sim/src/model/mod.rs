@@ -59,6 +59,15 @@ pub struct Model {
     events: Vec<&'static str>,
 }
 
+/// What ends by time, in the order in which those of one millisecond do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Ending {
+    Hold,
+    Reservation,
+    /// The retention of an item's oldest receipts.
+    Sale,
+}
+
 /// What a decision may use besides the command.
 #[derive(Clone, Copy, Debug)]
 struct Asked<'a> {
@@ -152,24 +161,36 @@ impl Model {
         self.reply(outcome, now)
     }
 
-    /// Ends up to `limit` holds and reservations whose deadlines have passed; returns how many.
+    /// Ends up to `limit` holds and reservations whose deadlines have passed, and forgets receipts; returns how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs) -> (usize, Vec<&'static str>) {
         let now = self.stamp(clock);
         self.events.clear();
+        let mut ended = 0;
+        loop {
+            let mut due = self.due(now);
+            due.truncate(limit - ended);
+            if due.is_empty() {
+                return (ended, std::mem::take(&mut self.events));
+            }
+            for (_, kind, resource, record) in &due {
+                self.end_one(*kind, resource, record, now);
+            }
+            (self.at, ended) = (now, ended + due.len());
+        }
+    }
+
+    /// What is due by now, in order: when it was, its kind, its resource and its name.
+    fn due(&self, now: TimeMs) -> Vec<(TimeMs, Ending, Id, Id)> {
         let holds = self.holds.iter().filter(|hold| hold.is_due(now));
-        let mut due: Vec<_> =
-            holds.map(|hold| (hold.deadline, 0, hold.account.clone(), hold.name.clone())).collect();
+        let holds =
+            holds.map(|its| (its.deadline.unwrap_or(0), Ending::Hold, its.account.clone(), its.name.clone()));
         let reservations = self.reservations.iter().filter(|reservation| reservation.is_due(now));
-        due.extend(reservations.map(|its| (Some(its.deadline), 1, its.sku.clone(), its.name.clone())));
+        let reservations =
+            reservations.map(|its| (its.deadline, Ending::Reservation, its.sku.clone(), its.name.clone()));
+        let sales = self.due_sales(now).map(|(due, sku)| (due, Ending::Sale, sku.clone(), sku.clone()));
+        let mut due: Vec<_> = holds.chain(reservations).chain(sales).collect();
         due.sort();
-        due.truncate(limit);
-        for (_, kind, resource, record) in &due {
-            self.end_one(*kind == 0, resource, record);
-        }
-        if !due.is_empty() {
-            self.at = now;
-        }
-        (due.len(), std::mem::take(&mut self.events))
+        due
     }
 
     fn reply(&mut self, outcome: Outcome, at: TimeMs) -> Reply {
@@ -197,25 +218,21 @@ impl Model {
     }
 
     fn end_due(&mut self, is_account: bool, resource: &Id, now: TimeMs) {
-        let mut due: Vec<(TimeMs, Id)> = if is_account {
-            let holds = self.holds.iter().filter(|hold| hold.account == *resource && hold.is_due(now));
-            holds.map(|hold| (hold.deadline.unwrap_or(0), hold.name.clone())).collect()
-        } else {
-            let its = self.reservations.iter().filter(|its| its.sku == *resource && its.is_due(now));
-            its.map(|its| (its.deadline, its.name.clone())).collect()
-        };
-        due.sort();
-        due.truncate(self.settings.due_per_command_max);
-        for (_, record) in due {
-            self.end_one(is_account, resource, &record);
+        let kinds = if is_account { &[Ending::Hold][..] } else { &[Ending::Reservation, Ending::Sale] };
+        for kind in kinds {
+            let due = self.due(now).into_iter().filter(|its| (its.1, &its.2) == (*kind, resource));
+            let due: Vec<_> = due.take(self.settings.due_per_command_max).collect();
+            for (.., record) in due {
+                self.end_one(*kind, resource, &record, now);
+            }
         }
     }
 
-    fn end_one(&mut self, is_account: bool, resource: &Id, record: &Id) {
-        if is_account {
-            self.end_hold(resource, record);
-        } else {
-            self.end_reservation(resource, record);
+    fn end_one(&mut self, kind: Ending, resource: &Id, record: &Id, now: TimeMs) {
+        match kind {
+            Ending::Hold => self.end_hold(resource, record),
+            Ending::Reservation => self.end_reservation(resource, record),
+            Ending::Sale => self.forget_sales(resource, now),
         }
     }
 
@@ -262,7 +279,7 @@ impl Model {
             C::StockConfirm(c) => self.confirm(c, asked),
             C::StockRelease(c) => self.release(c, now),
             C::StockExtend(c) => self.extend_reservation(c, now),
-            C::StockReturn(c) => self.take_back(c),
+            C::StockReturn(c) => self.take_back(c, now),
             C::StockClose(c) => self.close_stock(&c.sku),
             C::StockAudit(c) => self.audit(&c.sku),
             C::PacketCreate(c) => self.create_campaign(c, asked),

@@ -43,6 +43,8 @@ pub(super) struct Receipt {
     pub(super) operation: String,
     pub(super) at: TimeMs,
     pub(super) returned: Vec<(i128, i128)>,
+    /// Whether its retention was over. It still says what was sold.
+    pub(super) forgotten: bool,
 }
 
 impl Reservation {
@@ -199,6 +201,7 @@ impl Model {
             operation,
             at: asked.now,
             returned: Vec::new(),
+            forgotten: false,
         });
         first
     }
@@ -296,10 +299,61 @@ impl Model {
         self.note_availability(sku, before);
     }
 
-    pub(super) fn take_back(&mut self, c: &StockReturn) -> Verdict {
+    /// When a receipt is no longer kept.
+    fn receipt_due(&self, receipt: &Receipt) -> TimeMs {
+        let retention = i128::from(self.settings.receipt_retention_ms);
+        let slice = (retention / 720).max(1);
+        let over = (i128::from(receipt.at) + retention).min(MAX);
+        u64::try_from(((over + slice - 1) / slice * slice).min(MAX)).unwrap_or(u64::MAX)
+    }
+
+    /// The items whose oldest receipts are due, with when they are.
+    pub(super) fn due_sales(&self, now: TimeMs) -> impl Iterator<Item = (TimeMs, &Id)> {
+        let oldest = self.items.keys().filter_map(|sku| self.receipts_of(sku).find(|its| !its.forgotten));
+        oldest.map(|its| (self.receipt_due(its), &its.sku)).filter(move |(due, _)| *due <= now)
+    }
+
+    /// Forgets the oldest receipts of an item that are due: eight, each returned unit counting like one.
+    pub(super) fn forget_sales(&mut self, sku: &Id, now: TimeMs) {
+        let mut weight = 0;
+        for at in 0..self.receipts.len() {
+            let its = &self.receipts[at];
+            if its.sku != *sku || its.forgotten {
+                continue;
+            }
+            if weight >= 8 || self.receipt_due(its) > now {
+                break;
+            }
+            weight += 1 + its.returned_count();
+            self.receipts[at].forgotten = true;
+        }
+        let through = self.forgotten_through(sku);
+        self.change_item(sku, |item| {
+            item.audit = item.audit.map(|(horizon, last)| (horizon, last.max(through.min(horizon))));
+        });
+        self.note("stock.receipts_forgotten");
+    }
+
+    /// The last serial of an item's forgotten receipts.
+    fn forgotten_through(&self, sku: &Id) -> i128 {
+        self.receipts_of(sku)
+            .filter(|its| its.forgotten)
+            .map(|its| its.first + its.count - 1)
+            .max()
+            .unwrap_or(0)
+    }
+
+    pub(super) fn take_back(&mut self, c: &StockReturn, now: TimeMs) -> Verdict {
         self.item(&c.sku)?;
         let before = self.units_available(&c.sku);
         let (first, count) = (i128::from(c.first.get()), i128::from(c.count.get()));
+        let over = |its: &Receipt| its.forgotten || self.receipt_due(its) <= now;
+        if self
+            .receipts_of(&c.sku)
+            .any(|its| its.first <= first && first < its.first + its.count && over(its))
+        {
+            return refuse(Code::ReceiptExpired, facts![figure(first), figure(count)]);
+        }
         let holds = |receipt: &&mut Receipt| {
             let within = receipt.first <= first && first + count <= receipt.first + receipt.count;
             let fresh = |(start, length): &(i128, i128)| start + length <= first || first + count <= *start;
@@ -331,6 +385,8 @@ impl Model {
     pub(super) fn audit(&mut self, sku: &Id) -> Verdict {
         let item = self.item(sku)?;
         let (horizon, before) = item.audit.unwrap_or((item.serial, 0));
+        // What was forgotten counts as recounted.
+        let before = before.max(self.forgotten_through(sku).min(horizon));
         let piece =
             self.receipts_of(sku).filter(|receipt| receipt.first > before && receipt.first <= horizon);
         let last = piece.take(self.settings.receipts_per_audit_max).last();
