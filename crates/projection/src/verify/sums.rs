@@ -17,7 +17,13 @@ struct Sum {
     from: &'static str,
     /// The columns there that are the key.
     by: &'static [&'static str],
+    /// Of which rows `t` it is not known what they must come to.
+    unless: Option<&'static str>,
 }
+
+/// Items that came with an opening, of whose receipts the oldest had left the engine's memory by then.
+const WITHOUT_OLDEST_RECEIPTS: &str = "EXISTS (SELECT 1 FROM stock_movements AS m WHERE m.sku = t.sku AND m.kind = 'opening') \
+                                       AND COALESCE((SELECT MIN(r.first_serial) FROM receipts AS r WHERE r.sku = t.sku), 0) <> 1";
 
 const SUMS: [Sum; 7] = [
     Sum {
@@ -27,6 +33,7 @@ const SUMS: [Sum; 7] = [
         summed: "amount",
         from: "entries",
         by: &["account_id"],
+        unless: None,
     },
     Sum {
         table: "accounts",
@@ -35,6 +42,7 @@ const SUMS: [Sum; 7] = [
         summed: "amount",
         from: "holds",
         by: &["account_id"],
+        unless: None,
     },
     Sum {
         table: "stock",
@@ -43,6 +51,7 @@ const SUMS: [Sum; 7] = [
         summed: "quantity",
         from: "stock_movements",
         by: &["sku"],
+        unless: None,
     },
     Sum {
         table: "stock",
@@ -51,6 +60,7 @@ const SUMS: [Sum; 7] = [
         summed: "quantity - returned",
         from: "receipts",
         by: &["sku"],
+        unless: Some(WITHOUT_OLDEST_RECEIPTS),
     },
     Sum {
         table: "stock",
@@ -59,6 +69,7 @@ const SUMS: [Sum; 7] = [
         summed: "CASE WHEN status = 'open' THEN quantity ELSE 0 END",
         from: "reservations",
         by: &["sku"],
+        unless: None,
     },
     Sum {
         table: "receipts",
@@ -67,6 +78,7 @@ const SUMS: [Sum; 7] = [
         summed: "quantity",
         from: "stock_returns",
         by: &["sku", "receipt_serial"],
+        unless: None,
     },
     Sum {
         table: "packet_campaigns",
@@ -75,6 +87,7 @@ const SUMS: [Sum; 7] = [
         summed: "amount",
         from: "packet_claims",
         by: &["campaign_id"],
+        unless: None,
     },
 ];
 
@@ -138,8 +151,9 @@ impl Sum {
     fn wrong(&self, text: Text, limit: usize) -> String {
         let Self { table, column, .. } = self;
         let total = "COALESCE(s.total, 0)";
+        let but = self.unless.map(|rows| format!(" AND NOT ({rows})")).unwrap_or_default();
         format!(
-            "SELECT {}, {}, {} FROM {table} AS t LEFT JOIN {} ON {} WHERE t.{column} <> {total} LIMIT {limit}",
+            "SELECT {}, {}, {} FROM {table} AS t LEFT JOIN {} ON {} WHERE t.{column} <> {total}{but} LIMIT {limit}",
             text.list(&self.named("t")),
             text.of(&format!("t.{column}")),
             text.of(total),

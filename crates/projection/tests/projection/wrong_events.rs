@@ -41,6 +41,9 @@ const UNKNOWABLE: &[&str] = &[
     "stock.audit_advanced counted",
     "stock.audit_advanced expected",
     "stock.audited horizon_serial",
+    // Nor is what has left the engine's memory.
+    "stock.receipts_forgotten through_serial",
+    "stock.receipts_forgotten sold",
     // Packets still to be drawn are not in the tables either; that they sum to the total is.
     "packets.created min",
     "packets.created max",
@@ -60,6 +63,8 @@ const LATER: &[&str] = &[
     "coupon.redeemed serial",
     "coupon.revoked serial",
     "stock.returned first",
+    // A smaller quantity keeps the priority, whichever it is.
+    "order.replaced quantity",
 ];
 
 /// The indexes of an event's numbers, with their names.

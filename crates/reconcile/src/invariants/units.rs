@@ -49,7 +49,10 @@ fn receipts<'s>(
     held: &mut BTreeMap<(&'s Id, &'s Id), u64>,
     report: Report<'_>,
 ) {
-    let (mut next, mut sold, mut returned) = (1, 0, 0);
+    // Serials up to there were all sold, and those that are not any more came back.
+    let forgotten = state.stock.forgotten(sku);
+    let (mut next, mut sold) = (forgotten.through_serial + 1, forgotten.sold);
+    let mut returned = forgotten.through_serial.saturating_sub(forgotten.sold);
     for (first, receipt) in state.stock.receipts(sku) {
         // Said once: what follows is beside the point then.
         if first != next {
