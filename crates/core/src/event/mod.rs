@@ -18,6 +18,7 @@
 pub mod entry;
 pub mod epoch;
 pub mod from_shown;
+mod histories;
 mod position;
 mod redacted;
 mod spec;
@@ -25,6 +26,7 @@ mod table;
 
 pub use entry::{ENTRY_BYTES_MAX, Entry, EntryHead, OperationMark};
 pub use from_shown::FromShown;
+pub use histories::{HISTORIES_MAX, Histories};
 pub use position::Position;
 pub use redacted::Redacted;
 pub use spec::EventSpec;

@@ -22,7 +22,8 @@ mod work_tests;
 use crate::codec::Wire;
 use crate::command::{Body, Command, Envelope};
 use crate::event::{
-    Entry, EntryHead, Event, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
+    Entry, EntryHead, Event, Histories, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
+    Position,
 };
 use crate::facts;
 use crate::operations::{Encoded, Sought};
@@ -54,6 +55,8 @@ pub struct Machine {
     state: State,
     partition: u32,
     epoch: u64,
+    /// Which epochs wrote the log, this one too.
+    histories: Histories,
     sequence: u64,
     now: TimeMs,
     events: Vec<Event>,
@@ -72,8 +75,10 @@ impl Machine {
     /// A partition with a state from another store.
     #[must_use]
     pub fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
-        let now = state.at;
-        Self { state, partition, epoch, sequence, now, events: Vec::new(), scratch: Vec::new(), sought: None }
+        let (now, mut histories) = (state.at, Histories::default());
+        histories.note(Position { epoch, sequence: sequence.saturating_add(1) });
+        let (events, scratch) = (Vec::new(), Vec::new());
+        Self { state, partition, epoch, histories, sequence, now, events, scratch, sought: None }
     }
 
     /// The state, for reading.
@@ -97,6 +102,13 @@ impl Machine {
     /// Starts a new epoch. Epochs never decrease: a lower one changes nothing.
     pub fn set_epoch(&mut self, epoch: u64) {
         self.epoch = self.epoch.max(epoch);
+        self.histories.note(Position { epoch: self.epoch, sequence: self.sequence.saturating_add(1) });
+    }
+
+    /// Which epochs wrote the log, and where each began; the last one may have no event yet.
+    #[must_use]
+    pub fn histories(&self) -> &Histories {
+        &self.histories
     }
 
     /// The sequence of the last event.
@@ -167,6 +179,7 @@ impl Machine {
             self.state.evolve(event, Origin::of(entry.head.at, entry.head.operation.as_ref()));
         }
         self.epoch = self.epoch.max(entry.head.epoch);
+        self.histories.note(Position { epoch: self.epoch, sequence: entry.head.sequence_first });
         self.sequence = entry.sequence_last();
         self.now = if clock::is_move(&entry.events) { entry.head.at } else { self.now.max(entry.head.at) };
         let mut bytes = std::mem::take(&mut self.scratch);

@@ -1,6 +1,7 @@
 //! The machine as bytes, for snapshots.
 
 use crate::codec::Malformed;
+use crate::event::Histories;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::{State, StateSettings};
 
@@ -19,6 +20,7 @@ impl Machine {
         out.value(&self.epoch);
         out.value(&self.sequence);
         self.state.put(&mut out);
+        self.histories.put(&mut out, self.sequence);
         self.state.stock.put_forgotten(&mut out);
         out.finish();
     }
@@ -46,6 +48,10 @@ impl Machine {
         let (partition, epoch, sequence) = (input.value()?, input.value()?, input.value()?);
         let state = State::load(settings, &mut input)?;
         let mut machine = Self::with_state(state, partition, epoch, sequence);
+        // Snapshots of before end here.
+        if !input.is_empty() {
+            machine.histories = Histories::load(&mut input)?;
+        }
         // One of a release that kept all receipts ends here.
         if !input.is_empty() {
             machine.state.stock.load_forgotten(&mut input)?;

@@ -196,3 +196,36 @@ fn an_audit_finds_units_that_came_back_twice() {
     forge(&mut bench, again.into());
     bench.check("STOCK.AUDIT s", "STOCK_INCONSISTENT returned 2 1");
 }
+
+#[test]
+fn the_epochs_that_wrote_the_log_are_in_the_snapshot_and_in_the_log() {
+    let mut bench = Bench::new();
+    bench.run(&["ACCOUNT.OPEN a EUR"]);
+    for epoch in [20, 30, 40] {
+        bench.machine.set_epoch(epoch);
+        if epoch != 30 {
+            bench.run(&["ACCOUNT.CREDIT a 1"]);
+        }
+    }
+    let (image, _) = bench.image();
+    let check = |machine: &Machine, oldest| {
+        let has = |epoch, sequence| machine.histories().has(Position { epoch, sequence });
+        assert_eq!([has(1, 1), has(20, 2), has(40, 3)], [oldest, oldest, Some(true)]);
+        assert_eq!([has(30, 2), has(40, 2)], [oldest.map(|_| false), Some(oldest.is_none())]);
+    };
+    check(&bench.machine, Some(true));
+    check(&Machine::load(StateSettings::default(), &image).expect("the snapshot"), Some(true));
+    let mut again = Machine::new(StateSettings::default(), 0);
+    Entry::read_all(&bench.log).expect("the log").iter().for_each(|entry| again.apply(entry));
+    check(&again, Some(true));
+    // Snapshots of before end where the epochs begin: their number, two numbers for each, and no receipts that have left.
+    let without = &image[..image.len() - 8];
+    let kept_all = Machine::load(StateSettings::default(), &image[..image.len() - 1]);
+    check(&kept_all.expect("a snapshot of when all receipts were kept"), Some(true));
+    let mut older = Machine::load(StateSettings::default(), without).expect("the snapshot");
+    check(&older, None);
+    older.set_epoch(50);
+    assert_eq!(older.histories().has(Position { epoch: 40, sequence: 3 }), None);
+    assert_eq!(older.histories().last(), Some(Position { epoch: 50, sequence: 4 }));
+    assert!(Machine::load(StateSettings::default(), &[&image[..], &[0]].concat()).is_err());
+}
