@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use scarce_core::event::{Entry, Position};
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
 use scarce_engine::Standing;
@@ -130,7 +130,9 @@ impl Log for Embedded {
         }
         let is_known = match self.standing(partition, confirmed)? {
             Standing::Known => true,
-            Standing::Trimmed { .. } => registry.confirmed(name).is_some_and(|its| its >= confirmed),
+            Standing::Passed { .. } | Standing::Trimmed { .. } => {
+                registry.confirmed(name).is_some_and(|its| its >= confirmed)
+            }
             Standing::Diverged { .. } => false,
         };
         if !is_known {
@@ -155,6 +157,16 @@ impl Log for Embedded {
 
     fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure> {
         Ok(self.known(partition)?.consumers().forget(name))
+    }
+
+    // It is the same until the engine ends: the directory is locked, and a restore writes into an empty one, so an older copy
+    // is only put back between two starts. Each start has an epoch of its own.
+    fn epoch(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.histories().last().map_or(0, |last| last.epoch))
+    }
+
+    fn histories(&self, partition: u32) -> Result<Histories, Failure> {
+        Ok(self.known(partition)?.histories().clone())
     }
 
     fn standing(&self, partition: u32, position: Position) -> Result<Standing, Failure> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use scarce_core::event::{Entry, Position};
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_core::machine::Machine;
 use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
@@ -63,8 +63,8 @@ struct InboxShared {
     progress: Arc<CommitProgress>,
     consumers: Arc<Registry>,
     keeper: Sender<KeeperTask>,
-    /// The epoch of this start, and the last sequence before it.
-    begun_at: Position,
+    /// Which epochs wrote the log, with that of this start as the last.
+    histories: Histories,
     /// Whether the owner has ended.
     is_closed: AtomicBool,
 }
@@ -83,12 +83,12 @@ impl Inbox {
         progress: Arc<CommitProgress>,
         consumers: Arc<Registry>,
         keeper: Sender<KeeperTask>,
-        begun_at: Position,
+        histories: Histories,
     ) -> Self {
         let (sender, receiver) = bounded(batches_max.max(1));
         let is_closed = AtomicBool::new(false);
         let shared =
-            InboxShared { sender, receiver, waker, log, progress, consumers, keeper, begun_at, is_closed };
+            InboxShared { sender, receiver, waker, log, progress, consumers, keeper, histories, is_closed };
         Self { shared: Arc::new(shared) }
     }
 
@@ -159,8 +159,14 @@ impl Inbox {
 
     /// Whether a position is of what was logged since the start, and durable.
     pub(crate) fn has_logged(&self, position: Position) -> bool {
-        let Position { epoch, sequence } = self.shared.begun_at;
-        position.epoch == epoch && position.sequence > sequence && position.sequence <= self.durable_through()
+        let begun = self.shared.histories.last();
+        begun.is_some_and(|begun| position.epoch == begun.epoch && position.sequence >= begun.sequence)
+            && position.sequence <= self.durable_through()
+    }
+
+    /// Which epochs wrote the log.
+    pub(crate) fn histories(&self) -> &Histories {
+        &self.shared.histories
     }
 
     pub(crate) fn entries(&self, sequence: u64, bytes_max: u64) -> Result<Vec<Entry>, Failure> {

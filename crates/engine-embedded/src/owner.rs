@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
-use scarce_core::event::Position;
 use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::{Durability, Receipt};
 use scarce_core::state;
@@ -142,7 +141,7 @@ impl Owner {
             committer.progress.clone(),
             consumers.clone(),
             keeper_sender.clone(),
-            Position { epoch: machine.epoch(), sequence: machine.sequence() },
+            machine.histories().clone(),
         );
         let mut owner = Self {
             clock: settings.clock.clock(clock_note, machine.state().at, machine.state().doubted_ms > 0),

@@ -31,11 +31,12 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
+/// | `histories` | hash: the epochs that wrote the log, by their first sequence |
 /// | `log` | stream: entries, under the sequence of their last event |
 ///
 /// Beside them there are `waited`, a number that rises when replicas or the disk are waited for; `consumers`,
 /// which says how far the log is needed; and `inputs`, which says how far commands from Kafka were consumed; and without a tag, for all partitions, the deployment and the registry of scripts. `docs/redis-keys.md` has every field.
-pub const NAMES: [&str; 34] = [
+pub const NAMES: [&str; 35] = [
     "meta",
     "accounts",
     "holds",
@@ -69,6 +70,7 @@ pub const NAMES: [&str; 34] = [
     "ended",
     "operations",
     "operations_by",
+    "histories",
     "log",
 ];
 

@@ -55,7 +55,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
-use scarce_core::event::{Entry, Position};
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_core::types::TimeMs;
@@ -293,6 +293,18 @@ impl Log for RedisEngine {
         let keys = self.whole(partition)?.keys.clone();
         let link = self.reading(&keys);
         self.wait(async move { reader::first_sequence(&link, &keys).await })
+    }
+
+    fn epoch(&self, partition: u32) -> Result<u64, Failure> {
+        let keys = self.whole(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { reader::epoch(&link, &keys).await })
+    }
+
+    fn histories(&self, partition: u32) -> Result<Histories, Failure> {
+        let keys = self.whole(partition)?.keys.clone();
+        let link = self.reading(&keys);
+        self.wait(async move { reader::histories(&link, &keys).await })
     }
 
     fn image(&self, partition: u32) -> Result<Machine, Failure> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use redis::{Cmd, FromRedisValue, Value};
-use scarce_core::event::Entry;
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_engine::engine::Failure;
 
 use super::connection::Link;
@@ -79,6 +79,25 @@ pub(super) async fn first_sequence(link: &Link, keys: &Keys) -> Result<u64, Fail
 pub(super) async fn last_sequence(link: &Link, keys: &Keys) -> Result<(u64, Arc<Node>), Failure> {
     let (sequence, node): (Option<u64>, _) = link.send_made(&|_: &Node| read_sequence(keys)).await?;
     Ok((sequence.unwrap_or(0), node))
+}
+
+/// The epoch of the partition; 0 before its first change.
+pub(super) async fn epoch(link: &Link, keys: &Keys) -> Result<u64, Failure> {
+    let mut get = redis::cmd("HGET");
+    get.arg(keys.of("meta")).arg("epoch");
+    let epoch: Option<u64> = link.send(&get).await?;
+    Ok(epoch.unwrap_or(0))
+}
+
+/// Which epochs wrote the log.
+pub(super) async fn histories(link: &Link, keys: &Keys) -> Result<Histories, Failure> {
+    let mut firsts = redis::cmd("HGETALL");
+    firsts.arg(keys.of("histories"));
+    let firsts: Vec<(u64, u64)> = link.send(&firsts).await?;
+    // Asked afterwards: an epoch that was not there yet makes the end unknown.
+    let epoch = epoch(link, keys).await?;
+    let firsts = firsts.into_iter().map(|(sequence, epoch)| Position { epoch, sequence }).collect();
+    Ok(Histories::of(firsts).ending_with(epoch))
 }
 
 fn read_sequence(keys: &Keys) -> Cmd {

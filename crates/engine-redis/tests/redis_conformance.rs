@@ -224,7 +224,8 @@ impl Target for RedisTarget {
         };
         let mut connection = servers::connection(server);
         let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut connection).expect("the keys");
-        keys.retain(|key| !key.ends_with(b":meta") && !key.ends_with(b":waited"));
+        let moved: [&[u8]; 3] = [b":meta", b":histories", b":waited"];
+        keys.retain(|key| moved.iter().all(|name| !key.ends_with(name)));
         keys.sort_unstable();
         let mut dumps = redis::pipe();
         for key in &keys {

@@ -52,7 +52,7 @@ pub fn unknown(name: &ConsumerName) -> Failure {
     Failure::Unavailable { reason: format!("no consumer '{name}' is known; confirm a position first") }
 }
 
-/// Whether a position is of this log for certain although its event was trimmed: the engine knows that the consumer
+/// Whether a position is of this log for certain although the log cannot tell any more: the engine knows that the consumer
 /// confirmed it, or a later one of the same epoch.
 #[must_use]
 pub const fn vouches(confirmed: Position, held: Position) -> bool {

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use scarce_core::command::{Body, Command, Envelope, work};
-use scarce_core::event::{Entry, Position};
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt, Value, overload};
 use scarce_core::types::{Id, TimeMs};
@@ -229,6 +229,18 @@ pub trait Log: Send + Sync {
     /// # Errors
     /// When there is no such partition, or it cannot be noted.
     fn forget_consumer(&self, partition: u32, name: &ConsumerName) -> Result<bool, Failure>;
+
+    /// The epoch of a partition's leadership. A request whose [`Envelope::epoch`] says so is only decided in that one.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be learned.
+    fn epoch(&self, partition: u32) -> Result<u64, Failure>;
+
+    /// Which epochs wrote a partition's log, also of events that were trimmed, as far as that is known.
+    ///
+    /// # Errors
+    /// When there is no such partition, or it cannot be learned.
+    fn histories(&self, partition: u32) -> Result<Histories, Failure>;
 
     /// What the log says of a position.
     ///

@@ -109,7 +109,7 @@ impl Claim {
             return Err(consumers::diverged(&self.name, partition, held).into());
         }
         match self.ask(move |log| log.standing(partition, position)).await? {
-            Standing::Known => {}
+            Standing::Known | Standing::Passed { .. } => {}
             Standing::Trimmed { .. }
                 if its.is_some_and(|its| consumers::vouches(its.confirmed, position)) => {}
             Standing::Trimmed { begins_at } => return Err(self.missed(position, begins_at)),

@@ -105,8 +105,10 @@ impl Cursor {
         let (partition, after) = (self.partition, self.after);
         match self.log.standing(partition, after)? {
             Standing::Known => Ok(()),
-            Standing::Trimmed { .. } if self.vouched == Some(after) => Ok(()),
-            Standing::Trimmed { begins_at } => Err(CursorError::Trimmed { partition, after, begins_at }),
+            Standing::Passed { .. } | Standing::Trimmed { .. } if self.vouched == Some(after) => Ok(()),
+            Standing::Passed { begins_at } | Standing::Trimmed { begins_at } => {
+                Err(CursorError::Trimmed { partition, after, begins_at })
+            }
             Standing::Diverged { found } => Err(CursorError::OtherHistory { partition, after, found }),
         }
     }

@@ -72,7 +72,7 @@ fn compare(log: &dyn Log, reached: &Reached) -> Result<(), Failure> {
         }
         let Some(held) = reached.get(&partition) else { continue };
         match log.standing(partition, *held)? {
-            Standing::Known => {}
+            Standing::Known | Standing::Passed { .. } => {}
             Standing::Trimmed { .. } if its.is_some_and(|its| vouches(its.confirmed, *held)) => {}
             Standing::Trimmed { begins_at } if is_epoch_of(log, partition, held.epoch, begins_at)? => {}
             Standing::Trimmed { begins_at } => return Err(unclear(partition, *held, begins_at)),

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use scarce_core::command::table::PacketCreate;
 use scarce_core::command::{COMMANDS, CommandSpec, Effect};
 use scarce_core::deadlines::RecordKind;
-use scarce_core::event::{EVENTS, EventSpec, epoch};
+use scarce_core::event::{EVENTS, EventSpec, HISTORIES_MAX, epoch};
 use scarce_core::machine::step::OperationProgress;
 use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
@@ -21,7 +21,7 @@ use crate::keys::NAMES;
 use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 24] = [
+const NUMBERS: [(&str, u64); 25] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
@@ -38,6 +38,7 @@ const NUMBERS: [(&str, u64); 24] = [
     ("TRADES_KEPT", markets::tape::TRADES_KEPT as u64),
     ("EPOCH_COUNT_UNIT", epoch::COUNT_UNIT),
     ("EPOCH_COUNTS", epoch::COUNTS),
+    ("HISTORIES_MAX", HISTORIES_MAX as u64),
     ("MINUTE_MS", windows::MINUTE_MS.unsigned_abs()),
     ("HOUR_MS", windows::HOUR_MS.unsigned_abs()),
     ("DAY_MS", windows::DAY_MS.unsigned_abs()),

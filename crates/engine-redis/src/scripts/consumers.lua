@@ -26,17 +26,35 @@ local function entry_from(log, sequence)
   return values[1], values[2]
 end
 
--- Whether the log has a position: true or false, or nothing where the event was trimmed and the log cannot tell. An
--- epoch of 0 is not compared.
-local function has_position(log, meta, epoch, sequence)
+-- Whether another epoch than this one wrote an event that was trimmed. Each was written by one leadership, from one place
+-- on; the oldest that is known may have begun earlier. Nothing is said where a release that notes no epochs has written.
+local function is_lost(keys, epoch, sequence)
+  local words, oldest, newest, at, own = redis.call("HGETALL", keys[4]), nil, nil, nil, nil
+  local epochs = {}
+  for place = 1, #words, 2 do
+    local first = tonumber(words[place])
+    epochs[first] = tonumber(words[place + 1])
+    oldest, newest = math.min(oldest or first, first), math.max(newest or first, first)
+    if first <= sequence then at = math.max(at or first, first) end
+    if epochs[first] == epoch then own = first end
+  end
+  local is_noted = at ~= newest or epochs[at] == tonumber(redis.call("HGET", keys[3], "epoch") or "0")
+  if at and epochs[at] > 0 and is_noted then return epochs[at] ~= epoch end
+  return not at and own ~= nil and own ~= oldest
+end
+
+-- Whether the log has a position: true or false, or nothing where the event was trimmed and is not of another history for
+-- certain. An epoch of 0 is not compared.
+local function has_position(keys, epoch, sequence)
+  local log, meta = keys[2], keys[3]
   if sequence == 0 then return true end
   local last = tonumber(redis.call("HGET", meta, "sequence") or "0")
   if sequence > last then return false end
   if epoch == 0 then return true end
   local found_epoch, found_first = entry_from(log, sequence)
-  if not found_epoch then return nil end
-  if found_epoch == epoch then return found_first <= sequence + 1 or nil end
-  if found_first <= sequence then return false end
+  if found_epoch == epoch and found_first <= sequence + 1 then return true end
+  if found_epoch and found_first <= sequence then return false end
+  if is_lost(keys, epoch, sequence) then return false end
   return nil
 end
 
@@ -62,12 +80,12 @@ end
 
 -- 1, or -1 where the log does not have the position, or no longer has it and the consumer had not confirmed it.
 function actions.confirm(keys, name, _, now, epoch, sequence)
-  local key, log, meta = keys[1], keys[2], keys[3]
+  local key = keys[1]
   epoch, sequence = tonumber(epoch), tonumber(sequence)
   local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
   local is_earlier = is_before(epoch, sequence, known_epoch, known_sequence)
   local is_confirmed = is_earlier or (epoch == known_epoch and sequence == known_sequence)
-  local is_here = has_position(log, meta, epoch, sequence)
+  local is_here = has_position(keys, epoch, sequence)
   if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
   if not is_earlier then
     local text = string.format("%.0f %.0f %.0f", epoch, sequence, now)
@@ -86,7 +104,8 @@ function actions.diverge(keys, name, _, epoch, sequence)
   local known = redis.call("HGET", key, name) or ""
   local known_epoch, known_sequence = parts_of(known)
   local at = tonumber(string.match(known, "^%d+ %d+ (%d+)") or "0")
-  if known_epoch < 0 or (known_epoch == tonumber(epoch) and known_sequence == tonumber(sequence)) then
+  local is_held = known_epoch == tonumber(epoch) and known_sequence == tonumber(sequence)
+  if known_epoch < 0 or is_held or has_position(keys, known_epoch, known_sequence) == false then
     known_epoch, known_sequence, at = 0, last_trimmed(log, meta), 0
   end
   local text = string.format(
@@ -100,10 +119,10 @@ end
 -- Sets a consumer onto a position of the log, and ends its divergence. When it confirmed something stays known: it may be
 -- asked again what was lost since. 1, or -1 where the log does not have the position.
 function actions.rebase(keys, name, now, epoch, sequence)
-  local key, log, meta = keys[1], keys[2], keys[3]
+  local key = keys[1]
   local known_epoch, known_sequence = parts_of(redis.call("HGET", key, name))
   local is_confirmed = tonumber(epoch) == known_epoch and tonumber(sequence) == known_sequence
-  local is_here = has_position(log, meta, tonumber(epoch), tonumber(sequence))
+  local is_here = has_position(keys, tonumber(epoch), tonumber(sequence))
   if is_here == false or (is_here == nil and not is_confirmed) then return -1 end
   local known = redis.call("HGET", key, name) or ""
   local _, held = string.match(known, " (%a+) (%d+ %d+)$")
@@ -118,7 +137,7 @@ local function diverge_where_lost(keys, fields)
   for at = 1, #fields, 2 do
     local name, text = fields[at], fields[at + 1]
     local epoch, sequence = parts_of(text)
-    if string.sub(name, 1, 6) ~= "lease " and has_position(keys[2], keys[3], epoch, sequence) == false then
+    if string.sub(name, 1, 6) ~= "lease " and has_position(keys, epoch, sequence) == false then
       actions.diverge(keys, name, 0, epoch, sequence)
     end
   end

@@ -135,6 +135,7 @@ local function plan_all()
   records.each_hash(function(hash) plan_hash(plan, hash) end)
   for name, changes in pairs(call.set_changes) do plan_set(plan, name, changes) end
   operations.plan(plan, add_step, each_piece)
+  main.plan_histories(plan, add_step)
   main.plan_meta(plan, add_step)
   -- An id of a stream is never given again, not even after XDEL: nothing that could fail comes after it.
   log.plan(plan, add_step)

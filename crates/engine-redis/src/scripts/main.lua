@@ -1,6 +1,7 @@
 -- One call: what it brings, what it is answered.
 
 local FIELD_COUNT, NUMBER_COUNT = #META_FIELDS, #META_NUMBERS
+local number = encoding.number
 
 -- The texts that `meta` had before the call, and the values that they stood for.
 local meta_before, values_before = {}, {}
@@ -70,8 +71,45 @@ end
 -- promoted. Sequences that are given once more are told apart by the epoch.
 local function note_primary(primary)
   if call.is_reading or not primary or (primary == call.meta.primary and not call.is_behind) then return end
+  call.epoch_begun = { before = call.meta.epoch, first = call.meta.sequence + 1 }
   call.meta.epoch = next_epoch(primary)
   call.meta.primary = primary
+end
+
+-- The first sequences in `histories`, and the epochs by their first sequence.
+local function read_histories()
+  records.note_type("histories")
+  local words, firsts, epochs = redis.call("HGETALL", records.key("histories")), {}, {}
+  for at = 1, #words, 2 do
+    firsts[#firsts + 1] = tonumber(words[at])
+    epochs[firsts[#firsts]] = words[at + 1]
+  end
+  table.sort(firsts)
+  return firsts, epochs
+end
+
+-- Plans to note where the epoch begins that the call has begun. One that has no event is written over. Where the epoch
+-- before was not noted, because a release that notes none began it, it is not known which epoch the last events are of.
+function main.plan_histories(plan, add_step)
+  local begun = call.epoch_begun
+  if not begun then return end
+  local firsts, epochs = read_histories()
+  local key, last = records.key("histories"), firsts[#firsts]
+  local write = { "HSET", key, number(begun.first), number(call.meta.epoch) }
+  if last and last < begun.first and tonumber(epochs[last]) ~= begun.before then
+    write[#write + 1], write[#write + 2] = number(last), "0"
+  end
+  add_step(plan, "histories", write, function()
+    local back = { { "HDEL", key, number(begun.first) } }
+    if last == begun.first then back = {} end
+    if last then back[#back + 1] = { "HSET", key, number(last), epochs[last] } end
+    return back
+  end)
+  if #firsts < constants.HISTORIES_MAX or last == begun.first then return end
+  local oldest = number(firsts[1])
+  add_step(plan, "histories", { "HDEL", key, oldest }, function()
+    return { { "HSET", key, oldest, epochs[firsts[1]] } }
+  end)
 end
 
 local function unfinished_text()
@@ -93,9 +131,9 @@ local function meta_text(name)
   if TEXTS[name] then return call.meta[name] or "" end
   if name == "moved" then
     local moved = call.meta.moved
-    return moved and encoding.number(moved.sequence) .. " " .. encoding.number(moved.to) or ""
+    return moved and number(moved.sequence) .. " " .. number(moved.to) or ""
   end
-  return encoding.number(call.meta[name])
+  return number(call.meta[name])
 end
 
 -- The commands that give the fields of a HSET the texts that they had before.
@@ -153,7 +191,7 @@ local function server_clock(bound)
   local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
   if not bound or now <= bound then return now end
   if call.is_reading then return bound end
-  error("CLOCK the server's clock is at " .. encoding.number(now) .. ", believed up to " .. encoding.number(bound), 0)
+  error("CLOCK the server's clock is at " .. number(now) .. ", believed up to " .. number(bound), 0)
 end
 
 -- Whether a message is JSON, which is easier to type when one steps through the library.
@@ -168,11 +206,12 @@ end
 local function serve(keys, message)
   local values = is_typed(message) and encoding.from_json(message) or cmsgpack.unpack(message)
   local version, setting_values, primary, clock, asked, deployment, seen = unpack(values)
-  if version ~= constants.MESSAGE_VERSION then error("VERSION " .. encoding.number(version), 0) end
+  if version ~= constants.MESSAGE_VERSION then error("VERSION " .. number(version), 0) end
   records.clear(keys)
   operations.clear()
   log.clear()
   wholeness.clear()
+  call.epoch_begun = false
   read_settings(setting_values)
   call.clock = IS_TEST and clock or server_clock(clock)
   load_meta()

@@ -52,6 +52,8 @@ local call = strict("value of a call", {
   clock = false, now = false, is_reading = false, meta = false, events_logged = 0,
   -- Whether an older state of the partition was found, so that a new epoch must begin.
   is_behind = false,
+  -- Where the call begins an epoch: the one before, and the first sequence of the new one.
+  epoch_begun = false,
   -- What changes of sets, by set; and what is to be taken back, while that is noted.
   set_changes = {}, notes = false,
 })

@@ -110,7 +110,7 @@ function records.key(name)
 end
 
 -- The types of the keys that are neither tables of records nor ordered sets.
-local OTHER_TYPES = { meta = "hash", operations_by = "list", log = "stream" }
+local OTHER_TYPES = { meta = "hash", operations_by = "list", histories = "hash", log = "stream" }
 
 -- The type that the key of a name must have.
 function records.type_of(name)

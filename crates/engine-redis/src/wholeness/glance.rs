@@ -59,6 +59,7 @@ fn counting(name: &str) -> &'static str {
     match name {
         "meta" | "log" => "",
         "operations_by" => "LLEN",
+        "histories" => "HLEN",
         _ if RECORDS.iter().any(|record| record.name == name) => "HLEN",
         _ => "ZCARD",
     }

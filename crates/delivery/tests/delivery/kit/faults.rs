@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use scarce_core::event::{Entry, Position};
+use scarce_core::event::{Entry, Histories, Position};
 use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
@@ -149,6 +149,14 @@ impl Log for Faulty {
 
     fn note_divergence(&self, partition: u32, name: &ConsumerName, held: Position) -> Result<(), Failure> {
         self.engine.note_divergence(partition, name, held)
+    }
+
+    fn epoch(&self, partition: u32) -> Result<u64, Failure> {
+        self.engine.epoch(partition)
+    }
+
+    fn histories(&self, partition: u32) -> Result<Histories, Failure> {
+        self.engine.histories(partition)
     }
 
     fn rebase_consumer(&self, partition: u32, name: &ConsumerName, to: Position) -> Result<(), Failure> {
