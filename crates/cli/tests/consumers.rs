@@ -48,6 +48,14 @@ fn a_consumer_is_known_until_it_is_forgotten_also_across_a_restart() {
         call::<Vec<(u64, u64, u64, u64, Value, String, Value)>>(&mut connection, "EVENTS 0 0 6 COUNT 1")
             .unwrap()[0]
             .1;
+    for (position, word) in [
+        (format!("{epoch} 7"), "known"),
+        (format!("{} 7", epoch + 1), "diverged"),
+        (format!("{epoch} 1000"), "diverged"),
+    ] {
+        let said: String = call(&mut connection, &format!("CONSUMER STANDING 0 {position}")).unwrap();
+        assert_eq!(said, word, "{position}");
+    }
     let confirm = format!("CONSUMER CONFIRM audit me 0 {epoch} 7");
     assert_eq!(call::<Vec<u64>>(&mut connection, &confirm).unwrap(), [1]);
     assert_eq!(call::<Vec<u64>>(&mut connection, "CONSUMER LEASE audit me 0 60000").unwrap(), [1]);

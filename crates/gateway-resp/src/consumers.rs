@@ -37,6 +37,7 @@ pub(super) fn answer(
         }
         ("LEASE", [name, holder, partition, ttl_ms]) => lease(engine, [name, holder, partition], ttl_ms),
         ("FORGET", [name]) => forget(engine, name),
+        ("STANDING", [partition, epoch, sequence]) => standing(engine, partition, [epoch, sequence]),
         ("REBASE", [name]) => rebase(engine, statuses, name),
         _ => return None,
     })
@@ -98,6 +99,14 @@ fn lease(engine: &dyn Engine, who: [&[u8]; 3], ttl_ms: &[u8]) -> Result<Value, S
     }
     let lease = engine.lease(partition, &name, &holder, Duration::from_millis(ttl_ms));
     lease.map(shown).map_err(told)
+}
+
+/// What the log says of a position, in a word.
+fn standing(engine: &dyn Engine, partition: &[u8], position: [&[u8]; 2]) -> Result<Value, String> {
+    let partition = u32::try_from(number(partition, "partition")?).unwrap_or(u32::MAX);
+    let position =
+        Position { epoch: number(position[0], "epoch")?, sequence: number(position[1], "sequence")? };
+    Ok(Value::from(engine.standing(partition, position).map_err(told)?.word()))
 }
 
 /// The number of partitions in which the consumer was known.

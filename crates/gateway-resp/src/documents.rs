@@ -27,7 +27,7 @@ pub const CONTROLS: &[(&str, &str)] = &[
     ("SNAPSHOT", "SNAPSHOT"),
     (
         "CONSUMER",
-        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|REBASE name",
+        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
     ),
     ("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]"),
     ("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]"),

@@ -30,14 +30,16 @@ pub(super) fn find(
     Ok(if is_older || stretches.iter().any(is_read) { confirmed } else { Position::default() })
 }
 
-/// Whether a position whose event was trimmed is of the log's history for certain: by what the consumer confirmed, or because
-/// the oldest event that is left is of the same epoch.
+/// Whether a position whose event was trimmed is of the log's history for certain: by what the consumer confirmed, or by the
+/// epochs that wrote the log.
 pub(super) fn is_ours(client: &mut Client, confirmed: Option<Position>, gap: &Gap) -> Result<bool, Failed> {
     if confirmed.is_some_and(|confirmed| vouches(confirmed, gap.held)) {
         return Ok(true);
     }
-    let oldest = Position { epoch: gap.held.epoch, sequence: gap.begins_at };
-    Ok(oldest.epoch > 0 && is_known(client, gap.partition, oldest)?)
+    let Position { epoch, sequence } = gap.held;
+    let words = [u64::from(gap.partition), epoch, sequence].map(|it| it.to_string());
+    let answer = client.call(&["CONSUMER", "STANDING", &words[0], &words[1], &words[2]])?;
+    Ok(epoch > 0 && ["known", "passed"].map(serde_json::Value::from).contains(&crate::call::json(&answer)))
 }
 
 /// The last position of a stretch that the log has. An epoch has one beginning, so the log has all before it, too.
