@@ -56,6 +56,8 @@ pub(super) enum RequestKind {
     Changes,
     /// What a look through a book has counted so far, before the request that it is for.
     Look,
+    /// The epoch in which the request behind it may be decided.
+    Within,
     /// That the partition is of the deployment from now on.
     Begin,
     /// Whether all keys have what was written to them.
@@ -63,7 +65,7 @@ pub(super) enum RequestKind {
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Write,
         Self::Read,
         Self::DryRun,
@@ -73,6 +75,7 @@ impl RequestKind {
         Self::PutBack,
         Self::Changes,
         Self::Look,
+        Self::Within,
         Self::Begin,
         Self::Check,
     ];
@@ -89,6 +92,7 @@ impl RequestKind {
             Self::PutBack => "put_back",
             Self::Changes => "changes",
             Self::Look => "look",
+            Self::Within => "within",
             Self::Begin => "begin",
             Self::Check => "check",
         }
@@ -213,7 +217,8 @@ pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>
     let mut writer = MessageWriter::default();
     let values = match request {
         Request::Write(envelope) => {
-            write_envelope(&mut writer, RequestKind::Write, envelope, settings, scratch)
+            write_epoch(&mut writer, envelope)
+                + write_envelope(&mut writer, RequestKind::Write, envelope, settings, scratch)
         }
         Request::DryRun(envelope) => {
             write_envelope(&mut writer, RequestKind::DryRun, envelope, settings, scratch)
@@ -253,6 +258,17 @@ fn is_shrinking(request: &Request) -> bool {
         Request::Expire(_) => true,
         Request::Read(..) | Request::DryRun(_) => false,
     }
+}
+
+/// How many values say in which epoch a request may be decided.
+pub(super) const WITHIN_VALUES: usize = 2;
+
+/// Writes the epoch in which an envelope may be decided, where it names one. Gives how many values that is.
+fn write_epoch(writer: &mut MessageWriter, envelope: &Envelope) -> usize {
+    let Some(epoch) = envelope.epoch else { return 0 };
+    writer.text(RequestKind::Within.word());
+    writer.quantity(epoch);
+    WITHIN_VALUES
 }
 
 /// Writes an envelope. Gives how many values it is.

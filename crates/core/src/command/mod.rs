@@ -70,6 +70,9 @@ pub struct Envelope {
     /// When the request was first sent, if its port knows: if the engine may have forgotten ids since then, a new
     /// id is refused as expired.
     pub issued_at: Option<TimeMs>,
+    /// The epoch in which the request may be decided, if it rests on what was read of the log: in another one, that may
+    /// be lost.
+    pub epoch: Option<u64>,
     /// The requested commands.
     pub body: Body,
     /// The packets of each campaign that the body creates, cut before the writer's turn.
@@ -90,7 +93,7 @@ impl Envelope {
                 prepared.push(Prepared::new(create, common.operation.as_ref(), secret)?);
             }
         }
-        Ok(Self { namespace: namespace.into(), common, issued_at: None, body, prepared })
+        Ok(Self { namespace: namespace.into(), common, issued_at: None, epoch: None, body, prepared })
     }
 
     /// Reads a single command in place of what was in the envelope before, so that it is moved nowhere afterwards.
@@ -101,6 +104,7 @@ impl Envelope {
         self.namespace.clear();
         self.common = Common::default();
         self.issued_at = None;
+        self.epoch = None;
         self.prepared.clear();
         self.body = Body::Single(Command::parse_with(spec, words, &mut self.common)?);
         Ok(())

@@ -125,6 +125,9 @@ impl Machine {
 
     /// Decides an envelope at `clock`, applies its changes and appends them to `log`.
     pub fn submit(&mut self, envelope: &Envelope, clock: TimeMs, log: &mut Vec<u8>) -> MachineAnswer {
+        if let Some(epoch) = envelope.epoch.filter(|epoch| *epoch != self.epoch) {
+            return MachineAnswer::Receipt(self.unlogged(other_epoch(self.epoch, epoch)));
+        }
         self.stamp(clock);
         self.finish(log);
         let fingerprint = match &envelope.common.operation {
@@ -391,4 +394,13 @@ impl Machine {
             durability: Durability::Memory,
         }
     }
+}
+
+/// The failure of a request that may only be decided in another epoch.
+fn other_epoch(found: u64, wanted: u64) -> Outcome {
+    let reason = format!(
+        "the partition is in epoch {found}, and the request rests on epoch {wanted}: what it rests on may be lost, so nothing \
+         was changed; compare with the log again"
+    );
+    Outcome { code: Code::Unavailable, facts: facts![reason.as_str()] }
 }

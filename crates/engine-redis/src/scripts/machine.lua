@@ -321,10 +321,19 @@ local function put_back()
   return append(nil, codes.APPLIED, {})
 end
 
+-- The failure of a request that may only be decided in another epoch than that of the partition.
+local function other_epoch(wanted)
+  return outcomes.new(codes.UNAVAILABLE, "the partition is in epoch " .. encoding.number(call.meta.epoch)
+    .. ", and the request rests on epoch " .. encoding.number(wanted)
+    .. ": what it rests on may be lost, so nothing was changed; compare with the log again")
+end
+
 -- The receipt of a request; nil where its further steps are left to the next call.
 local function serve(request)
   local kind = request.kind
   if kind == request_kinds.WRITE then
+    local other = request.epoch and request.epoch ~= call.meta.epoch
+    if other then return unlogged(other_epoch(request.epoch)) end
     stamp()
     return submit(request)
   elseif kind == request_kinds.EXPIRE then

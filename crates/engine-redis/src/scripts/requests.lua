@@ -6,7 +6,8 @@
 -- How many values stand before a request's command.
 local HEAD_VALUES = constants.HEAD_VALUES
 
-local EXPIRE, PUT_BACK = request_kinds.EXPIRE, request_kinds.PUT_BACK
+local EXPIRE, PUT_BACK, WITHIN = request_kinds.EXPIRE, request_kinds.PUT_BACK, request_kinds.WITHIN
+local WITHIN_VALUES = constants.WITHIN_VALUES
 
 local function not_sequenced()
   outcomes.refuse(codes.INVALID, "command", "is answered on its own, not sequenced in a batch")
@@ -87,6 +88,8 @@ local function want_all(values, at)
       at = at + 2
     elseif kind == PUT_BACK then
       at = at + 1
+    elseif kind == WITHIN then
+      at = at + WITHIN_VALUES
     else
       local namespace, id, place = values[at + 1], values[at + 2], at + HEAD_VALUES
       if id then
@@ -140,6 +143,11 @@ local request = {}
 
 -- The request at a place of the values, and the place behind it.
 function requests.read(values, at)
+  request.epoch = false
+  if values[at] == WITHIN then
+    request.epoch = values[at + 1]
+    at = at + WITHIN_VALUES
+  end
   request.kind = values[at]
   if request.kind == request_kinds.EXPIRE then
     request.limit = values[at + 1]

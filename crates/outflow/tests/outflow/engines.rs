@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scarce_core::event::Position;
+use scarce_core::outcome::Receipt;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Request};
@@ -126,6 +127,17 @@ impl Bench {
             });
         }
         self.engine.call(partition, requests)
+    }
+
+    /// Sends a command that may only be decided in an epoch.
+    pub fn send_within(&self, line: &str, epoch: u64) -> Receipt {
+        let words: Vec<&str> = line.split(' ').collect();
+        let made = request::single(&words, self.engine.secret()).expect("a command");
+        let request::Request::Write(mut envelope) = made else { panic!("{line}") };
+        envelope.epoch = Some(epoch);
+        let partition = partition_of(envelope.commands(), PARTITIONS).expect("one partition");
+        let common = self.engine.call(partition, vec![Request::Write(envelope)]).pop();
+        common.expect("an answer").unwrap_or_else(|failure| panic!("{line}: {failure}"))
     }
 
     /// Opens an account in a partition; returns its id.

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use scarce_core::event::Position;
-use scarce_engine::Engine;
 use scarce_engine::consumers::{ConsumerName, Consumption};
+use scarce_engine::{Engine, Standing};
+use scarce_engine_redis::keys::Keys;
 use scarce_launch::{Options, Sentinels, Server};
 use scarce_outflow::{Batch, Consumer, Outflow, Start, State, Trouble, run};
 use tokio::runtime::Runtime;
 
-use super::engines::{Bench, wait_until};
+use super::engines::{Bench, PARTITIONS, wait_until};
 use super::recorder::plan;
 
 const NAME: &str = "ledger";
@@ -256,4 +257,142 @@ fn a_position_that_the_log_does_not_have_is_not_confirmed() {
         let its = known(&*bench.engine);
         assert_eq!((its.confirmed.sequence, its.diverged), (7, None));
     });
+}
+
+/// The position of the last event.
+fn end(bench: &Bench) -> Position {
+    let through = bench.engine.durable_through(0).expect("a sequence");
+    bench.engine.entries(0, through, 1).expect("an entry")[0].end()
+}
+
+/// Checks what is said of positions that the log no longer has: one that it had, and one of a lost history.
+fn check_judged(bench: &Bench, had: Position, lost: Position) {
+    let says = |position| bench.engine.standing(0, position).expect("an answer");
+    let begins_at = bench.engine.first_sequence(0).expect("a sequence");
+    assert!(begins_at > had.sequence.max(lost.sequence) + 1, "begins at {begins_at}: {had}, {lost}");
+    let said = says(had);
+    assert!(!matches!(said, Standing::Trimmed { .. } | Standing::Diverged { .. }), "{had}: {said:?}");
+    let unseen = Position { epoch: lost.epoch, sequence: had.sequence };
+    for position in [lost, unseen] {
+        let said = says(position);
+        assert!(matches!(said, Standing::Diverged { .. }), "{position}: {said:?}");
+        assert!(bench.engine.confirm(0, &name(), "a", position).is_err(), "{position}");
+    }
+}
+
+#[test]
+fn positions_before_the_beginning_of_a_journal_are_judged_by_the_epochs_that_wrote_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let (data, older) = (home.path().join("data"), home.path().join("older"));
+    std::fs::create_dir(&data).expect("a folder");
+    let mut ends = Vec::new();
+    for turn in 0..3 {
+        let bench = Bench::in_folder(&data, None);
+        bench.credit(&bench.account_in(0), 60);
+        ends.push(end(&bench));
+        drop(bench);
+        if turn == 1 {
+            copy(&data, &older);
+        }
+    }
+    put_back(&older, &data);
+    for _ in 0..2 {
+        let bench = Bench::in_folder(&data, None);
+        for _ in 0..3 {
+            bench.credit(&bench.account_in(0), 2_000);
+            bench.engine.snapshot(0).expect("a snapshot");
+        }
+        for had in &ends[..2] {
+            check_judged(&bench, *had, ends[2]);
+        }
+    }
+}
+
+#[test]
+fn positions_before_the_beginning_of_a_stream_are_judged_by_the_epochs_that_wrote_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    let older = home.path().join("older");
+    let mut server = Server::start(Options::new()).expect("a server");
+    let mut ends = Vec::new();
+    for turn in 0..3 {
+        let bench = Bench::at_redis(&server.url());
+        bench.keep_log();
+        bench.credit(&bench.account_in(0), 60);
+        ends.push(end(&bench));
+        drop(bench);
+        server.kill().expect("killed");
+        if turn == 1 {
+            copy(server.folder(), &older);
+        }
+        if turn == 2 {
+            put_back(&older, server.folder());
+        }
+        server.restart().expect("a server");
+    }
+    let bench = Bench::at_redis(&server.url());
+    bench.release_log();
+    let account = bench.account_in(0);
+    bench.credit(&account, 120);
+    wait_until("the log is not trimmed", || {
+        bench.credit(&account, 50);
+        bench.engine.first_sequence(0).expect("a sequence") > ends[2].sequence + 1
+    });
+    for had in &ends[..2] {
+        check_judged(&bench, *had, ends[2]);
+    }
+}
+
+#[test]
+fn what_rests_on_another_epoch_is_not_decided() {
+    Bench::each(None, |bench| {
+        let account = bench.account_in(0);
+        let epoch = bench.engine.epoch(0).expect("an epoch");
+        let through = || bench.engine.durable_through(0).expect("a sequence");
+        let (before, line) = (through(), format!("ACCOUNT.CREDIT {account} 5 ID credit-1"));
+        for other in [epoch + 1, epoch - 1, 0] {
+            let refused = bench.send_within(&line, other);
+            assert_eq!(refused.outcome.code.word(), "UNAVAILABLE", "{}", refused.outcome);
+            let said = refused.outcome.to_string();
+            assert!(
+                said.contains(&format!("is in epoch {epoch}")) && said.contains("nothing was changed"),
+                "{said}"
+            );
+            assert_eq!(through(), before, "nothing was logged, and no id is remembered");
+        }
+        let done = bench.send_within(&line, epoch);
+        assert_eq!((done.outcome.to_string().as_str(), done.replayed), ("APPLIED 5 5", false));
+        assert!(bench.send_within(&line, epoch).replayed);
+        assert_eq!(through(), before + 1);
+    });
+}
+
+#[test]
+fn nothing_is_said_of_events_of_a_release_that_notes_no_epochs() {
+    let mut server = Server::start(Options::new()).expect("a server");
+    let bench = Bench::at_redis(&server.url());
+    bench.keep_log();
+    bench.credit(&bench.account_in(0), 60);
+    let noted = end(&bench);
+    // Such a release begins an epoch and leaves the list as it is.
+    let meta = Keys::new("scarce:", 0, PARTITIONS).of("meta");
+    let other = (noted.epoch + (1 << 32)).to_string();
+    server.ask::<()>(&["HSET", &meta, "epoch", &other]).expect("set");
+    bench.credit(&bench.account_in(0), 60);
+    let unnoted = end(&bench);
+    assert_eq!(unnoted.epoch.to_string(), other);
+    drop(bench);
+    server.kill().expect("killed");
+    server.restart().expect("a server");
+    let bench = Bench::at_redis(&server.url());
+    bench.release_log();
+    let account = bench.account_in(0);
+    wait_until("the log is not trimmed", || {
+        bench.credit(&account, 50);
+        bench.engine.first_sequence(0).expect("a sequence") > unnoted.sequence + 1
+    });
+    for position in [noted, unnoted] {
+        let said = bench.engine.standing(0, position).expect("an answer");
+        assert!(matches!(said, Standing::Trimmed { .. }), "{position}: {said:?}");
+        assert!(bench.engine.confirm(0, &name(), "a", position).is_err(), "{position}");
+    }
 }
