@@ -191,7 +191,7 @@ async fn measure(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
         packets,
         || delivery.delivery_counts(),
         || run(&runtime, engine.clone(), &webhooks, |partition| delivery.webhooks_consumer(partition)),
-        || delivery.run_webhooks(&runtime),
+        || delivery.run_webhooks(&runtime, engine.clone()),
     )
     .await?;
     println!("{name}: {packets} webhooks: written down {written_down:.0}/s, sent {sent:.0}/s");

@@ -22,6 +22,7 @@ mod consumer;
 mod endpoints;
 mod epochs;
 mod error;
+mod guard;
 mod health;
 mod http;
 mod options;

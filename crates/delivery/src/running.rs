@@ -176,6 +176,12 @@ impl Work {
         self.status.note_end();
     }
 
+    /// Reports trouble that an operator ends, and waits for the next look.
+    pub(crate) async fn is_troubled_for(&mut self, reason: &str, delay: Duration) {
+        self.status.note_trouble(reason.to_owned());
+        self.pause(delay).await;
+    }
+
     /// Reports trouble, and waits for the retry.
     pub(crate) async fn is_troubled(&mut self, error: &impl ToString) {
         self.status.note_trouble(error.to_string());

@@ -4,7 +4,6 @@ mod claims;
 mod credits;
 mod doubts;
 mod earlier;
-mod guard;
 pub(crate) mod ids;
 mod inside;
 mod lookup;
@@ -17,6 +16,7 @@ mod row;
 mod template;
 
 pub use lookup::{LookedUp, Settled, SettledLookup, Tried};
+pub(crate) use passing::Reached;
 pub(crate) use queries::SETTLEMENT_COLUMNS;
 pub use queries::{Settlement, SettlementFilter, SettlementState};
 pub use replaced::Replaced;

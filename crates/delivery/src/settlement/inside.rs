@@ -6,16 +6,28 @@ use std::time::Duration;
 
 use scarce_core::types::{Id, signed};
 use scarce_engine::Engine;
+use scarce_sql::DatabaseError;
 use tokio::runtime::Handle;
 
 use super::claims::{ClaimedSettlement, Wanted, claim, has_due};
-use super::guard::Guard;
 use super::{AccountTemplate, Route};
+use crate::guard::{Checked, Guard};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
 use crate::running::{Stopping, Work, Workers};
 use crate::store::{millis, now_ms};
 use crate::{Delivery, SettlementOptions};
+
+/// How long a worker waits that must not pay: it goes on soon after a rebase.
+const HISTORY_RETRY: Duration = Duration::from_millis(500);
+
+/// What keeps a worker from its claims.
+enum Hindrance {
+    /// They cannot be read.
+    Database(String),
+    /// The log may not have them.
+    History(String),
+}
 
 /// The longest delay after a failure of the engine, for which the packet is not to blame and which never
 /// makes a dead letter.
@@ -35,7 +47,7 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let (mut tasks, mut statuses) = (Vec::new(), Vec::new());
         let options = Arc::new(options);
-        let guard = Arc::new(Guard::new(self.clone(), engine.clone()));
+        let guard = Arc::new(Guard::new(self.clone(), engine.clone(), SETTLEMENTS.name));
         for _ in 0..options.lanes.max(1) {
             let work = Work::new(self.clone(), SETTLEMENTS, stopping.clone());
             statuses.push(work.status());
@@ -46,6 +58,7 @@ impl Delivery {
                 assets: BTreeMap::new(),
                 accounts: BTreeMap::new(),
                 epochs: BTreeMap::new(),
+                checked: None,
                 waits: 0,
             };
             tasks.push(runtime.spawn(run(work, settler, Arc::clone(&guard))));
@@ -77,7 +90,8 @@ async fn run(mut work: Work, mut settler: Settler, guard: Arc<Guard>) {
                     work.pause(settler.delivery.options().retry_first).await;
                 }
             }
-            Err(error) => work.is_troubled(&error).await,
+            Err(Hindrance::Database(error)) => work.is_troubled(&error).await,
+            Err(Hindrance::History(reason)) => work.is_troubled_for(&reason, HISTORY_RETRY).await,
         }
     }
 }
@@ -93,6 +107,8 @@ pub(super) struct Settler {
     pub(super) accounts: BTreeMap<String, String>,
     /// The epochs that the log's consumer has read last, in which these are cached.
     epochs: BTreeMap<u32, u64>,
+    /// What was last found to be of the log's history: what is sent to the engine rests on it.
+    pub(super) checked: Option<Arc<Checked>>,
     /// How often in a row credits were recorded that the consumer had not passed.
     pub(super) waits: u64,
 }
@@ -106,24 +122,26 @@ pub(super) struct Addressed {
 
 impl Settler {
     /// Claims what is due, if the log is of the history that the claims are of.
-    async fn claim(&mut self, owner: &str, guard: &Guard) -> Result<Vec<ClaimedSettlement>, String> {
+    async fn claim(&mut self, owner: &str, guard: &Guard) -> Result<Vec<ClaimedSettlement>, Hindrance> {
+        let failed = |error: DatabaseError| Hindrance::Database(error.to_string());
         let (delivery, options) = (self.delivery.clone(), Arc::clone(&self.options));
         let template = options.account_template.text();
         let wanted =
             Wanted { route: Route::Engine, template: Some(template), only_begun: options.only_begun };
-        if !has_due(&delivery, wanted).await.map_err(|error| error.to_string())? {
+        if !has_due(&delivery, wanted).await.map_err(failed)? {
             return Ok(Vec::new());
         }
-        let reached = guard.check().await?;
-        let epochs: BTreeMap<u32, u64> = reached.iter().map(|(its, at)| (*its, at.epoch)).collect();
+        let checked = guard.check().await.map_err(Hindrance::History)?;
+        let epochs: BTreeMap<u32, u64> = checked.reached.iter().map(|(its, at)| (*its, at.epoch)).collect();
         if epochs != self.epochs {
             // What was lost with another history may have come again as something else.
             self.assets.clear();
             self.accounts.clear();
             self.epochs = epochs;
         }
+        self.checked = Some(checked);
         let claiming = claim(&delivery, owner, wanted, options.batch_max.max(1));
-        delivery.store().in_time(claiming).await.map_err(|error| error.to_string())
+        delivery.store().in_time(claiming).await.map_err(failed)
     }
 
     /// Settles a batch; returns the result of each packet.
@@ -140,7 +158,10 @@ impl Settler {
             return ended;
         }
         match guard.check_again().await {
-            Ok(()) => self.credit(addressed, &mut ended).await,
+            Ok(checked) => {
+                self.checked = Some(checked);
+                self.credit(addressed, &mut ended).await;
+            }
             Err(reason) => ended.failed.extend(
                 addressed
                     .iter()

@@ -11,8 +11,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Route;
 use super::claims::{ClaimedSettlement, Wanted, claim, has_due};
-use super::guard::Guard;
 use super::inside::never;
+use crate::guard::Guard;
 use crate::http::{Message, ReceiverAnswer, check_url};
 use crate::queue::{Ended, Failed, Resolution, SETTLEMENTS};
 use crate::retry::delay;
@@ -58,7 +58,7 @@ impl Delivery {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), SETTLEMENTS, stopping);
         let status = work.status();
-        let guard = Guard::new(self.clone(), log);
+        let guard = Guard::new(self.clone(), log, SETTLEMENTS.name);
         let caller = Caller { work, guard, url: url.to_owned(), secret, flying: JoinSet::new() };
         Ok(Workers::new(stop, vec![runtime.spawn(caller.run())], vec![status]))
     }

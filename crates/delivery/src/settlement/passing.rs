@@ -12,7 +12,7 @@ use super::claims::ClaimedSettlement;
 use super::inside::{ENGINE_RETRY_MAX, Settler};
 use crate::Delivery;
 use crate::page::Taken;
-use crate::queue::Ended;
+use crate::queue::{Ended, SETTLEMENTS};
 use crate::retry::delay;
 use crate::store::{millis, now_ms};
 
@@ -23,13 +23,13 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const PAUSE_FIRST: Duration = Duration::from_millis(5);
 
 /// The positions of the log's consumer in each partition.
-pub(super) type Reached = BTreeMap<u32, Position>;
+pub(crate) type Reached = BTreeMap<u32, Position>;
 
 impl Delivery {
-    /// How far the consumer of settlements is in each partition.
-    pub(super) async fn reached(&self) -> Result<Reached, DatabaseError> {
-        let sql = "SELECT partition_id, epoch, sequence FROM delivery_cursors WHERE consumer = 'settlement'";
-        let rows = self.store().fetch(sql, &[], &[ColumnKind::Integer; 3]).await?;
+    /// How far a consumer is in each partition.
+    pub(crate) async fn reached(&self, consumer: &str) -> Result<Reached, DatabaseError> {
+        let sql = "SELECT partition_id, epoch, sequence FROM delivery_cursors WHERE consumer = ?";
+        let rows = self.store().fetch(sql, &[consumer.into()], &[ColumnKind::Integer; 3]).await?;
         let read = |row| {
             let mut row = Taken::new(row);
             let partition = u32::try_from(row.natural()).ok()?;
@@ -67,7 +67,7 @@ impl Settler {
     pub(super) async fn wait_for_consumer(&mut self, ended: &mut Ended) -> Result<(), DatabaseError> {
         let (begun, mut pause) = (Instant::now(), PAUSE_FIRST);
         loop {
-            let reached = self.delivery.reached().await?;
+            let reached = self.delivery.reached(SETTLEMENTS.name).await?;
             for credits in ended.credited.iter_mut().filter(|its| its.next_at_ms.is_some()) {
                 if self.delivery.has_passed(&reached, (credits.partition, credits.through)).await? {
                     credits.next_at_ms = None;
@@ -95,7 +95,8 @@ impl Settler {
         ended: &mut Ended,
     ) -> Vec<ClaimedSettlement> {
         let has_credits = claimed.iter().any(|its| its.credit.is_some());
-        let reached = if has_credits { self.delivery.reached().await } else { Ok(Reached::new()) };
+        let reached =
+            if has_credits { self.delivery.reached(SETTLEMENTS.name).await } else { Ok(Reached::new()) };
         let Ok(reached) = reached else { return claimed };
         let mut rest = Vec::with_capacity(claimed.len());
         for its in claimed {

@@ -1,7 +1,9 @@
 //! Makes due deliveries.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use scarce_engine::Log;
 use scarce_sql::{Column, DatabaseError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -9,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::message_id;
 use crate::endpoints::{Target, Targets};
+use crate::guard::Guard;
 use crate::http::{Message, ReceiverAnswer};
 use crate::page::Taken;
 use crate::queue::{Due, Ended, Failed, Resolution, WEBHOOKS};
@@ -23,14 +26,15 @@ const GONE: u16 = 410;
 
 impl Delivery {
     /// Makes due deliveries to endpoints, on a runtime, until it is stopped. Several processes may do so on
-    /// one database.
+    /// one database. Deliveries of a history that the log does not have wait until that is rebased.
     #[must_use]
-    pub fn run_webhooks(&self, runtime: &Handle) -> Workers {
+    pub fn run_webhooks(&self, runtime: &Handle, log: Arc<dyn Log>) -> Workers {
         let (stop, stopping) = Stopping::new();
         let work = Work::new(self.clone(), WEBHOOKS, stopping);
         let status = work.status();
         let worker = Worker {
             work,
+            guard: Guard::new(self.clone(), log, WEBHOOKS.name),
             flying: JoinSet::new(),
             busy: BTreeMap::new(),
             failing: BTreeSet::new(),
@@ -58,6 +62,7 @@ struct Attempt {
 
 struct Worker {
     work: Work,
+    guard: Guard,
     flying: JoinSet<Attempt>,
     /// How many requests are in progress to each endpoint.
     busy: BTreeMap<String, usize>,
@@ -88,9 +93,13 @@ impl Worker {
     }
 
     /// Claims due deliveries and sends them, while there is room.
-    async fn claim(&mut self) -> Result<(), DeliveryError> {
+    async fn claim(&mut self) -> Result<(), String> {
         let delivery = self.work.delivery.clone();
-        let targets = self.targets(&delivery).await?;
+        let targets = self.targets(&delivery).await.map_err(|error| error.to_string())?;
+        if targets.is_empty() {
+            return Ok(());
+        }
+        self.guard.check().await?;
         for target in targets {
             let busy = self.busy.get(&target.id).copied().unwrap_or_default();
             let options = delivery.options();
@@ -100,7 +109,8 @@ impl Worker {
                 continue;
             }
             let claiming = claim(&delivery, &self.work.owner, &target, room);
-            for claimed in delivery.store().in_time(claiming).await? {
+            let claimed = delivery.store().in_time(claiming).await.map_err(|error| error.to_string())?;
+            for claimed in claimed {
                 self.send(&target, claimed);
             }
         }

@@ -42,7 +42,10 @@ async fn a_rotated_secret_signs_beside_the_one_before_for_a_while() {
         let first = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
         let rotate = |overlap| delivery.rotate_secret(&first.id, None, overlap);
         let second = rotate(Duration::from_secs(60)).await.expect("the database").expect("an endpoint");
-        let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+        let (flow, running) = (
+            bench.flow_to_webhooks(&delivery),
+            delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
+        );
         bench.run("ACCOUNT.OPEN a EUR").await;
         wait_until("it was not sent", || async { receiver.heard().len() == 1 }).await;
         let third = rotate(Duration::ZERO).await.expect("the database").expect("an endpoint");
@@ -89,7 +92,7 @@ async fn an_encrypted_receiver_is_sent_to_where_its_authority_is_known() {
     let stranger = open(&database, &bench, options()).await;
     stranger.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
     let flow = bench.flow_to_webhooks(&stranger);
-    let running = stranger.run_webhooks(&Handle::current());
+    let running = stranger.run_webhooks(&Handle::current(), bench.engine.clone());
     bench.run("ACCOUNT.OPEN a EUR").await;
     let error = || async {
         let page = stranger.deliveries(Default::default(), None, 1).await.expect("the database");
@@ -99,7 +102,7 @@ async fn an_encrypted_receiver_is_sent_to_where_its_authority_is_known() {
     running.stop().await;
     assert!(receiver.heard().is_empty());
     let friend = open(&database, &bench, DeliveryOptions { ca_file: Some(file.clone()), ..options() }).await;
-    let running = friend.run_webhooks(&Handle::current());
+    let running = friend.run_webhooks(&Handle::current(), bench.engine.clone());
     wait_until("it was not sent", || async { receiver.heard().len() == 1 }).await;
     running.stop().await;
     flow.stop().await;
@@ -131,7 +134,10 @@ async fn an_endpoint_that_always_fails_is_suspended_and_loses_nothing() {
         let (broken, sound) = (Receiver::with(|_, _| Reply::Status(503)).await, Receiver::start().await);
         let failing = delivery.add_endpoint(&broken.url(), &["*"], None).await.expect("one").id;
         delivery.add_endpoint(&sound.url(), &["*"], None).await.expect("one");
-        let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+        let (flow, running) = (
+            bench.flow_to_webhooks(&delivery),
+            delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
+        );
         bench.run("ACCOUNT.OPEN a EUR").await;
         wait_until("it is not suspended", || async {
             state(&delivery, &failing).await.state == EndpointState::Suspended
@@ -172,7 +178,8 @@ async fn an_endpoint_that_answers_now_and_then_is_not_suspended() {
     let delivery = open(&database, &bench, soon).await;
     let receiver = Receiver::with(|before, _| Reply::Status(if before % 5 == 4 { 204 } else { 503 })).await;
     let id = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one").id;
-    let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, running) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     for number in 0..8 {
         bench.run(&format!("ACCOUNT.OPEN a{number} EUR")).await;
         wait_until("it was not sent", || async { receiver.heard().len() >= 5 * (number + 1) }).await;

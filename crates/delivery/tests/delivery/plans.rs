@@ -20,7 +20,7 @@ async fn work(bench: &Bench, delivery: &Delivery) {
     let endpoint = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one").id;
     let flows = [bench.flow_to_webhooks(delivery), bench.flow_to_settlement(delivery)];
     let running = [
-        delivery.run_webhooks(&Handle::current()),
+        delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
         delivery.run_settlement(&Handle::current(), bench.engine.clone(), SettlementOptions::default()),
     ];
     bench.campaign("c", 3).await;

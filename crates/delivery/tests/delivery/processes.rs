@@ -42,7 +42,7 @@ async fn child_that_delivers_and_settles() {
     let flows = [bench.flow_to_webhooks(&delivery), bench.flow_to_settlement(&delivery)];
     let settlement = SettlementOptions { batch_max: 10, ..SettlementOptions::default() };
     let workers = [
-        delivery.run_webhooks(&Handle::current()),
+        delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
         delivery.run_settlement(&Handle::current(), bench.engine.clone(), settlement),
     ];
     for number in 0..CLAIMS {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use scarce_core::event::Position;
 use scarce_delivery::{Delivery, Secret, SettlementOptions, SettlementState, Stretch};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
@@ -107,6 +108,42 @@ async fn nothing_is_paid_for_claims_of_a_history_that_the_log_does_not_have() {
         let row = only(&delivery).await;
         assert_eq!((row.state, row.attempts), (SettlementState::Pending, 0));
         assert_eq!((bench.balance("u").await, receiver.heard().len()), (None, 0));
+        running.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_sent_of_a_history_that_the_log_does_not_have() {
+    for kind in DatabaseKind::ALL {
+        let (data, database, receiver) = (Data::new(), Database::new(kind), Receiver::start().await);
+        let bench = Bench::at(&data.folder());
+        let delivery = open(&database, &bench, options()).await;
+        delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("an endpoint");
+        bench.run("ACCOUNT.OPEN kept EUR").await;
+        drop(bench);
+        data.copy();
+        let bench = Bench::at(&data.folder());
+        bench.run("ACCOUNT.OPEN lost EUR").await;
+        let flow = bench.flow_to_webhooks(&delivery);
+        let pending = || async { delivery.health().await.expect("the database").webhooks.pending };
+        wait_until("they are not written down", || async { pending().await == 2 }).await;
+        flow.stop().await;
+        drop(bench);
+        data.put_back();
+        let bench = Bench::at(&data.folder());
+        let running = delivery.run_webhooks(&Handle::current(), bench.engine.clone());
+        let says = || running.trouble().is_some_and(|trouble| trouble.reason.contains("rebase webhooks"));
+        wait_until("it does not say why it waits", || async { says() || !receiver.heard().is_empty() }).await;
+        let heard = receiver.heard().len();
+        assert_eq!((heard, pending().await), (0, 2), "{kind:?}");
+        for partition in 0..PARTITIONS {
+            let through = bench.engine.durable_through(partition).expect("a sequence");
+            let last = bench.engine.entries(partition, through.max(1), 1).expect("entries");
+            let to = last.last().map_or(Position { epoch: 0, sequence: 0 }, scarce_core::event::Entry::end);
+            delivery.rebase_webhooks(partition, to).await.expect("rebased");
+        }
+        wait_until("what is left is not sent", || async { receiver.heard().len() == 1 }).await;
+        assert!(receiver.heard()[0].json().to_string().contains("kept"));
         running.stop().await;
     }
 }

@@ -21,7 +21,7 @@ fn with_keys(keys: &[u8]) -> DeliveryOptions {
 }
 
 fn start(bench: &Bench, delivery: &Delivery) -> (Outflow, Workers) {
-    (bench.flow_to_webhooks(delivery), delivery.run_webhooks(&Handle::current()))
+    (bench.flow_to_webhooks(delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()))
 }
 
 async fn stop((flow, running): (Outflow, Workers)) {

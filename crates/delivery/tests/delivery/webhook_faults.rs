@@ -65,7 +65,10 @@ async fn all_is_killed(kind: DatabaseKind) {
         // Everything that a process has: its connections, its consumers, its workers.
         let process = open(&database, &bench, options.clone()).await;
         let flow = bench.flow_to_webhooks(&process);
-        let workers = [process.run_webhooks(&Handle::current()), delivery.run_webhooks(&Handle::current())];
+        let workers = [
+            process.run_webhooks(&Handle::current(), bench.engine.clone()),
+            delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
+        ];
         for _ in 0..EVENTS / usize::try_from(KILLS).expect("few") {
             bench.run(&format!("ACCOUNT.OPEN a{opened} EUR")).await;
             opened += 1;
@@ -84,7 +87,8 @@ async fn all_is_killed(kind: DatabaseKind) {
     for number in opened..EVENTS {
         bench.run(&format!("ACCOUNT.OPEN a{number} EUR")).await;
     }
-    let (flow, worker) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, worker) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     wait_until("not all was delivered", || is_done(&delivery)).await;
     worker.stop().await;
     flow.stop().await;
@@ -114,7 +118,8 @@ async fn the_database_is_killed(kind: DatabaseKind) {
     let delivery = open(&database, &bench, hasty()).await;
     let receiver = Receiver::start().await;
     delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
-    let (flow, worker) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, worker) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     for number in 0..EVENTS {
         bench.run(&format!("ACCOUNT.OPEN a{number} EUR")).await;
         if number % 40 == 20 {
@@ -148,13 +153,13 @@ async fn a_stop_does_not_wait_for_receivers_that_hang_and_nothing_is_lost_by_tha
         Receiver::with(|before, _| if before == 0 { Reply::Never } else { Reply::Status(204) }).await;
     delivery.add_endpoint(&receiver.url(), &["account.opened"], None).await.expect("one");
     let flow = bench.flow_to_webhooks(&delivery);
-    let worker = delivery.run_webhooks(&Handle::current());
+    let worker = delivery.run_webhooks(&Handle::current(), bench.engine.clone());
     bench.run("ACCOUNT.OPEN a EUR").await;
     wait_until("it was not called", || async { receiver.heard().len() == 1 }).await;
     let begun = std::time::Instant::now();
     worker.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    let worker = delivery.run_webhooks(&Handle::current());
+    let worker = delivery.run_webhooks(&Handle::current(), bench.engine.clone());
     let is_sent = || async { delivery.delivery_counts().await.is_ok_and(|counts| counts.done == 1) };
     wait_until("it was not sent again", is_sent).await;
     assert_eq!((receiver.ids().len(), receiver.heard().len()), (1, 2));

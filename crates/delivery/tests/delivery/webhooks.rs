@@ -47,7 +47,10 @@ async fn each_endpoint_gets_what_it_wants_signed_and_with_a_fixed_id() {
         let events = ["stock.*", "packets.claimed"];
         let chosen = delivery.add_endpoint(&stock.url(), &events, Some(secret.clone())).await.expect("one");
         assert_eq!(chosen.secret, secret);
-        let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+        let (flow, running) = (
+            bench.flow_to_webhooks(&delivery),
+            delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
+        );
         bench.run("ACCOUNT.OPEN a EUR ID first").await;
         bench.run("STOCK.CREATE sku 5").await;
         bench.run("STOCK.TAKE sku 2 owner").await;
@@ -108,7 +111,10 @@ async fn what_never_succeeds_is_a_dead_letter_with_its_reason_and_can_be_replaye
         let delivery = open(&database, &bench, DeliveryOptions { attempts_max: 3, ..options() }).await;
         let receiver = Receiver::with(|_, _| Reply::Full(500, "x-a:b", "é".repeat(5_000))).await;
         let endpoint = delivery.add_endpoint(&receiver.url(), &["account.*"], None).await.expect("one");
-        let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+        let (flow, running) = (
+            bench.flow_to_webhooks(&delivery),
+            delivery.run_webhooks(&Handle::current(), bench.engine.clone()),
+        );
         bench.run("ACCOUNT.OPEN a EUR").await;
         bench.run("ACCOUNT.OPEN b EUR").await;
         wait_until("no dead letters", || async { dead(&delivery).await.len() == 2 }).await;
@@ -146,7 +152,8 @@ async fn an_endpoint_that_is_gone_is_disabled_until_it_is_resumed() {
     let delivery = open(&database, &bench, options()).await;
     let receiver = Receiver::with(|_, _| Reply::Status(410)).await;
     let endpoint = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
-    let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, running) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     bench.run("ACCOUNT.OPEN a EUR").await;
     let found = || async { delivery.endpoint(&endpoint.id).await.expect("the database").expect("one") };
     wait_until("it was not disabled", || async { found().await.state == EndpointState::Disabled }).await;
@@ -173,7 +180,8 @@ async fn a_paused_endpoint_gets_all_when_it_is_resumed_and_a_removed_one_nothing
     let receiver = Receiver::start().await;
     let endpoint = delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
     assert!(delivery.pause_endpoint(&endpoint.id).await.expect("the database"));
-    let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, running) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     bench.run("ACCOUNT.OPEN a EUR").await;
     wait_until("it was not written", || async { pending(&delivery).await == 1 }).await;
     assert!(receiver.heard().is_empty());
@@ -202,7 +210,8 @@ async fn redirects_are_not_followed_and_retry_after_is_heeded_up_to_the_bound() 
     })
     .await;
     delivery.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
-    let (flow, running) = (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current()));
+    let (flow, running) =
+        (bench.flow_to_webhooks(&delivery), delivery.run_webhooks(&Handle::current(), bench.engine.clone()));
     bench.run("ACCOUNT.OPEN a EUR").await;
     wait_until("it was not sent twice", || async { receiver.heard().len() == 2 }).await;
     wait_until("it was not delivered", || async { pending(&delivery).await == 0 }).await;
@@ -223,7 +232,10 @@ async fn two_workers_share_the_work_and_send_nothing_twice_while_all_is_well() {
         let receiver = Receiver::start().await;
         one.add_endpoint(&receiver.url(), &["*"], None).await.expect("one");
         let flow = bench.flow_to_webhooks(&one);
-        let (first, second) = (one.run_webhooks(&Handle::current()), other.run_webhooks(&Handle::current()));
+        let (first, second) = (
+            one.run_webhooks(&Handle::current(), bench.engine.clone()),
+            other.run_webhooks(&Handle::current(), bench.engine.clone()),
+        );
         for number in 0..150 {
             bench.run(&format!("ACCOUNT.OPEN a{number} EUR")).await;
         }

@@ -61,7 +61,7 @@ pub(super) fn start(
         // recipient.
         let consumer = |partition| delivery.webhooks_consumer(partition);
         outflows.push(serve.run(WEBHOOKS, Start::Now, BATCH_BYTES, consumer));
-        workers.push(delivery.run_webhooks(runtime));
+        workers.push(delivery.run_webhooks(runtime, engine.clone()));
     }
     if settings.settlement != SettlementChoice::Off {
         workers.extend(settle(delivery, runtime, engine, projection, settings)?);
