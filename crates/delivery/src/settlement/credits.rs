@@ -142,7 +142,14 @@ impl Settler {
         let command = AccountOpen { account, asset, overdraft: Natural::ZERO };
         let body = Body::Single(Command::from(command));
         let envelope = Envelope::new("", Common::default(), body, self.engine.secret()).ok()?;
-        Some((partition, Request::Write(envelope)))
+        Some(self.bound(partition, envelope))
+    }
+
+    /// A change that the engine refuses in another epoch than that in which claims were compared with the log: a failover
+    /// in between may have lost them.
+    fn bound(&self, partition: u32, mut envelope: Envelope) -> Question {
+        envelope.epoch = self.checked.as_ref().and_then(|checked| checked.epochs.get(&partition).copied());
+        (partition, Request::Write(envelope))
     }
 
     /// Credits packets, each under its id, with a deadline before the engine may forget that id.
@@ -171,7 +178,7 @@ impl Settler {
 
     fn credit_of(&self, its: &Addressed) -> Option<Question> {
         let (partition, envelope) = self.credit_under(its, its.claimed.scheme)?;
-        Some((partition, Request::Write(envelope)))
+        Some(self.bound(partition, envelope))
     }
 
     /// The credit of a packet under its id of a scheme, with its partition.
@@ -250,6 +257,9 @@ fn standing(account: &Id, opened: Option<Answered>, got: Option<Answered>) -> St
         },
         Some(Ok(receipt)) if receipt.outcome.code == Code::AccountNotFound => match opened {
             Some(Err(failure)) => Standing::Unclear(failure.to_string()),
+            Some(Ok(opened)) if opened.outcome.code.kind() == Kind::Failure => {
+                Standing::Unclear(opened.outcome.to_string())
+            }
             opened => Standing::Missing(format!("account '{account}' does not exist: {}", said(opened))),
         },
         other => Standing::Unclear(said(other)),

@@ -1,17 +1,71 @@
 //! An engine whose older copy is put back, with the tables of what was read before.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use scarce_core::event::Position;
 use scarce_delivery::{Delivery, Secret, SettlementOptions, SettlementState, Stretch};
+use scarce_engine::Request;
+use scarce_launch::Server;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
-use crate::kit::{Bench, Database, DatabaseKind, PARTITIONS, Receiver, Reply, open, options, wait_until};
+use crate::kit::{
+    Bench, Database, DatabaseKind, Fault, Faulty, PARTITIONS, Receiver, Reply, open, options, wait_until,
+};
 use crate::rollbacks::{only, read_log};
 use crate::settlement::wait_for;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// Copies a folder; what it was copied to before is gone.
+fn copy_anew(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    copy(from, to);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_claim_that_is_lost_between_the_check_and_the_credit_is_not_paid() {
+    let home = tempfile::tempdir().expect("a folder");
+    let (older, database) = (home.path().join("older"), Database::new(DatabaseKind::ALL[0]));
+    let mut server = Server::start(scarce_launch::Options::new()).expect("a server");
+    let bench = Bench::at_redis(&server.url());
+    let delivery = open(&database, &bench, options()).await;
+    bench.campaign("c", 1).await;
+    assert!(bench.run("ACCOUNT.OPEN u EUR").await.outcome.is_applied());
+    read_log(&bench, &delivery).await;
+    server.kill().expect("killed");
+    copy_anew(server.folder(), &older);
+    server.restart().expect("a server");
+    bench.claim("c", "u").await;
+    read_log(&bench, &delivery).await;
+    // When the credit is on its way, the server loses the claim, as by a failover, and is there again.
+    let (engine, is_tried) = (bench.engine.clone(), Arc::new(AtomicBool::new(false)));
+    let (was_tried, server) = (Arc::clone(&is_tried), Arc::new(Mutex::new(server)));
+    let failing = Arc::clone(&server);
+    let faulty = Faulty::new(&bench.engine, move |batch| {
+        let is_credit = |its: &Request| matches!(its, Request::Write(its) if its.common.operation.is_some());
+        if batch.iter().any(is_credit) && !was_tried.swap(true, Ordering::SeqCst) {
+            let mut server = failing.lock().expect("no panic");
+            server.kill().expect("killed");
+            copy_anew(&older, server.folder());
+            server.restart().expect("a server");
+            let engine = engine.clone();
+            let is_back = std::thread::spawn(move || while engine.durable_through(0).is_err() {});
+            is_back.join().expect("no panic");
+        }
+        Fault::None
+    });
+    let running = delivery.run_settlement(&Handle::current(), faulty, SettlementOptions::default());
+    let says = || running.trouble().is_some_and(|trouble| trouble.reason.contains("rebase settlement"));
+    wait_until("the lost history is not noticed", || async { is_tried.load(Ordering::SeqCst) && says() })
+        .await;
+    running.stop().await;
+    assert_eq!(bench.balance("u").await, Some(0), "its claim is lost");
+    assert_ne!(only(&delivery).await.state, SettlementState::Settled);
+    drop((bench, server));
+}
 
 /// A folder with the data of an engine, and copies of them.
 struct Data(TempDir);

@@ -9,6 +9,7 @@ use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
 use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
+use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_outflow::{Outflow, Plan, Start, run};
 use scarce_sim::conformance::request;
 use tempfile::TempDir;
@@ -55,6 +56,15 @@ impl Bench {
     /// The engine in a folder that the test keeps.
     pub fn at(folder: &Path) -> Self {
         Self::open(folder, &EmbeddedSettings::default())
+    }
+
+    /// The engine inside a Redis that outlives it.
+    pub fn at_redis(url: &str) -> Self {
+        let settings =
+            RedisSettings { url: url.to_owned(), partitions: PARTITIONS, ..RedisSettings::default() };
+        // It has a runtime of its own, which must not be begun within another.
+        let opened = std::thread::spawn(|| RedisEngine::open(settings).expect("an engine")).join();
+        Self { engine: Arc::new(opened.expect("no panic")), running: None, _folder: None }
     }
 
     fn open(folder: &Path, settings: &EmbeddedSettings) -> Self {
