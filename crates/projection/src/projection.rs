@@ -103,6 +103,20 @@ impl Projection {
         Ok(projection)
     }
 
+    /// Opens a new projection whose content is worth nothing once this process has ended: nothing waits for the disk.
+    ///
+    /// # Errors
+    /// As [`Projection::open`].
+    pub(crate) async fn open_scratch(
+        url: &str,
+        deployment_id: &str,
+        options: ProjectionOptions,
+    ) -> Result<Self, ProjectionError> {
+        let store = Database::new_scratch(url, deployment_id, &TABLES, options.of_database())?;
+        store.check().await?;
+        Ok(Self::of(store, options))
+    }
+
     /// Opens a projection that was in use before: nothing is created.
     ///
     /// # Errors

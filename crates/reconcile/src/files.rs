@@ -10,6 +10,7 @@ use scarce_core::state::StateSettings;
 use scarce_engine::random::hex;
 use scarce_engine_embedded::deployment::{Deployment, DeploymentError};
 use scarce_engine_embedded::journal::JournalError;
+use scarce_engine_embedded::lock::{Hold, LockError};
 use scarce_engine_embedded::storage::{FileStorage, Storage, StorageError};
 use scarce_engine_embedded::{
     EmbeddedError, PartitionFiles, Refusal, base_machine, partition_directory, read_entries,
@@ -31,6 +32,8 @@ pub struct FilesLog {
     partitions: Vec<Arc<dyn Storage>>,
     is_served: bool,
     ends: Box<EndOf>,
+    /// Keeps a server from removing files that are still to be read.
+    _holds: Vec<Hold>,
 }
 
 /// Says which sequence of a partition is durable.
@@ -46,6 +49,9 @@ pub enum OpenError {
     /// The deployment's file is unusable.
     #[error(transparent)]
     Deployment(#[from] DeploymentError),
+    /// The files cannot be kept from being removed.
+    #[error(transparent)]
+    Hold(#[from] LockError),
     /// There is no deployment.
     #[error("{folder} holds no deployment; name the directory of 'scarce serve', or a copy of it")]
     Missing {
@@ -55,7 +61,8 @@ pub enum OpenError {
 }
 
 impl FilesLog {
-    /// Opens a data directory. A server may be running on it: then what may not be on disk yet is left out.
+    /// Opens a data directory. A server may be running on it: then what may not be on disk yet is left out, and the server
+    /// removes no file until this is dropped.
     ///
     /// # Errors
     /// When there is no deployment, or its files cannot be read.
@@ -69,9 +76,19 @@ impl FilesLog {
             let storage = FileStorage::open_read_only(folder.join(partition_directory(partition)))?;
             Ok::<_, OpenError>(Arc::new(storage) as Arc<dyn Storage>)
         };
+        let hold = |partition| Hold::take(folder.join(partition_directory(partition))).transpose();
+        let is_held = if is_served { deployment.partitions } else { 0 };
+        let holds = (0..is_held).filter_map(hold).collect::<Result<_, _>>()?;
         let partitions = (0..deployment.partitions).map(open).collect::<Result<_, _>>()?;
         let deployment_id = hex(&deployment.deployment_id);
-        Ok(Self { deployment, deployment_id, partitions, is_served, ends: Box::new(|_| Ok(None)) })
+        Ok(Self {
+            deployment,
+            deployment_id,
+            partitions,
+            is_served,
+            ends: Box::new(|_| Ok(None)),
+            _holds: holds,
+        })
     }
 
     /// The same, with what knows which sequence is durable: the server on these files.
@@ -143,9 +160,12 @@ impl LogSource for FilesLog {
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {
+        // What the server has answered is on disk, also where nothing in the files proves it yet.
+        let durable_through = if self.is_served { (self.ends)(partition)?.unwrap_or(0) } else { u64::MAX };
         let files = self.files(partition)?;
+        let waiting = VecDeque::new();
         let mut part =
-            Part { next: from, is_served: self.is_served, waiting: VecDeque::new(), take, ended: None };
+            Part { next: from, is_served: self.is_served, durable_through, waiting, take, ended: None };
         let read = self.look(partition, || part.read(&files));
         part.ended.unwrap_or(read)
     }
@@ -160,6 +180,8 @@ struct Part<'t> {
     /// The next sequence to hand over.
     next: u64,
     is_served: bool,
+    /// What is durable for certain, whatever the files say.
+    durable_through: u64,
     /// Entries of a server that are not yet known to be durable, or too few to be handed over.
     waiting: VecDeque<Entry>,
     take: Take<'t>,
@@ -174,8 +196,8 @@ impl Part<'_> {
         if self.ended.is_some() {
             return Ok(());
         }
-        let (is_served, from) = (self.is_served, self.next);
-        let durable = |synced_through| if is_served { synced_through } else { u64::MAX };
+        let (is_served, from, durable_through) = (self.is_served, self.next, self.durable_through);
+        let durable = |synced_through: u64| synced_through.max(durable_through);
         let read = read_entries(
             files,
             from,

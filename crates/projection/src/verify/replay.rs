@@ -23,7 +23,7 @@ impl Replay {
         let url = format!("sqlite://{}", folder.join("replay.db").display());
         // Whether ids were used again too early is the engine's matter, not that of the tables.
         let options = ProjectionOptions { ids_kept_ms_min: 0, ..ProjectionOptions::default() };
-        Ok(Self { projection: Projection::open(&url, deployment_id, options).await? })
+        Ok(Self { projection: Projection::open_scratch(&url, deployment_id, options).await? })
     }
 
     /// Writes the events of a partition up to where the tables are, asking for those after a sequence in turn. They

@@ -78,6 +78,45 @@ fn an_engine_that_has_another_value_parts_after_the_last_event_that_gave_the_sam
     });
 }
 
+/// Each figure follows from those before, and still the account may not have spent so much.
+#[test]
+fn an_invariant_that_does_not_hold_is_named_with_the_event_since_which_it_does_not() {
+    let runtime = runtime();
+    Bench::each(|bench| {
+        bench.send("ACCOUNT.DEBIT {a}u2 11");
+        bench.send("ACCOUNT.CREDIT {a}u2 1");
+        bench.send("ACCOUNT.CREDIT {a}u1 1");
+        let mut log = bench.copy();
+        let mut broken = None;
+        for entry in log.entries.iter_mut().flatten() {
+            for event in &mut entry.events {
+                match event {
+                    Event::Account(AccountEvent::AccountDebited(its)) if its.amount == 11 => {
+                        its.amount += 100;
+                        (its.balance, its.available) = (its.balance - 100, its.available - 100);
+                        broken = Some(entry.head.sequence_first);
+                    }
+                    Event::Account(AccountEvent::AccountCredited(its))
+                        if broken.is_some() && its.account.as_str() == "{a}u2" =>
+                    {
+                        (its.balance, its.available) = (its.balance - 100, its.available - 100);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let report = compare(&runtime, &mut log, None, None);
+        assert!(of(&report, CheckKind::Log).is_empty(), "{report:#?}");
+        let found: Vec<_> = of(&report, CheckKind::Invariants).into_iter().map(told).collect();
+        let part = broken.map(|sequence| (sequence, Some("account.debited")));
+        assert_eq!(
+            found,
+            [(Some("{a}u2"), "available, by its overdraft", Some("0 or more"), Some("-30"), part)],
+            "{report:#?}"
+        );
+    });
+}
+
 #[test]
 fn a_log_that_ends_before_the_engine_and_the_tables_is_named() {
     let (runtime, bench) = (runtime(), Bench::embedded());
