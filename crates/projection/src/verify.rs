@@ -60,10 +60,11 @@ impl Frozen {
     /// # Errors
     /// When one of the databases does not answer.
     pub async fn compare(&mut self, replay: &Replay, limit: usize) -> Result<Compared, ProjectionError> {
-        self.compare_within(replay, &Scope::default(), limit).await
+        self.compare_within(replay, &Scope::default(), limit, &mut |_| true).await
     }
 
-    /// The same, of what both sides can know.
+    /// The same, of what both sides can know. `go_on` gets the number of rows from time to time; where it answers no, what
+    /// was compared until then is returned.
     ///
     /// # Errors
     /// When one of the databases does not answer.
@@ -72,10 +73,11 @@ impl Frozen {
         replay: &Replay,
         scope: &Scope,
         limit: usize,
+        go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Compared, ProjectionError> {
         let made = replay.projection().store();
         let mut other = made.in_time(made.connect()).await?;
-        let compared = compare::compare(&mut self.link, &mut other, scope, limit).await;
+        let compared = compare::compare(&mut self.link, &mut other, (scope, limit), go_on).await;
         other.close().await;
         Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
     }

@@ -6,6 +6,7 @@ use crate::ReconcileError;
 use crate::findings::Findings;
 use crate::fold::Fold;
 use crate::report::{EventPlace, Finding};
+use crate::run::GoOn;
 use crate::source::{EngineSource, HeldDigest, LogSource, figures_in};
 use crate::trace::{Suspect, Suspicion};
 
@@ -34,7 +35,7 @@ impl EngineCheck<'_> {
     }
 
     /// Compares all resources of the partition.
-    pub(crate) fn run(&mut self, on_progress: &mut dyn FnMut(u64)) -> Result<(), ReconcileError> {
+    pub(crate) fn run(&mut self, go_on: GoOn<'_>) -> Result<(), ReconcileError> {
         if self.fold.broken.is_some() {
             let text = format!("partition {} was not compared: its log is broken", self.partition());
             self.findings.skip(text);
@@ -51,7 +52,9 @@ impl EngineCheck<'_> {
                 differs |= !is_same;
             }
             self.findings.compare(batch.len() as u64);
-            on_progress(batch.len() as u64);
+            if !go_on(batch.len() as u64) {
+                return Err(ReconcileError::Stopped);
+            }
         }
         self.compare_whole(differs)
     }

@@ -57,6 +57,9 @@ pub enum ReconcileError {
         /// Why.
         what: String,
     },
+    /// It was not to go on.
+    #[error("it was stopped")]
+    Stopped,
     /// A file of its own cannot be made.
     #[error("no temporary folder could be made for the replayed log")]
     Folder(#[source] std::io::Error),

@@ -9,6 +9,7 @@ use crate::ReconcileError;
 use crate::figures::Ledger;
 use crate::invariants::Tallies;
 use crate::report::{CheckKind, EventPlace, Finding};
+use crate::run::GoOn;
 use crate::source::LogSource;
 
 /// How many entries wait, at most.
@@ -66,6 +67,7 @@ impl Fold {
         &mut self,
         log: &mut dyn LogSource,
         through: u64,
+        go_on: GoOn<'_>,
         seen: &mut dyn FnMut(&Self, &Entry),
     ) -> Result<(), ReconcileError> {
         let (partition, from) = (self.machine.partition(), self.machine.sequence() + 1);
@@ -76,7 +78,7 @@ impl Fold {
                 }
                 seen(self, entry);
             }
-            Ok(true)
+            if go_on(self.machine.sequence()) { Ok(true) } else { Err(ReconcileError::Stopped) }
         });
         self.note_broken(read)
     }

@@ -57,12 +57,15 @@ pub struct Progress {
     pub done: u64,
 }
 
+/// Gets how much was done, and answers whether to go on.
+pub(crate) type GoOn<'g> = &'g mut dyn FnMut(u64) -> bool;
+
 /// The checks of a run.
 struct Run<'s> {
     handle: &'s Handle,
     sources: Sources<'s>,
     options: Options,
-    on_progress: &'s mut dyn FnMut(Progress),
+    on_progress: &'s mut dyn FnMut(Progress) -> bool,
     of_log: Findings,
     of_engine: Findings,
     of_state: Findings,
@@ -74,7 +77,7 @@ struct Run<'s> {
 }
 
 /// Compares everything that is derived from a log with it. Reads only; may be called from a thread that is not one of the
-/// runtime's own.
+/// runtime's own. `on_progress` is called again and again, and may take its time; where it answers no, it ends.
 ///
 /// # Errors
 /// When one of the sides cannot be read, or they do not belong together. What differs is in the report.
@@ -82,7 +85,7 @@ pub fn reconcile<'s>(
     handle: &'s Handle,
     sources: Sources<'s>,
     options: Options,
-    on_progress: &'s mut dyn FnMut(Progress),
+    on_progress: &'s mut dyn FnMut(Progress) -> bool,
 ) -> Result<Report, ReconcileError> {
     let findings = |kind| Findings::new(kind, options.limit);
     Run {
@@ -107,11 +110,21 @@ impl Run<'_> {
         self.check_owners()?;
         let partitions = self.sources.log.partitions();
         if let Some(delivery) = self.sources.settlements {
-            self.settlements.read(self.handle, delivery, partitions)?;
+            let on_progress = &mut *self.on_progress;
+            let mut go_on = |done| on_progress(Progress { doing: "reading settlements", partition: 0, done });
+            self.settlements.read(self.handle, delivery, partitions, &mut go_on)?;
+        }
+        for partition in 0..partitions {
+            let end = self.sources.log.end(partition)?;
+            self.settlements.end_at(partition, end);
         }
         let mut tables = match self.sources.tables {
             Some(projection) => {
-                Some(Tables::freeze(self.handle, projection, self.sources.log, self.options.wait)?)
+                let on_progress = &mut *self.on_progress;
+                let mut go_on =
+                    || on_progress(Progress { doing: "waiting for tables", partition: 0, done: 0 });
+                let wait = self.options.wait;
+                Some(Tables::freeze(self.handle, projection, self.sources.log, wait, &mut go_on)?)
             }
             None => None,
         };
@@ -121,7 +134,10 @@ impl Run<'_> {
         let has_tables = tables.is_some();
         if let Some(tables) = tables {
             let limit = self.options.limit;
-            tables.compare(&mut self.of_tables, &mut self.of_sums, &mut self.suspects, limit)?;
+            let on_progress = &mut *self.on_progress;
+            let mut go_on = |done| on_progress(Progress { doing: "comparing rows", partition: 0, done });
+            let findings = (&mut self.of_tables, &mut self.of_sums);
+            tables.compare(findings, &mut self.suspects, limit, &mut go_on)?;
         }
         let places = self.trace()?;
         self.report(has_tables, &places)
@@ -169,7 +185,7 @@ impl Run<'_> {
             };
             check.run(&mut |count| {
                 done += count;
-                on_progress(Progress { doing: "comparing", partition, done });
+                on_progress(Progress { doing: "comparing", partition, done })
             })?;
         }
         if let Some(finding) = fold.broken.take() {
@@ -183,8 +199,10 @@ impl Run<'_> {
         let partition = fold.machine.partition();
         let (settlements, on_progress) = (&mut self.settlements, &mut *self.on_progress);
         fold.take_all(self.sources.log, &mut |machine: &Machine, entries: &[Entry]| {
-            settlements.take(partition, entries);
-            on_progress(Progress { doing: "folding", partition, done: machine.sequence() });
+            settlements.take(machine, entries);
+            if !on_progress(Progress { doing: "folding", partition, done: machine.sequence() }) {
+                return Err(ReconcileError::Stopped);
+            }
             feed.as_mut().map_or(Ok(()), |feed| feed.take(entries))
         })?;
         self.of_log.compare(fold.events);
@@ -233,8 +251,9 @@ impl Run<'_> {
         self.suspects.truncate(self.options.limit.max(1) * 4);
         for partition in 0..self.sources.log.partitions() {
             if self.suspects.iter().any(|suspect| suspect.partition == partition) {
-                (self.on_progress)(Progress { doing: "tracing", partition, done: 0 });
-                trace::follow(self.sources.log, partition, &self.suspects, &mut places)?;
+                let on_progress = &mut *self.on_progress;
+                let mut go_on = |done| on_progress(Progress { doing: "tracing", partition, done });
+                trace::follow(self.sources.log, partition, &self.suspects, &mut places, &mut go_on)?;
             }
         }
         Ok(places)

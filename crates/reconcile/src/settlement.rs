@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use scarce_core::event::{AccountEvent, Entry, Event, PacketsEvent};
 use scarce_core::machine::Machine;
+use scarce_core::types::Id;
 use scarce_delivery::{Delivery, Route, Settlement, SettlementFilter, SettlementState, settled_packet};
 use tokio::runtime::Handle;
 
 use crate::ReconcileError;
 use crate::findings::Findings;
 use crate::report::{CheckKind, EventPlace, Finding};
+use crate::run::GoOn;
 
 /// The consumer that writes claims down.
 const CONSUMER: &str = "settlement";
@@ -26,13 +28,25 @@ struct Noted {
 }
 
 /// A claim with what is known of it. There is one for each claim, so it is kept small.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Packet {
     noted: Option<Noted>,
+    /// Who is to be paid by the table and in which asset, until the log says who claimed it.
+    payee: Option<Box<Payee>>,
+    /// Which account was paid by the table, until the log says it.
+    account: Option<Box<str>>,
     /// The amount and the event of the claim.
     claim: Option<(u64, u64)>,
     /// The amount and the event of the first credit.
     credit: Option<(u64, u32, u64)>,
+}
+
+/// What the table says of who is paid.
+#[derive(Clone, Debug)]
+struct Payee {
+    user: String,
+    /// `None` before the first attempt.
+    asset: Option<String>,
 }
 
 /// The packets of a campaign.
@@ -48,6 +62,8 @@ pub(crate) struct Settlements {
     campaigns: BTreeMap<String, Campaign>,
     /// From where to where the table was filled when it was read, by partition; nothing if there is no table.
     noted: BTreeMap<u32, (u64, u64)>,
+    /// The last sequence of each partition before any was read. A credit behind it may be of a claim that was not read.
+    ends: BTreeMap<u32, u64>,
     /// Whether a log does not reach back to its beginning, so that earlier credits are not seen.
     is_trimmed: bool,
     findings: Vec<Finding>,
@@ -60,7 +76,9 @@ impl Settlements {
         handle: &Handle,
         delivery: &Delivery,
         partitions: u32,
+        go_on: GoOn<'_>,
     ) -> Result<(), ReconcileError> {
+        let mut count = 0;
         for partition in 0..partitions {
             // What an earlier release read is not known: then no row is missed.
             let stretches = handle.block_on(delivery.stretches(CONSUMER, partition))?;
@@ -73,6 +91,10 @@ impl Settlements {
             let filter = SettlementFilter::default();
             let page = handle.block_on(delivery.settlements(filter, after.as_deref(), ROWS_AT_ONCE))?;
             page.items.iter().for_each(|row| self.note(row));
+            count += page.items.len() as u64;
+            if !go_on(count) {
+                return Err(ReconcileError::Stopped);
+            }
             after = page.next;
             if after.is_none() {
                 return Ok(());
@@ -85,7 +107,15 @@ impl Settlements {
         let is_credited_here = row.route == Some(Route::Engine) && row.resolved_at_ms.is_none();
         let noted = Noted { amount: row.amount, state: row.state, is_credited_here };
         let campaign = self.campaigns.entry(row.campaign.clone()).or_default();
-        campaign.packets.entry(row.packet).or_default().noted = Some(noted);
+        let packet = campaign.packets.entry(row.packet).or_default();
+        packet.noted = Some(noted);
+        packet.payee = Some(Box::new(Payee { user: row.user.clone(), asset: row.asset.clone() }));
+        packet.account = row.account.as_deref().filter(|_| is_credited_here).map(Into::into);
+    }
+
+    /// Notes how far a partition's log is before any is read.
+    pub(crate) fn end_at(&mut self, partition: u32, end: Option<u64>) {
+        self.ends.extend(end.map(|end| (partition, end)));
     }
 
     /// Begins with a partition, whose state may have claims already.
@@ -94,30 +124,48 @@ impl Settlements {
             return;
         }
         self.is_trimmed = true;
-        for (campaign, _, claim, amount) in base.state().campaigns.claims() {
-            self.claim(base.partition(), campaign.as_str(), (claim.packet, amount, base.sequence()));
+        for (campaign, user, claim, amount) in base.state().campaigns.claims() {
+            self.claim(base, (campaign, claim.packet, user), amount, base.sequence());
         }
     }
 
-    fn claim(&mut self, partition: u32, campaign: &str, (packet, amount, sequence): (u64, u64, u64)) {
+    fn claim(&mut self, machine: &Machine, (id, number, user): (&Id, u64, &Id), amount: u64, sequence: u64) {
+        let (partition, campaign) = (machine.partition(), id.as_str());
         let its = self.campaigns.entry(campaign.to_owned()).or_default();
         its.partition = Some(partition);
-        its.packets.entry(packet).or_default().claim = Some((amount, sequence));
+        let packet = its.packets.entry(number).or_default();
+        packet.claim = Some((amount, sequence));
+        let Some(payee) = packet.payee.take() else { return };
+        let asset = machine.state().campaigns.get(id).map(|campaign| campaign.asset.as_str());
+        let values = [
+            ("user", Some(user.as_str()), Some(payee.user)),
+            // Without an asset it was not tried.
+            ("asset", asset.filter(|_| payee.asset.is_some()), payee.asset),
+        ];
+        for (field, expected, found) in values.into_iter().filter(|(_, one, other)| *one != other.as_deref())
+        {
+            let place = EventPlace { partition, sequence, event: Some("packets.claimed") };
+            let found = finding((campaign, number), field, expected, found.as_deref(), Some(place));
+            self.findings.push(found);
+        }
     }
 
     /// Notes the claims and credits of entries.
-    pub(crate) fn take(&mut self, partition: u32, entries: &[Entry]) {
+    pub(crate) fn take(&mut self, machine: &Machine, entries: &[Entry]) {
+        let partition = machine.partition();
+        let end = self.ends.get(&partition).copied().unwrap_or(u64::MAX);
         for entry in entries {
             for (sequence, event) in (entry.head.sequence_first..).zip(&entry.events) {
                 match event {
                     Event::Packets(PacketsEvent::PacketsClaimed(its)) => {
-                        self.claim(partition, its.campaign.as_str(), (its.packet, its.amount, sequence));
+                        self.claim(machine, (&its.campaign, its.packet, &its.user), its.amount, sequence);
                     }
-                    Event::Account(AccountEvent::AccountCredited(its)) => {
+                    Event::Account(AccountEvent::AccountCredited(its)) if sequence <= end => {
                         let of = entry.head.operation.as_ref();
                         let settled = of.and_then(|of| settled_packet(&of.namespace, of.id.as_str()));
                         if let Some((campaign, packet)) = settled {
-                            self.credit(&campaign, packet, (its.amount, partition, sequence));
+                            let credit = (its.amount, partition, sequence);
+                            self.credit((&campaign, packet), &its.account, credit);
                         }
                     }
                     _ => {}
@@ -126,15 +174,20 @@ impl Settlements {
         }
     }
 
-    fn credit(&mut self, campaign: &str, number: u64, credit: (u64, u32, u64)) {
+    fn credit(&mut self, (campaign, number): (&str, u64), account: &Id, credit: (u64, u32, u64)) {
         let campaigns = self.campaigns.entry(campaign.to_owned()).or_default();
         let packet = campaigns.packets.entry(number).or_default();
-        if packet.credit.is_none() {
-            packet.credit = Some(credit);
-            return;
-        }
         let (_, partition, sequence) = credit;
         let place = EventPlace { partition, sequence, event: Some("account.credited") };
+        if packet.credit.is_none() {
+            packet.credit = Some(credit);
+            if let Some(noted) = packet.account.take().filter(|noted| **noted != *account.as_str()) {
+                let values = (Some(&*noted), Some(account.as_str()));
+                let found = finding((campaign, number), "account credited", values.0, values.1, Some(place));
+                self.findings.push(found);
+            }
+            return;
+        }
         let values = ("1 credit", "2 credits");
         self.findings.push(finding(
             (campaign, number),

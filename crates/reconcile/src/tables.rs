@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use crate::ReconcileError;
 use crate::findings::Findings;
 use crate::report::{CheckKind, EventPlace, Finding};
+use crate::run::GoOn;
 use crate::source::LogSource;
 use crate::trace::{Suspect, Suspicion};
 
@@ -52,6 +53,7 @@ impl Tables {
         projection: &Projection,
         log: &mut dyn LogSource,
         wait: Duration,
+        go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Self, ReconcileError> {
         let goals = (0..log.partitions()).map(|partition| Ok((partition, log.end(partition)?)));
         let goals = goals.collect::<Result<Vec<_>, ReconcileError>>()?;
@@ -65,7 +67,11 @@ impl Tables {
             if !goals.iter().any(is_behind) || Instant::now() >= deadline {
                 break;
             }
-            handle.block_on(tokio::time::sleep(LOOK_INTERVAL));
+            if !go_on() {
+                return Err(ReconcileError::Stopped);
+            }
+            // A timer is made where there is a runtime.
+            handle.block_on(async { tokio::time::sleep(LOOK_INTERVAL).await });
         }
         let folder = tempfile::tempdir().map_err(ReconcileError::Folder)?;
         let replay = handle.block_on(Replay::open(folder.path(), log.deployment_id()))?;
@@ -122,16 +128,25 @@ impl Tables {
     /// Compares every row and, where the log does not reach back to its beginning, every sum.
     pub(crate) fn compare(
         mut self,
-        rows: &mut Findings,
-        sums: &mut Findings,
+        (rows, sums): (&mut Findings, &mut Findings),
         suspects: &mut Vec<Suspect>,
         limit: usize,
+        go_on: GoOn<'_>,
     ) -> Result<(), ReconcileError> {
         for why in std::mem::take(&mut self.left_out) {
             rows.skip(why);
         }
         let handle = self.handle.clone();
-        let compared = handle.block_on(self.frozen.compare_within(&self.replay, &self.scope, limit))?;
+        let mut is_stopped = false;
+        let mut go_on = |count| {
+            is_stopped = !go_on(count);
+            !is_stopped
+        };
+        let compared =
+            handle.block_on(self.frozen.compare_within(&self.replay, &self.scope, limit, &mut go_on))?;
+        if is_stopped {
+            return Err(ReconcileError::Stopped);
+        }
         rows.compare(compared.rows);
         rows.add_unlisted(compared.wrong_rows.saturating_sub(distinct_rows(&compared.differences)));
         let mut before = None;

@@ -9,6 +9,7 @@ use crate::ReconcileError;
 use crate::fold::Fold;
 use crate::invariants::{Breach, check};
 use crate::report::{CheckKind, EventPlace, Finding};
+use crate::run::GoOn;
 use crate::source::LogSource;
 use crate::touched::touched;
 
@@ -52,11 +53,12 @@ pub(crate) fn follow(
     partition: u32,
     suspects: &[Suspect],
     places: &mut Places,
+    go_on: GoOn<'_>,
 ) -> Result<(), ReconcileError> {
     let (broken, others): (Vec<_>, Vec<_>) = (suspects.iter().filter(|its| its.partition == partition))
         .partition(|its| its.what == Suspicion::Invariant);
     for suspect in broken {
-        if let Some(place) = since(log, suspect)? {
+        if let Some(place) = since(log, suspect, go_on)? {
             places.insert((partition, suspect.resource.clone(), CheckKind::Invariants), place);
         }
     }
@@ -65,7 +67,7 @@ pub(crate) fn follow(
     }
     let mut trails: Vec<(&Suspect, Trail)> = others.into_iter().map(|its| (its, Trail::default())).collect();
     let mut fold = Fold::new(log.base(partition)?);
-    fold.take_each(log, u64::MAX, &mut |fold, entry| {
+    fold.take_each(log, u64::MAX, go_on, &mut |fold, entry| {
         for (suspect, trail) in &mut trails {
             let last = (entry.head.sequence_first..).zip(&entry.events).filter(|(sequence, event)| {
                 *sequence <= suspect.through && touched(event).contains(&Some(&suspect.resource))
@@ -112,7 +114,11 @@ impl Trail {
 const PLACES: u64 = 32;
 
 /// The event since which an invariant does not hold; `None` if it did not hold where the log begins.
-fn since(log: &mut dyn LogSource, suspect: &Suspect) -> Result<Option<EventPlace>, ReconcileError> {
+fn since(
+    log: &mut dyn LogSource,
+    suspect: &Suspect,
+    go_on: GoOn<'_>,
+) -> Result<Option<EventPlace>, ReconcileError> {
     let base = log.base(suspect.partition)?;
     let (mut good, mut bad) = (base.sequence(), suspect.through);
     if !holds(&Fold::new(base), &suspect.resource) {
@@ -122,7 +128,7 @@ fn since(log: &mut dyn LogSource, suspect: &Suspect) -> Result<Option<EventPlace
         let stride = ((bad - good) / PLACES).max(1);
         let (mut next, mut narrowed, mut place) = (good + stride, (good, bad), None);
         let mut fold = Fold::new(log.base(suspect.partition)?);
-        fold.take_each(log, bad, &mut |fold, entry| {
+        fold.take_each(log, bad, go_on, &mut |fold, entry| {
             let last = entry.sequence_last();
             if last < next || last <= good {
                 return;

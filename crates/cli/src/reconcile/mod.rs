@@ -49,6 +49,7 @@ pub(super) fn run(options: &Reconcile) -> Ended {
     let mut show = |progress: Progress| {
         bar.set_message(format!("{} partition {}", progress.doing, progress.partition));
         bar.set_position(progress.done);
+        true
     };
     let wanted = Options { limit: options.limit.into(), wait: Duration::from_secs(options.wait.into()) };
     let report = scarce_reconcile::reconcile(runtime.handle(), opened.sources(), wanted, &mut show);

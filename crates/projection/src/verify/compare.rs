@@ -52,14 +52,14 @@ pub struct Compared {
     pub differences: Vec<Difference>,
 }
 
-/// Compares every table.
+/// Compares every table, as long as it shall go on.
 pub(super) async fn compare(
     tables: &mut Link,
     log: &mut Link,
-    scope: &Scope,
-    limit: usize,
+    (scope, limit): (&Scope, usize),
+    go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Compared, Error> {
-    let mut compared = Compared::default();
+    let (mut compared, mut told) = (Compared::default(), 0);
     for table in TABLES.iter().filter(|table| !scope.is_out(table)) {
         let (mut left, mut right) = (Rows::new(table), Rows::new(table));
         loop {
@@ -74,7 +74,14 @@ pub(super) async fn compare(
             let made = right.next_if(order.is_ge());
             let is_known = |row: &Option<Vec<Cell>>| row.as_ref().is_none_or(|row| scope.is_in(table, row));
             if is_known(&its) && is_known(&made) {
-                compared.note(table, its.as_deref(), made.as_deref(), (scope, limit));
+                let (its, made) = (its.as_deref(), made.as_deref());
+                compared.note(table, its, made, (scope, limit));
+            }
+            if compared.rows >= told + ROWS_AT_ONCE as u64 {
+                told = compared.rows;
+                if !go_on(told) {
+                    return Ok(compared);
+                }
             }
         }
     }

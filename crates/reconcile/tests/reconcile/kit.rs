@@ -7,6 +7,7 @@ use std::time::Duration;
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
+use scarce_delivery::{Delivery, DeliveryOptions};
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
 use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
@@ -111,6 +112,20 @@ impl Bench {
         assert!(answers.iter().all(|answer| answer.as_ref().is_ok_and(|its| its.outcome.is_applied())));
     }
 
+    /// Makes a resource in a partition by a command whose `{}` is its id, and returns that.
+    pub fn id_on(&self, line: &str, partition: u32) -> String {
+        let is_there = |id: &String| {
+            let line = line.replace("{}", id);
+            let words: Vec<&str> = line.split(' ').collect();
+            let made = request::single(&words, self.engine.secret()).expect("a command");
+            let request::Request::Write(envelope) = made else { panic!("{line} changes nothing") };
+            partition_of(envelope.commands(), PARTITIONS).expect("one partition") == partition
+        };
+        let id = (0..).map(|number| format!("x{number}")).find(is_there).expect("an id");
+        self.send(&line.replace("{}", &id));
+        id
+    }
+
     /// Sends a command in a namespace; it must be applied.
     pub fn send_in(&self, namespace: &str, line: &str) {
         let words: Vec<&str> = line.split(' ').collect();
@@ -142,6 +157,21 @@ impl Bench {
         if !entries.is_empty() {
             runtime.block_on(consumer.consume(&Batch { partition, after, entries })).expect("it is written");
         }
+    }
+
+    /// Writes the claims of the log into a table of settlements.
+    pub fn note_claims(&self, runtime: &Runtime, database: &Database) -> Delivery {
+        let (url, id) = (database.url(), self.engine.deployment_id());
+        let opened = Delivery::open(url, id, DeliveryOptions::default());
+        let delivery = runtime.block_on(opened).expect("the database");
+        for partition in 0..PARTITIONS {
+            let mut consumer = delivery.settlement_consumer(partition);
+            let after = runtime.block_on(consumer.position()).expect("the database").unwrap_or_default();
+            let entries = self.engine.entries(partition, after.sequence + 1, u64::MAX).expect("the log");
+            let batch = Batch { partition, after, entries };
+            runtime.block_on(consumer.consume(&batch)).expect("it is written");
+        }
+        delivery
     }
 
     /// Copies the log.
@@ -257,7 +287,13 @@ pub fn try_compare(
     let engine = served.as_mut().map(|served| served as &mut dyn EngineSource);
     let options = Options { limit: 20, wait: Duration::ZERO };
     let sources = Sources { log, engine, tables, settlements: None };
-    reconcile(runtime.handle(), sources, options, &mut |_| {})
+    reconcile(runtime.handle(), sources, options, &mut |_| true)
+}
+
+/// Compares a log with a table of settlements.
+pub fn compare_settlements(runtime: &Runtime, log: &mut dyn LogSource, settlements: &Delivery) -> Report {
+    let sources = Sources { log, engine: None, tables: None, settlements: Some(settlements) };
+    reconcile(runtime.handle(), sources, Options::default(), &mut |_| true).expect("a report")
 }
 
 /// The differences that a check found.

@@ -4,3 +4,5 @@ mod differences;
 mod equal;
 mod kit;
 mod logs;
+mod meanwhile;
+mod settlements;
