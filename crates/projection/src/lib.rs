@@ -27,4 +27,4 @@ pub use consumer::SqlConsumer;
 pub use error::ProjectionError;
 pub use projection::{Opening, ProjectedPosition, Projection, ProjectionOptions};
 pub use scarce_sql::DatabaseError;
-pub use verify::{Compared, Difference, Frozen, Replay, RowPlace, Scope};
+pub use verify::{Compared, Difference, Frozen, Repair, Repaired, Replay, RowPlace, Scope};

@@ -1,6 +1,7 @@
 //! Compares the tables with what the log makes of them: every row, at one position of each partition.
 
 mod compare;
+mod repair;
 mod replay;
 mod scope;
 mod sums;
@@ -10,6 +11,7 @@ use scarce_sql::Dialect;
 use crate::store::Link;
 use crate::{ProjectedPosition, Projection, ProjectionError};
 pub use compare::{Compared, Difference, RowPlace};
+pub use repair::{Repair, Repaired};
 pub use replay::Replay;
 pub use scope::Scope;
 
@@ -77,7 +79,7 @@ impl Frozen {
     ) -> Result<Compared, ProjectionError> {
         let made = replay.projection().store();
         let mut other = made.in_time(made.connect()).await?;
-        let compared = compare::compare(&mut self.link, &mut other, (scope, limit), go_on).await;
+        let compared = compare::compare(&mut self.link, &mut other, (scope, limit), go_on, None).await;
         other.close().await;
         Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
     }

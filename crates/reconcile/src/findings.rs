@@ -32,6 +32,11 @@ impl Findings {
         self.kind
     }
 
+    /// Whether anything differs.
+    pub(crate) fn has_any(&self) -> bool {
+        self.differences > 0
+    }
+
     /// Notes that so many more were compared.
     pub(crate) fn compare(&mut self, count: u64) {
         self.compared += count;

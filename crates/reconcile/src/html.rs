@@ -121,6 +121,7 @@ mod tests {
             reaches: Vec::new(),
             checks: vec![check],
             findings: vec![finding],
+            repair: None,
         };
         let page = report.html();
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Begin with [`reconcile`]. It asks a [`LogSource`] for the log, an [`EngineSource`] for the state as the engine answers
-//! it, and the tables for their rows, and gives a [`Report`]. Nothing is changed anywhere.
+//! it, and the tables for their rows, and gives a [`Report`]. Nothing is changed anywhere,
+//! unless rows of the tables are to be put right ([`Mending`]).
 //!
 //! This crate must not know ports or settings, nor how a database is reached.
 
@@ -33,7 +34,7 @@ mod trace;
 
 pub use error::ReconcileError;
 pub use files::{EndOf, FilesLog, OpenError};
-pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, Report};
-pub use run::{Options, Progress, Sources, reconcile};
+pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, RepairReport, Report};
+pub use run::{Mending, Options, Progress, Sources, reconcile};
 pub use served::Served;
 pub use source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look_commands};

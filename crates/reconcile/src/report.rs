@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use scarce_projection::Repaired;
 use serde_json::{Value, json};
 
 /// Which sides are compared.
@@ -124,6 +125,17 @@ pub struct Reach {
     pub tables: Option<u64>,
 }
 
+/// What became of rows that were to be put right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepairReport {
+    /// Whether they are right now; otherwise nothing was changed.
+    pub is_done: bool,
+    /// How many rows were, or would be, put right.
+    pub rows: Repaired,
+    /// Why that must not be done.
+    pub refused: Option<String>,
+}
+
 /// What was compared, and what differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -135,6 +147,8 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// The first differences of each check.
     pub findings: Vec<Finding>,
+    /// What became of rows of the tables that were to be put right; `None` if none were to be.
+    pub repair: Option<RepairReport>,
 }
 
 impl Report {
@@ -159,13 +173,20 @@ impl Report {
                 "differences": its.differences, "notes": its.notes,
             })
         };
-        json!({
+        let mut report = json!({
             "deployment_id": self.deployment_id,
             "differences": self.differences(),
             "partitions": self.reaches.iter().map(reach).collect::<Vec<_>>(),
             "checks": self.checks.iter().map(check).collect::<Vec<_>>(),
             "findings": self.findings.iter().map(Finding::json).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(RepairReport { is_done, rows, refused }) = &self.repair {
+            report["repair"] = json!({
+                "done": is_done, "added": rows.added, "changed": rows.changed, "removed": rows.removed,
+                "left": rows.left, "refused": refused,
+            });
+        }
+        report
     }
 
     /// The report as a page.

@@ -13,7 +13,7 @@ use crate::engine::EngineCheck;
 use crate::findings::Findings;
 use crate::fold::Fold;
 use crate::invariants::{self, Breach};
-use crate::report::{CheckKind, Finding, Reach, Report};
+use crate::report::{CheckKind, Finding, Reach, RepairReport, Report};
 use crate::settlement::Settlements;
 use crate::source::{EngineSource, LogSource};
 use crate::tables::{Feed, Tables};
@@ -29,6 +29,17 @@ pub struct Sources<'s> {
     pub tables: Option<&'s Projection>,
     /// The tables of settlements.
     pub settlements: Option<&'s Delivery>,
+    /// The same tables, if their rows are to be put right.
+    pub mending: Option<Mending<'s>>,
+}
+
+/// Tables whose rows are to be put right where they are not what the log makes of them. No consumer may run meanwhile.
+#[derive(Clone, Copy)]
+pub struct Mending<'s> {
+    /// The tables, which can be written.
+    pub tables: &'s Projection,
+    /// Whether it is done; otherwise it is only tried.
+    pub commits: bool,
 }
 
 /// How it is compared.
@@ -74,6 +85,7 @@ struct Run<'s> {
     settlements: Settlements,
     suspects: Vec<Suspect>,
     reaches: Vec<Reach>,
+    repair: Option<RepairReport>,
 }
 
 /// Compares everything that is derived from a log with it. Reads only; may be called from a thread that is not one of the
@@ -101,6 +113,7 @@ pub fn reconcile<'s>(
         settlements: Settlements::default(),
         suspects: Vec::new(),
         reaches: Vec::new(),
+        repair: None,
     }
     .run()
 }
@@ -137,7 +150,10 @@ impl Run<'_> {
             let on_progress = &mut *self.on_progress;
             let mut go_on = |done| on_progress(Progress { doing: "comparing rows", partition: 0, done });
             let findings = (&mut self.of_tables, &mut self.of_sums);
-            tables.compare(findings, &mut self.suspects, limit, &mut go_on)?;
+            // The rows are derived from the log: they can be right only where that is.
+            let is_sound = ![&self.of_log, &self.of_engine, &self.of_state].iter().any(|its| its.has_any());
+            let mending = self.sources.mending.map(|mending| (mending, is_sound));
+            self.repair = tables.compare(findings, &mut self.suspects, (limit, mending), &mut go_on)?;
         }
         let places = self.trace()?;
         self.report(has_tables, &places)
@@ -278,7 +294,7 @@ impl Run<'_> {
         trace::place(&mut findings, places);
         trace::name(self.sources.log, &mut findings)?;
         let deployment_id = self.sources.log.deployment_id().to_owned();
-        Ok(Report { deployment_id, reaches: self.reaches, checks, findings })
+        Ok(Report { deployment_id, reaches: self.reaches, checks, findings, repair: self.repair })
     }
 }
 

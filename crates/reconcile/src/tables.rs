@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use scarce_core::event::{Entry, Position};
 use scarce_core::types::Id;
 use scarce_outflow::{Batch, Consumer};
-use scarce_projection::{Difference, Frozen, Projection, Replay, Scope, SqlConsumer};
+use scarce_projection::{Difference, Frozen, Projection, Repair, Replay, Scope, SqlConsumer};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
 use crate::ReconcileError;
 use crate::findings::Findings;
-use crate::report::{CheckKind, EventPlace, Finding};
-use crate::run::GoOn;
+use crate::report::{CheckKind, EventPlace, Finding, RepairReport};
+use crate::run::{GoOn, Mending};
 use crate::source::LogSource;
 use crate::trace::{Suspect, Suspicion};
 
@@ -130,9 +130,9 @@ impl Tables {
         mut self,
         (rows, sums): (&mut Findings, &mut Findings),
         suspects: &mut Vec<Suspect>,
-        limit: usize,
+        (limit, mending): (usize, Option<(Mending<'_>, bool)>),
         go_on: GoOn<'_>,
-    ) -> Result<(), ReconcileError> {
+    ) -> Result<Option<RepairReport>, ReconcileError> {
         for why in std::mem::take(&mut self.left_out) {
             rows.skip(why);
         }
@@ -158,9 +158,29 @@ impl Tables {
         }
         let wrong = handle.block_on(self.frozen.check_sums(limit))?;
         wrong.iter().for_each(|difference| self.note(difference, sums, suspects, false));
+        let repair = mending.map(|(mending, is_sound)| self.mend(mending, is_sound)).transpose()?;
         handle.block_on(self.frozen.close());
         handle.block_on(self.replay.close());
-        Ok(())
+        Ok(repair)
+    }
+
+    /// Puts rows right.
+    fn mend(&self, mending: Mending<'_>, is_sound: bool) -> Result<RepairReport, ReconcileError> {
+        let refused =
+            |why: &str| Ok(RepairReport { refused: Some(why.to_owned()), ..RepairReport::default() });
+        if !is_sound {
+            return refused(
+                "log, engine or invariants differ, too: find out why first, since rows are made from the log",
+            );
+        }
+        let Mending { tables, commits } = mending;
+        let repair = tables.repair(&self.frozen, &self.replay, &self.scope, commits);
+        match self.handle.block_on(repair)? {
+            Repair::Done(rows) => Ok(RepairReport { is_done: commits, rows, refused: None }),
+            Repair::Moved => {
+                refused("the tables were written to meanwhile; stop what consumes the log into them")
+            }
+        }
     }
 
     fn note(

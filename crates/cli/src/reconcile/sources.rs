@@ -28,6 +28,7 @@ impl Opened {
             log: &mut *self.log,
             engine: self.engine.as_mut().map(|engine| &mut **engine as &mut dyn EngineSource),
             tables: self.tables.as_ref(),
+            mending: None,
             settlements: self.settlements.as_ref(),
         }
     }

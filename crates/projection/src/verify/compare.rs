@@ -8,7 +8,7 @@ use sqlx::Error;
 use crate::rows::TABLES;
 use crate::store::Link;
 use crate::table::{Cell, ColumnKind, Table};
-use crate::verify::Scope;
+use crate::verify::{Repaired, Scope};
 
 /// How many rows are read at a time.
 const ROWS_AT_ONCE: usize = 1_000;
@@ -52,12 +52,13 @@ pub struct Compared {
     pub differences: Vec<Difference>,
 }
 
-/// Compares every table, as long as it shall go on.
+/// Compares every table, as long as it shall go on, and puts rows right where that is wanted.
 pub(super) async fn compare(
     tables: &mut Link,
     log: &mut Link,
     (scope, limit): (&Scope, usize),
     go_on: &mut dyn FnMut(u64) -> bool,
+    mut repaired: Option<&mut Repaired>,
 ) -> Result<Compared, Error> {
     let (mut compared, mut told) = (Compared::default(), 0);
     for table in TABLES.iter().filter(|table| !scope.is_out(table)) {
@@ -76,6 +77,10 @@ pub(super) async fn compare(
             if is_known(&its) && is_known(&made) {
                 let (its, made) = (its.as_deref(), made.as_deref());
                 compared.note(table, its, made, (scope, limit));
+                // Behind what was read of this table: the pages that follow are not touched.
+                if let Some(repaired) = &mut repaired {
+                    repaired.put(tables, table, (its, made), scope).await?;
+                }
             }
             if compared.rows >= told + ROWS_AT_ONCE as u64 {
                 told = compared.rows;

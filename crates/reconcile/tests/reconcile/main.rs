@@ -5,4 +5,5 @@ mod equal;
 mod kit;
 mod logs;
 mod meanwhile;
+mod repair;
 mod settlements;
