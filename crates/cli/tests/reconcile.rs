@@ -91,6 +91,39 @@ fn a_row_changed_by_hand_ends_with_5_and_is_named_in_every_form_of_the_report() 
 }
 
 #[test]
+fn rows_are_put_right_once_no_server_projects_the_log() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (url, redis) = (database(folder.path()), redis_server(&[]));
+    let redis_url = redis.url();
+    let data_text = data.path().to_str().unwrap();
+    let at_rest = vec!["--data", data_text];
+    let in_redis = vec!["--engine", "redis", "--redis-url", &redis_url];
+    for (at, engine) in [at_rest, in_redis].into_iter().enumerate() {
+        let url = format!("{url}.{at}");
+        let server =
+            Server::start(data.path(), &[&engine[2 * usize::from(at == 0)..], &["--sql", &url]].concat());
+        fill(&server);
+        let repair = |more: &[&str]| reconcile(&[&engine[..], &["--sql", &url, "--repair"], more].concat());
+        let resp = server.address.clone();
+        let (code, _, err) = repair(&["--yes", "--resp", &resp]);
+        assert_eq!((code, err.contains("keeps rows in memory")), (Some(2), true), "{err}");
+        server.stop();
+        change(&url, "UPDATE accounts SET balance = 381, available = 381 WHERE account_id = 'u1'");
+        change(&url, "DELETE FROM receipts");
+        let (code, _, err) = repair(&[]);
+        assert_eq!((code, err.contains("--dry-run")), (Some(2), true), "{err}");
+        for (how, code, done) in [("--dry-run", 5, false), ("--yes", 0, true)] {
+            let (its_code, report, err) = repair(&[how]);
+            assert_eq!(its_code, Some(code), "{report:#} {err}");
+            let told = ["done", "changed", "added", "removed"].map(|name| report["repair"][name].clone());
+            assert_eq!(told, [json!(done), json!(1), json!(1), json!(0)], "{report:#}");
+        }
+        let (code, report, _) = reconcile(&[&engine[..], &["--sql", &url]].concat());
+        assert_eq!(code, Some(0), "{report:#}");
+    }
+}
+
+#[test]
 fn settlements_of_another_deployment_are_not_taken_for_none() {
     let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let url = database(folder.path());

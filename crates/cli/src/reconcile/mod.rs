@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use scarce_reconcile::{CheckState, Options, Progress, ReconcileError, Report};
+use scarce_projection::Repaired;
+use scarce_reconcile::{CheckState, Options, Progress, ReconcileError, RepairReport, Report};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -30,6 +31,15 @@ pub struct Reconcile {
     /// How many seconds to wait for tables that are behind the log.
     #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     pub wait: u32,
+    /// Put rows of the tables right that are not what the log makes of them; with --dry-run or --yes.
+    #[arg(long)]
+    pub repair: bool,
+    /// Only say how many rows would be put right.
+    #[arg(long, requires = "repair", conflicts_with = "yes")]
+    pub dry_run: bool,
+    /// Put them right.
+    #[arg(long, requires = "repair")]
+    pub yes: bool,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -39,11 +49,20 @@ pub struct Reconcile {
 }
 
 pub(super) fn run(options: &Reconcile) -> Ended {
+    if options.repair && !options.dry_run && !options.yes {
+        let text = "--repair changes rows: see with --dry-run which, then do it with --yes";
+        return Err(Failed::text(Exit::Usage, text));
+    }
     let settings = super::config::load(&options.settings)?.settings;
     let runtime = Runtime::new()?;
     let mut opened = sources::open(&settings, &runtime)?;
     for note in &opened.notes {
         writeln!(std::io::stderr(), "{note}")?;
+    }
+    if options.repair {
+        sources::open_to_mend(&settings, &runtime, &mut opened)?;
+    } else {
+        opened.let_servers_start();
     }
     let bar = progress_bar();
     let mut show = |progress: Progress| {
@@ -52,7 +71,18 @@ pub(super) fn run(options: &Reconcile) -> Ended {
         true
     };
     let wanted = Options { limit: options.limit.into(), wait: Duration::from_secs(options.wait.into()) };
-    let report = scarce_reconcile::reconcile(runtime.handle(), opened.sources(), wanted, &mut show);
+    let commits = options.repair.then_some(options.yes);
+    let mut report =
+        scarce_reconcile::reconcile(runtime.handle(), opened.sources(commits), wanted, &mut show);
+    if let Ok(first) = &report
+        && first.repair.as_ref().is_some_and(|repair| repair.is_done)
+    {
+        // What is said in the end is how it is now.
+        let repair = first.repair.clone();
+        let sources = opened.sources(None);
+        report = scarce_reconcile::reconcile(runtime.handle(), sources, wanted, &mut show)
+            .map(|report| Report { repair, ..report });
+    }
     bar.finish_and_clear();
     let report = report?;
     if let Some(file) = &options.html {
@@ -101,6 +131,9 @@ fn show_report(report: &Report) -> std::io::Result<()> {
         print_rows(&report.findings.iter().map(row).collect::<Vec<_>>(), &COLUMNS, false)?;
         out = std::io::stdout().lock();
     }
+    if let Some(repair) = &report.repair {
+        writeln!(out, "{}", repaired(repair))?;
+    }
     let paint = Paint::for_stream(&std::io::stdout());
     let is_whole = report.checks.iter().all(|check| check.state != CheckState::Skipped);
     let (tone, text) = match report.differences() {
@@ -110,6 +143,20 @@ fn show_report(report: &Report) -> std::io::Result<()> {
         count => (Tone::Bad, format!("there are {count} differences")),
     };
     writeln!(out, "{}", paint.paint(tone, text))
+}
+
+/// What became of a repair.
+fn repaired(RepairReport { is_done, rows, refused }: &RepairReport) -> String {
+    if let Some(why) = refused {
+        return format!("no row was put right: {why}");
+    }
+    let Repaired { added, changed, removed, left } = rows;
+    let said = if *is_done { "rows put right" } else { "rows that --yes would put right" };
+    let left = match left {
+        0 => String::new(),
+        left => format!("; {left} stay missing, since the log no longer reaches back to them"),
+    };
+    format!("{said}: {changed} changed, {added} added, {removed} removed{left}")
 }
 
 fn row(its: &scarce_reconcile::Finding) -> serde_json::Value {

@@ -1,11 +1,15 @@
 //! What is compared, by the settings of the server.
 
+use std::sync::Arc;
+
 use scarce_client::{Client, Info};
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
+use scarce_engine::Engine;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
 use scarce_projection::{Projection, ProjectionOptions};
-use scarce_reconcile::{EngineSource, FilesLog, LogSource, ReconcileError, Served, Sources};
+use scarce_reconcile::{EngineSource, FilesLog, LogSource, Mending, ReconcileError, Served, Sources};
+use scarce_server::pipeline::SQL;
 use scarce_settings::{EngineChoice, Password, ServerSettings};
 use tokio::runtime::Runtime;
 
@@ -18,20 +22,69 @@ pub(super) struct Opened {
     engine: Option<Box<dyn EngineSource>>,
     tables: Option<Projection>,
     settlements: Option<Delivery>,
+    /// The tables once more, where they are to be put right.
+    mended: Option<Projection>,
+    /// Keeps servers away from the data.
+    lock: Option<DirectoryLock>,
+    /// Who projects the log, as far as that is known.
+    served_by: Option<String>,
     /// What one should know before.
     pub(super) notes: Vec<String>,
 }
 
 impl Opened {
-    pub(super) fn sources(&mut self) -> Sources<'_> {
+    fn of(log: Box<dyn LogSource>) -> Self {
+        Self {
+            log,
+            engine: None,
+            tables: None,
+            settlements: None,
+            mended: None,
+            lock: None,
+            served_by: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Where data is only read, a server may begin to use it.
+    pub(super) fn let_servers_start(&mut self) {
+        self.lock = None;
+    }
+
+    /// The sides; their rows are put right, or that is tried, where it is said whether it is done.
+    pub(super) fn sources(&mut self, commits: Option<bool>) -> Sources<'_> {
+        let mended = self.mended.as_ref().zip(commits);
         Sources {
+            mending: mended.map(|(tables, commits)| Mending { tables, commits }),
             log: &mut *self.log,
             engine: self.engine.as_mut().map(|engine| &mut **engine as &mut dyn EngineSource),
             tables: self.tables.as_ref(),
-            mending: None,
             settlements: self.settlements.as_ref(),
         }
     }
+}
+
+/// Opens the tables so that their rows can be put right. No consumer may write to them: it would keep wrong rows in memory.
+pub(super) fn open_to_mend(
+    settings: &ServerSettings,
+    runtime: &Runtime,
+    opened: &mut Opened,
+) -> Result<(), Failed> {
+    let (Some(url), Some(tables)) = (settings.sql_url(), &opened.tables) else {
+        return Err(Failed::text(
+            Exit::Usage,
+            "no database is named whose rows could be put right; see --sql",
+        ));
+    };
+    if let Some(who) = &opened.served_by {
+        let text =
+            format!("{who} projects the log and keeps rows in memory; stop it, then put its tables right");
+        return Err(Failed::text(Exit::Usage, text));
+    }
+    let options = ProjectionOptions::default();
+    let mended = Projection::open_existing(&url, tables.deployment_id(), options);
+    opened.mended = Some(runtime.block_on(mended)?);
+    Ok(())
 }
 
 /// Opens what the settings name; nothing is created.
@@ -56,10 +109,11 @@ pub(super) fn open(settings: &ServerSettings, runtime: &Runtime) -> Result<Opene
 }
 
 fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
-    let is_served = matches!(DirectoryLock::share(&settings.data), Err(LockError::Held { .. }));
+    let lock = DirectoryLock::share(&settings.data);
+    let is_served = matches!(&lock, Err(LockError::Held { .. }));
     let log = FilesLog::open(&settings.data, is_served).map_err(|error| Failed::new(Exit::Failed, &error))?;
-    let mut opened =
-        Opened { log: Box::new(log), engine: None, tables: None, settlements: None, notes: Vec::new() };
+    let mut opened = Opened::of(Box::new(log));
+    opened.lock = lock.ok().flatten();
     if !is_served {
         let text = "no server runs on this data, so that no engine is compared; 'scarce journal verify' compares the \
                     snapshots with the log";
@@ -83,6 +137,7 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
         );
         return Err(Failed::text(Exit::Usage, text));
     }
+    opened.served_by = Some(format!("the server on {}", settings.data.display()));
     opened.log = Box::new(log.with_ends(Box::new(ends)));
     opened.engine = Some(Box::new(port));
     Ok(opened)
@@ -102,12 +157,14 @@ fn redis(settings: &ServerSettings) -> Result<Opened, Failed> {
             format!("there is no deployment behind '{}' in this Redis; see --redis-prefix", settings.prefix);
         return Err(Failed::text(Exit::Usage, text));
     }
-    let served = Served::new(std::sync::Arc::new(RedisEngine::open(settings)?));
-    Ok(Opened {
-        log: Box::new(served.clone()),
-        engine: Some(Box::new(served)),
-        tables: None,
-        settlements: None,
-        notes: Vec::new(),
-    })
+    let engine: Arc<dyn Engine> = Arc::new(RedisEngine::open(settings)?);
+    let served = Served::new(engine.clone());
+    let mut opened = Opened::of(Box::new(served.clone()));
+    opened.engine = Some(Box::new(served));
+    for partition in 0..engine.partitions() {
+        let consumers = engine.consumers(partition).map_err(ReconcileError::from)?;
+        let projects = consumers.into_iter().find(|its| its.name.as_str() == SQL);
+        opened.served_by = opened.served_by.or(projects.and_then(|its| its.holder));
+    }
+    Ok(opened)
 }
