@@ -23,6 +23,7 @@ mod metrics;
 mod origin;
 mod preview;
 mod reader;
+mod reconciliations;
 mod reply;
 mod router;
 mod scripts;
@@ -41,6 +42,7 @@ use tokio::sync::watch;
 
 pub use flows::{CommandCounter, CommandCounts, Flows, HealthSeen};
 pub use metrics::Metrics;
+pub use reconciliations::{Cause, Figures, Reconciliations, Verdict};
 pub use server::{CONNECTIONS_MAX, Http, Served, bind};
 
 /// The maximum size of a body in bytes.
