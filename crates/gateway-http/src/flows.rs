@@ -6,6 +6,8 @@ use scarce_delivery::{Health, WorkerStatus};
 use scarce_outflow::Status;
 use scarce_projection::Projection;
 
+use super::reconciliations::Reconciliations;
+
 /// Counts the commands from Kafka, once the consumer of commands runs.
 pub type CommandCounter = Arc<OnceLock<Box<dyn Fn() -> CommandCounts + Send + Sync>>>;
 
@@ -58,4 +60,6 @@ pub struct Flows {
     pub commands: CommandCounter,
     /// What is waiting for delivery and settlement.
     pub health: HealthSeen,
+    /// Whether what flows out, and the engine, agree with the log.
+    pub reconciliations: Reconciliations,
 }

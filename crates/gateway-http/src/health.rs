@@ -59,6 +59,7 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
         tell_ids(&shared, &mut text);
         tell_consumers(&shared, &mut text);
         tell_workers(&shared, &mut text);
+        tell_reconciliation(&shared, &mut text);
         clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
@@ -153,6 +154,24 @@ fn tell_workers(shared: &HttpShared, text: &mut String) {
         let Some(WorkerTrouble { reason, since }) = status.trouble() else { continue };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "[!] worker of {} in trouble since {}: {reason}", status.queue, utc(since));
+    }
+}
+
+/// What the last reconciliation found. Who may look at health may not see whose values differ: the report has them.
+fn tell_reconciliation(shared: &HttpShared, text: &mut String) {
+    let figures = shared.flows.reconciliations.figures();
+    // Writing to a string cannot fail.
+    let _ = match figures.last {
+        None => Ok(()),
+        Some((_, at, 0, _)) => writeln!(text, "[+] reconciliation of {}: no difference", utc(at)),
+        Some((id, at, count, _)) => writeln!(
+            text,
+            "[!] reconciliation of {}: {count} differences; GET /v1/reconciliations/{id} names them",
+            utc(at)
+        ),
+    };
+    if let Some((_, at, reason)) = figures.trouble {
+        let _ = writeln!(text, "[!] reconciliation of {} could not compare: {reason}", utc(at));
     }
 }
 

@@ -13,7 +13,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, batch, command, consumers, crowded, documents, events, guard, health, history, metrics,
-    origin, preview, reply, scripts,
+    origin, preview, reconciliations, reply, scripts,
 };
 
 /// Every route of the port.
@@ -34,6 +34,8 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .route("/v1/packet-previews", post(preview::handle))
         .route("/v1/events", get(events::handle))
         .route("/v1/consumers", get(consumers::handle))
+        .route("/v1/reconciliations", get(reconciliations::list).post(reconciliations::request))
+        .route("/v1/reconciliations/{id}", get(reconciliations::show))
         .route("/v1/scripts", get(scripts::list))
         .route("/v1/scripts/{script}", get(scripts::show).post(scripts::register).delete(scripts::remove))
         .route("/v1/scripts/{script}/run", post(scripts::run))

@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod event;
 mod history;
 mod operations;
+mod reconciliations;
 pub(crate) mod schemas;
 mod scripts;
 mod system;
@@ -31,6 +32,7 @@ pub fn document(version: &str, language: Language) -> Value {
     for (path, method, operation) in commands
         .chain(system::operations(language))
         .chain(history::operations(language))
+        .chain(reconciliations::operations(language))
         .chain(scripts::operations(language))
     {
         let entry = paths.entry(path).or_insert_with(|| json!({}));

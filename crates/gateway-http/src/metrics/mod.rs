@@ -3,6 +3,7 @@
 
 mod pipeline;
 mod process;
+mod reconciliations;
 mod snapshots;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -141,6 +142,7 @@ impl Collector for OfEngine {
         if let Some(health) = self.flows.health.last() {
             pipeline::deliveries(&mut encoder, &health)?;
         }
+        reconciliations::encode(&mut encoder, &self.flows.reconciliations.figures())?;
         if let Some(levels) = self.engine.memory() {
             process::memory(&mut encoder, &levels)?;
         }

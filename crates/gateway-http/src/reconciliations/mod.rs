@@ -4,6 +4,7 @@
 //! far it is; the port shows that, and asks for one.
 
 mod kept;
+mod routes;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use kept::Kept;
 pub use kept::{Cause, Figures, Verdict};
+pub(super) use routes::{list, request, show};
 
 /// The reconciliations of a server, as its port and the thread that makes them see them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -124,3 +126,6 @@ fn now_ms() -> TimeMs {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     TimeMs::try_from(now.as_millis()).unwrap_or(TimeMs::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use scarce_delivery::{Delivery, DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
-use scarce_gateway_http::{CommandCounter, Flows, HealthSeen};
+use scarce_gateway_http::{CommandCounter, Flows, HealthSeen, Reconciliations};
 use scarce_outflow::{Outflow, Plan, Start};
 use scarce_projection::{Projection, ProjectionError, ProjectionOptions};
 use scarce_settings::ServerSettings;
@@ -118,7 +118,14 @@ impl Pipeline {
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
         let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, delivery, ending }));
         Ok(Self {
-            flows: Flows { statuses, workers: statuses_of_workers, projection, commands, health },
+            flows: Flows {
+                statuses,
+                workers: statuses_of_workers,
+                projection,
+                commands,
+                health,
+                reconciliations: Reconciliations::default(),
+            },
             running,
         })
     }
