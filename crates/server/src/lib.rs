@@ -10,4 +10,5 @@
 
 pub mod logs;
 pub mod pipeline;
+mod reconcile;
 pub mod serve;

@@ -245,6 +245,11 @@ settings! {
         "Further settings of the Kafka client by the names of librdkafka, such as security.protocol, sasl.mechanism, sasl.username.";
     kafka_password: Option<Password>, "kafka_password" = None, "PASSWORD" {}
         "The password of sasl.username at the brokers.";
+    "Reconciling":
+    reconcile: u64, "reconcile" = Some("0"), "TIME" {max: 2_592_000_000, unit: Some("ms")}
+        "How long after one comparison of log, engine and tables the server begins the next; 0 makes only those that are asked for.";
+    reconcile_share: u64, "reconcile_share" = Some("25"), "PERCENT" {min: 1, max: 100, unit: Some("%")}
+        "How much of one core such a comparison takes at most.";
     "Logs":
     log_level: LogLevel, "log_level" = Some("info"), "LEVEL" {}
         "How much is logged: off, error, warn, info, debug or trace, and with commas after it levels of single modules, such as info,scarce_outflow=debug.";

@@ -9,6 +9,9 @@
 //!               │ log
 //!               ▼
 //!            PIPELINE: tables, topics, webhooks, settlement
+//!               │ log, tables
+//!               ▼
+//!            RECONCILING: compares all of them, now and then
 //! ```
 
 pub mod descriptors;
@@ -41,6 +44,7 @@ use scarce_gateway::Access;
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use crate::pipeline::Pipeline;
+use crate::reconcile::Reconciling;
 use ending::Ending;
 use ports::Ports;
 use watch::ReadyWatch;
@@ -77,6 +81,7 @@ pub struct Server {
     grace: Duration,
     access: Access,
     watch: ReadyWatch,
+    reconciling: Reconciling,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
 }
@@ -112,7 +117,19 @@ impl Server {
             ports.serve_http(&started.engine, &pipeline)?;
         let grace = Duration::from_millis(settings.drain_ms);
         let watch = ReadyWatch::start(started.engine.clone())?;
-        Ok(Self { started, pipeline, ending, grace, access, watch, resp_address, http_address })
+        let reconciliations = pipeline.flows().reconciliations.clone();
+        let reconciling = Reconciling::start(started.engine.clone(), settings, reconciliations)?;
+        Ok(Self {
+            started,
+            pipeline,
+            ending,
+            grace,
+            access,
+            watch,
+            reconciling,
+            resp_address,
+            http_address,
+        })
     }
 
     /// The address of the RESP port.
@@ -159,6 +176,7 @@ impl Server {
     pub fn join(self) -> Result<(), ServeError> {
         let ended = (self.started.join)();
         self.watch.end();
+        self.reconciling.end();
         self.ending.end_http();
         self.pipeline.stop();
         ended
