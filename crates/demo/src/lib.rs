@@ -31,6 +31,7 @@ mod progress;
 mod promises;
 mod proof;
 mod pulse;
+mod reconciled;
 mod record;
 mod red_packets;
 mod rush;

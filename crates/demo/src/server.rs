@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tempfile::TempDir;
 
@@ -214,32 +215,56 @@ impl Server {
 
     fn spawn(&self) -> Result<ChildStdout, DemoError> {
         let log = File::create(self.log())?;
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("serve").arg("--data").arg(self.data()).args([
-            "--resp",
-            "127.0.0.1:0",
-            "--http",
-            "127.0.0.1:0",
-        ]);
-        command.args(self.clock.map(|_| "--manual-clock"));
-        command.args(&self.arguments);
         let mut remains = self.remains();
-        let heeds = |name: &str| remains.backing.as_ref().is_some_and(|backing| backing.heeds(name));
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("SCARCE_") && !heeds(&text) {
-                command.env_remove(&name);
-            }
-        }
-        if let Some(backing) = &remains.backing {
-            backing.tell(&mut command);
-        }
+        let mut command = self.command("serve", remains.backing.as_ref())?;
+        command.args(["--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+        command.args(self.clock.map(|_| "--manual-clock"));
         // A separate process group: Ctrl-C reaches the demonstration, which then ends its child.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
         let mut child = command.spawn()?;
         let stdout = child.stdout.take();
         remains.child = Some(child);
         stdout.ok_or_else(|| DemoError::failed("the server has no output"))
+    }
+
+    /// Whether its log is projected into tables.
+    pub(super) fn has_tables(&self) -> bool {
+        self.arguments.iter().any(|argument| argument == "--sql")
+    }
+
+    /// Compares log, engine and tables of the running server, as a reader would; returns the report and how long that
+    /// took.
+    ///
+    /// # Errors
+    /// When nothing could be compared; the error says why.
+    pub(super) fn reconcile(&self) -> Result<(Value, Duration), DemoError> {
+        let begun = Instant::now();
+        let address = self.address.ok_or_else(|| self.failed("is not running"))?;
+        let mut command = self.command("reconcile", self.remains().backing.as_ref())?;
+        command.args(["--json", "--resp", &address.to_string()]).stdin(Stdio::null());
+        let output = command.output()?;
+        let report = serde_json::from_slice(&output.stdout).map_err(|_| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            DemoError::failed(format!("'scarce reconcile' could compare nothing: {}", said.trim_end()))
+        })?;
+        Ok((report, begun.elapsed()))
+    }
+
+    /// This executable with a subcommand and the settings of the server.
+    fn command(&self, subcommand: &str, backing: Option<&Backing>) -> Result<Command, DemoError> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(subcommand).arg("--data").arg(self.data()).args(&self.arguments);
+        let heeds = |name: &str| backing.is_some_and(|backing| backing.heeds(name));
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("SCARCE_") && !heeds(&text) {
+                command.env_remove(&name);
+            }
+        }
+        if let Some(backing) = backing {
+            backing.tell(&mut command);
+        }
+        Ok(command)
     }
 
     /// A connection for questions between the rushes.

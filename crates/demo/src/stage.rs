@@ -17,6 +17,7 @@ use super::losses::Losses;
 use super::progress::{Gauge, ProgressDisplay};
 use super::proof::{Proof, grouped};
 use super::pulse::Pulse;
+use super::reconciled::Reconciled;
 use super::record::Record;
 use super::rush::{News, Rush};
 use super::server::Server;
@@ -65,6 +66,8 @@ pub(super) struct Stage<C: Crowd> {
     pub(super) mark: Option<u64>,
     /// What was acknowledged and then lost, if nothing promised to keep it.
     pub(super) losses: Losses,
+    /// What the comparison at the end came to.
+    reconciled: Option<Reconciled>,
 }
 
 impl<C: Crowd> Stage<C> {
@@ -93,6 +96,7 @@ impl<C: Crowd> Stage<C> {
             recovery: None,
             mark: None,
             losses: Losses::default(),
+            reconciled: None,
         })
     }
 
@@ -182,9 +186,14 @@ impl<C: Crowd> Stage<C> {
         self.server.stop()?;
         let (_, took) = self.server.start()?;
         let after = digest(&mut self.server.connect()?)?;
-        self.server.stop()?;
         let took = took.as_millis();
         self.progress.say("restart", &format!("stopped cleanly and ready again after {took} ms"));
+        let (reconciled, took) = Reconciled::by(&self.server)?;
+        self.reconciled = Some(reconciled);
+        let took = took.as_millis();
+        self.progress
+            .say("reconcile", &format!("compared what was written with what is answered in {took} ms"));
+        self.server.stop()?;
         Ok([before, after])
     }
 
@@ -245,6 +254,9 @@ impl<C: Crowd> Stage<C> {
         pictures: &[String],
         next: &[&str],
     ) -> Result<Verdict, DemoError> {
+        if let Some(reconciled) = &self.reconciled {
+            reconciled.judge(&mut proof);
+        }
         let is_planted = planted.is_some();
         let lie = planted.and_then(|lie| Some(lie.to_possible_value()?.get_name().to_owned()));
         let seconds = self.begun.elapsed().as_secs_f64();

@@ -17,7 +17,7 @@ fn no_limit_is_exceeded_across_a_kill_and_midnight() {
 
 #[test]
 fn the_table_shows_what_the_limits_stopped() {
-    COUPONS.shows(&["midnight", "device  ┤", "all 10 promises were kept"]);
+    COUPONS.shows(&["midnight", "device  ┤", "all 11 promises were kept"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn a_plain_book_makes_the_same_trades_across_a_kill() {
 
 #[test]
 fn the_table_shows_the_books() {
-    EXCHANGE.shows(&["BTC-EUR (", "█│", "all 11 promises were kept"]);
+    EXCHANGE.shows(&["BTC-EUR (", "█│", "all 12 promises were kept"]);
 }
 
 #[test]

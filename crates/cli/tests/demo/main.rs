@@ -42,6 +42,12 @@ impl Demo {
         assert!(proof.figure("in flight at the kill", "commands") > 0, "{proof:?}");
         assert!(proof.figure("acknowledged is durable", "acknowledged_before_kill") > 0, "{proof:?}");
         assert!(proof.figure("acknowledged is durable", "acknowledged_after_kill") > 0, "{proof:?}");
+        // What is compared in the end is not nothing.
+        let checks = proof.value("reconciled", "checks").as_array().expect("checks").clone();
+        for name in ["log", "engine", "invariants"] {
+            let check = checks.iter().find(|check| check["check"] == name).expect("the check");
+            assert!(check["compared"].as_u64().is_some_and(|count| count > 0), "{name}: {proof:?}");
+        }
         assert!(proof.0["facts"]["recovery_ms"].as_f64().is_some_and(|took| took > 0.0), "{proof:?}");
         proof
     }

@@ -21,6 +21,11 @@ fn the_server_itself_credits_every_claim_once_and_statements_from_sql_add_up() {
     let of_sql = |name| proof.figure("statements from SQL add up", name);
     assert_eq!([of_sql("settled"), of_sql("entries"), of_sql("sum"), of_sql("dead")], [100, 100, 888_800, 0]);
     assert_eq!(proof.figure("every claim is paid once", "pot"), 888_800);
+    let checks = proof.value("reconciled", "checks").as_array().expect("checks");
+    let compared =
+        |name: &str| checks.iter().find(|its| its["check"] == name).expect("a check")["compared"].as_u64();
+    assert_eq!(compared("settlement"), Some(100), "{proof:?}");
+    assert!(compared("tables") > Some(800), "{proof:?}");
 }
 
 #[test]
@@ -40,7 +45,7 @@ fn more_packets_than_guests_leave_a_rest() {
 
 #[test]
 fn the_table_has_a_histogram() {
-    PARTY.shows(&["packets by what was in them", "┤█", "all 12 promises were kept"]);
+    PARTY.shows(&["packets by what was in them", "┤█", "all 13 promises were kept"]);
 }
 
 #[test]

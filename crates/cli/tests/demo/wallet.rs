@@ -18,7 +18,7 @@ fn every_cent_is_accounted_for_across_a_kill() {
 
 #[test]
 fn the_table_shows_the_hot_accounts() {
-    WALLET.shows(&["{wallet}:shop-0 ┤█", "how holds ended", "all 11 promises were kept"]);
+    WALLET.shows(&["{wallet}:shop-0 ┤█", "how holds ended", "all 12 promises were kept"]);
 }
 
 #[test]
