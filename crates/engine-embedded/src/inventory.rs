@@ -29,6 +29,8 @@ pub struct Inventory {
     pub last_sequence: u64,
     /// Its stamp.
     pub last_at: TimeMs,
+    /// Whether events follow that may not be durable yet.
+    pub is_cut: bool,
     /// The sequences of the snapshots.
     pub snapshots: Vec<u64>,
     /// What was left out because it cannot be used.
@@ -73,6 +75,7 @@ pub fn inventory(
         first_sequence: 1,
         last_sequence: 0,
         last_at: 0,
+        is_cut: false,
         snapshots: Vec::new(),
         problems: Vec::new(),
     };
@@ -139,6 +142,7 @@ impl Inventory {
             return Err(RestoreError::NoSnapshot { partition: home.partition, first: 1 }.into());
         };
         (self.first_sequence, self.last_sequence) = (first.first_sequence, last.last_sequence);
+        self.is_cut = last.is_cut;
         let first = self.first_sequence;
         if first > 1 && !self.snapshots.iter().any(|sequence| sequence + 1 >= first) {
             return Err(RestoreError::NoSnapshot { partition: home.partition, first }.into());

@@ -39,6 +39,8 @@ pub struct Extent {
     pub is_known: bool,
     /// The last frame that covers a sequence, if this segment was read and has one.
     pub last: Option<LastFrame>,
+    /// Whether frames follow that may not be durable yet.
+    pub is_cut: bool,
 }
 
 /// The last frame that covers a sequence.
@@ -151,30 +153,31 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
     }
     let last = last.map(|place| walk.last_frame(place)).transpose()?;
     let head = segment.header.encode();
-    Ok(Extent { last_sequence, ..walk.extent(head, end, last) })
+    let is_cut = end < walk.offset;
+    Ok(Extent { last_sequence, is_cut, ..walk.extent(head, end, last) })
 }
 
 #[derive(Clone, Copy)]
-struct Place {
-    offset: u64,
-    end: u64,
-    header: FrameHeader,
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) end: u64,
+    pub(super) header: FrameHeader,
 }
 
 /// Goes through the frames of one segment.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     segment: &'a SegmentFile,
-    file: Box<dyn StorageFile>,
-    window: Window,
+    pub(super) file: Box<dyn StorageFile>,
+    pub(super) window: Window,
     seed: u32,
-    offset: u64,
-    crc: u32,
-    next_sequence: u64,
-    epoch: u64,
+    pub(super) offset: u64,
+    pub(super) crc: u32,
+    pub(super) next_sequence: u64,
+    pub(super) epoch: u64,
 }
 
 impl<'a> Walk<'a> {
-    fn begin(storage: &dyn Storage, segment: &'a SegmentFile) -> Result<Self, JournalError> {
+    pub(super) fn begin(storage: &dyn Storage, segment: &'a SegmentFile) -> Result<Self, JournalError> {
         let header = &segment.header;
         Ok(Self {
             segment,
@@ -188,7 +191,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn step(&mut self) -> Result<Result<Place, Flaw>, JournalError> {
+    pub(super) fn step(&mut self) -> Result<Result<Place, Flaw>, JournalError> {
         let (offset, bytes) = (self.offset, self.segment.header.segment_bytes);
         let found = read_frame(&mut self.window, &*self.file, offset, bytes, self.seed)?;
         let header = match found {
@@ -245,10 +248,11 @@ impl<'a> Walk<'a> {
             end,
             is_known: false,
             last,
+            is_cut: false,
         }
     }
 
-    fn corrupt(&self, flaw: Flaw) -> JournalError {
+    pub(super) fn corrupt(&self, flaw: Flaw) -> JournalError {
         let path = self.segment.path.clone();
         if let Flaw::Version(found) = flaw {
             return JournalError::Newer { path, found: found.into(), supported: FORMAT_VERSION };

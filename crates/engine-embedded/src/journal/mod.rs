@@ -26,6 +26,7 @@ mod scan;
 mod segment;
 mod spare;
 mod survey;
+mod tail;
 mod writer;
 
 pub use copy::{Boundary, copy_through};
@@ -40,6 +41,7 @@ pub use reader::{JournalReader, OwnedFrame};
 pub use recovery::{RecoveredJournal, RecoveryStart, recover};
 pub use segment::FORMAT_VERSION;
 pub use survey::{Cut, Frame, JournalProgress, OnFrame, OnProgress, Refusal};
+pub use tail::{JournalTail, TailPart};
 pub use writer::{Appended, JournalWriter};
 
 /// What a journal needs to know about itself.

@@ -1,0 +1,157 @@
+//! Following a journal that is being written: the frames behind a place, as they are in the files.
+
+use crate::storage::Storage;
+
+use super::bytes::index;
+use super::extent::Walk;
+use super::frame::Flaw;
+use super::listing::{self, SegmentFile};
+use super::segment::{SEGMENT_HEADER_BYTES, segment_name};
+use super::{JournalError, JournalSettings};
+
+/// Bytes of a segment that a copy lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TailPart {
+    /// The file's name.
+    pub name: String,
+    /// Bytes of the file.
+    pub segment_bytes: u64,
+    /// Where in the file the bytes are.
+    pub offset: u64,
+    /// Whole frames; in front of a segment's first ones its first page, without a seal.
+    pub bytes: Vec<u8>,
+}
+
+/// A place in a journal behind a frame, from which it is followed.
+#[derive(Debug, Clone)]
+pub struct JournalTail {
+    segment: SegmentFile,
+    offset: u64,
+    crc: u32,
+    next_sequence: u64,
+    epoch: u64,
+}
+
+impl JournalTail {
+    /// The place in a segment where a frame ends. The segment is read up to there.
+    ///
+    /// # Errors
+    /// When it cannot be read, or no frame ends there.
+    pub fn open(
+        storage: &dyn Storage,
+        settings: &JournalSettings,
+        name: &str,
+        end: u64,
+    ) -> Result<Self, JournalError> {
+        let segment = open_segment(storage, settings, name)?;
+        let mut walk = Walk::begin(storage, &segment)?;
+        while walk.offset < end {
+            walk.step()?.map_err(|flaw| walk.corrupt(flaw))?;
+        }
+        if walk.offset != end {
+            return Err(walk.corrupt(Flaw::Length));
+        }
+        let (offset, crc, next_sequence, epoch) = (walk.offset, walk.crc, walk.next_sequence, walk.epoch);
+        Ok(Self { offset, crc, next_sequence, epoch, segment })
+    }
+
+    /// The last sequence before this place.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.next_sequence - 1
+    }
+
+    /// What comes behind this place up to a durable sequence, of about so many bytes at most, and the place behind that.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or was removed.
+    pub fn advance(
+        &self,
+        storage: &dyn Storage,
+        settings: &JournalSettings,
+        durable_through: u64,
+        bytes_max: usize,
+    ) -> Result<(Self, Vec<TailPart>), JournalError> {
+        let mut tail = self.clone();
+        let (mut parts, mut room) = (Vec::new(), bytes_max);
+        let mut head = Vec::new();
+        while tail.next_sequence <= durable_through && room > 0 {
+            let from = tail.offset - head.len() as u64;
+            let (bytes, stopped) = tail.take_frames(storage, durable_through, room, head)?;
+            room = room.saturating_sub(bytes.len());
+            if !bytes.is_empty() {
+                let (name, segment_bytes) = (tail.segment.header.name(), tail.segment.header.segment_bytes);
+                parts.push(TailPart { name, segment_bytes, offset: from, bytes });
+            }
+            let Some(flaw) = stopped else { break };
+            tail.enter_next(storage, settings, flaw)?;
+            head = tail.segment.header.encode();
+        }
+        Ok((tail, parts))
+    }
+
+    /// Appends whole frames to `bytes`; gives what ended the segment, if it ended.
+    fn take_frames(
+        &mut self,
+        storage: &dyn Storage,
+        durable_through: u64,
+        room: usize,
+        mut bytes: Vec<u8>,
+    ) -> Result<(Vec<u8>, Option<Flaw>), JournalError> {
+        let segment = self.segment.clone();
+        let mut walk = Walk::begin(storage, &segment)?;
+        (walk.offset, walk.crc) = (self.offset, self.crc);
+        (walk.next_sequence, walk.epoch) = (self.next_sequence, self.epoch);
+        while walk.next_sequence <= durable_through && bytes.len() < room {
+            let place = match walk.step()? {
+                // A batch becomes durable as a whole.
+                Ok(place) if place.header.last_sequence <= durable_through => place,
+                Ok(_) => break,
+                Err(flaw) => return Ok((bytes, Some(flaw))),
+            };
+            // From what was checked: the file itself may be another segment's by now.
+            let frame = walk.window.fetch(&*walk.file, place.offset, index(place.end - place.offset))?;
+            bytes.extend_from_slice(frame);
+            (self.offset, self.crc) = (walk.offset, walk.crc);
+            (self.next_sequence, self.epoch) = (walk.next_sequence, walk.epoch);
+        }
+        Ok((bytes, None))
+    }
+
+    /// Goes on to the segment that follows, which there must be where the next frame cannot be read here.
+    fn enter_next(
+        &mut self,
+        storage: &dyn Storage,
+        settings: &JournalSettings,
+        flaw: Flaw,
+    ) -> Result<(), JournalError> {
+        let wanted = (self.segment.header.segment + 1, self.next_sequence);
+        let name = storage.list()?.into_iter().find(|name| segment_name(name) == Some(wanted));
+        let Some(name) = name else {
+            return Err(JournalError::Corrupt {
+                path: self.segment.path.clone(),
+                offset: self.offset,
+                sequence: self.next_sequence,
+                reason: format!("{}, though it had been durable", flaw.reason()),
+            });
+        };
+        let next = open_segment(storage, settings, &name)?;
+        if next.header.previous_crc != self.crc {
+            let (directory, path) = (storage.locate(""), &self.segment.path);
+            let reason = format!("segment {} does not follow {path}", next.path);
+            return Err(JournalError::Incomplete { directory, reason });
+        }
+        (self.segment, self.offset) = (next, SEGMENT_HEADER_BYTES);
+        Ok(())
+    }
+}
+
+fn open_segment(
+    storage: &dyn Storage,
+    settings: &JournalSettings,
+    name: &str,
+) -> Result<SegmentFile, JournalError> {
+    let segment = listing::open_segment(storage, name)?;
+    segment.header.check_owner(settings, &segment.path)?;
+    Ok(segment)
+}
