@@ -58,6 +58,9 @@ pub enum BackupError {
     /// No backup is there, or none that reaches the wanted point.
     #[error("{0}")]
     NotFound(String),
+    /// The log cannot be laid aside here while it is read.
+    #[error("the log of a backup cannot be written to a temporary file")]
+    Spool(#[source] std::io::Error),
     /// Without randomness, no name is certain to be new.
     #[error("the system gave no random bytes to name the backup with")]
     Random(#[source] std::io::Error),

@@ -13,6 +13,9 @@ use crate::key::Keys;
 pub(crate) const FORMAT_VERSION: u64 = 1;
 const FORMAT: &str = "scarce-backup";
 
+/// No file is longer.
+pub(crate) const FILE_BYTES_MAX: u64 = 1 << 48;
+
 /// No manifest is larger.
 pub(crate) const MANIFEST_BYTES_MAX: u64 = 256 << 20;
 
@@ -184,8 +187,13 @@ struct Head {
     key: Option<String>,
 }
 
+/// Whether it is a name in a folder.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\'])
+}
+
 /// None where the key is not there.
-fn seal_of(json: &[u8], key: Option<&str>, keys: &Keys) -> Option<String> {
+pub(crate) fn seal_of(json: &[u8], key: Option<&str>, keys: &Keys) -> Option<String> {
     match key {
         None => Some(format!("sha256 {}", hex(digest::digest(&digest::SHA256, json).as_ref()))),
         Some(id) => Some(format!("hmac-sha256 {}", keys.find(id)?.seal(json))),

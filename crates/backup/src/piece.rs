@@ -77,7 +77,7 @@ impl Vault {
     }
 }
 
-fn name_of(content: &[u8], key: Option<&Key>) -> String {
+pub(crate) fn name_of(content: &[u8], key: Option<&Key>) -> String {
     match key {
         None => hex(digest::digest(&digest::SHA256, content).as_ref()),
         Some(key) => key.name(content),
