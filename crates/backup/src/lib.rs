@@ -3,13 +3,15 @@
 //! ```text
 //! backups/<id>.manifest    what a backup consists of; written last, and without it there is no backup
 //! data/<id>/<hash>         pieces of files that this backup brought; later ones refer to them
+//! log/<id>/<number>-<time> what was logged after the backup, shipped by a running server
 //! pending/<id>             a backup that is being made: nothing of it is removed
 //! ```
 //!
 //! Must not know: the command line, and how the engine decides. It copies files that
 //! [`inventory`](scarce_engine_embedded::inventory()) names, and gives them back as a [`Storage`] to restore from.
 //!
-//! Where to begin: [`create()`], then [`Manifest`]; a restore reads through [`BackupStorage`].
+//! Where to begin: [`create()`], then [`Manifest`]; then [`Stream`], which ships the log that follows a backup. A restore
+//! reads through [`BackupStorage`].
 //!
 //! [`Storage`]: scarce_engine_embedded::storage::Storage
 
@@ -23,6 +25,7 @@ mod log;
 mod manifest;
 mod piece;
 mod prune;
+mod ship;
 mod source;
 pub mod store;
 mod verify;
@@ -35,5 +38,6 @@ pub use log::{LogEnd, ShippedLog, log_end, read_log};
 pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
 pub use piece::Vault;
 pub use prune::{Keep, Pruned, prune};
+pub use ship::{Shipped, Stream, open_stream};
 pub use source::BackupStorage;
 pub use verify::{Damage, Verified, verify};

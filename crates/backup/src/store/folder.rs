@@ -47,6 +47,10 @@ impl Folder {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
         let folder = path.parent().unwrap_or(&self.path).to_owned();
+        if name.starts_with("log/") && !self.path.join("backups").is_dir() {
+            // Such as where a file system is not mounted: what is written there would be missing in the store.
+            return Err(io::Error::other("the backup that the log follows is not there"));
+        }
         self.make_folder(&folder)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let unfinished = folder.join(format!("{UNFINISHED}{file_name}"));
