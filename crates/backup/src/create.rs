@@ -1,6 +1,6 @@
 //! Making a backup beside a running server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,12 +22,22 @@ use crate::store::StoreError;
 use crate::{BackupError, Vault};
 
 /// What to back up, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CreateOptions<'a> {
     /// The data directory; a server may be running on it.
     pub data: &'a Path,
     /// Whether everything is read and put again, without referring to earlier backups.
     pub is_full: bool,
+    /// Asked before each piece is put: why it is not to be made after all.
+    pub abandon: &'a (dyn Fn() -> Option<String> + Sync),
+}
+
+impl<'a> CreateOptions<'a> {
+    /// An incremental backup of a data directory, made to its end.
+    #[must_use]
+    pub fn of(data: &'a Path) -> Self {
+        Self { data, is_full: false, abandon: &|| None }
+    }
 }
 
 /// How far a backup has come.
@@ -97,6 +107,7 @@ type Former = BTreeMap<(Option<u32>, String), FilePart>;
 struct Making<'a> {
     vault: &'a Vault,
     deployment: Deployment,
+    abandon: &'a (dyn Fn() -> Option<String> + Sync),
     manifest: Manifest,
     former: Former,
     /// Pieces that the store has for certain, by their hashes.
@@ -105,7 +116,7 @@ struct Making<'a> {
 }
 
 impl<'a> Making<'a> {
-    fn begin(vault: &'a Vault, options: CreateOptions<'_>, id: &str) -> Result<Self, BackupError> {
+    fn begin(vault: &'a Vault, options: CreateOptions<'a>, id: &str) -> Result<Self, BackupError> {
         let begun_at_ms = now_ms();
         let root = FileStorage::open_read_only(options.data).map_err(EmbeddedError::from)?;
         let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
@@ -116,6 +127,10 @@ impl<'a> Making<'a> {
         let deployment_id = hex(&deployment.deployment_id);
         let key = vault.keys.first().map(|key| key.id().to_owned());
         let former = former_backup(vault, &deployment_id)?;
+        // Later than all that is there, also where the clock was ahead once: the newest is the last that was made.
+        let begun_at_ms =
+            former.begun_at_ms.map_or(begun_at_ms, |newest| begun_at_ms.max(newest.saturating_add(1)));
+        let former = former.manifest;
         let former = former.filter(|former| !options.is_full && former.key == key);
         let beginning = Beginning {
             id: id.to_owned(),
@@ -124,11 +139,15 @@ impl<'a> Making<'a> {
             builds_on: former.as_ref().map(|former| former.id.clone()),
             key,
         };
-        let pieces = former.iter().flat_map(Manifest::pieces);
-        let pieces = pieces.map(|(_, piece)| (piece.hash.clone(), piece.clone())).collect();
+        let there =
+            former.as_ref().map(|former| pieces_there(vault, former)).transpose()?.unwrap_or_default();
         let manifest = Manifest::begin(beginning);
-        let former = former.map(files_of).unwrap_or_default();
-        Ok(Self { vault, deployment, manifest, former, pieces, problems: Vec::new() })
+        let mut former = former.map(files_of).unwrap_or_default();
+        former.retain(|_, file| file.pieces.iter().all(|piece| there.contains(&piece.object())));
+        let pieces = former.values().flat_map(|file| &file.pieces);
+        let pieces = pieces.map(|piece| (piece.hash.clone(), piece.clone())).collect();
+        let abandon = options.abandon;
+        Ok(Self { vault, deployment, abandon, manifest, former, pieces, problems: Vec::new() })
     }
 
     fn run(
@@ -182,6 +201,7 @@ impl<'a> Making<'a> {
         let storage = FileStorage::open_read_only(&directory).map_err(EmbeddedError::from)?;
         let storage: Arc<dyn Storage> = Arc::new(storage);
         let found = self.take_inventory(data, partition, &storage)?;
+        let looked_at_ms = now_ms();
         let mut progress =
             Progress { partition, bytes_done: 0, bytes_total: found.files.iter().map(|file| file.end).sum() };
         let mut files = Vec::new();
@@ -200,6 +220,8 @@ impl<'a> Making<'a> {
             first_sequence: found.first_sequence,
             last_sequence: found.last_sequence,
             last_at_ms: found.last_at,
+            looked_at_ms,
+            is_cut: found.is_cut,
             snapshots: found.snapshots,
             files,
         });
@@ -269,6 +291,9 @@ impl<'a> Making<'a> {
     }
 
     fn put_piece(&mut self, content: &[u8]) -> Result<Piece, BackupError> {
+        if let Some(reason) = (self.abandon)() {
+            return Err(BackupError::Abandoned(reason));
+        }
         let hash = self.vault.name_of(content);
         if let Some(known) = self.pieces.get(&hash) {
             return Ok(known.clone());
@@ -295,9 +320,18 @@ fn read_whole(
     Err(BackupError::Damaged { place: storage.locate(name), reason })
 }
 
+/// What is there already.
+#[derive(Default)]
+struct FormerBackup {
+    /// When the newest says that it was begun.
+    begun_at_ms: Option<u64>,
+    /// The newest that can be built on.
+    manifest: Option<Manifest>,
+}
+
 /// The newest backup, unless the store is another deployment's. One that cannot be read is no ground to build on.
-fn former_backup(vault: &Vault, deployment: &str) -> Result<Option<Manifest>, BackupError> {
-    let mut newest = None;
+fn former_backup(vault: &Vault, deployment: &str) -> Result<FormerBackup, BackupError> {
+    let mut newest = FormerBackup::default();
     for listed in list(vault)? {
         let Ok(manifest) = listed.manifest else { continue };
         if manifest.deployment != deployment {
@@ -307,9 +341,27 @@ fn former_backup(vault: &Vault, deployment: &str) -> Result<Option<Manifest>, Ba
                 expected: deployment.to_owned(),
             });
         }
-        newest = Some(manifest).filter(|_| listed.is_checked).or(newest);
+        newest.begun_at_ms = newest.begun_at_ms.max(Some(manifest.begun_at_ms));
+        newest.manifest = Some(manifest).filter(|_| listed.is_checked).or(newest.manifest);
     }
     Ok(newest)
+}
+
+/// The objects of a backup that the store has, with the length that they should have: what is lost or was cut short is
+/// put again.
+fn pieces_there(vault: &Vault, manifest: &Manifest) -> Result<BTreeSet<String>, BackupError> {
+    let wanted = manifest.pieces();
+    let of: BTreeSet<_> = wanted.values().map(|piece| piece.of.as_str()).collect();
+    let mut there = BTreeSet::new();
+    for of in of {
+        for object in vault.store.list(&format!("data/{of}/"))? {
+            let piece = wanted.get(&object.name);
+            if piece.is_some_and(|piece| vault.stored_bytes(piece) == object.bytes) {
+                there.insert(object.name);
+            }
+        }
+    }
+    Ok(there)
 }
 
 fn files_of(manifest: Manifest) -> Former {

@@ -61,6 +61,9 @@ pub enum BackupError {
     /// The log cannot be laid aside here while it is read.
     #[error("the log of a backup cannot be written to a temporary file")]
     Spool(#[source] std::io::Error),
+    /// Its maker was asked to stop, or the log that it held up became too long.
+    #[error("{0}")]
+    Abandoned(String),
     /// Without randomness, no name is certain to be new.
     #[error("the system gave no random bytes to name the backup with")]
     Random(#[source] std::io::Error),

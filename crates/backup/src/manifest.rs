@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BackupError;
 use crate::key::Keys;
+use crate::piece::PIECE_BYTES;
 
 /// Newest version of the format.
 pub(crate) const FORMAT_VERSION: u64 = 1;
@@ -57,6 +58,12 @@ pub struct PartitionPart {
     pub last_sequence: u64,
     /// The stamp of the last event, in Unix milliseconds.
     pub last_at_ms: u64,
+    /// When its log was looked at, in Unix milliseconds.
+    #[serde(default)]
+    pub looked_at_ms: u64,
+    /// Whether events followed that were not known to be durable. They may have been answered before it was begun.
+    #[serde(default)]
+    pub is_cut: bool,
     /// The sequences of the snapshots.
     pub snapshots: Vec<u64>,
     /// Its files.
@@ -134,6 +141,21 @@ impl Manifest {
         files.flat_map(|file| &file.pieces).map(|piece| (piece.object(), piece)).collect()
     }
 
+    /// The time at which to cut the partitions, so that none has what follows from what another lacks: they are read one
+    /// after the other. None where there is one, or where timestamps are ahead of the clock, so that no time is known.
+    #[must_use]
+    pub fn common_time_ms(&self) -> Option<u64> {
+        let is_known = |part: &PartitionPart| part.last_at_ms <= part.looked_at_ms;
+        if self.partitions.len() < 2 || !self.partitions.iter().all(is_known) {
+            return None;
+        }
+        // What was left out may have the timestamp of the last event that is there.
+        let cut = self.partitions.iter().filter(|part| part.is_cut);
+        let cut = cut.map(|part| part.last_at_ms.saturating_sub(1)).min();
+        // The millisecond in which it was begun was not over.
+        Some(cut.unwrap_or(u64::MAX).min(self.begun_at_ms.saturating_sub(1)))
+    }
+
     /// Bytes of all its files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -144,6 +166,20 @@ impl Manifest {
     #[must_use]
     pub fn new_bytes(&self) -> u64 {
         self.pieces().values().filter(|piece| piece.of == self.id).map(|piece| piece.bytes).sum()
+    }
+
+    /// Whether no name leads elsewhere, and no number is beyond what is ever written.
+    fn is_plausible(&self) -> bool {
+        let mut files = self.files.iter().chain(self.partitions.iter().flat_map(|part| &part.files));
+        files.all(|file| {
+            let mut pieces = file.pieces.iter();
+            is_plain(&file.name)
+                && file.length <= FILE_BYTES_MAX
+                && pieces.all(|piece| {
+                    is_plain(&piece.of) && is_plain(&piece.hash) && piece.bytes <= PIECE_BYTES as u64
+                })
+                && file.bytes() <= file.length
+        })
     }
 
     pub(crate) fn encode(&self, keys: &Keys) -> Vec<u8> {
@@ -172,6 +208,9 @@ impl Manifest {
             return Err(damaged("its checksum does not match"));
         }
         let manifest: Self = serde_json::from_str(json).map_err(|error| damaged(&error.to_string()))?;
+        if !manifest.is_plausible() {
+            return Err(damaged("it names what no backup has"));
+        }
         if !place.ends_with(&format!("{}.manifest", manifest.id)) {
             return Err(damaged("it is the manifest of another backup"));
         }

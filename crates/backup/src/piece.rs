@@ -35,6 +35,11 @@ impl Vault {
         Ok(put?)
     }
 
+    /// How long the object of a piece is that was put with the first key, or without any.
+    pub(crate) fn stored_bytes(&self, piece: &Piece) -> u64 {
+        piece.bytes + self.keys.first().map_or(0, |_| TAG_BYTES)
+    }
+
     /// The key of a backup, or none if it is not encrypted.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ fn create(options: &Create) -> Ended {
         bar.set_length(progress.bytes_total);
         bar.set_position(progress.bytes_done);
     };
-    let what = CreateOptions { data: &options.data, is_full: options.full };
+    let what = CreateOptions { is_full: options.full, ..CreateOptions::of(&options.data) };
     let made = scarce_backup::create(&vault, what, &mut advance);
     bar.finish_and_clear();
     let (manifest, problems) = made.map_err(|error| Failed::new(Exit::Failed, &error))?;

@@ -84,6 +84,19 @@ fn a_changed_manifest_is_no_ground_for_anything() {
 }
 
 #[test]
+fn what_the_store_has_lost_is_put_again_by_the_next_backup() {
+    let stage = one_backup(&[]);
+    let pieces = two_large(&stage);
+    std::fs::remove_file(&pieces[0]).unwrap();
+    std::fs::write(&pieces[1], b"").unwrap();
+    let made = stage.create(&[]);
+    assert!(made[0]["new_bytes"].as_u64().unwrap() > 100_000, "{made:?}");
+    ended(&stage.backup(&["verify", "--restore"]), 0);
+    assert_eq!(stage.create(&[])[0]["builds_on"], made[0]["backup"]);
+    ended(&stage.backup(&["verify", "--restore"]), 0);
+}
+
+#[test]
 fn a_damaged_log_is_not_backed_up() {
     let stage = one_backup(&[]);
     let segment = stage.data.join("partition-0000/journal-00000001-0000000000000001.seg");

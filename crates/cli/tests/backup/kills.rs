@@ -1,5 +1,6 @@
 //! The store fails for good, or the process ends, at every call.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -58,8 +59,12 @@ fn vault(stage: &Stage, calls: usize) -> Vault {
 }
 
 fn create(stage: &Stage, calls: usize, is_full: bool) -> Result<String, BackupError> {
-    let options = CreateOptions { data: &stage.data, is_full };
-    scarce_backup::create(&vault(stage, calls), options, &mut |_| {}).map(|(manifest, _)| manifest.id)
+    create_in(&vault(stage, calls), &stage.data, is_full)
+}
+
+fn create_in(vault: &Vault, data: &Path, is_full: bool) -> Result<String, BackupError> {
+    let options = CreateOptions { is_full, ..CreateOptions::of(data) };
+    scarce_backup::create(vault, options, &mut |_| {}).map(|(manifest, _)| manifest.id)
 }
 
 /// Every backup that is listed is whole; gives their names.
