@@ -1,13 +1,15 @@
 //! Removing old backups, and what no backup needs.
 //!
-//! A backup names all that it needs, also what others brought. So a piece may go when no manifest that stays names it
-//! and its own backup is not being made any more. What begins meanwhile is safe: it builds on what it finds listed after
-//! it has announced itself, and once something has announced itself no piece is removed.
+//! A backup names all that it needs, also what others brought. So a piece may go when no manifest that stays names it,
+//! and none that is yet to be written will. A backup builds on what it finds listed after it has announced itself. So
+//! while one is announced, or has become complete meanwhile, no piece is removed. What announces itself later does not
+//! find the manifests that were removed before, and its pieces are not among those that were listed before.
 
 use std::collections::BTreeSet;
 
 use crate::catalog::{Listed, list, manifest_name};
-use crate::store::Store;
+use crate::log::{LOG, parse_name};
+use crate::store::{Store, StoredObject};
 use crate::{BackupError, Vault};
 
 const PENDING: &str = "pending/";
@@ -38,7 +40,8 @@ pub struct Pruned {
     pub objects: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Backups that are being made, because of which no object was removed that may be theirs.
+    /// Backups that are being made or were made meanwhile. Because they may need what others brought, no object was
+    /// removed.
     pub pending: Vec<String>,
 }
 
@@ -53,32 +56,20 @@ pub(crate) fn remove_all(store: &dyn Store, folder: &str) -> Result<(), BackupEr
     Ok(store.settle()?)
 }
 
-/// Removes backups that are not to be kept, then what no backup needs. At least the newest stays.
+/// Removes backups that are not to be kept, with the log that follows them, then what no backup needs. At least the
+/// newest stays, and the one that the newest log follows.
 ///
 /// # Errors
 /// When the store fails, or a manifest cannot be read and checked: what it needs is not known then, and nothing is removed.
 pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
     let store = &*vault.store;
-    let pending = pending(store, keep.abandoned_before_ms)?;
     if !keep.is_dry_run {
         // Before the manifests are listed: one that is written later finds that its announcement is gone, and gives up.
-        remove_abandoned(store, &pending)?;
+        remove_abandoned(store, keep.abandoned_before_ms)?;
     }
-    let mut pruned = Pruned { pending: pending.iter().cloned().collect(), ..Pruned::default() };
-    let listed = list(vault)?;
-    let mut needed = BTreeSet::new();
-    let count = listed.len();
-    for (at, Listed { id, manifest, .. }) in listed.into_iter().enumerate() {
-        let manifest = manifest?;
-        // Without its key, nothing says that the manifest names all that it needs.
-        vault.key_of(&manifest)?;
-        if at + keep.newest.max(1) >= count || manifest.begun_at_ms >= keep.since_ms {
-            needed.extend(manifest.pieces().into_keys());
-            pruned.kept.push(id);
-        } else {
-            pruned.removed.push(id);
-        }
-    }
+    let mut pruned = Pruned::default();
+    let followed = followed(store)?;
+    let needed = choose(list(vault)?, vault, keep, followed.as_deref(), &mut pruned)?;
     if !keep.is_dry_run {
         for id in &pruned.removed {
             store.remove(&manifest_name(id))?;
@@ -86,41 +77,97 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
         // No piece goes before the manifests that name it are gone for good.
         store.settle()?;
     }
-    let began = self::pending(store, keep.abandoned_before_ms)?;
-    if began.iter().any(|id| !pending.contains(id)) {
-        pruned.pending = began.into_iter().collect();
-        return Ok(pruned);
+    // Before it is asked what is being made: what is put later is not among them.
+    let (objects, logs) = (store.list(DATA)?, store.list(LOG)?);
+    pruned.pending = made_meanwhile(vault, keep, &pruned)?;
+    if pruned.pending.is_empty() {
+        let unneeded = objects.into_iter().filter(|object| !needed.contains(&object.name));
+        let is_kept = |name: &str| {
+            let backup = name[LOG.len()..].split('/').next();
+            pruned.kept.iter().any(|kept| Some(&**kept) == backup)
+        };
+        let logs: Vec<_> = logs.into_iter().filter(|object| !is_kept(&object.name)).collect();
+        let unneeded = unneeded.chain(logs);
+        remove_objects(store, unneeded, keep.is_dry_run, &mut pruned)?;
     }
-    for object in store.list(DATA)? {
-        let backup = object.name[DATA.len()..].split('/').next().unwrap_or_default();
-        if needed.contains(&object.name) || pending.contains(backup) {
-            continue;
+    Ok(pruned)
+}
+
+/// The backup that the newest log follows: a server may be shipping it.
+fn followed(store: &dyn Store) -> Result<Option<String>, BackupError> {
+    let objects = store.list(LOG)?;
+    let parts = objects.iter().filter_map(|object| parse_name(&object.name));
+    let newest = parts.max_by_key(|(_, number, taken_at_ms)| (*taken_at_ms, *number));
+    Ok(newest.map(|(backup, ..)| backup.to_owned()))
+}
+
+/// Decides which backups stay, and gives the objects that they need.
+fn choose(
+    listed: Vec<Listed>,
+    vault: &Vault,
+    keep: &Keep,
+    followed: Option<&str>,
+    pruned: &mut Pruned,
+) -> Result<BTreeSet<String>, BackupError> {
+    let mut needed = BTreeSet::new();
+    let count = listed.len();
+    for (at, Listed { id, manifest, .. }) in listed.into_iter().enumerate() {
+        let manifest = manifest?;
+        // Without its key, nothing says that the manifest names all that it needs.
+        vault.key_of(&manifest)?;
+        let is_followed = followed == Some(&*id);
+        if is_followed || at + keep.newest.max(1) >= count || manifest.begun_at_ms >= keep.since_ms {
+            needed.extend(manifest.pieces().into_keys());
+            pruned.kept.push(id);
+        } else {
+            pruned.removed.push(id);
         }
+    }
+    Ok(needed)
+}
+
+/// Backups that may build on what was removed: those that are announced, and those that have become complete since the
+/// manifests were listed. Announcements are looked at first, because they go after the manifest is there.
+fn made_meanwhile(vault: &Vault, keep: &Keep, pruned: &Pruned) -> Result<Vec<String>, BackupError> {
+    let mut made = pending(&*vault.store, keep.abandoned_before_ms)?;
+    let known = |id: &String| pruned.kept.contains(id) || pruned.removed.contains(id);
+    made.extend(list(vault)?.into_iter().map(|listed| listed.id).filter(|id| !known(id)));
+    Ok(made.into_iter().collect())
+}
+
+fn remove_objects(
+    store: &dyn Store,
+    objects: impl Iterator<Item = StoredObject>,
+    is_dry_run: bool,
+    pruned: &mut Pruned,
+) -> Result<(), BackupError> {
+    for object in objects {
         (pruned.objects, pruned.bytes) = (pruned.objects + 1, pruned.bytes + object.bytes);
-        if !keep.is_dry_run {
+        if !is_dry_run {
             store.remove(&object.name)?;
         }
     }
-    store.settle()?;
-    Ok(pruned)
+    Ok(store.settle()?)
 }
 
 /// The backups that are being made.
 fn pending(store: &dyn Store, abandoned_before_ms: u64) -> Result<BTreeSet<String>, BackupError> {
     let names = store.list(PENDING)?.into_iter();
     let ids = names.filter_map(|object| object.name.strip_prefix(PENDING).map(str::to_owned));
-    Ok(ids.filter(|id| begun_at_ms(id).is_none_or(|at| at >= abandoned_before_ms)).collect())
+    Ok(ids.filter(|id| !is_abandoned(id, abandoned_before_ms)).collect())
+}
+
+/// Whether a backup with this name was begun so long ago that its process must have been killed.
+fn is_abandoned(id: &str, abandoned_before_ms: u64) -> bool {
+    begun_at_ms(id).is_some_and(|at| at < abandoned_before_ms)
 }
 
 /// Announcements whose backups were never finished, and manifests that were never whole.
-fn remove_abandoned(store: &dyn Store, pending: &BTreeSet<String>) -> Result<(), BackupError> {
+fn remove_abandoned(store: &dyn Store, abandoned_before_ms: u64) -> Result<(), BackupError> {
     for object in store.list(PENDING)?.into_iter().chain(store.list(MANIFESTS)?) {
         let name = object.name.rsplit('/').next().unwrap_or_default();
-        let is_abandoned = match object.name.strip_prefix(PENDING) {
-            Some(id) => !pending.contains(id),
-            None => is_unfinished(name) && !pending.iter().any(|id| name.contains(id)),
-        };
-        if is_abandoned {
+        let may_go = object.name.starts_with(PENDING) || is_unfinished(name);
+        if may_go && is_abandoned(name, abandoned_before_ms) {
             store.remove(&object.name)?;
         }
     }

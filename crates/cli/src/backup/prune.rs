@@ -57,7 +57,10 @@ pub(super) fn run(options: &Prune) -> Ended {
     let mut err = std::io::stderr().lock();
     writeln!(err, "{} objects with {} bytes that no backup needs {removed}", pruned.objects, pruned.bytes)?;
     for id in &pruned.pending {
-        writeln!(err, "backup {id} is being made; what may be its is left alone")?;
+        writeln!(
+            err,
+            "backup {id} is being made and may need what others brought, so no object was removed; prune again later"
+        )?;
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! The store fails for good, or the process ends, at every call.
+//! The store fails for good, the process ends, or another one comes between, at every call.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,16 +9,27 @@ use scarce_backup::{BackupError, CreateOptions, Keep, Keys, Vault};
 
 use super::{Stage, credit, ended, open_account};
 
-/// A folder that answers so many calls and then no more, as for a process that was killed.
+/// What happens at a call, if it is not to fail.
+type Between = Box<dyn Fn() + Send + Sync>;
+
+/// A folder that answers so many calls and then no more, as for a process that was killed; or that has something else
+/// done before the next call.
 struct Dying {
     folder: Folder,
     calls_left: Arc<AtomicUsize>,
+    between: Option<Between>,
 }
 
 impl Dying {
     fn live(&self, name: &str) -> Result<(), StoreError> {
         let left =
             self.calls_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if let Some(between) = &self.between {
+            if left == Ok(1) {
+                between();
+            }
+            return Ok(());
+        }
         left.map(drop).map_err(|_| StoreError::Failed {
             operation: "reach",
             place: self.folder.locate(name),
@@ -55,7 +66,15 @@ impl Store for Dying {
 
 fn vault(stage: &Stage, calls: usize) -> Vault {
     let folder = Folder::new(stage.store.clone());
-    Vault { store: Box::new(Dying { folder, calls_left: Arc::new(calls.into()) }), keys: Keys::default() }
+    let dying = Dying { folder, calls_left: Arc::new(calls.into()), between: None };
+    Vault { store: Box::new(dying), keys: Keys::default() }
+}
+
+/// A store that has something else done before a call; and how many calls are left until then.
+fn interrupted(stage: &Stage, call: usize, between: Between) -> (Vault, Arc<AtomicUsize>) {
+    let (folder, calls_left) = (Folder::new(stage.store.clone()), Arc::new(AtomicUsize::new(call)));
+    let dying = Dying { folder, calls_left: Arc::clone(&calls_left), between: Some(between) };
+    (Vault { store: Box::new(dying), keys: Keys::default() }, calls_left)
 }
 
 fn create(stage: &Stage, calls: usize, is_full: bool) -> Result<String, BackupError> {
@@ -143,8 +162,84 @@ fn pruning_that_ends_at_any_call_leaves_every_listed_backup_whole() {
     assert_eq!(check_all(&stage).len(), 2);
 }
 
+/// Another process makes a full backup if that is said, and removes all but the newest.
+fn pruning_beside(stage: &Stage, makes_full: bool) -> Between {
+    let (data, store) = (stage.data.clone(), stage.store.clone());
+    Box::new(move || {
+        let vault = Vault { store: Box::new(Folder::new(store.clone())), keys: Keys::default() };
+        if makes_full {
+            create_in(&vault, &data, true).unwrap();
+        }
+        let keep = Keep { newest: 1, abandoned_before_ms: 0, ..EVERYTHING_IS_ABANDONED };
+        scarce_backup::prune(&vault, &keep).unwrap();
+    })
+}
+
 #[test]
-fn pruning_removes_nothing_of_a_backup_that_is_being_made() {
+fn what_a_backup_in_the_making_builds_on_stays_whenever_another_process_prunes() {
+    let stage = stage();
+    for call in 1.. {
+        create(&stage, usize::MAX, true).unwrap();
+        let (vault, calls_left) = interrupted(&stage, call, pruning_beside(&stage, true));
+        create_in(&vault, &stage.data, false).unwrap();
+        assert!(!check_all(&stage).is_empty(), "call {call}");
+        if calls_left.load(Ordering::SeqCst) > 0 {
+            assert!(call > 10, "it was pruned at every call: {call}");
+            break;
+        }
+    }
+    pruning_beside(&stage, false)();
+    assert_eq!(check_all(&stage).len(), 1);
+    ended(&stage.backup(&["verify", "--all", "--restore"]), 0);
+}
+
+#[test]
+fn what_a_backup_builds_on_stays_whenever_it_is_made_while_another_process_prunes() {
+    let stage = stage();
+    for call in 1.. {
+        create(&stage, usize::MAX, true).unwrap();
+        // The newest but one is removed, and the newest refers to it.
+        create(&stage, usize::MAX, false).unwrap();
+        let (data, store) = (stage.data.clone(), stage.store.clone());
+        let making = move || {
+            let vault = Vault { store: Box::new(Folder::new(store.clone())), keys: Keys::default() };
+            // One that builds on what is there, and one that brings everything itself.
+            create_in(&vault, &data, false).unwrap();
+            create_in(&vault, &data, true).unwrap();
+        };
+        let (vault, calls_left) = interrupted(&stage, call, Box::new(making));
+        let keep = Keep { newest: 1, abandoned_before_ms: 0, ..EVERYTHING_IS_ABANDONED };
+        scarce_backup::prune(&vault, &keep).unwrap();
+        assert!(!check_all(&stage).is_empty(), "call {call}");
+        if calls_left.load(Ordering::SeqCst) > 0 {
+            assert!(call > 5, "one was made at every call: {call}");
+            break;
+        }
+    }
+    ended(&stage.backup(&["verify", "--all", "--restore"]), 0);
+}
+
+#[test]
+fn a_backup_that_begins_while_another_process_prunes_stays_announced() {
+    let stage = stage();
+    create(&stage, usize::MAX, true).unwrap();
+    let announced = stage.store.join("pending/20990101T000000Z-00000000");
+    let keep = Keep { newest: 1, abandoned_before_ms: 4_000_000_000_000, ..EVERYTHING_IS_ABANDONED };
+    for call in 1.. {
+        let path = announced.clone();
+        let announce = move || std::fs::write(&path, "").unwrap();
+        let (vault, calls_left) = interrupted(&stage, call, Box::new(announce));
+        scarce_backup::prune(&vault, &keep).unwrap();
+        if calls_left.load(Ordering::SeqCst) > 0 {
+            assert!(call > 5, "one was announced at every call: {call}");
+            break;
+        }
+        assert!(std::fs::remove_file(&announced).is_ok(), "call {call}");
+    }
+}
+
+#[test]
+fn pruning_removes_nothing_while_a_backup_is_being_made() {
     let stage = stage();
     let first = create(&stage, usize::MAX, false).unwrap();
     // Another process has announced itself, and put a piece.
@@ -155,7 +250,9 @@ fn pruning_removes_nothing_of_a_backup_that_is_being_made() {
     store.put("data/20200101T000000Z-00000000/piece", b"piece").unwrap();
     let keep = Keep { abandoned_before_ms: 4_000_000_000_000, ..EVERYTHING_IS_ABANDONED };
     let pruned = scarce_backup::prune(&vault(&stage, usize::MAX), &keep).unwrap();
-    assert_eq!((pruned.pending, pruned.objects), (vec![mine.to_owned()], 1));
+    assert_eq!((pruned.pending, pruned.objects), (vec![mine.to_owned()], 0));
     assert_eq!(store.list(&format!("data/{mine}/")).unwrap().len(), 1);
+    store.remove(&format!("pending/{mine}")).unwrap();
+    assert_eq!(scarce_backup::prune(&vault(&stage, usize::MAX), &keep).unwrap().objects, 2);
     assert_eq!(check_all(&stage), [first]);
 }
