@@ -1,6 +1,9 @@
 //! Which backups a store has, and which of them leads to a point.
 
-use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
+use std::collections::BTreeMap;
+
+use crate::log::{LOG, LogEnd, log_end, parse_name};
+use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
 use crate::store::StoreError;
 use crate::{BackupError, Vault};
 
@@ -63,11 +66,19 @@ pub enum Point {
 }
 
 /// The backup from which a point can be restored.
+#[derive(Debug)]
+pub struct Chosen {
+    /// The backup.
+    pub manifest: Manifest,
+    /// Whether the store has log that follows it.
+    pub has_log: bool,
+}
+
+/// The backup from which a point can be restored, with the log that follows it if that leads further.
 ///
 /// # Errors
 /// When the store cannot be read, or has none that reaches the point.
-pub fn choose(vault: &Vault, point: &Point) -> Result<Manifest, BackupError> {
-    let not_found = |text: String| Err(BackupError::NotFound(text));
+pub fn choose(vault: &Vault, point: &Point) -> Result<Chosen, BackupError> {
     let mut good = Vec::new();
     let mut unusable = String::new();
     for listed in list(vault)? {
@@ -77,25 +88,59 @@ pub fn choose(vault: &Vault, point: &Point) -> Result<Manifest, BackupError> {
             Err(error) => unusable.push_str(&format!("\n{} cannot be used: {error}", listed.id)),
         }
     }
-    let Some(newest) = good.last() else {
-        return not_found(format!("there is no backup at {}{unusable}", vault.store.locate("")));
+    let logs = log_times(vault)?;
+    let log_to = |manifest: &Manifest| logs.get(&manifest.id).copied().unwrap_or(0);
+    let newest = good.iter().max_by_key(|manifest| manifest.begun_at_ms.max(log_to(manifest)));
+    let Some(newest) = newest else {
+        let place = vault.store.locate("");
+        return Err(BackupError::NotFound(format!("there is no backup at {place}{unusable}")));
     };
     let chosen = match point {
         Point::Newest => Some(newest),
         Point::Backup(id) => good.iter().find(|manifest| manifest.id == *id),
-        Point::Time(at) => good.iter().find(|manifest| manifest.covers_time(*at)),
-        Point::Sequences(wanted) => good.iter().rev().find(|manifest| manifest.covers(wanted)),
+        Point::Time(at) => {
+            let is_led_to = |manifest: &&Manifest| manifest.begun_at_ms <= *at && log_to(manifest) > *at;
+            let with_log = good.iter().rev().find(is_led_to);
+            let covers = |(index, manifest): &(usize, &Manifest)| {
+                let mut later = good[index + 1..].iter();
+                manifest.covers_time(*at) && !later.any(|later| later.adds_before(manifest, *at))
+            };
+            with_log.or_else(|| good.iter().enumerate().find(covers).map(|(_, manifest)| manifest))
+        }
+        Point::Sequences(wanted) => {
+            let mut found = None;
+            for manifest in good.iter().rev() {
+                let end = if log_to(manifest) > 0 { log_end(vault, manifest)? } else { LogEnd::default() };
+                if manifest.covers(wanted, &end) {
+                    found = Some(manifest);
+                    break;
+                }
+            }
+            found
+        }
     };
     match chosen {
-        Some(manifest) => Ok(manifest.clone()),
-        None => not_found(format!(
+        Some(manifest) => Ok(Chosen { has_log: log_to(manifest) > 0, manifest: manifest.clone() }),
+        None => Err(BackupError::NotFound(format!(
             "no backup at {} reaches {}; the newest is {}, {}{unusable}",
             vault.store.locate(""),
             describe(point),
             newest.id,
             newest.ends(),
-        )),
+        ))),
     }
+}
+
+/// When the last part of the log that follows each backup was taken.
+fn log_times(vault: &Vault) -> Result<BTreeMap<String, u64>, BackupError> {
+    let mut times = BTreeMap::new();
+    for object in vault.store.list(LOG)? {
+        if let Some((backup, _, taken_at_ms)) = parse_name(&object.name) {
+            let time = times.entry(backup.to_owned()).or_insert(0);
+            *time = taken_at_ms.max(*time);
+        }
+    }
+    Ok(times)
 }
 
 fn describe(point: &Point) -> String {
@@ -111,16 +156,30 @@ fn describe(point: &Point) -> String {
 }
 
 impl Manifest {
-    /// Whether all that had happened by this time is in it: it was begun later, or its events go on beyond.
+    /// Whether all that had happened by this time is in it: its events go on beyond, or it was begun later and nothing
+    /// was left to the next one.
     fn covers_time(&self, at: u64) -> bool {
-        let goes_on = self.partitions.iter().all(|partition| partition.last_at_ms > at);
-        self.begun_at_ms > at || goes_on
+        let covers = |part: &PartitionPart| part.last_at_ms > at || (self.begun_at_ms > at && !part.is_cut);
+        self.partitions.iter().all(covers)
     }
 
-    fn covers(&self, wanted: &[(u32, u64)]) -> bool {
+    /// Whether it has an event of this time or an earlier one that an earlier backup lacks: then that one was made while
+    /// the clock was ahead.
+    fn adds_before(&self, earlier: &Self, at: u64) -> bool {
+        self.partitions.iter().any(|part| {
+            let its = earlier.partitions.iter().find(|its| its.partition == part.partition);
+            its.is_some_and(|its| part.last_sequence > its.last_sequence) && part.last_at_ms <= at
+        })
+    }
+
+    /// Whether these sequences can be restored, with the log that follows it.
+    fn covers(&self, wanted: &[(u32, u64)], log: &LogEnd) -> bool {
         wanted.iter().all(|(partition, sequence)| {
             let found = self.partitions.iter().find(|part| part.partition == *partition);
-            found.is_some_and(|part| (part.reaches_back_to()..=part.last_sequence).contains(sequence))
+            let last = log.sequences.get(partition).copied().unwrap_or(0);
+            found.is_some_and(|part| {
+                (part.reaches_back_to()..=part.last_sequence.max(last)).contains(sequence)
+            })
         })
     }
 
@@ -141,7 +200,8 @@ impl crate::PartitionPart {
         if self.first_sequence <= 1 {
             return 0;
         }
-        let bases = self.snapshots.iter().filter(|sequence| **sequence + 1 >= self.first_sequence);
+        let bases =
+            self.snapshots.iter().filter(|sequence| sequence.saturating_add(1) >= self.first_sequence);
         bases.min().copied().unwrap_or(self.last_sequence)
     }
 }

@@ -30,7 +30,7 @@ mod source;
 pub mod store;
 mod verify;
 
-pub use catalog::{Listed, Point, choose, list};
+pub use catalog::{Chosen, Listed, Point, choose, list};
 pub use create::{CreateOptions, Progress, create};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};

@@ -6,15 +6,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_engine_embedded::storage::{Storage, StorageError, StorageFile};
 
+use crate::log::ShippedFile;
 use crate::manifest::{FilePart, Manifest};
-use crate::{BackupError, Vault};
+use crate::{BackupError, PartitionPart, ShippedLog, Vault};
 
 /// The files of a deployment or of one partition, as a backup has them. Nothing can be changed.
 pub struct BackupStorage {
     vault: Arc<Vault>,
     manifest: Arc<Manifest>,
     files: BTreeMap<String, Arc<FilePart>>,
+    log: Option<Shipped>,
     place: String,
+}
+
+/// What the log that follows a backup has of a partition.
+struct Shipped {
+    log: Arc<ShippedLog>,
+    files: BTreeMap<String, Arc<ShippedFile>>,
+}
+
+impl Shipped {
+    fn of(log: &Arc<ShippedLog>, partition: u32) -> Self {
+        let files = log.files_of(partition).map(|(name, file)| (name.to_owned(), Arc::new(file.clone())));
+        Self { log: log.clone(), files: files.collect() }
+    }
 }
 
 impl BackupStorage {
@@ -24,19 +39,35 @@ impl BackupStorage {
         Self::new(vault, manifest, &manifest.files, format!("backup {}", manifest.id))
     }
 
-    /// The files of each partition.
+    /// The files of each partition, with what they gained by the log that follows the backup.
     #[must_use]
-    pub fn of_partitions(vault: &Arc<Vault>, manifest: &Arc<Manifest>) -> Vec<(u32, Self)> {
-        let part = |part: &crate::PartitionPart| {
+    pub fn of_partitions(
+        vault: &Arc<Vault>,
+        manifest: &Arc<Manifest>,
+        log: Option<&Arc<ShippedLog>>,
+    ) -> Vec<(u32, Self)> {
+        let part = |part: &PartitionPart| {
             let place = format!("backup {}, partition {}", manifest.id, part.partition);
-            (part.partition, Self::new(vault, manifest, &part.files, place))
+            let mut storage = Self::new(vault, manifest, &part.files, place);
+            storage.log = log.map(|log| Shipped::of(log, part.partition));
+            storage.add_new_files();
+            (part.partition, storage)
         };
         manifest.partitions.iter().map(part).collect()
     }
 
+    /// Files that the backup itself does not have.
+    fn add_new_files(&mut self) {
+        let gained = self.log.iter().flat_map(|shipped| &shipped.files);
+        for (name, file) in gained {
+            let empty = FilePart { name: name.clone(), length: file.length, pieces: Vec::new() };
+            self.files.entry(name.clone()).or_insert_with(|| Arc::new(empty));
+        }
+    }
+
     fn new(vault: &Arc<Vault>, manifest: &Arc<Manifest>, files: &[FilePart], place: String) -> Self {
         let files = files.iter().map(|file| (file.name.clone(), Arc::new(file.clone()))).collect();
-        Self { vault: vault.clone(), manifest: manifest.clone(), files, place }
+        Self { vault: vault.clone(), manifest: manifest.clone(), files, log: None, place }
     }
 
     fn read_only(&self, operation: &'static str, name: &str) -> StorageError {
@@ -57,6 +88,7 @@ impl Storage for BackupStorage {
             vault: self.vault.clone(),
             manifest: self.manifest.clone(),
             part: file.clone(),
+            gained: self.log.as_ref().and_then(|its| Some((its.log.clone(), its.files.get(name)?.clone()))),
             place: self.locate(name),
             read: Mutex::new(None),
         }))
@@ -91,6 +123,7 @@ struct BackupFile {
     vault: Arc<Vault>,
     manifest: Arc<Manifest>,
     part: Arc<FilePart>,
+    gained: Option<(Arc<ShippedLog>, Arc<ShippedFile>)>,
     place: String,
     /// The piece that was read last: files are mostly read from their beginning to their end.
     read: Mutex<Option<(usize, Vec<u8>)>>,
@@ -134,6 +167,10 @@ impl StorageFile for BackupFile {
             begin += piece.bytes;
         }
         buffer[done..wanted].fill(0);
+        if let Some((log, file)) = &self.gained {
+            let overlaid = log.overlay(file, offset, &mut buffer[..wanted]);
+            overlaid.map_err(|error| self.error("read", error).at(offset))?;
+        }
         Ok(wanted)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::log::for_each_part;
 use crate::manifest::Manifest;
 use crate::store::StoreError;
 use crate::{BackupError, Vault};
@@ -13,6 +14,10 @@ pub struct Verified {
     pub pieces: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Parts of the log that follows the backup, and are good.
+    pub log_parts: u64,
+    /// The last sequence of each partition in it.
+    pub log_sequences: BTreeMap<u32, u64>,
     /// What is not.
     pub damages: Vec<Damage>,
 }
@@ -53,6 +58,15 @@ pub fn verify(
         done += piece.bytes;
         on_progress(done, total);
     }
+    let bad = for_each_part(vault, manifest, &mut |head, content| {
+        verified.log_parts += 1;
+        let last = head.partitions.iter().map(|part| (part.partition, part.last_sequence));
+        verified.log_sequences.extend(last);
+        verified.bytes += content.len() as u64;
+        Ok(())
+    })?;
+    let of_log = bad.map(|error| Damage { files: vec!["the log that follows".to_owned()], error });
+    verified.damages.extend(of_log);
     Ok(verified)
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use scarce_backup::{CreateOptions, Key, Listed, Manifest, Progress, Vault};
+use scarce_backup::{BackupError, CreateOptions, Key, Listed, LogEnd, Manifest, Progress, Vault, log_end};
 use serde_json::{Value, json};
 
 use super::files::{print_rows, progress_bar};
@@ -111,7 +111,7 @@ fn create(options: &Create) -> Ended {
     let made = scarce_backup::create(&vault, what, &mut advance);
     bar.finish_and_clear();
     let (manifest, problems) = made.map_err(|error| Failed::new(Exit::Failed, &error))?;
-    print_rows(&rows_of(&manifest), &COLUMNS, options.place.json)?;
+    print_rows(&rows_of(&manifest, &LogEnd::default()), &COLUMNS, options.place.json)?;
     let mut err = std::io::stderr().lock();
     for problem in problems {
         writeln!(err, "{problem}")?;
@@ -119,20 +119,21 @@ fn create(options: &Create) -> Ended {
     Ok(Exit::Done)
 }
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "backup",
     "begun_at",
     "partition",
     "reaches_back_to",
     "sequence",
+    "log_through",
     "bytes",
     "new_bytes",
     "builds_on",
     "encrypted",
 ];
 
-/// A row for each partition.
-fn rows_of(manifest: &Manifest) -> Vec<Value> {
+/// A row for each partition, as it can be restored with the log that follows.
+fn rows_of(manifest: &Manifest, log: &LogEnd) -> Vec<Value> {
     let (bytes, new_bytes) = (manifest.bytes(), manifest.new_bytes());
     let row = |part: &scarce_backup::PartitionPart| {
         json!({
@@ -143,7 +144,11 @@ fn rows_of(manifest: &Manifest) -> Vec<Value> {
             "partition": part.partition,
             "epoch": part.epoch,
             "reaches_back_to": part.reaches_back_to(),
-            "sequence": part.last_sequence,
+            "sequence": log.sequences.get(&part.partition).copied().unwrap_or(0).max(part.last_sequence),
+            "log_parts": log.parts,
+            "log_bytes": log.bytes,
+            "log_through": (log.parts > 0).then(|| shown_time(log.taken_at_ms)),
+            "log_through_ms": (log.parts > 0).then_some(log.taken_at_ms),
             "last_at_ms": part.last_at_ms,
             "bytes": bytes,
             "new_bytes": new_bytes,
@@ -154,7 +159,7 @@ fn rows_of(manifest: &Manifest) -> Vec<Value> {
     manifest.partitions.iter().map(row).collect()
 }
 
-fn shown_time(at_ms: u64) -> String {
+pub(super) fn shown_time(at_ms: u64) -> String {
     let at = i64::try_from(at_ms).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
     at.map_or_else(|| at_ms.to_string(), |at| at.to_string())
 }
@@ -166,7 +171,10 @@ fn list(options: &List) -> Ended {
     let mut unusable = Vec::new();
     for Listed { id, manifest, .. } in listed {
         match manifest {
-            Ok(manifest) => rows.extend(rows_of(&manifest)),
+            Ok(manifest) => {
+                let log = end_of_log(&vault, &manifest, &mut unusable)?;
+                rows.extend(rows_of(&manifest, &log));
+            }
             Err(error) => unusable.push(format!("{id}: {}", Failed::new(Exit::Broken, &error).message)),
         }
     }
@@ -175,6 +183,19 @@ fn list(options: &List) -> Ended {
         return Ok(Exit::Done);
     }
     Err(Failed::text(Exit::Broken, unusable.join("\n")))
+}
+
+/// Without the key it is not known how far the log goes.
+fn end_of_log(vault: &Vault, manifest: &Manifest, unusable: &mut Vec<String>) -> Result<LogEnd, Failed> {
+    match log_end(vault, manifest) {
+        Err(BackupError::WrongKey { .. }) => Ok(LogEnd::default()),
+        Err(error) => Err(Failed::new(Exit::Failed, &error)),
+        Ok(end) => {
+            unusable
+                .extend(end.problem.iter().map(|problem| format!("log after {}: {problem}", manifest.id)));
+            Ok(end)
+        }
+    }
 }
 
 fn make_key(options: &NewKey) -> Ended {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use scarce_backup::{Manifest, Point, Vault, choose, list};
+use scarce_backup::{Manifest, Point, Vault, Verified, choose, list};
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
 use super::Place;
 use crate::files::print_rows;
-use crate::restore::Origin;
+use crate::restore::{Origin, fetch_log};
 use crate::{Ended, Exit, Failed};
 
 /// `scarce backup verify`.
@@ -34,7 +34,7 @@ pub struct Verify {
     pub folder: Option<PathBuf>,
 }
 
-const COLUMNS: [&str; 6] = ["backup", "partition", "sequence", "bytes", "content", "digest"];
+const COLUMNS: [&str; 7] = ["backup", "partition", "sequence", "log_parts", "bytes", "content", "digest"];
 
 pub(super) fn run(options: &Verify) -> Ended {
     let vault = Arc::new(options.place.open()?);
@@ -56,7 +56,7 @@ pub(super) fn run(options: &Verify) -> Ended {
             broken.push(format!("backup {} cannot be restored: {}", manifest.id, failed.message));
             Vec::new()
         });
-        rows.extend(rows_of(&manifest, verified.bytes, is_whole, &digests));
+        rows.extend(rows_of(&manifest, &verified, is_whole, &digests));
     }
     print_rows(&rows, &COLUMNS, options.place.json)?;
     if broken.is_empty() {
@@ -69,7 +69,7 @@ fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<V
     let failed = |error| Failed::new(Exit::Failed, &error);
     if !options.all {
         let point = options.backup.clone().map_or(Point::Newest, Point::Backup);
-        return Ok(vec![choose(vault, &point).map_err(failed)?]);
+        return Ok(vec![choose(vault, &point).map_err(failed)?.manifest]);
     }
     let mut manifests = Vec::new();
     for listed in list(vault).map_err(failed)? {
@@ -83,14 +83,21 @@ fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<V
     Ok(manifests)
 }
 
-fn rows_of(manifest: &Manifest, bytes: u64, is_whole: bool, digests: &[(u32, String)]) -> Vec<Value> {
+fn rows_of(
+    manifest: &Manifest,
+    verified: &Verified,
+    is_whole: bool,
+    digests: &[(u32, String)],
+) -> Vec<Value> {
     let digest = |partition| digests.iter().find(|(its, _)| *its == partition).map(|(_, digest)| digest);
     let row = |part: &scarce_backup::PartitionPart| {
+        let last = verified.log_sequences.get(&part.partition).copied().unwrap_or(0);
         json!({
             "backup": manifest.id,
             "partition": part.partition,
-            "sequence": part.last_sequence,
-            "bytes": bytes,
+            "sequence": part.last_sequence.max(last),
+            "log_parts": verified.log_parts,
+            "bytes": verified.bytes,
             "content": if is_whole { "whole" } else { "damaged" },
             "digest": digest(part.partition),
         })
@@ -104,11 +111,14 @@ fn drill(options: &Verify, vault: &Arc<Vault>, manifest: &Manifest) -> Result<Ve
     let making = tempfile::Builder::new().prefix(".scarce-drill-").tempdir_in(&folder).map_err(|error| {
         Failed::text(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
     })?;
-    let restored = Origin::of(vault, manifest.clone())?.restore(making.path(), &|_| Until::End)?;
+    let log = fetch_log(vault, manifest, &folder)?;
+    let origin = Origin::of(vault, manifest.clone(), Some(&log))?;
+    let restored = origin.restore(making.path(), &|_| Until::End)?;
     let mut digests = Vec::new();
     for (partition, restored) in restored {
         let wanted = manifest.partitions.iter().find(|part| part.partition == partition);
-        let wanted = wanted.map(|part| part.last_sequence);
+        let last = log.sequences.get(&partition).copied().unwrap_or(0);
+        let wanted = wanted.map(|part| part.last_sequence.max(last));
         if wanted != Some(restored.sequence) {
             let text = format!("partition {partition} ends at sequence {}", restored.sequence);
             return Err(Failed::text(Exit::Broken, text));

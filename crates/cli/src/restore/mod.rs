@@ -16,10 +16,10 @@ use scarce_engine_embedded::{Restored, Until};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::backup::{KeyFile, open_vault};
+use super::backup::{KeyFile, open_vault, shown_time};
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
-pub(super) use origin::Origin;
+pub(super) use origin::{Origin, fetch_log};
 use point::{At, Through};
 
 /// `scarce restore`. The source is only read. The new directory is of the same deployment: do not let programs take
@@ -53,20 +53,22 @@ pub struct Restore {
 
 pub(super) fn run(options: &Restore) -> Ended {
     check_target(&options.data)?;
-    let origin = open(options)?;
-    let through = check_partitions(options, &origin.deployment)?;
     let making = begin(&options.data)?;
+    let origin = open(options, making.path())?;
+    let through = check_partitions(options, &origin.deployment)?;
+    let common = origin.common_time_ms.filter(|_| through.is_empty());
     let until = |partition| match (options.at, through.iter().find(|(its, _)| *its == partition)) {
         (Some(At(at)), _) => Until::Time(at),
         (None, Some((_, sequence))) => Until::Sequence(*sequence),
-        (None, None) => Until::End,
+        (None, None) => common.map_or(Until::End, Until::Time),
     };
     let done = origin.restore(making.path(), &until)?;
     finish(making, &options.data)?;
     report(options, &origin, &done)
 }
 
-fn open(options: &Restore) -> Result<Origin, Failed> {
+/// Opens what is restored; the log that follows a backup is laid aside in `folder`.
+fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
     if !origin::is_store(&options.from) {
         if options.backup.is_some() {
             let text =
@@ -83,7 +85,10 @@ fn open(options: &Restore) -> Result<Origin, Failed> {
         (None, None) if options.through.is_empty() => Point::Newest,
         (None, None) => Point::Sequences(sequences.collect()),
     };
-    Origin::backup(&vault, &point)
+    if options.backup.is_some() && options.at.is_none() && options.through.is_empty() {
+        return Origin::without_log(&vault, &point);
+    }
+    Origin::with_log(&vault, &point, folder)
 }
 
 fn check_target(data: &Path) -> Result<(), Failed> {
@@ -177,6 +182,14 @@ fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended
     let mut err = std::io::stderr().lock();
     if let Some(backup) = &origin.backup {
         writeln!(err, "restored from backup {}", backup.id)?;
+        let common = origin.common_time_ms.filter(|_| options.at.is_none() && options.through.is_empty());
+        if let Some(at) = common {
+            let at = shown_time(at);
+            writeln!(
+                err,
+                "partitions were cut at {at}, so that none has what follows from what another lacks"
+            )?;
+        }
     }
     for (partition, restored) in done {
         for problem in &restored.problems {

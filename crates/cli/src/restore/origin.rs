@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use scarce_backup::{BackupStorage, Manifest, Point, Vault, choose};
+use scarce_backup::{BackupStorage, Manifest, Point, ShippedLog, Vault, choose, read_log};
 use scarce_core::state;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::journal::JournalError;
@@ -24,6 +24,8 @@ pub(crate) struct Origin {
     pub(crate) deployment: Deployment,
     /// The backup, if it is one.
     pub(crate) backup: Option<Arc<Manifest>>,
+    /// The time at which partitions are cut where nothing else is asked for, so that they fit together.
+    pub(crate) common_time_ms: Option<u64>,
     root: Arc<dyn Storage>,
     partitions: Vec<(u32, Arc<dyn Storage>)>,
     _still: Option<DirectoryLock>,
@@ -50,20 +52,35 @@ impl Origin {
         Ok(Self {
             deployment: opened.deployment,
             backup: None,
+            common_time_ms: None,
             root: Arc::new(root),
             partitions,
             _still: still,
         })
     }
 
-    /// The backup that leads to a point.
-    pub(super) fn backup(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
-        let manifest = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
-        Self::of(vault, manifest)
+    /// The backup that a point names, as it is.
+    pub(super) fn without_log(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
+        let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        Self::of(vault, chosen.manifest, None)
     }
 
-    /// A backup.
-    pub(crate) fn of(vault: &Arc<Vault>, manifest: Manifest) -> Result<Self, Failed> {
+    /// The backup that leads to a point, with the log that follows it, which is laid aside in a folder.
+    pub(super) fn with_log(vault: &Arc<Vault>, point: &Point, folder: &Path) -> Result<Self, Failed> {
+        let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        let log = if chosen.has_log { Some(fetch_log(vault, &chosen.manifest, folder)?) } else { None };
+        if let Some(log) = &log {
+            check_log(log, point, &chosen.manifest)?;
+        }
+        Self::of(vault, chosen.manifest, log.as_ref())
+    }
+
+    /// A backup, with the log that follows it if that is given.
+    pub(crate) fn of(
+        vault: &Arc<Vault>,
+        manifest: Manifest,
+        log: Option<&Arc<ShippedLog>>,
+    ) -> Result<Self, Failed> {
         vault.key_of(&manifest).map_err(|error| Failed::new(Exit::Failed, &error))?;
         let manifest = Arc::new(manifest);
         let root = BackupStorage::of_deployment(vault, &manifest);
@@ -71,11 +88,14 @@ impl Origin {
         let deployment = deployment.ok_or_else(|| {
             Failed::text(Exit::Broken, format!("backup {} lacks {DEPLOYMENT_FILE}", manifest.id))
         })?;
-        let partitions = BackupStorage::of_partitions(vault, &manifest).into_iter();
+        let partitions = BackupStorage::of_partitions(vault, &manifest, log).into_iter();
         let partitions =
             partitions.map(|(partition, files)| (partition, Arc::new(files) as Arc<dyn Storage>));
-        let partitions = partitions.collect();
-        Ok(Self { deployment, backup: Some(manifest), root: Arc::new(root), partitions, _still: None })
+        let partitions: Vec<_> = partitions.collect();
+        let log_to = log.map(|log| log.taken_at_ms).filter(|at| *at > 0 && partitions.len() > 1);
+        let common_time_ms = log_to.or_else(|| manifest.common_time_ms());
+        let (backup, root) = (Some(manifest), Arc::new(root));
+        Ok(Self { deployment, backup, common_time_ms, root, partitions, _still: None })
     }
 
     /// Restores everything into an empty directory, and verifies it by recovering it.
@@ -119,6 +139,46 @@ impl Origin {
         };
         Ok(copied().map_err(EmbeddedError::from)?)
     }
+}
+
+/// Reads the log that follows a backup into a file without a name in a folder.
+pub(crate) fn fetch_log(
+    vault: &Vault,
+    manifest: &Manifest,
+    folder: &Path,
+) -> Result<Arc<ShippedLog>, Failed> {
+    let spool = tempfile::tempfile_in(folder).map_err(|error| {
+        Failed::text(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
+    })?;
+    let log = read_log(vault, manifest, spool).map_err(|error| Failed::new(Exit::Failed, &error))?;
+    Ok(Arc::new(log))
+}
+
+/// Refuses a log that is damaged before the point. What comes later is not needed.
+fn check_log(log: &ShippedLog, point: &Point, manifest: &Manifest) -> Result<(), Failed> {
+    let Some(problem) = &log.problem else { return Ok(()) };
+    let reaches = |partition: &u32, sequence: &u64| {
+        let part = manifest.partitions.iter().find(|part| part.partition == *partition);
+        part.is_some_and(|part| part.last_sequence >= *sequence)
+            || log.sequences.get(partition).is_some_and(|last| last >= sequence)
+    };
+    let is_reached = match point {
+        Point::Newest => false,
+        Point::Backup(_) => true,
+        Point::Time(at) => log.taken_at_ms > *at,
+        Point::Sequences(wanted) => wanted.iter().all(|(partition, sequence)| reaches(partition, sequence)),
+    };
+    if is_reached {
+        return Ok(());
+    }
+    let mut failed = Failed::new(Exit::Failed, problem);
+    let ends = log.sequences.iter().map(|(partition, last)| format!(" --through {partition}:{last}"));
+    let id = &manifest.id;
+    failed.message.push_str(&match ends.collect::<String>() {
+        ends if ends.is_empty() => format!("\nwhat comes before can be restored with --backup {id}"),
+        ends => format!("\nwhat comes before can be restored with{ends}"),
+    });
+    Err(failed)
 }
 
 /// Damage in the middle is no reason to lose what precedes it.

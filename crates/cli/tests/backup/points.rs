@@ -6,8 +6,17 @@ use serde_json::{Value, json};
 
 use super::{Stage, credit, ended, open_account, said, verified};
 
-fn now_ms() -> u128 {
+pub(super) fn now_ms() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()
+}
+
+/// A time that no later event can have: its millisecond has passed.
+fn past_moment() -> u128 {
+    let moment = now_ms();
+    while now_ms() == moment {
+        std::hint::spin_loop();
+    }
+    moment
 }
 
 /// Three backups with 60 000 events between them; and when each one was complete.
@@ -22,7 +31,7 @@ fn three_backups(stage: &Stage, options: &[&str]) -> Vec<Value> {
             client.call(&["SNAPSHOT"]).unwrap();
         }
         let mut row = stage.create(&[]).remove(0);
-        row["taken_at"] = json!(u64::try_from(now_ms()).unwrap());
+        row["taken_at"] = json!(u64::try_from(past_moment()).unwrap());
         rows.push(row);
     }
     drop(client);
@@ -78,6 +87,68 @@ fn a_time_leads_to_the_first_backup_that_was_begun_later() {
     assert!(sequence <= rows[0]["sequence"].as_u64(), "{output:?}");
     let (_, output) = stage.restore("never", &["--at", &rows[2]["taken_at"].to_string()]);
     assert!(output.status.code() == Some(1) && said(&output).contains("the newest is"), "{output:?}");
+}
+
+#[test]
+fn a_time_never_leads_to_a_backup_that_lacks_what_was_answered_before() {
+    let stage = Stage::new();
+    let server = stage.serve(&["--segment-mib", "1", "--log-retention-ms", "7d"]);
+    let mut client = server.connect();
+    open_account(&mut client);
+    for sequence in 2..12 {
+        credit(&mut client, 1);
+        let answered_at = now_ms();
+        // At once after the answer it may lack it.
+        stage.create(&[]);
+        let name = format!("at-{sequence}");
+        let (_, output) = stage.restore(&name, &["--at", &answered_at.to_string()]);
+        match output.status.code() {
+            Some(0) => assert_eq!(ended(&output, 0)[0]["sequence"], json!(sequence), "{output:?}"),
+            _ => assert!(said(&output).contains("reaches the time"), "{output:?}"),
+        }
+    }
+    drop(client);
+    server.stop();
+}
+
+/// Has a backup say that it was begun a week later, as one does that is made while the clock is ahead.
+fn put_off(manifest: &std::path::Path, id: &str) {
+    let text = std::fs::read_to_string(manifest).unwrap();
+    let json = text.lines().next().unwrap();
+    let begun = json.split("\"begun_at_ms\":").nth(1).unwrap().split(',').next().unwrap();
+    let later = (begun.parse::<u64>().unwrap() + 7 * 86_400_000).to_string();
+    let json = json.replace(&format!("\"begun_at_ms\":{begun}"), &format!("\"begun_at_ms\":{later}"));
+    assert!(json.contains(id));
+    std::fs::write(manifest, &json).unwrap();
+    let sum = std::process::Command::new("sha256sum").arg(manifest).output().unwrap().stdout;
+    let sum = String::from_utf8(sum).unwrap();
+    let seal = format!("sha256 {}", sum.split_whitespace().next().unwrap());
+    std::fs::write(manifest, format!("{json}\n{seal}\n")).unwrap();
+}
+
+#[test]
+fn the_newest_backup_is_the_last_that_was_made_though_the_clock_was_ahead_once() {
+    let stage = Stage::new();
+    let server = stage.serve(&["--segment-mib", "1", "--log-retention-ms", "7d"]);
+    let mut client = server.connect();
+    open_account(&mut client);
+    credit(&mut client, 1_000);
+    crate::support::wait_until("all of it is in", || stage.create(&["--full"])[0]["sequence"] == 1_001);
+    let first = stage.create(&["--full"]).remove(0);
+    let id = first["backup"].as_str().unwrap();
+    put_off(&stage.store.join(format!("backups/{id}.manifest")), id);
+    credit(&mut client, 1_000);
+    let answered_at = now_ms();
+    crate::support::wait_until("all of it is in", || stage.create(&[])[0]["sequence"] == 2_001);
+    drop(client);
+    server.stop();
+    let (_, output) = stage.restore("newest", &[]);
+    assert_eq!(ended(&output, 0)[0]["sequence"], 2_001, "{output:?}");
+    let (_, output) = stage.restore("at", &["--at", &answered_at.to_string()]);
+    assert_eq!(ended(&output, 0)[0]["sequence"], 2_001, "{output:?}");
+    ended(&stage.backup(&["prune", "--keep", "1"]), 0);
+    let (_, output) = stage.restore("kept", &[]);
+    assert_eq!(ended(&output, 0)[0]["sequence"], 2_001, "{output:?}");
 }
 
 #[test]
