@@ -52,6 +52,15 @@ impl Embedded {
         self.inboxes.get(partition as usize)
     }
 
+    /// Keeps a partition's log from a sequence on, for a backup that lacks it; or not any more.
+    ///
+    /// # Errors
+    /// When there is no such partition.
+    pub fn keep_log_from(&self, partition: u32, sequence: Option<u64>) -> Result<(), Failure> {
+        self.known(partition)?.keep_log_from(sequence);
+        Ok(())
+    }
+
     /// Notes which consumers stand on a position that the log does not have: files were put back one by one, and the
     /// list of consumers is newer than the journal.
     pub(crate) fn note_all_divergences(&self) -> Result<(), Failure> {

@@ -151,6 +151,10 @@ impl Inbox {
         &self.shared.consumers
     }
 
+    pub(crate) fn keep_log_from(&self, sequence: Option<u64>) {
+        self.shared.progress.keep_from(sequence);
+    }
+
     /// The last sequence that is durable.
     #[must_use]
     pub fn durable_through(&self) -> u64 {

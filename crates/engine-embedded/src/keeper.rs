@@ -294,7 +294,7 @@ impl Keeper {
         let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
         self.save_consumers();
-        let mut floor = self.consumers.saved_floor().min(oldest);
+        let mut floor = self.consumers.saved_floor().min(oldest).min(self.progress.not_kept_through());
         if !self.log_retention.is_zero() {
             floor =
                 reach::last_before(&*self.log, floor, now.saturating_sub(milliseconds(self.log_retention)))?;

@@ -26,6 +26,8 @@ pub(crate) struct CommitProgress {
     /// Whether no more room could be set aside, and why.
     is_full: AtomicBool,
     full_reason: Mutex<String>,
+    /// The first sequence that a backup still needs; 0 if none needs any.
+    kept_from: AtomicU64,
     has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
     metrics: PartitionMetrics,
@@ -73,6 +75,16 @@ impl CommitProgress {
     /// Tells the owner that a batch is durable. Nothing of the batch may be used after this.
     pub(crate) fn release_batch(&self, number: u64) {
         self.batch.store(number, Ordering::Release);
+    }
+
+    /// Has the log kept from a sequence on, or not kept for a backup any more.
+    pub(crate) fn keep_from(&self, sequence: Option<u64>) {
+        self.kept_from.store(sequence.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Up to here no backup needs the log.
+    pub(crate) fn not_kept_through(&self) -> u64 {
+        self.kept_from.load(Ordering::Acquire).wrapping_sub(1)
     }
 
     pub(crate) fn set_room_low(&self, is_low: bool) {

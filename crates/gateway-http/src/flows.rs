@@ -1,7 +1,9 @@
 //! What flows into the process and out of it, as far as the port shows it.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
+use scarce_core::types::TimeMs;
 use scarce_delivery::{Health, WorkerStatus};
 use scarce_outflow::Status;
 use scarce_projection::Projection;
@@ -47,6 +49,75 @@ impl HealthSeen {
     }
 }
 
+/// How the shipping of the log to a store of backups is doing.
+#[derive(Debug)]
+pub struct BackupStatus {
+    /// The store.
+    pub store: String,
+    now: Mutex<BackupLevels>,
+}
+
+/// What is known of the shipping of the log to a store of backups.
+#[derive(Clone, Debug)]
+pub struct BackupLevels {
+    /// The last sequence of each partition that is in the store; none until there is a backup.
+    pub sequences: Vec<u64>,
+    /// When everything that was durable then was seen to be in the store, or the beginning.
+    pub covered_at: Instant,
+    /// When the newest backup was begun, in Unix milliseconds; 0 if none was made yet.
+    pub begun_at_ms: TimeMs,
+    /// Parts of the log that were put.
+    pub parts: u64,
+    /// Bytes of log that were put.
+    pub bytes: u64,
+    /// How often more log waited than may, so that it was not kept any more.
+    pub overruns: u64,
+    /// Why it cannot go on, and since when, in Unix milliseconds.
+    pub trouble: Option<(String, TimeMs)>,
+}
+
+impl BackupStatus {
+    /// Before anything was done.
+    #[must_use]
+    pub fn new(store: String) -> Self {
+        let now = BackupLevels {
+            sequences: Vec::new(),
+            covered_at: Instant::now(),
+            begun_at_ms: 0,
+            parts: 0,
+            bytes: 0,
+            overruns: 0,
+            trouble: None,
+        };
+        Self { store, now: Mutex::new(now) }
+    }
+
+    /// What is known now.
+    #[must_use]
+    pub fn levels(&self) -> BackupLevels {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what changed.
+    pub fn update(&self, change: impl FnOnce(&mut BackupLevels)) {
+        change(&mut self.now.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl BackupLevels {
+    /// How many events of a partition are not in the store, of those up to a sequence.
+    #[must_use]
+    pub fn lag_events(&self, partition: u32, sequence: u64) -> u64 {
+        sequence.saturating_sub(self.sequences.get(partition as usize).copied().unwrap_or(0))
+    }
+
+    /// How much time would be lost with this machine, if there is something that is not in the store.
+    #[must_use]
+    pub fn lag(&self, has_more: bool) -> Duration {
+        if has_more || self.sequences.is_empty() { self.covered_at.elapsed() } else { Duration::ZERO }
+    }
+}
+
 /// The state of what flows into this process and out of it. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Flows {
@@ -62,4 +133,6 @@ pub struct Flows {
     pub health: HealthSeen,
     /// Whether what flows out, and the engine, agree with the log.
     pub reconciliations: Reconciliations,
+    /// How the shipping of the log to a store of backups is doing, if there is one.
+    pub backup: Option<Arc<BackupStatus>>,
 }

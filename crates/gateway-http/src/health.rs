@@ -60,6 +60,7 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
         tell_consumers(&shared, &mut text);
         tell_workers(&shared, &mut text);
         tell_reconciliation(&shared, &mut text);
+        tell_backup(&shared, &mut text);
         clock_notices(&shared).iter().for_each(|notice| text.push_str(notice));
     }
     text.push_str(if all { "ready\n" } else { "not ready\n" });
@@ -173,6 +174,30 @@ fn tell_reconciliation(shared: &HttpShared, text: &mut String) {
     if let Some((_, at, reason)) = figures.trouble {
         let _ = writeln!(text, "[!] reconciliation of {} could not compare: {reason}", utc(at));
     }
+}
+
+/// How far the store of backups is behind. Commands are taken all the same.
+fn tell_backup(shared: &HttpShared, text: &mut String) {
+    let Some(status) = &shared.flows.backup else { return };
+    let levels = status.levels();
+    let lag_of = |partition| {
+        let sequence = shared.engine.metrics(partition).map_or(0, |metrics| metrics.levels().sequence);
+        levels.lag_events(partition, sequence)
+    };
+    let events: u64 = (0..shared.engine.partitions()).map(lag_of).sum();
+    let (store, lag_ms) = (&status.store, levels.lag(events > 0).as_millis());
+    // Writing to a string cannot fail.
+    let _ = match &levels.trouble {
+        Some((reason, since)) => writeln!(
+            text,
+            "[!] backup to {store} in trouble since {}: {reason}; it lacks {events} events, {lag_ms} ms",
+            utc(*since)
+        ),
+        None if levels.begun_at_ms == 0 => {
+            writeln!(text, "[!] backup to {store}: the first one is being made")
+        }
+        None => writeln!(text, "[+] backup to {store} ok; it lacks {events} events, {lag_ms} ms"),
+    };
 }
 
 /// A time in Unix milliseconds as people read it.

@@ -40,7 +40,7 @@ use scarce_engine::Engine;
 use scarce_gateway::Access;
 use tokio::sync::watch;
 
-pub use flows::{CommandCounter, CommandCounts, Flows, HealthSeen};
+pub use flows::{BackupLevels, BackupStatus, CommandCounter, CommandCounts, Flows, HealthSeen};
 pub use metrics::Metrics;
 pub use reconciliations::{Cause, Figures, Reconciliations, Verdict};
 pub use server::{CONNECTIONS_MAX, Http, Served, bind};

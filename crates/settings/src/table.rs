@@ -173,6 +173,17 @@ settings! {
         "How long a caller may read nothing of a stream of /v1/events, or of its replies over RESP, before it is disconnected.";
     clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "TIME" {min: 1_000, unit: Some("ms")}
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
+    "Backup":
+    backup: Option<String>, "backup" = None, "URL" {}
+        "The store of backups that the log is shipped to all the time: a folder, or file:///folder. Only with the engine embedded.";
+    backup_key_file: Option<PathBuf>, "backup_key_file" = None, "FILE" {}
+        "The file of keys that encrypt backups, one on each line; 'scarce backup key' makes it.";
+    backup_interval_ms: u64, "backup_interval_ms" = Some("500"), "TIME" {min: 50, max: 60_000, unit: Some("ms")}
+        "How often what was logged is shipped to the store of backups; with the time that it takes, as much may be lost with this machine.";
+    backup_full_ms: u64, "backup_full_ms" = Some("86400000"), "TIME" {min: 60_000, unit: Some("ms")}
+        "How old the newest full backup in the store becomes before the server makes another.";
+    backup_log_max_mib: u64, "backup_log_max_mib" = Some("10240"), "MIB" {min: 1, max: 1 << 40, unit: Some("MiB")}
+        "How much log may wait on disk for the store of backups; beyond that it is not kept for it any more.";
     "Redis engine":
     redis_url: RedisUrl, "redis_url" = Some("redis://127.0.0.1:6379"), "URL" {}
         "Where the engine 'redis' finds its servers: redis://HOST:PORT, redis+sentinel://HOST,HOST/SERVICE, redis+cluster://HOST,HOST.";

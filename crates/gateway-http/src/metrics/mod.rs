@@ -1,6 +1,7 @@
 //! `/metrics`: the metrics of the engine and of this port, for Prometheus. No metric is labelled with data
 //! from callers.
 
+mod backup;
 mod pipeline;
 mod process;
 mod reconciliations;
@@ -143,6 +144,9 @@ impl Collector for OfEngine {
             pipeline::deliveries(&mut encoder, &health)?;
         }
         reconciliations::encode(&mut encoder, &self.flows.reconciliations.figures())?;
+        if let Some(status) = &self.flows.backup {
+            backup::encode(&mut encoder, &partitions, &status.levels())?;
+        }
         if let Some(levels) = self.engine.memory() {
             process::memory(&mut encoder, &levels)?;
         }

@@ -19,7 +19,7 @@ use scarce_delivery::{Delivery, DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
-use scarce_gateway_http::{CommandCounter, Flows, HealthSeen, Reconciliations};
+use scarce_gateway_http::{BackupStatus, CommandCounter, Flows, HealthSeen, Reconciliations};
 use scarce_outflow::{Outflow, Plan, Start};
 use scarce_projection::{Projection, ProjectionError, ProjectionOptions};
 use scarce_settings::ServerSettings;
@@ -116,6 +116,7 @@ impl Pipeline {
         }
         let statuses_of_workers = workers.iter().flat_map(Workers::statuses).map(Arc::clone).collect();
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
+        let backup = settings.backup.clone().map(|store| Arc::new(BackupStatus::new(store)));
         let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, delivery, ending }));
         Ok(Self {
             flows: Flows {
@@ -125,6 +126,7 @@ impl Pipeline {
                 commands,
                 health,
                 reconciliations: Reconciliations::default(),
+                backup,
             },
             running,
         })

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use scarce_backup::KeyError;
+use scarce_backup::store::StoreError;
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_redis::RedisError;
 use scarce_settings::Problem;
@@ -61,6 +63,17 @@ pub enum ServeError {
     /// The Redis engine did not start.
     #[error(transparent)]
     Redis(#[from] RedisError),
+    /// The store of backups cannot be what is set.
+    #[error(transparent)]
+    BackupStore(#[from] StoreError),
+    /// The keys of backups cannot be used.
+    #[error(transparent)]
+    BackupKey(#[from] KeyError),
+    /// The log of another engine cannot be shipped.
+    #[error(
+        "the setting backup is for the engine embedded; back up a Redis with its own means, or leave it out"
+    )]
+    BackupEngine,
     /// The pipeline cannot start.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
