@@ -25,6 +25,7 @@ pub mod memory;
 mod ports;
 mod redis;
 pub mod remembered;
+mod shipping;
 mod watch;
 
 pub use ending::Stopper;
