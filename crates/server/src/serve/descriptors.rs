@@ -10,6 +10,9 @@ const FILES_BASE: u64 = 48;
 /// What a partition of the embedded engine has open at once: segments that are written, read and made, a snapshot.
 const FILES_PER_PARTITION: u64 = 12;
 
+/// What the shipping of a partition's log has open: its folder, twice while a backup is being made, and what it reads.
+const FILES_PER_BACKED_UP: u64 = 6;
+
 /// Connections to databases, brokers, receivers or a Redis.
 const FILES_PER_PEER: u64 = 32;
 
@@ -22,7 +25,11 @@ pub fn needed(settings: &ServerSettings) -> u64 {
     };
     let peers = [settings.sql.is_some(), settings.kafka.is_some(), settings.webhooks];
     let peers = peers.iter().filter(|is_used| **is_used).count() as u64;
-    FILES_BASE + of_engine + FILES_PER_PEER * peers
+    let of_backup = match settings.backup {
+        Some(_) => FILES_PER_PEER + FILES_PER_BACKED_UP * u64::from(settings.partitions),
+        None => 0,
+    };
+    FILES_BASE + of_engine + FILES_PER_PEER * peers + of_backup
 }
 
 /// Checks that a limit of open files leaves the server what it needs itself: one that had none for a connection would

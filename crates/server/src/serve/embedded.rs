@@ -39,6 +39,7 @@ pub(super) fn start(
         Ok(Box::new(ports.reactor(its)?) as Box<dyn Port>)
     })?;
     Ok(Started {
+        embedded: Some(engine.clone()),
         engine,
         stop: running.stop_handle(),
         join: Box::new(|| Ok(running.join()?)),

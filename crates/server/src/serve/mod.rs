@@ -40,7 +40,7 @@ use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
-use scarce_engine_embedded::RecoveryProgress;
+use scarce_engine_embedded::{Embedded, RecoveryProgress};
 use scarce_gateway::Access;
 use scarce_settings::{EngineChoice, ServerSettings};
 
@@ -48,6 +48,7 @@ use crate::pipeline::Pipeline;
 use crate::reconcile::Reconciling;
 use ending::Ending;
 use ports::Ports;
+use shipping::Shipping;
 use watch::ReadyWatch;
 
 /// Options of a start besides the settings.
@@ -66,6 +67,8 @@ pub struct Options {
 /// A running engine that serves RESP.
 struct Started {
     engine: Arc<dyn Engine>,
+    /// The same, if it keeps its log in files here.
+    embedded: Option<Arc<Embedded>>,
     stop: Stop,
     /// Waits until it ends.
     join: Box<dyn FnOnce() -> Result<(), ServeError>>,
@@ -83,6 +86,7 @@ pub struct Server {
     access: Access,
     watch: ReadyWatch,
     reconciling: Reconciling,
+    shipping: Option<Shipping>,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
 }
@@ -120,6 +124,7 @@ impl Server {
         let watch = ReadyWatch::start(started.engine.clone())?;
         let reconciliations = pipeline.flows().reconciliations.clone();
         let reconciling = Reconciling::start(started.engine.clone(), settings, reconciliations)?;
+        let shipping = Shipping::start(settings, started.embedded.as_ref(), pipeline.flows().backup.clone())?;
         Ok(Self {
             started,
             pipeline,
@@ -128,6 +133,7 @@ impl Server {
             access,
             watch,
             reconciling,
+            shipping,
             resp_address,
             http_address,
         })
@@ -180,6 +186,9 @@ impl Server {
         self.reconciling.end();
         self.ending.end_http();
         self.pipeline.stop();
+        if let Some(shipping) = self.shipping {
+            shipping.end();
+        }
         ended
     }
 }

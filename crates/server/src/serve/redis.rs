@@ -36,6 +36,7 @@ pub(super) fn start(
     let serving = std::thread::Builder::new().name("port".to_owned()).spawn(move || port.run(&stopped))?;
     Ok(Started {
         engine,
+        embedded: None,
         stop,
         join: Box::new(|| Ok(serving.join().map_err(|_| ServeError::PortFailed)??)),
         state_at: format!("redis {}", settings.redis_url),
