@@ -7,7 +7,9 @@ mod support;
 mod damage;
 mod kills;
 mod online;
+mod partitions;
 mod points;
+mod shipping;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
