@@ -64,4 +64,4 @@ macro_rules! targets {
     };
 }
 
-targets!(request, body, commands, log, image, journal, snapshot, import);
+targets!(request, backup, body, commands, log, image, journal, snapshot, import);

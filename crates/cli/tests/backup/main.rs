@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bytes;
 mod damage;
 mod kills;
 mod online;

@@ -1,5 +1,6 @@
 //! What is fuzzed.
 
+mod backup;
 mod body;
 mod commands;
 mod files;
@@ -29,6 +30,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     #[cfg(feature = "ports")]
     request::TARGET,
+    backup::TARGET,
     body::TARGET,
     commands::TARGET,
     log::TARGET,
