@@ -119,8 +119,8 @@ impl From<std::io::Error> for Failed {
 
 impl From<ClientError> for Failed {
     fn from(error: ClientError) -> Self {
-        let exit = if matches!(error, ClientError::Refused(_)) { Exit::Failed } else { Exit::Unreachable };
-        Self::new(exit, &error)
+        let is_answered = matches!(error, ClientError::Refused(_) | ClientError::Password { .. });
+        Self::new(if is_answered { Exit::Failed } else { Exit::Unreachable }, &error)
     }
 }
 

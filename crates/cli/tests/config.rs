@@ -139,6 +139,34 @@ fn the_server_takes_what_the_layers_say() {
 }
 
 #[test]
+fn a_refused_password_is_told_from_a_server_that_is_away() {
+    let folder = TempDir::new().unwrap();
+    for (name, password) in [("right", "open@se/same%"), ("wrong", "opensesamo")] {
+        std::fs::write(folder.path().join(name), password).unwrap();
+    }
+    let right = folder.path().join("right");
+    let server =
+        Server::start(&folder.path().join("data"), &["--password-file", &right.display().to_string()]);
+    let run = |words: &[&str], more: &[&str]| {
+        said(scarce_in(folder.path(), words).args(["--resp", &server.address]).args(more))
+    };
+    for words in [&["call"][..], &["reconcile", "--data", "data"], &["consumers", "list"]] {
+        let more: &[&str] = if words == ["call"] { &["PING"] } else { &[] };
+        for (password, text) in [
+            (&["--password-file", "wrong"][..], "refused the password (WRONGPASS "),
+            (&[], "wants a password (NOAUTH "),
+        ] {
+            let (code, _, message) = run(words, &[password, more].concat());
+            assert_eq!(code, Some(1), "{words:?} {message}");
+            let is_told = message.contains(text) && !message.contains("cannot reach");
+            assert!(is_told && message.contains(&server.address), "{words:?} {message}");
+        }
+        let (code, _, message) = run(words, &[&["--password-file", "right"], more].concat());
+        assert_eq!(code, Some(0), "{words:?}: any text is a password: {message}");
+    }
+}
+
+#[test]
 fn a_server_with_wrong_settings_tells_all_of_them_and_does_not_start() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("scarce.toml"), "partitions = 0\nrespp = \"127.0.0.1:1\"\n").unwrap();

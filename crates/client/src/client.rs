@@ -16,6 +16,16 @@ pub enum ClientError {
         #[source]
         source: redis::RedisError,
     },
+    /// The server wants a password, or another one.
+    #[error("the server at {address} {act} ({said}); --password-file names the file that holds it")]
+    Password {
+        /// Where.
+        address: String,
+        /// What it does.
+        act: &'static str,
+        /// What the server says.
+        said: String,
+    },
     /// The connection broke before the answer was read, so the outcome is unknown.
     #[error("the connection broke before the answer came; ask again with the same id")]
     Broken(#[source] redis::RedisError),
@@ -34,16 +44,31 @@ pub struct Client {
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Client {
-    /// Connects to `host:port`.
+    /// Connects to `host:port`, and logs in.
     ///
     /// # Errors
-    /// When nothing answers at the address.
+    /// When nothing answers at the address, or the server refuses the password.
     pub fn connect(address: &str, password: Option<&str>) -> Result<Self, ClientError> {
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
-        let user = password.map(|password| format!(":{password}@")).unwrap_or_default();
-        let client = redis::Client::open(format!("redis://{user}{address}")).map_err(unreachable)?;
+        let client = redis::Client::open(format!("redis://{address}")).map_err(unreachable)?;
         let connection = client.get_connection_with_timeout(CONNECT_TIMEOUT).map_err(unreachable)?;
-        Ok(Self { connection, packed: Vec::new() })
+        let mut client = Self { connection, packed: Vec::new() };
+        client.set_timeout(CONNECT_TIMEOUT)?;
+        // Not within the address: the library would not tell a refused password from a server that is away.
+        let answer = match password {
+            Some(password) => client.call(&["AUTH", password])?,
+            None => client.call(&["PING"])?,
+        };
+        client.connection.set_read_timeout(None).map_err(ClientError::Broken)?;
+        let denied = |act, said| ClientError::Password { address: address.to_owned(), act, said };
+        match Reply::of(answer) {
+            Reply::Error(said) if said.starts_with("NOAUTH ") => Err(denied("wants a password", said)),
+            Reply::Error(said) if password.is_some() && said.starts_with("LOADING ") => {
+                Err(ClientError::Refused(said))
+            }
+            Reply::Error(said) if password.is_some() => Err(denied("refused the password", said)),
+            _ => Ok(client),
+        }
     }
 
     /// Sets the timeout for an answer.
