@@ -78,6 +78,22 @@ fn an_event_comes_signed_under_one_id_until_it_is_taken() {
 }
 
 #[test]
+fn the_settings_say_after_how_many_failures_and_how_long_an_endpoint_is_suspended() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    let limits = ["--webhooks-suspend-after-ms", "1ms", "--webhooks-suspend-failures", "2"];
+    let server = Server::fresh(&[&["--sql", &url, "--webhooks"][..], &limits].concat());
+    let place = ["--sql", &url, "--resp", &server.address];
+    let webhooks = |words: &[&str]| run(&[&["webhooks"][..], words, &place].concat());
+    let (hook, came) = receiver(&[500, 500]);
+    let (code, _, said) = webhooks(&["add", &hook, "*"]);
+    assert_eq!(code, Some(0), "{said}");
+    server.http().post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
+    support::wait_until("the endpoint was suspended", || webhooks(&["list"]).1.contains("suspended"));
+    assert_eq!(came.try_iter().count(), 2, "one failure is not enough");
+}
+
+#[test]
 fn secrets_are_encrypted_with_the_key_of_the_server_and_of_the_tool() {
     let folder = tempfile::tempdir().unwrap();
     let (url, keys) = (file(folder.path()), folder.path().join("keys"));

@@ -225,6 +225,10 @@ settings! {
         "Send events to the endpoints that 'scarce webhooks' knows; needs sql.";
     webhooks_retention_days: u64, "webhooks_retention_days" = Some("7"), "DAYS" {max: 36_500, unit: Some("days")}
         "How long deliveries that succeeded are kept, to be looked at or made again.";
+    webhooks_suspend_after_ms: u64, "webhooks_suspend_after_ms" = Some("3600000"), "TIME" {max: 2_592_000_000, unit: Some("ms")}
+        "After how long without a success an endpoint is suspended, so that its deliveries wait instead of becoming dead letters; 0 suspends none.";
+    webhooks_suspend_failures: u64, "webhooks_suspend_failures" = Some("10"), "N" {min: 1, max: 1_000_000, unit: Some("attempts")}
+        "How many attempts in a row must have failed in that time, too.";
     secrets_key: Option<Password>, "secrets_key" = None, "KEYS" {}
         "The keys that encrypt the secrets of webhooks in the database: 32 bytes each as base64. The first encrypts, further ones decrypt.";
     settlement: SettlementChoice, "settlement" = Some("off"), "WAY" {}

@@ -42,7 +42,14 @@ pub(super) fn open(
     let secret_keys =
         settings.secrets_key.as_ref().map(|keys| SecretKeys::parse(keys.reveal())).transpose()?;
     let ca_file = settings.receivers_ca.clone();
-    let options = DeliveryOptions { ca_file, secret_keys, ..DeliveryOptions::default() };
+    let suspend_after = Duration::from_millis(settings.webhooks_suspend_after_ms);
+    let options = DeliveryOptions {
+        ca_file,
+        secret_keys,
+        suspend_after: Some(suspend_after).filter(|after| !after.is_zero()),
+        suspend_failures_min: u32::try_from(settings.webhooks_suspend_failures).unwrap_or(u32::MAX),
+        ..DeliveryOptions::default()
+    };
     Ok(Some(Delivery::new(&url, engine.deployment_id(), options)?))
 }
 
