@@ -131,7 +131,7 @@ CREATE TABLE stock_movements (
     at_ms {integer} NOT NULL,
     PRIMARY KEY (sku, sequence),
     CONSTRAINT stock_movements_kind CHECK (kind IN ('created', 'restocked', 'adjusted')),
-    CONSTRAINT stock_movements_reason CHECK ((kind = 'adjusted') = (reason IS NOT NULL)),
+    CONSTRAINT stock_movements_reason CHECK (kind = 'opening' OR (kind = 'adjusted') = (reason IS NOT NULL)),
     CONSTRAINT stock_movements_figures CHECK (available >= 0 AND total >= available)
 ) {keyed};
 

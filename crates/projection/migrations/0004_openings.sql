@@ -63,7 +63,7 @@ CREATE TABLE openings (
     at_ms {integer} NOT NULL,
     PRIMARY KEY (sku, sequence),
     CONSTRAINT stock_movements_kind CHECK (kind IN ('created', 'restocked', 'adjusted', 'opening')),
-    CONSTRAINT stock_movements_reason CHECK ((kind = 'adjusted') = (reason IS NOT NULL)),
+    CONSTRAINT stock_movements_reason CHECK (kind = 'opening' OR (kind = 'adjusted') = (reason IS NOT NULL)),
     CONSTRAINT stock_movements_figures CHECK (available >= 0 AND total >= available)
 ) {keyed};
 {only sqlite}INSERT INTO stock_movements_next SELECT * FROM stock_movements;

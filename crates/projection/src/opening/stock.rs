@@ -9,11 +9,17 @@ use crate::fold::{Origin, text};
 use crate::rows::{MovementKind, ReceiptRow, ReservationRow, ReturnRow, StockRow, StockStatus};
 use crate::table::Text;
 
+/// The reason on the opening quantity of an item of whose receipts the oldest had left the engine's memory: its receipts
+/// here do not come to what it sold.
+const RECEIPTS_FORGOTTEN: &str = "receipts_forgotten";
+
 pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
     let stock = &state.stock;
     super::put(take, stock.iter().map(|(sku, item)| stock_row(sku, item, origin)))?;
     let opening = |(sku, item): (&Id, &StockItem)| {
-        stock_row(sku, item, origin).movement(MovementKind::Opening, signed(item.total), None, origin)
+        let has_forgotten = stock.forgotten(sku).through_serial > 0;
+        let reason = has_forgotten.then(|| Text::from(RECEIPTS_FORGOTTEN));
+        stock_row(sku, item, origin).movement(MovementKind::Opening, signed(item.total), reason, origin)
     };
     super::put(take, stock.iter().map(opening))?;
     let sales = stock.iter().flat_map(|(sku, _)| stock.receipts(sku).map(move |sale| (sku, sale)));

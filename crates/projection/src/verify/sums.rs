@@ -21,9 +21,10 @@ struct Sum {
     unless: Option<&'static str>,
 }
 
-/// Items that came with an opening, of whose receipts the oldest had left the engine's memory by then.
-const WITHOUT_OLDEST_RECEIPTS: &str = "EXISTS (SELECT 1 FROM stock_movements AS m WHERE m.sku = t.sku AND m.kind = 'opening') \
-                                       AND COALESCE((SELECT MIN(r.first_serial) FROM receipts AS r WHERE r.sku = t.sku), 0) <> 1";
+/// Items that came with an opening, of whose receipts the oldest had left the engine's memory by then: only their movement
+/// has a reason.
+const WITHOUT_OLDEST_RECEIPTS: &str = "EXISTS (SELECT 1 FROM stock_movements AS m WHERE m.sku = t.sku \
+                                       AND m.kind = 'opening' AND m.reason IS NOT NULL)";
 
 const SUMS: [Sum; 7] = [
     Sum {
