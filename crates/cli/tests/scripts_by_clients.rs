@@ -124,17 +124,24 @@ fn scripts_are_managed_and_run_over_http() {
     let mut http = Http::connect(&server.http);
     let registered = http.post("/v1/scripts/count_up", &json!({ "body": COUNT_UP }));
     assert_eq!(registered.status, 200, "{}", registered.text());
-    assert_eq!(registered.json()["versions"][0]["version"], 1);
+    let registered = registered.json();
+    assert_eq!((&registered["name"], &registered["version"]), (&json!("count_up"), &json!(1)));
+    assert!(registered.get("body").is_none(), "who sent it has it: {registered}");
     let run = json!({ "keys": ["k"], "arguments": [4] });
     assert_eq!(http.post("/v1/scripts/count_up/run", &run).json(), json!({ "answer": 4 }));
-    http.post(
-        "/v1/scripts/count_up",
-        &json!({ "body": "return {'a', {ok='fine'}, false}", "read_only": true }),
-    );
+    let second = json!({ "body": "return {'a', {ok='fine'}, false}", "read_only": true });
+    for _ in 0..2 {
+        let registered = http.post("/v1/scripts/count_up", &second).json();
+        assert_eq!(registered["version"], 2, "the same text again is no new version: {registered}");
+    }
     assert_eq!(http.post("/v1/scripts/count_up/run", &run).json(), json!({ "answer": ["a", "fine", null] }));
     assert_eq!(http.post("/v1/scripts/count_up@1/run", &run).json(), json!({ "answer": 8 }));
     let versions = http.get("/v1/scripts/count_up").json();
-    assert_eq!(versions["versions"].as_array().unwrap().len(), 2);
+    let versions = versions["versions"].as_array().unwrap();
+    assert_eq!(versions.iter().map(|its| its["version"].as_u64()).collect::<Vec<_>>(), [Some(2), Some(1)]);
+    assert!(versions.iter().all(|its| its.get("body").is_none()), "{versions:?}");
+    assert_eq!(http.get("/v1/scripts/count_up@1").json()["body"], COUNT_UP);
+    assert_eq!(http.get("/v1/scripts/count_up@3").code(), "SCRIPT_NOT_FOUND");
     assert_eq!(http.get("/v1/scripts").json()["scripts"][0]["version"], 2);
     let wrong = http.post("/v1/scripts/wrong", &json!({ "body": "local a\nreturn (" }));
     assert_eq!((wrong.status, wrong.code()), (422, "SCRIPT_FAILED".to_owned()));

@@ -62,6 +62,8 @@ pub enum ScriptRequest {
     All,
     /// All versions of one.
     Versions(String),
+    /// The version that a name with an `@` and a number names; the current one of a name alone.
+    Version(String),
     /// Register a text under a name; a text that differs from the current one is a new version.
     Register {
         /// The name.
@@ -99,6 +101,8 @@ pub enum ScriptAnswer {
     Value(ScriptValue),
     /// Versions of scripts.
     Versions(Vec<ScriptVersion>),
+    /// One version: the one that was asked for, or that was registered.
+    Version(ScriptVersion),
     /// Whether there was one to remove.
     Removed(bool),
 }

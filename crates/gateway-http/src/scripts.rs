@@ -23,9 +23,14 @@ pub(super) async fn list(context: Context, exchange: Exchange) -> Response {
     .await
 }
 
-/// `GET /v1/scripts/{script}`: all versions of one, with their texts.
+/// `GET /v1/scripts/{script}`: all versions of one; with an `@` and a number, that version with its text.
 pub(super) async fn show(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| Ok(ScriptRequest::Versions(name(exchange)?))).await
+    answer(context, exchange, |exchange| {
+        let name = name(exchange)?;
+        let is_one = name.contains('@');
+        Ok(if is_one { ScriptRequest::Version(name) } else { ScriptRequest::Versions(name) })
+    })
+    .await
 }
 
 /// `POST /v1/scripts/{script}`: registers a text.
@@ -101,20 +106,18 @@ async fn answer(
         Ok(request) => request,
         Err(misshapen) => return reply::misshapen(&misshapen, speech),
     };
-    let lists_texts = matches!(request, ScriptRequest::Versions(_) | ScriptRequest::Register { .. });
+    let is_of_one = matches!(request, ScriptRequest::Versions(_));
+    let has_text = matches!(request, ScriptRequest::Version(_));
     let name = match &request {
         ScriptRequest::Remove(name) => name.clone(),
         _ => String::new(),
     };
     match ask(&shared, request).await {
         Ok(ScriptAnswer::Value(value)) => reply::json(200, &json!({ "answer": shown(&value) })),
-        Ok(ScriptAnswer::Versions(versions)) if lists_texts => {
-            let rows: Vec<Value> = versions.iter().map(|its| row(its, true)).collect();
-            reply::json(200, &json!({ "versions": rows }))
-        }
+        Ok(ScriptAnswer::Version(version)) => reply::json(200, &row(&version, has_text)),
         Ok(ScriptAnswer::Versions(versions)) => {
             let rows: Vec<Value> = versions.iter().map(|its| row(its, false)).collect();
-            reply::json(200, &json!({ "scripts": rows }))
+            reply::json(200, &json!({ (if is_of_one { "versions" } else { "scripts" }): rows }))
         }
         Ok(ScriptAnswer::Removed(true)) => reply::json(200, &json!({ "removed": name })),
         Ok(ScriptAnswer::Removed(false)) => failed(&ScriptFailure::Missing(name), speech),

@@ -24,7 +24,10 @@ pub fn operations(language: Language) -> Vec<Described> {
         || Some(json!({ "name": "script", "in": "path", "required": true, "schema": { "type": "string" } }));
     let list = |item: Value| json!({ "type": "array", "items": item });
     let of = |name: &str, schema: Value| object([(name.to_owned(), schema)].into_iter().collect(), &[name]);
-    let one = Text::new("All versions of a script, the latest first.", "脚本的所有版本，最新的在前。");
+    let one = Text::new(
+        "All versions of a script, the latest first. With a version, as in 'name@2', that one alone, with its text.",
+        "脚本的所有版本，最新的在前。若写明版本（如 'name@2'），则只返回该版本及其文本。",
+    );
     let route = |path, method: Method, id, parameter, request, summary: Text, answer| {
         let operation = operation(id, method, parameter, request, summary, &answer, language);
         (path, method.word().to_ascii_lowercase(), operation)
@@ -46,7 +49,7 @@ pub fn operations(language: Language) -> Vec<Described> {
             named(),
             None,
             one,
-            of("versions", list(version(true))),
+            json!({ "oneOf": [of("versions", list(version(false))), version(true)] }),
         ),
         route(
             "/v1/scripts/{script}",
@@ -55,7 +58,7 @@ pub fn operations(language: Language) -> Vec<Described> {
             named(),
             Some(registration()),
             Text::new("Registers a script, as its next version.", "注册脚本，作为其下一个版本。"),
-            of("versions", list(version(true))),
+            version(false),
         ),
         route(
             "/v1/scripts/{script}",

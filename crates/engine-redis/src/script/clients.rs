@@ -61,11 +61,15 @@ impl ClientScripts {
                 Ok(ScriptAnswer::Versions(registry.all().map(|found| shown(found)).collect()))
             }
             ScriptRequest::Versions(name) => self.versions(&name).await,
+            ScriptRequest::Version(name) => self.version(&name).await,
             ScriptRequest::Register { name, body, is_read_only } => {
                 let script =
                     if is_read_only { Script::reader(&name, &body) } else { Script::new(&name, &body) };
-                self.scripts.load(&script.map_err(failure)?).await.map_err(failure)?;
-                self.versions(&name).await
+                let loaded = self.scripts.load(&script.map_err(failure)?).await.map_err(failure)?;
+                match loaded.first() {
+                    Some(loaded) => self.version(&format!("{name}@{}", loaded.version)).await,
+                    None => Err(ScriptFailure::Missing(name)),
+                }
             }
             ScriptRequest::Remove(name) => {
                 let is_removed = self.scripts.remove(&name).await.map_err(failure)?;
@@ -84,6 +88,17 @@ impl ClientScripts {
         } else {
             Ok(ScriptAnswer::Versions(versions))
         }
+    }
+
+    async fn version(&self, name: &str) -> Result<ScriptAnswer, ScriptFailure> {
+        let registry = self.current().await?;
+        // A text that was registered before there were versions is there under its name alone.
+        let found = registry.find(name).or_else(|| {
+            let (its, version) = name.split_once('@')?;
+            registry.find(its).filter(|found| found.version.to_string() == version)
+        });
+        let missing = || ScriptFailure::Missing(name.to_owned());
+        found.map(|found| ScriptAnswer::Version(shown(found))).ok_or_else(missing)
     }
 
     async fn run(&self, asked: &ScriptCall) -> Result<ScriptValue, ScriptFailure> {
