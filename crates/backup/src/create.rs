@@ -329,9 +329,11 @@ struct FormerBackup {
     manifest: Option<Manifest>,
 }
 
-/// The newest backup, unless the store is another deployment's. One that cannot be read is no ground to build on.
+/// The newest backup, unless the store is another deployment's, or is encrypted and the new one is not, or the other way
+/// round. One that cannot be read is no ground to build on.
 fn former_backup(vault: &Vault, deployment: &str) -> Result<FormerBackup, BackupError> {
     let mut newest = FormerBackup::default();
+    let mut encryption = None;
     for listed in list(vault)? {
         let Ok(manifest) = listed.manifest else { continue };
         if manifest.deployment != deployment {
@@ -342,9 +344,16 @@ fn former_backup(vault: &Vault, deployment: &str) -> Result<FormerBackup, Backup
             });
         }
         newest.begun_at_ms = newest.begun_at_ms.max(Some(manifest.begun_at_ms));
+        encryption = Some((manifest.id.clone(), manifest.key.clone()));
         newest.manifest = Some(manifest).filter(|_| listed.is_checked).or(newest.manifest);
     }
-    Ok(newest)
+    match encryption {
+        Some((backup, key)) if !vault.keys.may_join(key.as_deref()) => {
+            let place = vault.store.locate("");
+            Err(BackupError::Mixed { place, backup, is_encrypted: key.is_some() })
+        }
+        _ => Ok(newest),
+    }
 }
 
 /// The objects of a backup that the store has, with the length that they should have: what is lost or was cut short is

@@ -43,6 +43,28 @@ pub enum BackupError {
         /// The ids of the keys that were given.
         given: Vec<String>,
     },
+    /// It is not encrypted, and keys were given: anyone who can write to the store may have placed it.
+    #[error(
+        "backup {backup} is not encrypted, although a key was given; someone may have placed it there; if it is yours, add --allow-plain"
+    )]
+    Plain {
+        /// Which backup.
+        backup: String,
+    },
+    /// A new backup would stand beside others of which it is not certain that they belong together.
+    #[error(
+        "{place} holds backups that {}: the newest is {backup}; {}, or use another store, or add --allow-plain to have both there",
+        if *.is_encrypted { "are encrypted, and the new one would not be" } else { "are not encrypted, and the new one would be" },
+        if *.is_encrypted { "name the key with --key-file" } else { "leave out the key" }
+    )]
+    Mixed {
+        /// The store.
+        place: String,
+        /// The newest backup.
+        backup: String,
+        /// Whether it is encrypted.
+        is_encrypted: bool,
+    },
     /// The store is another deployment's.
     #[error(
         "{place} holds backups of the deployment {found}, not of {expected}; give each deployment a place of its own"

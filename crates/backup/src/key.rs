@@ -119,6 +119,7 @@ fn nonce() -> Nonce {
 #[derive(Default)]
 pub struct Keys {
     keys: Vec<Key>,
+    allow_plain: bool,
 }
 
 impl Keys {
@@ -140,7 +141,23 @@ impl Keys {
         if keys.is_empty() {
             return Err(KeyError::Empty { path: shown });
         }
-        Ok(Self { keys })
+        Ok(Self { keys, allow_plain: false })
+    }
+
+    /// Also reads backups that are not encrypted, although there are keys, and makes such ones beside encrypted ones.
+    #[must_use]
+    pub fn allowing_plain(self, allow_plain: bool) -> Self {
+        Self { allow_plain, ..self }
+    }
+
+    /// Whether something that is not encrypted is taken for ours: with keys, anyone could have placed it.
+    pub(crate) fn admit_plain(&self) -> bool {
+        self.keys.is_empty() || self.allow_plain
+    }
+
+    /// Whether a new backup may stand beside one with this key, so that a forgotten key is noticed.
+    pub(crate) fn may_join(&self, key: Option<&str>) -> bool {
+        self.allow_plain || key.is_some() != self.keys.is_empty()
     }
 
     /// The one that encrypts, if there is one.

@@ -43,9 +43,12 @@ impl Vault {
     /// The key of a backup, or none if it is not encrypted.
     ///
     /// # Errors
-    /// When it is encrypted with a key that is not there.
+    /// When it is encrypted with a key that is not there, or not encrypted although keys were given.
     pub fn key_of(&self, manifest: &Manifest) -> Result<Option<&Key>, BackupError> {
-        let Some(wanted) = &manifest.key else { return Ok(None) };
+        let Some(wanted) = &manifest.key else {
+            let refused = || BackupError::Plain { backup: manifest.id.clone() };
+            return self.keys.admit_plain().then_some(None).ok_or_else(refused);
+        };
         let found = self.keys.find(wanted);
         found.map(Some).ok_or_else(|| BackupError::WrongKey {
             backup: manifest.id.clone(),

@@ -53,7 +53,7 @@ pub fn log_end(vault: &Vault, manifest: &Manifest) -> Result<LogEnd, BackupError
         let read = vault.store.get(&object.name, PART_BYTES_MAX);
         let read = read.map_err(BackupError::from);
         let place = vault.store.locate(&object.name);
-        match read.and_then(|bytes| decode(object, &place, &bytes, &vault.keys)) {
+        match read.and_then(|bytes| decode(object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, _)) => {
                 let sequences = head.partitions.iter().map(|part| (part.partition, part.last_sequence));
                 return Ok(LogEnd {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BackupError;
 use crate::key::Keys;
-use crate::manifest::{FILE_BYTES_MAX, is_plain, seal_of};
+use crate::manifest::{FILE_BYTES_MAX, Manifest, is_plain, seal_of};
 use crate::piece::name_of;
 use crate::store::StoredObject;
 
@@ -123,7 +123,7 @@ pub(crate) fn decode(
     object: &StoredObject,
     place: &str,
     bytes: &[u8],
-    keys: &Keys,
+    (manifest, keys): (&Manifest, &Keys),
 ) -> Result<(LogHead, Vec<u8>), BackupError> {
     let damaged = |reason: &str| BackupError::Damaged { place: place.to_owned(), reason: reason.to_owned() };
     let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
@@ -137,6 +137,9 @@ pub(crate) fn decode(
     if known.version > VERSION {
         let (place, found) = (place.to_owned(), known.version);
         return Err(BackupError::Newer { place, found, supported: VERSION });
+    }
+    if known.key != manifest.key {
+        return Err(damaged("it is not encrypted with the key of its backup"));
     }
     let wanted = seal_of(json, known.key.as_deref(), keys).ok_or_else(|| BackupError::WrongKey {
         backup: place.to_owned(),

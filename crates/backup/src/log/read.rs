@@ -22,7 +22,7 @@ pub(crate) fn for_each_part(
     for object in parts {
         let place = vault.store.locate(&object.name);
         let bytes = vault.store.get(&object.name, PART_BYTES_MAX)?;
-        match decode(&object, &place, &bytes, &vault.keys) {
+        match decode(&object, &place, &bytes, (manifest, &vault.keys)) {
             Ok((head, content)) => take(head, content)?,
             Err(error @ BackupError::Damaged { .. }) => return Ok(Some(error)),
             Err(error) => return Err(error),

@@ -172,6 +172,9 @@ fn list(options: &List) -> Ended {
     for Listed { id, manifest, .. } in listed {
         match manifest {
             Ok(manifest) => {
+                if let Err(error @ BackupError::Plain { .. }) = vault.key_of(&manifest) {
+                    unusable.push(error.to_string());
+                }
                 let log = end_of_log(&vault, &manifest, &mut unusable)?;
                 rows.extend(rows_of(&manifest, &log));
             }
