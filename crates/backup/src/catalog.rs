@@ -34,10 +34,13 @@ pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
     for object in vault.store.list(FOLDER)? {
         let id = object.name.strip_prefix(FOLDER).and_then(|name| name.strip_suffix(SUFFIX));
         let Some(id) = id.filter(|id| !id.starts_with('.')) else { continue };
-        let decoded = match vault.store.get(&object.name, MANIFEST_BYTES_MAX) {
+        let decoded = match vault.read(&object.name, MANIFEST_BYTES_MAX) {
             // It was removed meanwhile.
-            Err(StoreError::Missing { .. }) => continue,
-            bytes => Manifest::decode(&bytes?, &vault.store.locate(&object.name), &vault.keys),
+            Err(BackupError::Store(StoreError::Missing { .. })) => continue,
+            Err(error @ BackupError::Store(_)) => return Err(error),
+            bytes => bytes.and_then(|bytes| {
+                Manifest::decode(&bytes, &vault.store.locate(&object.name), &vault.keys)
+            }),
         };
         let (manifest, is_checked) = match decoded {
             Ok((manifest, is_checked)) => (Ok(manifest), is_checked),

@@ -57,6 +57,16 @@ impl Vault {
         })
     }
 
+    /// The content of an object, which is damaged if it is nothing that was ever put.
+    pub(crate) fn read(&self, object: &str, bytes_max: u64) -> Result<Vec<u8>, BackupError> {
+        let damaged = |place, reason: &str| BackupError::Damaged { place, reason: reason.to_owned() };
+        self.store.get(object, bytes_max).map_err(|error| match error {
+            StoreError::TooLarge { place, .. } => damaged(place, "it is longer than it was"),
+            StoreError::NoFile { place } => damaged(place, "it is no regular file"),
+            error => error.into(),
+        })
+    }
+
     /// The content of a piece, checked.
     pub(crate) fn get(&self, piece: &Piece, key: Option<&Key>) -> Result<Vec<u8>, BackupError> {
         let object = piece.object();
@@ -64,9 +74,8 @@ impl Vault {
             place: self.store.locate(&object),
             reason: reason.to_owned(),
         };
-        let bytes = match self.store.get(&object, piece.bytes + TAG_BYTES) {
-            Err(StoreError::Missing { .. }) => return Err(damaged("it is missing")),
-            Err(StoreError::TooLarge { .. }) => return Err(damaged("it is longer than it was")),
+        let bytes = match self.read(&object, piece.bytes + TAG_BYTES) {
+            Err(BackupError::Store(StoreError::Missing { .. })) => return Err(damaged("it is missing")),
             bytes => bytes?,
         };
         let content = match key {

@@ -50,8 +50,7 @@ pub(super) fn parts_of(
 pub fn log_end(vault: &Vault, manifest: &Manifest) -> Result<LogEnd, BackupError> {
     let (mut parts, mut problem) = parts_of(vault, manifest)?;
     while let Some(object) = parts.last() {
-        let read = vault.store.get(&object.name, PART_BYTES_MAX);
-        let read = read.map_err(BackupError::from);
+        let read = vault.read(&object.name, PART_BYTES_MAX);
         let place = vault.store.locate(&object.name);
         match read.and_then(|bytes| decode(object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, _)) => {

@@ -21,8 +21,8 @@ pub(crate) fn for_each_part(
     let (parts, gap) = parts_of(vault, manifest)?;
     for object in parts {
         let place = vault.store.locate(&object.name);
-        let bytes = vault.store.get(&object.name, PART_BYTES_MAX)?;
-        match decode(&object, &place, &bytes, (manifest, &vault.keys)) {
+        let bytes = vault.read(&object.name, PART_BYTES_MAX);
+        match bytes.and_then(|bytes| decode(&object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, content)) => take(head, content)?,
             Err(error @ BackupError::Damaged { .. }) => return Ok(Some(error)),
             Err(error) => return Err(error),

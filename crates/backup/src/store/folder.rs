@@ -7,10 +7,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::OFlags;
+
 use super::{Store, StoreError, StoredObject};
 
 /// What the name of a file begins with until it is complete.
 const UNFINISHED: &str = ".unfinished-";
+
+/// Opening a pipe does not wait for its other end.
+const NO_WAIT: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 /// A folder of the file system. What was written is synced before it has its name.
 pub struct Folder {
@@ -55,7 +60,8 @@ impl Folder {
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let unfinished = folder.join(format!("{UNFINISHED}{file_name}"));
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(NO_WAIT);
+        let mut file = options.open(&unfinished)?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         let named = written.and_then(|()| std::fs::rename(&unfinished, &path));
         if named.is_err() {
@@ -74,7 +80,7 @@ impl Folder {
         };
         for entry in entries {
             let entry = entry?;
-            if entry.file_type()?.is_dir() {
+            if entry.file_type()?.is_dir() && !self.is_place_of_object(&entry.path()) {
                 self.walk(&entry.path(), found)?;
             } else if let Ok(name) = entry.path().strip_prefix(&self.path) {
                 let bytes = match entry.metadata() {
@@ -85,6 +91,23 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    /// Whether an object should be there: `data/` and `log/` have a folder for each backup.
+    fn is_place_of_object(&self, path: &Path) -> bool {
+        let name = path.strip_prefix(&self.path).unwrap_or(path);
+        let depth = if name.starts_with("data") || name.starts_with("log") { 3 } else { 2 };
+        name.components().count() >= depth
+    }
+
+    /// Opens a regular file. Anything else of its name, such as a pipe, is not waited for.
+    fn open(&self, name: &str) -> Result<File, StoreError> {
+        let opened = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(self.path.join(name));
+        let found = opened.and_then(|file| Ok((file.metadata()?.is_file(), file)));
+        match found.map_err(|source| self.failed("read", name, source))? {
+            (true, file) => Ok(file),
+            (false, _) => Err(StoreError::NoFile { place: self.locate(name) }),
+        }
     }
 
     fn failed(&self, operation: &'static str, name: &str, source: io::Error) -> StoreError {
@@ -117,8 +140,7 @@ impl Store for Folder {
 
     fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
         let mut bytes = Vec::new();
-        let file = File::open(self.path.join(name));
-        let read = file.and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes));
+        let read = self.open(name)?.take(bytes_max + 1).read_to_end(&mut bytes);
         read.map_err(|source| self.failed("read", name, source))?;
         if bytes.len() as u64 > bytes_max {
             return Err(StoreError::TooLarge { place: self.locate(name), bytes_max });

@@ -35,6 +35,12 @@ pub enum StoreError {
         /// The limit.
         bytes_max: u64,
     },
+    /// Something else has the name of an object.
+    #[error("{place} is no regular file, and so nothing that a backup consists of")]
+    NoFile {
+        /// Which object.
+        place: String,
+    },
     /// The address names no known kind of store.
     #[error("{url} names no store; write a folder, or file:///folder")]
     Address {
