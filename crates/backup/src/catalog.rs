@@ -1,8 +1,6 @@
-//! Which backups a store has, and which of them leads to a point.
+//! Which backups a store has, and how far each of them leads.
 
-use std::collections::BTreeMap;
-
-use crate::log::{LOG, LogEnd, log_end, parse_name};
+use crate::log::LogEnd;
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
 use crate::store::StoreError;
 use crate::{BackupError, Vault};
@@ -25,6 +23,14 @@ pub(crate) fn manifest_name(id: &str) -> String {
     format!("{FOLDER}{id}{SUFFIX}")
 }
 
+/// When a backup was begun, by its name.
+pub(crate) fn begun_at_ms(id: &str) -> Option<u64> {
+    let id = id.trim_start_matches(|digit: char| !digit.is_ascii_digit());
+    let at = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", id.split('-').next()?).ok()?;
+    let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    u64::try_from(at.timestamp().as_millisecond()).ok()
+}
+
 /// All backups of a store, oldest first.
 ///
 /// # Errors
@@ -38,9 +44,8 @@ pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
             // It was removed meanwhile.
             Err(BackupError::Store(StoreError::Missing { .. })) => continue,
             Err(error @ BackupError::Store(_)) => return Err(error),
-            bytes => bytes.and_then(|bytes| {
-                Manifest::decode(&bytes, &vault.store.locate(&object.name), &vault.keys)
-            }),
+            bytes => bytes
+                .and_then(|bytes| Manifest::decode(&bytes, &vault.store.locate(&object.name), &vault.keys)),
         };
         let (manifest, is_checked) = match decoded {
             Ok((manifest, is_checked)) => (Ok(manifest), is_checked),
@@ -55,128 +60,31 @@ pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
     Ok(found)
 }
 
-/// The point that a restore is to lead to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Point {
-    /// The end of the newest backup.
-    Newest,
-    /// The end of this backup.
-    Backup(String),
-    /// A time, in Unix milliseconds.
-    Time(u64),
-    /// The sequences of partitions.
-    Sequences(Vec<(u32, u64)>),
-}
-
-/// The backup from which a point can be restored.
-#[derive(Debug)]
-pub struct Chosen {
-    /// The backup.
-    pub manifest: Manifest,
-    /// Whether the store has log that follows it.
-    pub has_log: bool,
-}
-
-/// The backup from which a point can be restored, with the log that follows it if that leads further.
-///
-/// # Errors
-/// When the store cannot be read, or has none that reaches the point.
-pub fn choose(vault: &Vault, point: &Point) -> Result<Chosen, BackupError> {
-    let mut good = Vec::new();
-    let mut unusable = String::new();
-    for listed in list(vault)? {
-        match listed.manifest {
-            Ok(manifest) => good.push(manifest),
-            Err(error) if *point == Point::Backup(listed.id.clone()) => return Err(error),
-            Err(error) => unusable.push_str(&format!("\n{} cannot be used: {error}", listed.id)),
-        }
-    }
-    let logs = log_times(vault)?;
-    let log_to = |manifest: &Manifest| logs.get(&manifest.id).copied().unwrap_or(0);
-    let newest = good.iter().max_by_key(|manifest| manifest.begun_at_ms.max(log_to(manifest)));
-    let Some(newest) = newest else {
-        let place = vault.store.locate("");
-        return Err(BackupError::NotFound(format!("there is no backup at {place}{unusable}")));
-    };
-    let chosen = match point {
-        Point::Newest => Some(newest),
-        Point::Backup(id) => good.iter().find(|manifest| manifest.id == *id),
-        Point::Time(at) => {
-            let is_led_to = |manifest: &&Manifest| manifest.begun_at_ms <= *at && log_to(manifest) > *at;
-            let with_log = good.iter().rev().find(is_led_to);
-            let covers = |(index, manifest): &(usize, &Manifest)| {
-                let mut later = good[index + 1..].iter();
-                manifest.covers_time(*at) && !later.any(|later| later.adds_before(manifest, *at))
-            };
-            with_log.or_else(|| good.iter().enumerate().find(covers).map(|(_, manifest)| manifest))
-        }
-        Point::Sequences(wanted) => {
-            let mut found = None;
-            for manifest in good.iter().rev() {
-                let end = if log_to(manifest) > 0 { log_end(vault, manifest)? } else { LogEnd::default() };
-                if manifest.covers(wanted, &end) {
-                    found = Some(manifest);
-                    break;
-                }
-            }
-            found
-        }
-    };
-    match chosen {
-        Some(manifest) => Ok(Chosen { has_log: log_to(manifest) > 0, manifest: manifest.clone() }),
-        None => Err(BackupError::NotFound(format!(
-            "no backup at {} reaches {}; the newest is {}, {}{unusable}",
-            vault.store.locate(""),
-            describe(point),
-            newest.id,
-            newest.ends(),
-        ))),
-    }
-}
-
-/// When the last part of the log that follows each backup was taken.
-fn log_times(vault: &Vault) -> Result<BTreeMap<String, u64>, BackupError> {
-    let mut times = BTreeMap::new();
-    for object in vault.store.list(LOG)? {
-        if let Some((backup, _, taken_at_ms)) = parse_name(&object.name) {
-            let time = times.entry(backup.to_owned()).or_insert(0);
-            *time = taken_at_ms.max(*time);
-        }
-    }
-    Ok(times)
-}
-
-fn describe(point: &Point) -> String {
-    match point {
-        Point::Newest => "anything".to_owned(),
-        Point::Backup(id) => format!("the name {id}"),
-        Point::Time(at) => format!("the time {at}"),
-        Point::Sequences(wanted) => {
-            let each = wanted.iter().map(|(partition, sequence)| format!("{partition}:{sequence}"));
-            format!("the sequence {}", each.collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
 impl Manifest {
     /// Whether all that had happened by this time is in it: its events go on beyond, or it was begun later and nothing
     /// was left to the next one.
-    fn covers_time(&self, at: u64) -> bool {
+    pub(crate) fn covers_time(&self, at: u64) -> bool {
         let covers = |part: &PartitionPart| part.last_at_ms > at || (self.begun_at_ms > at && !part.is_cut);
         self.partitions.iter().all(covers)
     }
 
     /// Whether it has an event of this time or an earlier one that an earlier backup lacks: then that one was made while
     /// the clock was ahead.
-    fn adds_before(&self, earlier: &Self, at: u64) -> bool {
+    pub(crate) fn adds_before(&self, earlier: &Self, at: u64) -> bool {
         self.partitions.iter().any(|part| {
             let its = earlier.partitions.iter().find(|its| its.partition == part.partition);
             its.is_some_and(|its| part.last_sequence > its.last_sequence) && part.last_at_ms <= at
         })
     }
 
+    /// The last sequence of a partition, with the log that follows it.
+    pub(crate) fn last_sequence(&self, partition: u32, log: &LogEnd) -> Option<u64> {
+        let found = self.partitions.iter().find(|part| part.partition == partition)?;
+        Some(found.last_sequence.max(log.sequences.get(&partition).copied().unwrap_or(0)))
+    }
+
     /// Whether these sequences can be restored, with the log that follows it.
-    fn covers(&self, wanted: &[(u32, u64)], log: &LogEnd) -> bool {
+    pub(crate) fn covers(&self, wanted: &[(u32, u64)], log: &LogEnd) -> bool {
         wanted.iter().all(|(partition, sequence)| {
             let found = self.partitions.iter().find(|part| part.partition == *partition);
             let last = log.sequences.get(partition).copied().unwrap_or(0);
@@ -186,7 +94,7 @@ impl Manifest {
         })
     }
 
-    fn ends(&self) -> String {
+    pub(crate) fn ends(&self) -> String {
         let each = self.partitions.iter().map(|part| {
             let (from, to) = (part.reaches_back_to(), part.last_sequence);
             format!("partition {} from sequence {from} to {to}", part.partition)
@@ -206,5 +114,17 @@ impl crate::PartitionPart {
         let bases =
             self.snapshots.iter().filter(|sequence| sequence.saturating_add(1) >= self.first_sequence);
         bases.min().copied().unwrap_or(self.last_sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_backup_tells_when_it_was_begun() {
+        assert_eq!(begun_at_ms("20261122T100000Z-0a1b2c3d"), Some(1_795_341_600_000));
+        assert_eq!(begun_at_ms(".unfinished-20261122T100000Z-0a1b2c3d"), Some(1_795_341_600_000));
+        assert_eq!(begun_at_ms("nonsense"), None);
     }
 }

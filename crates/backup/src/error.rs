@@ -77,6 +77,17 @@ pub enum BackupError {
         /// Whose should be.
         expected: String,
     },
+    /// The newest backup cannot be used, and an older one is another state.
+    #[error("{reasons}\n{}", advice(.older.as_deref()))]
+    NewestUnusable {
+        /// Which cannot be used, and why.
+        reasons: String,
+        /// The newest that can, if there is one.
+        older: Option<String>,
+    },
+    /// More than one backup may be meant.
+    #[error("{0}")]
+    Undecided(String),
     /// No backup is there, or none that reaches the wanted point.
     #[error("{0}")]
     NotFound(String),
@@ -89,6 +100,16 @@ pub enum BackupError {
     /// Without randomness, no name is certain to be new.
     #[error("the system gave no random bytes to name the backup with")]
     Random(#[source] std::io::Error),
+}
+
+fn advice(older: Option<&str>) -> String {
+    match older {
+        None => "there is no other backup; look after the store".to_owned(),
+        Some(older) => format!(
+            "it may be the newest, and nothing older is taken unasked: name one with --backup, such as {older}; \
+             or add --skip-damaged for the newest that can be used, with the log that follows it"
+        ),
+    }
 }
 
 fn shown(keys: &[String]) -> String {

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod choose;
 mod create;
 mod error;
 mod key;
@@ -30,7 +31,8 @@ mod source;
 pub mod store;
 mod verify;
 
-pub use catalog::{Chosen, Listed, Point, choose, list};
+pub use catalog::{Listed, list};
+pub use choose::{Chosen, Point, choose};
 pub use create::{CreateOptions, Progress, create};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{Listed, list, manifest_name};
+use crate::catalog::{Listed, begun_at_ms, list, manifest_name};
 use crate::log::{LOG, parse_name};
 use crate::store::{Store, StoredObject};
 use crate::{BackupError, Vault};
@@ -177,24 +177,4 @@ fn remove_abandoned(store: &dyn Store, abandoned_before_ms: u64) -> Result<(), B
 /// Whether a file was never given its name.
 fn is_unfinished(name: &str) -> bool {
     name.starts_with('.')
-}
-
-/// When a backup was begun, by its name.
-fn begun_at_ms(id: &str) -> Option<u64> {
-    let id = id.trim_start_matches(|digit: char| !digit.is_ascii_digit());
-    let at = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", id.split('-').next()?).ok()?;
-    let at = at.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    u64::try_from(at.timestamp().as_millisecond()).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_a_backup_tells_when_it_was_begun() {
-        assert_eq!(begun_at_ms("20261122T100000Z-0a1b2c3d"), Some(1_795_341_600_000));
-        assert_eq!(begun_at_ms(".unfinished-20261122T100000Z-0a1b2c3d"), Some(1_795_341_600_000));
-        assert_eq!(begun_at_ms("nonsense"), None);
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use scarce_backup::{Manifest, Point, Vault, Verified, choose, list};
+use scarce_backup::{BackupError, Manifest, Point, Vault, Verified, choose, list};
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
@@ -69,7 +69,12 @@ fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<V
     let failed = |error| Failed::new(Exit::Failed, &error);
     if !options.all {
         let point = options.backup.clone().map_or(Point::Newest, Point::Backup);
-        return Ok(vec![choose(vault, &point).map_err(failed)?.manifest]);
+        let chosen = choose(vault, &point).map_err(|error| {
+            let is_broken = matches!(error, BackupError::NewestUnusable { .. } | BackupError::Damaged { .. });
+            Failed::new(if is_broken { Exit::Broken } else { Exit::Failed }, &error)
+        })?;
+        broken.extend(chosen.passed_over);
+        return Ok(vec![chosen.manifest]);
     }
     let mut manifests = Vec::new();
     for listed in list(vault).map_err(failed)? {

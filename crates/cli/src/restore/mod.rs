@@ -43,6 +43,9 @@ pub struct Restore {
     /// The backup to restore; otherwise the newest, or the one that reaches the time or the sequence.
     #[arg(long, value_name = "ID")]
     pub backup: Option<String>,
+    /// Where the newest backup is damaged, restore the newest that can be used, with the log that follows it.
+    #[arg(long, conflicts_with_all = ["backup", "at", "through"])]
+    pub skip_damaged: bool,
     /// The key of encrypted backups.
     #[command(flatten)]
     pub key: KeyFile,
@@ -82,6 +85,7 @@ fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
     let point = match (&options.backup, options.at) {
         (Some(id), _) => Point::Backup(id.clone()),
         (None, Some(At(at))) => Point::Time(at),
+        (None, None) if options.skip_damaged => Point::NewestUsable,
         (None, None) if options.through.is_empty() => Point::Newest,
         (None, None) => Point::Sequences(sequences.collect()),
     };
@@ -181,6 +185,9 @@ fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended
     print_rows(&rows, &columns, options.json)?;
     let mut err = std::io::stderr().lock();
     if let Some(backup) = &origin.backup {
+        for problem in &origin.passed_over {
+            writeln!(err, "{problem}")?;
+        }
         writeln!(err, "restored from backup {}", backup.id)?;
         let common = origin.common_time_ms.filter(|_| options.at.is_none() && options.through.is_empty());
         if let Some(at) = common {

@@ -24,6 +24,8 @@ pub(crate) struct Origin {
     pub(crate) deployment: Deployment,
     /// The backup, if it is one.
     pub(crate) backup: Option<Arc<Manifest>>,
+    /// Other backups that cannot be used, and why.
+    pub(crate) passed_over: Vec<String>,
     /// The time at which partitions are cut where nothing else is asked for, so that they fit together.
     pub(crate) common_time_ms: Option<u64>,
     root: Arc<dyn Storage>,
@@ -52,6 +54,7 @@ impl Origin {
         Ok(Self {
             deployment: opened.deployment,
             backup: None,
+            passed_over: Vec::new(),
             common_time_ms: None,
             root: Arc::new(root),
             partitions,
@@ -62,7 +65,7 @@ impl Origin {
     /// The backup that a point names, as it is.
     pub(super) fn without_log(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
         let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
-        Self::of(vault, chosen.manifest, None)
+        Ok(Self { passed_over: chosen.passed_over, ..Self::of(vault, chosen.manifest, None)? })
     }
 
     /// The backup that leads to a point, with the log that follows it, which is laid aside in a folder.
@@ -72,7 +75,7 @@ impl Origin {
         if let Some(log) = &log {
             check_log(log, point, &chosen.manifest)?;
         }
-        Self::of(vault, chosen.manifest, log.as_ref())
+        Ok(Self { passed_over: chosen.passed_over, ..Self::of(vault, chosen.manifest, log.as_ref())? })
     }
 
     /// A backup, with the log that follows it if that is given.
@@ -95,7 +98,15 @@ impl Origin {
         let log_to = log.map(|log| log.taken_at_ms).filter(|at| *at > 0 && partitions.len() > 1);
         let common_time_ms = log_to.or_else(|| manifest.common_time_ms());
         let (backup, root) = (Some(manifest), Arc::new(root));
-        Ok(Self { deployment, backup, common_time_ms, root, partitions, _still: None })
+        Ok(Self {
+            deployment,
+            backup,
+            passed_over: Vec::new(),
+            common_time_ms,
+            root,
+            partitions,
+            _still: None,
+        })
     }
 
     /// Restores everything into an empty directory, and verifies it by recovering it.
@@ -163,7 +174,7 @@ fn check_log(log: &ShippedLog, point: &Point, manifest: &Manifest) -> Result<(),
             || log.sequences.get(partition).is_some_and(|last| last >= sequence)
     };
     let is_reached = match point {
-        Point::Newest => false,
+        Point::Newest | Point::NewestUsable => false,
         Point::Backup(_) => true,
         Point::Time(at) => log.taken_at_ms > *at,
         Point::Sequences(wanted) => wanted.iter().all(|(partition, sequence)| reaches(partition, sequence)),
