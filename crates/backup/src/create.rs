@@ -14,6 +14,7 @@ use scarce_engine_embedded::{
     EmbeddedError, Inventory, InventoryFile, PartitionFiles, inventory, partition_directory,
 };
 
+use crate::binding::bind;
 use crate::catalog::{list, manifest_name};
 use crate::manifest::{Beginning, FilePart, Manifest, PartitionPart, Piece};
 use crate::piece::PIECE_BYTES;
@@ -127,6 +128,7 @@ impl<'a> Making<'a> {
         let deployment_id = hex(&deployment.deployment_id);
         let key = vault.keys.first().map(|key| key.id().to_owned());
         let former = former_backup(vault, &deployment_id)?;
+        bind(vault, &deployment_id)?;
         // Later than all that is there, also where the clock was ahead once: the newest is the last that was made.
         let begun_at_ms =
             former.begun_at_ms.map_or(begun_at_ms, |newest| begun_at_ms.max(newest.saturating_add(1)));

@@ -67,10 +67,10 @@ pub enum BackupError {
     },
     /// The store is another deployment's.
     #[error(
-        "{place} holds backups of the deployment {found}, not of {expected}; give each deployment a place of its own"
+        "{place} is of the deployment {found}, not of {expected}; give each deployment a store of its own"
     )]
     Foreign {
-        /// The store.
+        /// The store, or the object in it that says so.
         place: String,
         /// Whose backups are there.
         found: String,

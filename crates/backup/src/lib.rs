@@ -4,6 +4,7 @@
 //! backups/<id>.manifest    what a backup consists of; written last, and without it there is no backup
 //! data/<id>/<hash>         pieces of files that this backup brought; later ones refer to them
 //! log/<id>/<number>-<time> what was logged after the backup, shipped by a running server
+//! deployment               whose backups these are
 //! pending/<id>             a backup that is being made: nothing of it is removed
 //! ```
 //!
@@ -17,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod binding;
 mod catalog;
 mod choose;
 mod create;

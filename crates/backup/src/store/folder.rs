@@ -73,6 +73,24 @@ impl Folder {
         Ok(())
     }
 
+    /// A process that is killed in between leaves an empty file.
+    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        let path = self.path.join(name);
+        let folder = path.parent().unwrap_or(&self.path).to_owned();
+        self.make_folder(&folder)?;
+        let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            file => file?,
+        };
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        if written.is_err() {
+            let _ = std::fs::remove_file(&path);
+        }
+        written?;
+        self.unsynced().insert(folder);
+        Ok(true)
+    }
+
     fn walk(&self, folder: &Path, found: &mut Vec<StoredObject>) -> io::Result<()> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -122,6 +140,10 @@ impl Folder {
 impl Store for Folder {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.write(name, bytes).map_err(|source| self.failed("write", name, source))
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        self.write_new(name, bytes).map_err(|source| self.failed("write", name, source))
     }
 
     fn settle(&self) -> Result<(), StoreError> {

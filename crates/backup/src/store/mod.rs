@@ -66,6 +66,12 @@ pub trait Store: Send + Sync {
     /// When the store fails.
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
+    /// Puts an object unless there is one of the same name; answers whether it did.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError>;
+
     /// Makes everything durable that was put or removed.
     ///
     /// # Errors

@@ -18,6 +18,13 @@ impl Store for Memory {
         self.0.lock().unwrap().insert(name.to_owned(), bytes.to_vec());
         Ok(())
     }
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        let is_new = !self.0.lock().unwrap().contains_key(name);
+        if is_new {
+            self.put(name, bytes)?;
+        }
+        Ok(is_new)
+    }
     fn settle(&self) -> Result<(), StoreError> {
         Ok(())
     }

@@ -43,6 +43,10 @@ impl Store for Dying {
         self.live(name)?;
         self.folder.put(name, bytes)
     }
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        self.live(name)?;
+        self.folder.put_new(name, bytes)
+    }
     fn settle(&self) -> Result<(), StoreError> {
         self.live("")?;
         self.folder.settle()

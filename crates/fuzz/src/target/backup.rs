@@ -87,6 +87,13 @@ impl Store for Memory {
         Ok(())
     }
 
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = !objects.contains_key(name);
+        objects.entry(name.to_owned()).or_insert_with(|| bytes.to_vec());
+        Ok(is_new)
+    }
+
     fn settle(&self) -> Result<(), StoreError> {
         Ok(())
     }
