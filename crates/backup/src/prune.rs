@@ -79,6 +79,7 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
     }
     // Before it is asked what is being made: what is put later is not among them.
     let (objects, logs) = (store.list(DATA)?, store.list(LOG)?);
+    let empty = [store.empty_folders(DATA)?, store.empty_folders(LOG)?].concat();
     pruned.pending = made_meanwhile(vault, keep, &pruned)?;
     if pruned.pending.is_empty() {
         let unneeded = objects.into_iter().filter(|object| !needed.contains(&object.name));
@@ -89,6 +90,7 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
         let logs: Vec<_> = logs.into_iter().filter(|object| !is_kept(&object.name)).collect();
         let unneeded = unneeded.chain(logs);
         remove_objects(store, unneeded, keep.is_dry_run, &mut pruned)?;
+        empty.iter().filter(|_| !keep.is_dry_run).try_for_each(|folder| store.remove(folder))?;
     }
     Ok(pruned)
 }

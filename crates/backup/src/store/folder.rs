@@ -178,7 +178,30 @@ impl Store for Folder {
         Ok(found)
     }
 
+    fn empty_folders(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        let failed = |source| self.failed("list", folder, source);
+        let entries = match std::fs::read_dir(self.path.join(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(failed)?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(failed)?.path();
+            // What cannot be read is not empty.
+            let is_empty = std::fs::read_dir(&path).is_ok_and(|mut inside| inside.next().is_none());
+            if let Some(name) = path.file_name().filter(|_| is_empty) {
+                found.push(format!("{folder}{}/", name.to_string_lossy()));
+            }
+        }
+        Ok(found)
+    }
+
     fn remove(&self, name: &str) -> Result<(), StoreError> {
+        if name.ends_with('/') {
+            // Something was put there meanwhile, or it is gone: both are well.
+            let _ = std::fs::remove_dir(self.path.join(name));
+            return Ok(());
+        }
         let path = self.path.join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -188,8 +211,8 @@ impl Store for Folder {
         }
         if let Some(folder) = path.parent() {
             self.unsynced().insert(folder.to_owned());
-            if name.starts_with("data/") {
-                // Succeeds with the last piece of a backup, when nothing else is put there.
+            if name.starts_with("data/") || name.starts_with("log/") {
+                // Succeeds with the last object of a backup, when nothing else is put there.
                 let _ = std::fs::remove_dir(folder);
             }
         }

@@ -90,7 +90,16 @@ pub trait Store: Send + Sync {
     /// When the store fails.
     fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError>;
 
-    /// Removes an object. That it is not there is no error.
+    /// Folders below a folder in which nothing is, ending in `/`: what a process leaves that was killed. There are none
+    /// where folders are only parts of names.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn empty_folders(&self, _folder: &str) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Removes an object, or a folder that is still empty. That it is not there is no error.
     ///
     /// # Errors
     /// When the store fails.

@@ -59,7 +59,7 @@ pub(super) fn run(options: &Prune) -> Ended {
     for id in &pruned.pending {
         writeln!(
             err,
-            "backup {id} is being made and may need what others brought, so no object was removed; prune again later"
+            "backup {id} is being made and may need what others brought, so no object was removed; prune again later, or with --abandoned-hours 0 if its process was killed and no other is making one"
         )?;
     }
     Ok(Exit::Done)

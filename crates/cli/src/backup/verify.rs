@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Place;
 use crate::files::print_rows;
-use crate::restore::{Origin, fetch_log};
+use crate::restore::{Making, Origin, Purpose, fetch_log};
 use crate::{Ended, Exit, Failed};
 
 /// `scarce backup verify`.
@@ -113,9 +113,7 @@ fn rows_of(
 /// Restores a backup on trial; gives the digest of each partition, which a recovery of the copy gave too.
 fn drill(options: &Verify, vault: &Arc<Vault>, manifest: &Manifest) -> Result<Vec<(u32, String)>, Failed> {
     let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
-    let making = tempfile::Builder::new().prefix(".scarce-drill-").tempdir_in(&folder).map_err(|error| {
-        Failed::text(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
-    })?;
+    let making = Making::begin(&folder, Purpose::Drill)?;
     let log = fetch_log(vault, manifest, &folder)?;
     let origin = Origin::of(vault, manifest.clone(), Some(&log))?;
     let restored = origin.restore(making.path(), &|_| Until::End)?;

@@ -1,5 +1,6 @@
 //! `scarce restore`: a new data directory from a copy of one, or from a backup.
 
+mod making;
 mod origin;
 mod point;
 
@@ -14,11 +15,11 @@ use scarce_engine::clock::LEAP_STARTING_MAX;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::{Restored, Until};
 use serde_json::json;
-use tempfile::TempDir;
 
 use super::backup::{KeyFile, open_vault, shown_time};
 use super::files::print_rows;
 use super::{Ended, Exit, Failed};
+pub(super) use making::{Making, Purpose};
 pub(super) use origin::{Origin, fetch_log};
 use point::{At, Through};
 
@@ -72,6 +73,10 @@ pub(super) fn run(options: &Restore) -> Ended {
 
 /// Opens what is restored; the log that follows a backup is laid aside in `folder`.
 fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
+    if making::is_unfinished(Path::new(&options.from)) {
+        let text = format!("{} is an unfinished restore and lacks what was not copied", options.from);
+        return Err(Failed::text(Exit::Failed, text));
+    }
     if !origin::is_store(&options.from) {
         if options.backup.is_some() {
             let text =
@@ -97,6 +102,12 @@ fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
 
 fn check_target(data: &Path) -> Result<(), Failed> {
     let refused = |reason: String| Err(Failed::text(Exit::Failed, reason));
+    if making::is_unfinished(data) {
+        return refused(format!(
+            "{} has the name of an unfinished restore; name another directory, and the next restore beside it removes what a killed one left",
+            data.display()
+        ));
+    }
     match std::fs::read_dir(data).map(|mut entries| entries.next().is_some()) {
         Ok(true) => refused(format!(
             "{} is not empty; name a directory that does not exist yet, nothing is ever overwritten",
@@ -138,11 +149,12 @@ fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<Vec<(u
 }
 
 /// A temporary directory beside the new one, so that an incomplete result never has the final name.
-fn begin(data: &Path) -> Result<TempDir, Failed> {
+fn begin(data: &Path) -> Result<Making, Failed> {
     let parent = parent_of(data);
-    let made = std::fs::create_dir_all(parent)
-        .and_then(|()| tempfile::Builder::new().prefix(".scarce-restore-").tempdir_in(parent));
-    made.map_err(|error| Failed::text(Exit::Failed, format!("cannot write to {}: {error}", parent.display())))
+    std::fs::create_dir_all(parent).map_err(|error| {
+        Failed::text(Exit::Failed, format!("cannot write to {}: {error}", parent.display()))
+    })?;
+    Making::begin(parent, Purpose::Restore)
 }
 
 fn parent_of(path: &Path) -> &Path {
@@ -153,7 +165,7 @@ fn parent_of(path: &Path) -> &Path {
 }
 
 /// Renames the finished directory to its final name.
-fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
+fn finish(making: Making, data: &Path) -> Result<(), Failed> {
     std::fs::rename(making.path(), data).map_err(|error| {
         Failed::text(
             Exit::Failed,
@@ -161,7 +173,7 @@ fn finish(making: TempDir, data: &Path) -> Result<(), Failed> {
         )
     })?;
     // It has its final name now, and must stay.
-    let _ = making.keep();
+    making.keep();
     std::fs::File::open(parent_of(data)).and_then(|parent| parent.sync_all())?;
     Ok(())
 }

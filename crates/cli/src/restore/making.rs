@@ -1,0 +1,86 @@
+//! The directory that a restore fills before it has its name, and what is left of one that was killed.
+
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::{Exit, Failed};
+
+const PREFIXES: [&str; 2] = [".scarce-restore-", ".scarce-drill-"];
+
+/// A directory that is removed unless it is kept, and locked as long as its process lives.
+pub(crate) struct Making {
+    folder: TempDir,
+    _held: File,
+}
+
+/// What a directory is made for.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    Restore,
+    Drill,
+}
+
+impl Making {
+    /// Makes one in a folder, and removes those there whose processes were killed.
+    pub(crate) fn begin(parent: &Path, purpose: Purpose) -> Result<Self, Failed> {
+        let failed = |error: std::io::Error| {
+            Failed::text(Exit::Failed, format!("cannot write to {}: {error}", parent.display()))
+        };
+        remove_left(parent)?;
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIXES[purpose as usize]).tempdir_in(parent);
+            let folder = folder.map_err(failed)?;
+            let held = File::open(folder.path()).map_err(failed)?;
+            held.lock().map_err(failed)?;
+            // Another process may have taken it for one that was left.
+            if folder.path().exists() {
+                return Ok(Self { folder, _held: held });
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Lets it stay where it is.
+    pub(crate) fn keep(self) {
+        let _ = self.folder.keep();
+    }
+}
+
+/// Whether a directory has the name of one that is not finished.
+pub(crate) fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Removes directories in a folder that nobody fills any more.
+fn remove_left(parent: &Path) -> Result<(), Failed> {
+    let entries = std::fs::read_dir(parent)?.filter_map(Result::ok);
+    let left = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let left = left.map(|entry| entry.path()).filter(|path| is_unfinished(path));
+    let mut err = std::io::stderr().lock();
+    for path in left {
+        match remove_if_left(&path) {
+            Ok(true) => writeln!(err, "removed {}, which a killed restore left", path.display())?,
+            Ok(false) => {}
+            Err(error) => {
+                writeln!(err, "cannot remove {}: {error}; a killed restore left it", path.display())?
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove_if_left(path: &PathBuf) -> std::io::Result<bool> {
+    let folder = File::open(path)?;
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => std::fs::remove_dir_all(path).map(|()| true),
+    }
+}
