@@ -260,3 +260,31 @@ fn pruning_removes_nothing_while_a_backup_is_being_made() {
     assert_eq!(scarce_backup::prune(&vault(&stage, usize::MAX), &keep).unwrap().objects, 2);
     assert_eq!(check_all(&stage), [first]);
 }
+
+#[test]
+fn two_deployments_that_begin_at_once_never_share_a_store() {
+    let (one, other) = (super::refusals::small(), super::refusals::small());
+    for call in 1.. {
+        let store = tempfile::tempdir().unwrap();
+        let stage = Stage {
+            store: store.path().to_owned(),
+            folder: tempfile::tempdir().unwrap(),
+            data: one.data.clone(),
+        };
+        let (data, path) = (other.data.clone(), stage.store.clone());
+        let theirs = move || {
+            let vault = Vault { store: Box::new(Folder::new(path.clone())), keys: Keys::default() };
+            let _ = create_in(&vault, &data, true);
+        };
+        let (vault, calls_left) = interrupted(&stage, call, Box::new(theirs));
+        let mine = create_in(&vault, &stage.data, true);
+        let listed = scarce_backup::list(&vault).unwrap();
+        let of: std::collections::BTreeSet<_> =
+            listed.into_iter().map(|listed| listed.manifest.unwrap().deployment).collect();
+        assert_eq!(of.len(), 1, "call {call}: {mine:?}");
+        if calls_left.load(Ordering::SeqCst) > 0 {
+            assert!(call > 8, "the other came at every call: {call}");
+            break;
+        }
+    }
+}

@@ -7,9 +7,11 @@ mod support;
 mod bytes;
 mod damage;
 mod kills;
+mod leftovers;
 mod online;
 mod partitions;
 mod points;
+mod refusals;
 mod shipping;
 
 use std::path::{Path, PathBuf};
