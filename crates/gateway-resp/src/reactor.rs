@@ -1,5 +1,7 @@
 //! The loop that serves sockets: on an owner's own thread, or on a separate one if the engine runs elsewhere.
 
+mod bounds;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
@@ -21,27 +23,13 @@ use super::local::{Elsewhere, Local};
 use super::outbox::Outbox;
 use super::session::{Around, Arrived, Mailbox};
 use super::{CONNECTIONS_MAX, RespShared};
+use bounds::Unfinished;
 
 const LISTENER: Token = Token(usize::MAX - 1);
 const WAKER: Token = Token(usize::MAX);
 
 /// How often clogged connections, callers that could not be accepted and unauthenticated callers are checked.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How much memory large requests may take that have not arrived whole, all connections together. Beyond it,
-/// those of which nothing has arrived for longest are dropped.
-const UNFINISHED_BYTES_MAX: usize = 8 << 20;
-
-/// A request that takes no more than this is not large.
-const UNFINISHED_BYTES_FREE: usize = 16 << 10;
-
-/// Requests that have not arrived whole.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unfinished {
-    count: usize,
-    /// The memory of the large ones.
-    bytes: usize,
-}
 
 /// Opens the port's socket.
 ///
@@ -225,24 +213,7 @@ impl Reactor {
             if served.is_err() {
                 self.drop_connection(at);
             }
-            if self.unfinished.bytes > UNFINISHED_BYTES_MAX {
-                self.drop_slowest();
-            }
-        }
-    }
-
-    /// Drops the connections with large requests of which nothing more has arrived for the longest time, until there
-    /// is memory again for others. Those that have never sent a whole request go first.
-    fn drop_slowest(&mut self) {
-        let unfinished = |connection: &Option<Connection>| connection.as_ref()?.unfinished();
-        let slow = self.connections.iter().enumerate();
-        let mut slow: Vec<_> = slow.filter_map(|(at, its)| Some((unfinished(its)?, at))).collect();
-        slow.sort_unstable();
-        for (_, at) in slow.into_iter().filter(|((_, bytes), _)| *bytes > UNFINISHED_BYTES_FREE) {
-            if self.unfinished.bytes <= UNFINISHED_BYTES_MAX / 2 {
-                return;
-            }
-            self.drop_connection(at);
+            self.bound_unfinished();
         }
     }
 
@@ -265,55 +236,6 @@ impl Reactor {
                 self.drop_connection(at);
             } else if connection.has_stalled(now, self.shared.unread_max) {
                 self.shared.places.unread.note_stalled(connection.peer(), self.shared.unread_max);
-                self.drop_connection(at);
-            }
-        }
-    }
-
-    /// Keeps the memory of replies that callers do not read bounded. The caller that has read nothing for longest is
-    /// disconnected first, not one that reads slowly.
-    fn bound_unread(&mut self) {
-        let bytes: u64 = self.active_connections().map(Connection::unread_bytes).sum();
-        let places = self.shared.places.clone();
-        let excess = places.unread.note_thread(&self.unread, bytes);
-        if excess == 0 {
-            return;
-        }
-        let unread = |at: &usize| {
-            let connection = self.connections.get(*at)?.as_ref()?;
-            Some((connection.clogged_since()?, connection.unread_bytes(), *at))
-        };
-        let mut holders: Vec<_> = self.active.iter().filter_map(unread).collect();
-        holders.sort_unstable_by_key(|(since, held, _)| (*since, std::cmp::Reverse(*held)));
-        let mut left = bytes;
-        for (_, held, at) in holders {
-            if left <= bytes - excess {
-                break;
-            }
-            left -= held;
-            if let Some(Some(connection)) = self.connections.get(at) {
-                places.unread.note_closed(connection.peer(), held);
-            }
-            self.drop_connection(at);
-        }
-        // What is still too much is found in the next turn.
-        let _ = places.unread.note_thread(&self.unread, left);
-    }
-
-    /// Whether there may be connections that have not authenticated, or not finished a request.
-    fn has_overdue(&self) -> bool {
-        self.unfinished.count > 0 || self.shared.access.requires_password() && self.open > 0
-    }
-
-    /// Drops callers that took too long to authenticate or to finish a request, so that they hold no slot.
-    fn drop_overdue(&mut self) {
-        let now = Instant::now();
-        if !self.has_overdue() || now - self.overdue_seen_at < LOOK_INTERVAL {
-            return;
-        }
-        self.overdue_seen_at = now;
-        for at in 0..self.connections.len() {
-            if self.connections[at].as_ref().is_some_and(|connection| connection.is_overdue(now)) {
                 self.drop_connection(at);
             }
         }
@@ -431,21 +353,6 @@ impl Port for Reactor {
 
     fn waker(&self) -> Waker {
         Self::waker(self)
-    }
-}
-
-impl Unfinished {
-    fn of(connection: &Connection) -> Self {
-        let Some((_, bytes)) = connection.unfinished() else { return Self::default() };
-        Self { count: 1, bytes: if bytes > UNFINISHED_BYTES_FREE { bytes } else { 0 } }
-    }
-
-    fn with(self, other: Self) -> Self {
-        Self { count: self.count + other.count, bytes: self.bytes + other.bytes }
-    }
-
-    fn without(self, other: Self) -> Self {
-        Self { count: self.count - other.count, bytes: self.bytes - other.bytes }
     }
 }
 
