@@ -1,9 +1,9 @@
-//! What all ports share: who is admitted, how many connections may be open, what unread replies may take, and how a
+//! What all ports share: who is admitted, the certificate, how many connections may be open, what unread replies may take, and how a
 //! consumer of the log is shown.
 //!
 //! Must not know: a protocol, an engine other than by its trait, or a setting's name.
 //!
-//! Where to begin: [`Access`], the password; [`ConnectionPlaces`], the connections.
+//! Where to begin: [`Access`], the password; [`Tls`], the certificate; [`ConnectionPlaces`], the connections.
 
 #![forbid(unsafe_code)]
 
@@ -11,11 +11,15 @@ mod access;
 mod attempts;
 pub mod consumers;
 pub mod descriptors;
+mod handshake;
 mod places;
+mod tls;
 pub mod unread;
 
 pub use access::{Access, Login};
+pub use handshake::{Accepted, PLAIN_MAX, Socket};
 pub use places::{ConnectionPlace, ConnectionPlaces};
+pub use tls::{Tls, TlsError, TlsFiles};
 pub use unread::Unread;
 
 /// What callers are told while the engine recovers.

@@ -1,0 +1,206 @@
+//! TLS of the ports: what they show and whom they trust, read from files, and again while the server runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+
+/// Where the certificate is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate in PEM, and after it those between it and its authority.
+    pub certificate: PathBuf,
+    /// Its key in PEM.
+    pub key: PathBuf,
+    /// Authorities in PEM. If given, callers must show a certificate of one of them.
+    pub client_authorities: Option<PathBuf>,
+}
+
+/// Why the files cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file has no certificate or key in PEM.
+    #[error("{path} has no {what} in PEM")]
+    Foreign {
+        /// Which.
+        path: PathBuf,
+        /// What it should have.
+        what: &'static str,
+    },
+    /// They do not go together, or the library does not support them.
+    #[error("{path} cannot be used: {reason}")]
+    Unusable {
+        /// The certificate or the authorities.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The contents of the files.
+#[derive(Clone, PartialEq, Eq)]
+struct Contents {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    client_authorities: Option<Vec<u8>>,
+}
+
+/// What connections begin with. Those that are open keep what they began with.
+struct Current {
+    contents: Contents,
+    config: Arc<ServerConfig>,
+}
+
+/// TLS of all ports.
+#[derive(Clone)]
+pub struct Tls {
+    files: Arc<TlsFiles>,
+    current: Arc<RwLock<Current>>,
+}
+
+impl Tls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// When they cannot be read or used.
+    pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
+        let contents = Contents::read(&files)?;
+        let config = contents.config(&files)?;
+        let current = Arc::new(RwLock::new(Current { contents, config }));
+        Ok(Self { files: Arc::new(files), current })
+    }
+
+    /// What a connection that begins now goes by.
+    #[must_use]
+    pub fn config(&self) -> Arc<ServerConfig> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+    }
+
+    /// Reads the files again. Whether they are others than before; connections that begin from now on go by them.
+    ///
+    /// # Errors
+    /// When they cannot be read or used; then nothing changes.
+    pub fn reload(&self) -> Result<bool, TlsError> {
+        let contents = Contents::read(&self.files)?;
+        if self.current.read().unwrap_or_else(PoisonError::into_inner).contents == contents {
+            return Ok(false);
+        }
+        let config = contents.config(&self.files)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Current { contents, config };
+        Ok(true)
+    }
+}
+
+impl Contents {
+    fn read(files: &TlsFiles) -> Result<Self, TlsError> {
+        Ok(Self {
+            certificate: read(&files.certificate)?,
+            key: read(&files.key)?,
+            client_authorities: files.client_authorities.as_deref().map(read).transpose()?,
+        })
+    }
+
+    fn config(&self, files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
+        let unusable = |path: &Path, reason: String| TlsError::Unusable { path: path.to_owned(), reason };
+        let certificates = certificates(&files.certificate, &self.certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key)
+            .map_err(|_| TlsError::Foreign { path: files.key.clone(), what: "private key" })?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| unusable(&files.certificate, error.to_string()))?;
+        let builder = match files.client_authorities.as_deref().zip(self.client_authorities.as_deref()) {
+            None => builder.with_no_client_auth(),
+            Some((path, authorities)) => {
+                let mut roots = rustls::RootCertStore::empty();
+                for authority in self::certificates(path, authorities)? {
+                    roots.add(authority).map_err(|error| unusable(path, error.to_string()))?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                    .build()
+                    .map_err(|error| unusable(path, error.to_string()))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let config = builder.with_single_cert(certificates, key);
+        Ok(Arc::new(config.map_err(|error| unusable(&files.certificate, error.to_string()))?))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    std::fs::read(path).map_err(|source| TlsError::Unreadable { path: path.to_owned(), source })
+}
+
+fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let foreign = || TlsError::Foreign { path: path.to_owned(), what: "certificate" };
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    certificates.ok().filter(|certificates| !certificates.is_empty()).ok_or_else(foreign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A certificate of its own and its key, as PEM.
+    fn certified(name: &str) -> (String, String) {
+        let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
+        (made.cert.pem(), made.signing_key.serialize_pem())
+    }
+
+    fn files(folder: &Path) -> TlsFiles {
+        let at = |name: &str| folder.join(name);
+        TlsFiles { certificate: at("cert.pem"), key: at("key.pem"), client_authorities: None }
+    }
+
+    fn write(folder: &Path, (certificate, key): &(String, String)) {
+        std::fs::write(folder.join("cert.pem"), certificate).expect("written");
+        std::fs::write(folder.join("key.pem"), key).expect("written");
+    }
+
+    #[test]
+    fn files_are_read_again_and_what_cannot_be_used_changes_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (first, second) = (certified("a.example"), certified("b.example"));
+        write(folder.path(), &first);
+        let tls = Tls::read(files(folder.path())).expect("they go together");
+        let before = tls.config();
+        assert!(matches!(tls.reload(), Ok(false)));
+        std::fs::write(folder.path().join("key.pem"), &second.1).expect("written");
+        let error = tls.reload().expect_err("the key of another").to_string();
+        assert!(error.contains("cert.pem cannot be used"), "{error}");
+        assert!(Arc::ptr_eq(&before, &tls.config()));
+        write(folder.path(), &second);
+        assert!(matches!(tls.reload(), Ok(true)));
+        assert!(!Arc::ptr_eq(&before, &tls.config()));
+    }
+
+    #[test]
+    fn files_that_are_missing_or_something_else_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let told =
+            |files: TlsFiles| Tls::read(files).err().map(|error| error.to_string()).unwrap_or_default();
+        let missing = told(files(folder.path()));
+        assert!(missing.starts_with("cannot read ") && missing.contains("cert.pem"), "{missing}");
+        let (certificate, key) = certified("a.example");
+        write(folder.path(), &(certificate.clone(), certificate.clone()));
+        assert!(told(files(folder.path())).ends_with("key.pem has no private key in PEM"));
+        write(folder.path(), &(key.clone(), key.clone()));
+        assert!(told(files(folder.path())).ends_with("cert.pem has no certificate in PEM"));
+        write(folder.path(), &(certificate, key));
+        let authorities = folder.path().join("authorities.pem");
+        std::fs::write(&authorities, "nothing").expect("written");
+        let with_authorities = TlsFiles { client_authorities: Some(authorities), ..files(folder.path()) };
+        assert!(told(with_authorities).ends_with("authorities.pem has no certificate in PEM"));
+    }
+}
