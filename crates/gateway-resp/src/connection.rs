@@ -1,6 +1,6 @@
 //! One socket: bytes in, requests out of them, replies back.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,9 +9,10 @@ use mio::net::TcpStream;
 use scarce_gateway::ConnectionPlace;
 
 use super::RespShared;
-use super::output::Output;
+use super::output::{Output, Sent};
 use super::request::{LIMITS, LIMITS_BEFORE_AUTH, ParseProgress, Parser, ProtocolError};
 use super::session::{Around, Arrived, Flow, Session, Turn};
+use super::transport::Transport;
 
 /// How much is read from a socket at a time.
 pub(super) const READ_BYTES: usize = 64 << 10;
@@ -40,7 +41,7 @@ const REQUEST_MAX: Duration = Duration::from_secs(30);
 
 /// A caller's socket and its state.
 pub(super) struct Connection {
-    socket: TcpStream,
+    socket: Transport,
     session: Session,
     opened_at: Instant,
     output: Output,
@@ -73,7 +74,7 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(
-        socket: TcpStream,
+        socket: Transport,
         address: IpAddr,
         shared: &RespShared,
         place: ConnectionPlace,
@@ -102,7 +103,7 @@ impl Connection {
     }
 
     pub(super) fn socket(&mut self) -> &mut TcpStream {
-        &mut self.socket
+        self.socket.socket()
     }
 
     pub(super) fn set_readable(&mut self) {
@@ -131,7 +132,7 @@ impl Connection {
 
     /// Whether there is work for it other than waiting for the socket.
     pub(super) fn is_busy(&self) -> bool {
-        self.is_pending() || self.is_closing || !self.output.is_empty()
+        self.is_pending() || self.is_closing || self.owes()
     }
 
     /// Whether there are bytes that the parser has not yet found incomplete.
@@ -223,8 +224,8 @@ impl Connection {
             Ok(count) => {
                 self.input.extend_from_slice(&scratch[..count]);
                 self.is_starved = false;
-                // Less than requested: the socket is empty and will announce the next bytes.
-                self.is_readable = count == scratch.len() || self.is_read_closed;
+                // Otherwise the socket is empty and will announce the next bytes.
+                self.is_readable = self.socket.may_have_more(count, scratch.len()) || self.is_read_closed;
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -239,7 +240,7 @@ impl Connection {
     /// Sends the replies that may be sent. Returns whether to keep the connection.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
         if self.is_writable || now - self.blocked_at > TRY_INTERVAL {
-            let Ok(sent) = self.output.send(durable, &mut self.socket) else { return false };
+            let Ok(sent) = self.send(durable) else { return false };
             self.is_writable = !sent.is_blocked;
             if sent.is_blocked {
                 self.blocked_at = now;
@@ -248,12 +249,29 @@ impl Connection {
                 self.clogged_since = None;
             }
         }
-        if self.output.is_clogged(durable) {
+        if self.output.is_clogged(durable) || self.socket.unsent_bytes() > 0 {
             self.clogged_since.get_or_insert(now);
         } else {
             self.clogged_since = None;
         }
-        !(self.is_closing && self.output.is_empty())
+        if self.is_closing && self.output.is_empty() {
+            self.socket.end();
+            return self.socket.unsent_bytes() > 0;
+        }
+        true
+    }
+
+    fn send(&mut self, durable: u64) -> io::Result<Sent> {
+        let had_unsent = self.socket.unsent_bytes() > 0;
+        let mut sent = self.output.send(durable, &mut self.socket)?;
+        match self.socket.flush() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => sent.is_blocked = true,
+            flushed => {
+                flushed?;
+                sent.any |= had_unsent;
+            }
+        }
+        Ok(sent)
     }
 
     /// Whether the caller has taken none of the replies that wait for it for longer than it may.
@@ -263,7 +281,7 @@ impl Connection {
 
     /// Whether replies are waiting for the batch or the socket.
     pub(super) fn owes(&self) -> bool {
-        !self.output.is_empty()
+        !self.output.is_empty() || self.socket.unsent_bytes() > 0
     }
 
     /// Whether no more requests are accepted from the caller.
@@ -292,7 +310,11 @@ impl Connection {
 
     /// The memory that it takes because the caller does not read its replies.
     pub(super) fn unread_bytes(&self) -> u64 {
-        if self.is_clogged() { (self.output.held_bytes() + self.input.capacity()) as u64 } else { 0 }
+        if self.is_clogged() {
+            (self.output.held_bytes() + self.socket.unsent_bytes() + self.input.capacity()) as u64
+        } else {
+            0
+        }
     }
 
     /// Since when it has taken none of the replies that wait for it.

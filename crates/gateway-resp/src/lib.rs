@@ -14,6 +14,7 @@ mod control;
 mod documents;
 mod drain;
 mod events;
+mod handshakes;
 pub mod loading;
 mod local;
 #[cfg(test)]
@@ -27,17 +28,21 @@ mod scripts;
 mod session;
 mod slowlog;
 mod transaction;
+mod transport;
 mod unknown;
 
 pub use aside::Aside;
 pub use documents::CONTROLS;
 pub use drain::Drain;
+pub use handshakes::Handshakes;
 pub use reactor::{Reactor, bind};
 
 /// What every connection of the port shares.
 pub struct RespShared {
     /// How callers authenticate.
     pub access: scarce_gateway::Access,
+    /// How TLS begins, if the port speaks it.
+    pub handshakes: Option<Handshakes>,
     /// The engine, for requests to other partitions.
     pub engine: std::sync::Arc<dyn scarce_engine::Engine>,
     /// The clock that tests set, if there is one.

@@ -4,32 +4,51 @@ use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::time::Duration;
 
-use scarce_gateway::{ConnectionPlaces, LoadingText};
+use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::handshakes::accept;
 use super::request::{LIMITS_BEFORE_AUTH, ParseProgress, Parser};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: LoadingText) {
+pub async fn serve(
+    listener: TcpListener,
+    places: Arc<ConnectionPlaces>,
+    text: LoadingText,
+    tls: Option<Tls>,
+) {
     loop {
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let (place, text) = (places.take(), Arc::clone(&text));
+        let (place, text, tls) = (places.take(), Arc::clone(&text), tls.clone());
         tokio::spawn(async move {
             if let Some(_place) = place {
                 // A caller that is gone needs no answer.
-                let _ = answer(&socket, &text).await;
+                let _ = greet(socket, tls, &text).await;
             }
         });
     }
 }
 
-async fn answer(socket: &TcpStream, text: &LoadingText) -> Result<()> {
+async fn greet(socket: TcpStream, tls: Option<Tls>, text: &LoadingText) -> Result<()> {
+    let told = || format!("-LOADING {}\r\n", text());
+    match tls {
+        None => answer(socket, told).await,
+        Some(tls) => answer(accept(socket, &tls).await?, told).await,
+    }
+}
+
+/// Answers the same to every request, whatever it asks.
+pub(super) async fn answer(
+    mut socket: impl AsyncRead + AsyncWrite + Unpin,
+    text: impl Fn() -> String,
+) -> Result<()> {
     let (mut parser, mut input, mut piece) = (Parser::default(), Vec::new(), [0; 1_024]);
     loop {
         loop {
@@ -41,29 +60,15 @@ async fn answer(socket: &TcpStream, text: &LoadingText) -> Result<()> {
                     parser.reset();
                     input.drain(..bytes);
                     if !is_empty {
-                        write(socket, format!("-LOADING {}\r\n", text()).as_bytes()).await?;
+                        socket.write_all(text().as_bytes()).await?;
+                        socket.flush().await?;
                     }
                 }
             }
         }
-        socket.readable().await?;
-        match socket.try_read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(count) => input.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
+        match socket.read(&mut piece).await? {
+            0 => return Ok(()),
+            count => input.extend_from_slice(&piece[..count]),
         }
     }
-}
-
-async fn write(socket: &TcpStream, mut bytes: &[u8]) -> Result<()> {
-    while !bytes.is_empty() {
-        socket.writable().await?;
-        match socket.try_write(bytes) {
-            Ok(count) => bytes = &bytes[count..],
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -189,6 +189,7 @@ fn put_entries(payload: &[u8], out: &mut Vec<u8>) {
 
 fn shared(engine: Arc<dyn Engine>, clock: ManualClock) -> Arc<RespShared> {
     Arc::new(RespShared {
+        handshakes: None,
         access: Access::new(None, Vec::new()),
         engine,
         manual_clock: Some(clock),

@@ -10,18 +10,21 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 use mio::event::Event;
-use mio::net::TcpListener;
+use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use scarce_core::command::Envelope;
 use scarce_engine::stop::{Stop, Waker};
 use scarce_engine_embedded::{Owner, Port};
+use scarce_gateway::ConnectionPlace;
 use scarce_gateway::unread::{UNSENT_BYTES_MAX, UnreadOfThread};
 use socket2::SockRef;
 
 use super::connection::{Connection, READ_BYTES};
+use super::handshakes::{Greeted, Greeter};
 use super::local::{Elsewhere, Local};
 use super::outbox::Outbox;
 use super::session::{Around, Arrived, Mailbox};
+use super::transport::Transport;
 use super::{CONNECTIONS_MAX, RespShared};
 use bounds::Unfinished;
 
@@ -76,6 +79,8 @@ pub struct Reactor {
     mailbox: Mailbox,
     outbox: Outbox,
     arrivals: Receiver<Arrived>,
+    /// Where TLS begins, if the port speaks it.
+    greeter: Option<Greeter>,
     waker: Waker,
 }
 
@@ -95,6 +100,7 @@ impl Reactor {
         });
         let (sender, arrivals) = crossbeam_channel::unbounded();
         shared.drain.join(waker.clone());
+        let greeter = shared.handshakes.clone().map(|handshakes| Greeter::new(handshakes, waker.clone()));
         Ok(Self {
             poll,
             events: Events::with_capacity(1_024),
@@ -114,6 +120,7 @@ impl Reactor {
             mailbox: Mailbox { sender, wake: waker.clone() },
             outbox: Outbox::default(),
             arrivals,
+            greeter,
             waker,
         })
     }
@@ -157,7 +164,7 @@ impl Reactor {
         self.accepts_again = false;
         loop {
             match self.listener.accept() {
-                Ok((socket, address)) => self.adopt(socket, address.ip()),
+                Ok((socket, address)) => self.adopt(socket, address),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.accepts_again = error.kind() != io::ErrorKind::WouldBlock;
@@ -167,31 +174,68 @@ impl Reactor {
         }
     }
 
-    fn adopt(&mut self, mut socket: mio::net::TcpStream, address: IpAddr) {
+    fn adopt(&mut self, mut socket: TcpStream, address: SocketAddr) {
         if self.draining != Draining::No {
             return;
         }
         let place = if self.open < CONNECTIONS_MAX { self.shared.places.take() } else { None };
         let Some(place) = place else {
-            let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
+            // In TLS it would not be understood.
+            if self.greeter.is_none() {
+                let _ = io::Write::write(&mut socket, b"-ERR max number of clients reached\r\n");
+            }
             return;
         };
         // Without it, small replies wait for the client's acknowledgement of the previous one.
         let _ = socket.set_nodelay(true);
         // If the system refuses, it holds more of what is not read.
         let _ = SockRef::from(&socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+        match &self.greeter {
+            Some(greeter) => greeter.begin(socket.into(), address, place),
+            None => {
+                self.connect(Transport::Plain(socket), address.ip(), place);
+            }
+        }
+    }
+
+    /// Takes connections whose handshake is done.
+    fn adopt_greeted(&mut self) {
+        while let Some(Greeted { socket, tls, address, place }) =
+            self.greeter.as_ref().and_then(Greeter::next)
+        {
+            if self.draining != Draining::No || self.open >= CONNECTIONS_MAX {
+                continue;
+            }
+            let transport = Transport::encrypted(TcpStream::from_std(socket), tls);
+            let Some(at) = self.connect(transport, address.ip(), place) else { continue };
+            if let Some(Some(connection)) = self.connections.get_mut(at) {
+                // Its first request may have come with the handshake, and then nothing announces it.
+                connection.set_readable();
+                activate(at, connection, &mut self.active);
+            }
+        }
+    }
+
+    /// Serves a caller from now on, unless the system cannot announce what it sends.
+    fn connect(
+        &mut self,
+        mut transport: Transport,
+        address: IpAddr,
+        place: ConnectionPlace,
+    ) -> Option<usize> {
         let at = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
         });
         let interest = Interest::READABLE | Interest::WRITABLE;
-        if self.poll.registry().register(&mut socket, Token(at), interest).is_err() {
+        if self.poll.registry().register(transport.socket(), Token(at), interest).is_err() {
             self.free.push(at);
-            return;
+            return None;
         }
-        self.connections[at] = Some(Connection::new(socket, address, &self.shared, place));
+        self.connections[at] = Some(Connection::new(transport, address, &self.shared, place));
         self.open += 1;
         self.shared.connections_open.fetch_add(1, Ordering::Relaxed);
+        Some(at)
     }
 
     fn serve(&mut self, local: &mut dyn Local) {
@@ -284,6 +328,7 @@ impl Reactor {
         let timeout = if self.has_pending(local) { Some(Duration::ZERO) } else { timeout };
         self.wait(timeout)?;
         local.begin_turn();
+        self.adopt_greeted();
         self.deliver();
         if self.shared.drain.is_requested() {
             self.begin_drain();

@@ -33,7 +33,7 @@ impl Loading {
         let text: LoadingText = Arc::new(move || text(*shown.lock().unwrap_or_else(PoisonError::into_inner)));
         let entered = runtime.enter();
         let resp = tokio::net::TcpListener::from_std(resp.try_clone()?)?;
-        runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text)));
+        runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text), None));
         if let Some(http) = http {
             let http = tokio::net::TcpListener::from_std(http.try_clone()?)?;
             runtime.spawn(http::loading::serve(http, Arc::clone(places), text));

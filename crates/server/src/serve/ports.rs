@@ -114,6 +114,7 @@ impl Ports {
     ) -> std::io::Result<Arc<RespShared>> {
         Ok(Arc::new(RespShared {
             access: self.access.clone(),
+            handshakes: None,
             engine,
             manual_clock,
             connection_ids: AtomicU64::new(1),
