@@ -10,13 +10,14 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use scarce_gateway::ConnectionPlaces;
+use scarce_gateway::{ConnectionPlaces, Tls};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use super::HEADERS_BYTES_MAX;
 use super::guard::Peer;
+use super::transport;
 
 /// How many connections beyond all places are asked what they want.
 const PLACES: usize = 8;
@@ -31,6 +32,7 @@ pub(super) const NO_PLACE: &str = "all places for connections are taken\n";
 pub(super) struct Crowded {
     app: Router,
     all: Arc<ConnectionPlaces>,
+    tls: Option<Tls>,
     places: Arc<Semaphore>,
     /// Connections that have sent nothing yet, the oldest first. A connection that finds no place takes one of theirs.
     silent: Mutex<VecDeque<(SilentPlace, AbortHandle)>>,
@@ -45,8 +47,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Crowded {
     /// `app` answers what is asked of the server's health, and refuses all else.
-    pub(super) fn new(app: Router, all: Arc<ConnectionPlaces>) -> Self {
-        Self { app, all, places: Arc::new(Semaphore::new(PLACES)), silent: Mutex::default() }
+    pub(super) fn new(app: Router, all: Arc<ConnectionPlaces>, tls: Option<Tls>) -> Self {
+        Self { app, all, tls, places: Arc::new(Semaphore::new(PLACES)), silent: Mutex::default() }
     }
 
     /// A free place, or that of the connection that has been silent for longest, which is closed.
@@ -74,7 +76,11 @@ impl Crowded {
     pub(super) fn serve(&self, socket: TcpStream, peer: Peer) {
         let Some(place) = self.place() else {
             self.all.note_refused();
-            return refuse(&socket);
+            // In TLS it would not be understood.
+            if self.tls.is_none() {
+                refuse(&socket);
+            }
+            return;
         };
         let all = self.all.clone();
         let app = self.app.clone();
@@ -95,7 +101,7 @@ impl Crowded {
             },
         );
         let silent = SilentPlace::new(Mutex::new(Some(place)));
-        let its = Arc::clone(&silent);
+        let (its, tls) = (Arc::clone(&silent), self.tls.clone());
         let task = tokio::spawn(async move {
             let mut first = [0];
             let heard = tokio::time::timeout(REQUEST_TIMEOUT, socket.peek(&mut first)).await;
@@ -103,9 +109,10 @@ impl Crowded {
             if place.is_none() || !matches!(heard, Ok(Ok(1))) {
                 return;
             }
+            let Ok(stream) = transport::begin(socket, tls.as_ref()).await else { return };
             let mut protocol = hyper::server::conn::http1::Builder::new();
             protocol.timer(TokioTimer::new()).max_buf_size(HEADERS_BYTES_MAX).keep_alive(false);
-            let served = protocol.serve_connection(TokioIo::new(socket), TowerToHyperService::new(app));
+            let served = protocol.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
             // A caller that takes longer, or is gone, is not answered.
             let _ = tokio::time::timeout(REQUEST_TIMEOUT, served).await;
             drop(place);

@@ -31,6 +31,7 @@ mod server;
 mod stream;
 mod submit;
 mod tail;
+mod transport;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -55,6 +56,8 @@ pub const HEADERS_BYTES_MAX: usize = 16 << 10;
 pub struct HttpShared {
     /// How callers authenticate.
     pub access: Access,
+    /// Whether callers reach the port over TLS.
+    pub is_tls: bool,
     /// The engine.
     pub engine: Arc<dyn Engine>,
     /// The metrics of the port and the engine.

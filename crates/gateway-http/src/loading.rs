@@ -8,20 +8,25 @@ use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Failure;
-use scarce_gateway::{ConnectionPlaces, LoadingText};
+use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::crowded::Crowded;
 use super::exchange::Speech;
 use super::guard::Peer;
 use super::server::HEADERS_TIMEOUT;
-use super::{HEADERS_BYTES_MAX, health, reply};
+use super::{HEADERS_BYTES_MAX, health, reply, transport};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: LoadingText) {
+pub async fn serve(
+    listener: TcpListener,
+    places: Arc<ConnectionPlaces>,
+    text: LoadingText,
+    tls: Option<Tls>,
+) {
     let (of_ready, of_others) = (Arc::clone(&text), text);
     let app = Router::new()
         .route("/livez", get(health::live))
@@ -30,7 +35,7 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: L
             let failure = Failure::Unavailable { reason: of_others() };
             reply::refusal(&failure.outcome(), None, speech)
         });
-    let crowded = Crowded::new(app.clone(), places.clone());
+    let crowded = Crowded::new(app.clone(), places.clone(), tls.clone());
     loop {
         let Ok((socket, address)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -40,19 +45,20 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: L
             crowded.serve(socket, Peer(address.ip()));
             continue;
         };
-        let app = app.clone();
+        let (app, tls) = (app.clone(), tls.clone());
         tokio::spawn(async move {
-            serve_connection(socket, app).await;
+            serve_connection(socket, tls, app).await;
             drop(place);
         });
     }
 }
 
 /// Answers one request: the next one may find the server ready, and comes over a new connection.
-async fn serve_connection(socket: TcpStream, app: Router) {
+async fn serve_connection(socket: TcpStream, tls: Option<Tls>, app: Router) {
+    let Ok(stream) = transport::begin(socket, tls.as_ref()).await else { return };
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
     let service = TowerToHyperService::new(app);
     // An error here means that the connection itself failed, so there is nobody to report it to.
-    let _ = protocol.keep_alive(false).serve_connection(TokioIo::new(socket), service).await;
+    let _ = protocol.keep_alive(false).serve_connection(TokioIo::new(stream), service).await;
 }

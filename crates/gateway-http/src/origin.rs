@@ -60,7 +60,7 @@ pub(super) async fn check_origin(
     request: Request,
     next: Next,
 ) -> Response {
-    let origin = match Sender::of(&request) {
+    let origin = match Sender::of(&request, shared.is_tls) {
         Sender::Trusted => return next.run(request).await,
         Sender::Page(origin) if shared.access.lists(origin.as_bytes()) => origin,
         Sender::Page(_) | Sender::Stranger => return reply::of_port(PortCode::CrossOrigin, speech),
@@ -89,11 +89,11 @@ fn preflight() -> Response {
 }
 
 impl Sender {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, is_tls: bool) -> Self {
         let headers = request.headers();
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            (Some(origin), None) if !is_own(origin, headers) => Self::Page(origin.clone()),
+            (Some(origin), None) if !is_own(origin, headers, is_tls) => Self::Page(origin.clone()),
             (_, Some(_)) => Self::Stranger,
             // A page may not set these headers, and a program has no reason to.
             _ if is_of_this_site(headers) || is_link(request) => Self::Trusted,
@@ -102,11 +102,14 @@ impl Sender {
     }
 }
 
-/// Whether a page's origin is the host that the request names.
-fn is_own(origin: &HeaderValue, headers: &HeaderMap) -> bool {
+/// Whether a page's origin is the host that the request names. A page that came without TLS is not of a server that speaks
+/// it; in front of one that does not, something else may.
+fn is_own(origin: &HeaderValue, headers: &HeaderMap, is_tls: bool) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let own = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    host.zip(own).is_some_and(|(host, (_, own))| host.eq_ignore_ascii_case(own))
+    host.zip(own).is_some_and(|(host, (scheme, own))| {
+        host.eq_ignore_ascii_case(own) && (!is_tls || scheme.eq_ignore_ascii_case("https"))
+    })
 }
 
 fn is_of_this_site(headers: &HeaderMap) -> bool {
@@ -125,11 +128,15 @@ mod tests {
     use super::*;
 
     fn sender(method: &str, headers: &[(&str, &str)]) -> Sender {
+        sender_over(false, method, headers)
+    }
+
+    fn sender_over(is_tls: bool, method: &str, headers: &[(&str, &str)]) -> Sender {
         let mut request = Request::builder().method(method).header(HOST, "localhost:7380");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        Sender::of(&request.body(Body::empty()).expect("a request"))
+        Sender::of(&request.body(Body::empty()).expect("a request"), is_tls)
     }
 
     #[test]
@@ -141,6 +148,16 @@ mod tests {
         assert_eq!(sender("GET", &[("Sec-Fetch-Site", "none")]), Sender::Trusted);
         let link = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")];
         assert_eq!(sender("GET", &[link[0], link[1], ("Sec-Fetch-Dest", "document")]), Sender::Trusted);
+    }
+
+    #[test]
+    fn a_page_that_came_without_tls_is_not_of_a_server_that_speaks_it() {
+        let (plain, encrypted) = ("http://localhost:7380", "https://localhost:7380");
+        assert_eq!(sender_over(true, "POST", &[("Origin", encrypted)]), Sender::Trusted);
+        let page = Sender::Page(HeaderValue::from_static(plain));
+        assert_eq!(sender_over(true, "POST", &[("Origin", plain)]), page);
+        // Something in front of the server may speak it.
+        assert_eq!(sender_over(false, "POST", &[("Origin", encrypted)]), Sender::Trusted);
     }
 
     #[test]

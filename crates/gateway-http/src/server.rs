@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
 use scarce_gateway::unread::UNSENT_BYTES_MAX;
-use scarce_gateway::{Access, ConnectionPlaces};
+use scarce_gateway::{Access, ConnectionPlaces, Tls};
 use socket2::SockRef;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
@@ -23,6 +23,7 @@ use super::guard::Peer;
 use super::reader::{Readers, WatchedSocket};
 use super::stream::Unread;
 use super::tail::Tails;
+use super::transport;
 use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
 use crate::flows::Flows;
 
@@ -54,6 +55,8 @@ pub struct Served {
     pub engine: Arc<dyn Engine>,
     /// How callers authenticate.
     pub access: Access,
+    /// The certificate, if the port speaks TLS.
+    pub tls: Option<Tls>,
     /// The metrics of the port and the engine.
     pub metrics: Metrics,
     /// What flows into this process and out of it.
@@ -79,7 +82,7 @@ impl Http {
     /// # Errors
     /// When threads cannot be started.
     pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
-        let Served { engine, access, metrics, flows, places, is_ending, stream_unread_max } = served;
+        let Served { engine, access, tls, metrics, flows, places, is_ending, stream_unread_max } = served;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.min(THREADS_MAX))
@@ -90,6 +93,7 @@ impl Http {
         let tails = Tails::new(engine.clone());
         let shared = Arc::new(HttpShared {
             access,
+            is_tls: tls.is_some(),
             engine,
             metrics,
             tails,
@@ -102,7 +106,7 @@ impl Http {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
-        let listening = runtime.spawn(listen(listener, shared, places));
+        let listening = runtime.spawn(listen(listener, shared, places, tls));
         Ok(Self { runtime, ending, listening })
     }
 
@@ -119,12 +123,17 @@ impl Http {
 }
 
 /// Accepts connections until the end, then waits for the open ones.
-async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all: Arc<ConnectionPlaces>) {
+async fn listen(
+    listener: tokio::net::TcpListener,
+    shared: Arc<HttpShared>,
+    all: Arc<ConnectionPlaces>,
+    tls: Option<Tls>,
+) {
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let app = router::router(shared.clone());
     let readers = Readers::new(all.clone());
-    let crowded = Crowded::new(router::health(shared.clone()), all.clone());
+    let crowded = Crowded::new(router::health(shared.clone()), all.clone(), tls.clone());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -140,9 +149,9 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
                 };
                 let (app, ending) = (app.clone(), shared.ending.clone());
                 let unread = Arc::new(Unread::new(shared.stream_unread_max));
-                let reader = readers.join(address.ip());
+                let (reader, tls) = (readers.join(address.ip()), tls.clone());
                 tokio::spawn(async move {
-                    serve(WatchedSocket { socket, reader }, peer, unread, app, ending).await;
+                    serve(WatchedSocket { socket, reader }, tls, peer, unread, app, ending).await;
                     drop(place);
                 });
             }
@@ -157,6 +166,7 @@ async fn listen(listener: tokio::net::TcpListener, shared: Arc<HttpShared>, all:
 
 async fn serve(
     watched: WatchedSocket,
+    tls: Option<Tls>,
     peer: Peer,
     unread: Arc<Unread>,
     app: axum::Router,
@@ -175,10 +185,15 @@ async fn serve(
         its_reader.note_answer(response.body().size_hint().exact());
         response
     });
+    let begun = tokio::select! {
+        begun = transport::begin(watched, tls.as_ref()) => begun,
+        _ = ending.wait_for(|ending| *ending) => return,
+    };
+    let Ok(stream) = begun else { return };
     let service = TowerToHyperService::new(app);
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
-    let connection = protocol.serve_connection(TokioIo::new(watched), service);
+    let connection = protocol.serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {

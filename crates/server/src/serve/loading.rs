@@ -36,7 +36,7 @@ impl Loading {
         runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text), None));
         if let Some(http) = http {
             let http = tokio::net::TcpListener::from_std(http.try_clone()?)?;
-            runtime.spawn(http::loading::serve(http, Arc::clone(places), text));
+            runtime.spawn(http::loading::serve(http, Arc::clone(places), text, None));
         }
         drop(entered);
         Ok(Self { runtime: Some(runtime), at })

@@ -147,6 +147,7 @@ impl Ports {
         let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
         let served = Served {
             engine: engine.clone(),
+            tls: None,
             access: self.access,
             metrics,
             flows: pipeline.flows().clone(),
