@@ -185,7 +185,9 @@ impl From<ServeError> for Failed {
         match error {
             ServeError::System(error) => error.into(),
             ServeError::Redis(error) => error.into(),
-            ServeError::Exposed(_) | ServeError::Set { .. } => Self::new(Exit::Usage, &error),
+            ServeError::Exposed(_) | ServeError::Set { .. } | ServeError::TlsSettings(_) => {
+                Self::new(Exit::Usage, &error)
+            }
             error => Self::new(Exit::Failed, &error),
         }
     }

@@ -159,6 +159,12 @@ settings! {
         "Where HTTP clients connect; port 0 takes a free one, off opens none.";
     http_origins: Origins, "http_origins" = None, "ORIGIN,…" {}
         "Web pages of these origins may call the HTTP port from a browser, such as https://shop.example; other pages may not.";
+    tls_cert: Option<PathBuf>, "tls_cert" = None, "FILE" {}
+        "The certificate in PEM that both ports show, and after it those between it and its authority; with it, they speak TLS only.";
+    tls_key: Option<PathBuf>, "tls_key" = None, "FILE" {}
+        "The key of that certificate.";
+    tls_client_ca: Option<PathBuf>, "tls_client_ca" = None, "FILE" {}
+        "Authorities in PEM; with them, callers must show a certificate of one of them.";
     engine: EngineChoice, "engine" = Some("embedded"), "ENGINE" {}
         "Which engine decides: embedded keeps state and journal here, redis in a Redis or Valkey.";
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}

@@ -6,6 +6,7 @@ use scarce_backup::KeyError;
 use scarce_backup::store::StoreError;
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_redis::RedisError;
+use scarce_gateway::TlsError;
 use scarce_settings::Problem;
 
 use crate::pipeline::PipelineError;
@@ -44,6 +45,12 @@ pub enum ServeError {
         /// What to do.
         advice: &'static str,
     },
+    /// The settings of TLS do not go together.
+    #[error("{0}")]
+    TlsSettings(&'static str),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The settings of the Redis engine cannot be used.
     #[error("{0}")]
     RedisSettings(String),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use scarce_engine_embedded::RecoveryProgress;
 use tokio::runtime::{Builder, Runtime};
 
-use scarce_gateway::{ConnectionPlaces, LoadingText};
+use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
 use scarce_gateway_http as http;
 use scarce_gateway_resp as resp;
 
@@ -25,6 +25,7 @@ impl Loading {
         resp: &TcpListener,
         http: Option<&TcpListener>,
         places: &Arc<ConnectionPlaces>,
+        tls: Option<&Tls>,
     ) -> std::io::Result<Self> {
         let runtime =
             Builder::new_multi_thread().worker_threads(1).thread_name("loading").enable_all().build()?;
@@ -33,10 +34,10 @@ impl Loading {
         let text: LoadingText = Arc::new(move || text(*shown.lock().unwrap_or_else(PoisonError::into_inner)));
         let entered = runtime.enter();
         let resp = tokio::net::TcpListener::from_std(resp.try_clone()?)?;
-        runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text), None));
+        runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text), tls.cloned()));
         if let Some(http) = http {
             let http = tokio::net::TcpListener::from_std(http.try_clone()?)?;
-            runtime.spawn(http::loading::serve(http, Arc::clone(places), text, None));
+            runtime.spawn(http::loading::serve(http, Arc::clone(places), text, tls.cloned()));
         }
         drop(entered);
         Ok(Self { runtime: Some(runtime), at })
@@ -92,7 +93,8 @@ mod tests {
             listener
         };
         let (resp, http) = (bind(), bind());
-        let loading = Loading::begin(&resp, Some(&http), &ConnectionPlaces::new(10, 0)).expect("it begins");
+        let loading =
+            Loading::begin(&resp, Some(&http), &ConnectionPlaces::new(10, 0), None).expect("it begins");
         let told = "-LOADING scarce is reading its snapshot; try again soon\r\n";
         assert_eq!(answer(&resp, "*1\r\n$4\r\nPING\r\n", told.len()), told);
         loading.note(RecoveryProgress { partition: 3, bytes_done: 1, bytes_total: 4 });

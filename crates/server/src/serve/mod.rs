@@ -16,6 +16,7 @@
 
 pub mod descriptors;
 mod embedded;
+mod encryption;
 mod ending;
 mod error;
 mod inside;
@@ -41,11 +42,12 @@ use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::{Embedded, RecoveryProgress};
-use scarce_gateway::Access;
+use scarce_gateway::{Access, Tls};
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use crate::pipeline::Pipeline;
 use crate::reconcile::Reconciling;
+use encryption::Encryption;
 use ending::Ending;
 use ports::Ports;
 use shipping::Shipping;
@@ -84,6 +86,7 @@ pub struct Server {
     ending: Ending,
     grace: Duration,
     access: Access,
+    encryption: Option<Arc<Encryption>>,
     watch: ReadyWatch,
     reconciling: Reconciling,
     shipping: Option<Shipping>,
@@ -117,7 +120,7 @@ impl Server {
             }
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
-        let (ending, access) = (ports.ending(), ports.access());
+        let (ending, access, encryption) = (ports.ending(), ports.access(), ports.encryption());
         *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
             ports.serve_http(&started.engine, &pipeline)?;
         let grace = Duration::from_millis(settings.drain_ms);
@@ -131,6 +134,7 @@ impl Server {
             ending,
             grace,
             access,
+            encryption,
             watch,
             reconciling,
             shipping,
@@ -173,7 +177,8 @@ impl Server {
     /// A handle to apply other settings to it from another thread.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
-        Reloader { access: self.access.clone() }
+        let tls = self.encryption.as_ref().map(|encryption| encryption.tls.clone());
+        Reloader { access: self.access.clone(), tls }
     }
 
     /// Waits until it ends.
@@ -196,19 +201,23 @@ impl Server {
 /// Applies settings to a running server.
 pub struct Reloader {
     access: Access,
+    tls: Option<Tls>,
 }
 
 impl Reloader {
     /// Applies what can change while the server runs, and names it.
     ///
     /// # Errors
-    /// When the settings would expose the server; then nothing is changed.
+    /// When the settings would expose the server, or its certificate cannot be used; then nothing is changed.
     pub fn apply(&self, settings: &ServerSettings) -> Result<Vec<&'static str>, ServeError> {
         if let Some(exposed) = settings.exposed() {
             return Err(ServeError::Exposed(exposed));
         }
+        let has_new_certificate = self.tls.as_ref().map(Tls::reload).transpose()?.unwrap_or_default();
         let password = settings.password.as_ref().map(|password| password.reveal().to_owned());
-        Ok(if self.access.set_password(password) { vec!["password"] } else { Vec::new() })
+        let has_new_password = self.access.set_password(password);
+        let applied = [("password", has_new_password), ("tls_cert", has_new_certificate)];
+        Ok(applied.into_iter().filter_map(|(key, is_new)| is_new.then_some(key)).collect())
     }
 }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
-use scarce_gateway::{Access, ConnectionPlaces, Unread};
+use scarce_gateway::{Access, ConnectionPlaces, Tls, Unread};
 use scarce_gateway_http::{self as http, Http, Metrics, Served};
 use scarce_gateway_resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
 use scarce_settings::{EngineChoice, Password, ServerSettings};
 
+use super::encryption::Encryption;
 use super::ending::Ending;
 use super::loading::Loading;
 use super::memory::budget_bytes;
@@ -31,6 +32,7 @@ pub(super) struct Ports {
     resp: TcpListener,
     http: Option<TcpListener>,
     access: Access,
+    encryption: Option<Arc<Encryption>>,
     started_at: Instant,
     slow: Option<Duration>,
     unread_max: Duration,
@@ -62,6 +64,7 @@ impl Ports {
             resp,
             http,
             access,
+            encryption: Encryption::start(settings)?.map(Arc::new),
             started_at: Instant::now(),
             slow: settings.slow(),
             unread_max: Duration::from_millis(settings.event_stream_unread_ms),
@@ -77,6 +80,7 @@ impl Ports {
             resp: bind(SocketAddr::from(([127, 0, 0, 1], 0)))?,
             http: None,
             access: Access::new(Some(password), Vec::new()),
+            encryption: None,
             started_at: Instant::now(),
             slow: None,
             unread_max: LOCAL_UNREAD_MAX,
@@ -101,9 +105,19 @@ impl Ports {
         self.access.clone()
     }
 
+    /// The certificate, if the ports speak TLS.
+    pub(super) fn tls(&self) -> Option<Tls> {
+        self.encryption.as_ref().map(|encryption| encryption.tls.clone())
+    }
+
+    /// What keeps TLS going.
+    pub(super) fn encryption(&self) -> Option<Arc<Encryption>> {
+        self.encryption.clone()
+    }
+
     /// Answers callers until it is dropped, while the engine recovers.
     pub(super) fn loading(&self) -> std::io::Result<Loading> {
-        Loading::begin(&self.resp, self.http.as_ref(), &self.places)
+        Loading::begin(&self.resp, self.http.as_ref(), &self.places, self.tls().as_ref())
     }
 
     /// What the RESP port's threads share.
@@ -114,7 +128,7 @@ impl Ports {
     ) -> std::io::Result<Arc<RespShared>> {
         Ok(Arc::new(RespShared {
             access: self.access.clone(),
-            handshakes: None,
+            handshakes: self.encryption.as_ref().and_then(|encryption| encryption.handshakes()),
             engine,
             manual_clock,
             connection_ids: AtomicU64::new(1),
@@ -143,11 +157,12 @@ impl Ports {
     ) -> Result<Option<Http>, ServeError> {
         // Only the first pipeline is served.
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
+        let tls = self.tls();
         let Some(listener) = self.http else { return Ok(None) };
         let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
         let served = Served {
             engine: engine.clone(),
-            tls: None,
+            tls,
             access: self.access,
             metrics,
             flows: pipeline.flows().clone(),

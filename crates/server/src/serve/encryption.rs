@@ -1,0 +1,84 @@
+//! TLS of the ports: the certificate, which is read again when its files change, and the thread that shakes hands for the
+//! RESP port.
+
+use std::time::Duration;
+
+use scarce_gateway::{Tls, TlsFiles};
+use scarce_gateway_resp::Handshakes;
+use scarce_settings::ServerSettings;
+use tokio::runtime::{Builder, Runtime};
+
+use super::ServeError;
+
+/// How often it is looked whether the files changed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// TLS of the ports, until it is dropped.
+pub(super) struct Encryption {
+    pub(super) tls: Tls,
+    runtime: Option<Runtime>,
+}
+
+impl Encryption {
+    /// `None` if the ports speak no TLS.
+    pub(super) fn start(settings: &ServerSettings) -> Result<Option<Self>, ServeError> {
+        let Some(files) = files(settings)? else { return Ok(None) };
+        let tls = Tls::read(files)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("tls").enable_all().build()?;
+        runtime.spawn(watch(tls.clone()));
+        Ok(Some(Self { tls, runtime: Some(runtime) }))
+    }
+
+    /// Where the RESP port's handshakes are done.
+    pub(super) fn handshakes(&self) -> Option<Handshakes> {
+        let runtime = self.runtime.as_ref()?.handle().clone();
+        Some(Handshakes { tls: self.tls.clone(), runtime })
+    }
+}
+
+impl Drop for Encryption {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn files(settings: &ServerSettings) -> Result<Option<TlsFiles>, ServeError> {
+    let (certificate, key) = (settings.tls_cert.clone(), settings.tls_key.clone());
+    let client_authorities = settings.tls_client_ca.clone();
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key, client_authorities })),
+        (None, None) if client_authorities.is_none() => Ok(None),
+        (None, None) => Err(ServeError::TlsSettings("tls_client_ca needs tls_cert and tls_key")),
+        _ => Err(ServeError::TlsSettings("tls_cert and tls_key go together; give both or none")),
+    }
+}
+
+/// Reads the files again when they change. What cannot be used is told once, and not before it is seen twice: programs
+/// that renew certificates write one file after the other.
+async fn watch(tls: Tls) {
+    let (mut seen, mut told) = (None, None);
+    loop {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+        let problem = match tls.reload() {
+            Ok(changed) => {
+                if changed {
+                    tracing::info!("the certificate was read again; new connections go by it");
+                }
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        if problem.is_some() && problem == seen && problem != told {
+            let reason = problem.as_deref().unwrap_or_default();
+            tracing::error!(reason, "the certificate changed and cannot be used; the former one is shown");
+            told.clone_from(&problem);
+        }
+        if problem.is_none() {
+            told = None;
+        }
+        seen = problem;
+    }
+}
