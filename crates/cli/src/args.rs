@@ -110,6 +110,18 @@ pub struct Target {
     /// A file with the server's password.
     #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
     pub password_file: Option<PathBuf>,
+    /// Speak TLS to the server.
+    #[arg(long, env = "SCARCE_TLS")]
+    pub tls: bool,
+    /// Authorities in PEM that the server must be certified by, instead of the system's; speaks TLS.
+    #[arg(long, env = "SCARCE_TLS_CA", value_name = "FILE")]
+    pub tls_ca: Option<PathBuf>,
+    /// The certificate in PEM to show to the server; speaks TLS.
+    #[arg(long, env = "SCARCE_TLS_CLIENT_CERT", value_name = "FILE", requires = "tls_client_key")]
+    pub tls_client_cert: Option<PathBuf>,
+    /// The key of that certificate.
+    #[arg(long, env = "SCARCE_TLS_CLIENT_KEY", value_name = "FILE", requires = "tls_client_cert")]
+    pub tls_client_key: Option<PathBuf>,
 }
 
 /// `scarce call`.

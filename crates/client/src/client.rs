@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redis::{Cmd, Connection, ConnectionLike, Value};
+use redis::{ClientTlsConfig, Cmd, Connection, ConnectionLike, TlsCertificates, Value};
 
 /// Why a request was not answered.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,17 @@ pub enum ClientError {
     Refused(String),
 }
 
+/// How a connection is encrypted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientTls {
+    /// Authorities in PEM that the server must be certified by; without them, the system's.
+    pub authorities: Option<Vec<u8>>,
+    /// The certificate in PEM that is shown to the server, and its key.
+    pub certificate: Option<(Vec<u8>, Vec<u8>)>,
+    /// Whether to speak to anyone who answers, whatever it shows. For addresses that nobody else can answer at.
+    pub is_unverified: bool,
+}
+
 /// A connection to a RESP port.
 pub struct Client {
     connection: Connection,
@@ -43,14 +54,36 @@ pub struct Client {
 /// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What a port that speaks TLS says to a caller that does not.
+const SPEAKS_TLS: &str = "this port speaks TLS";
+
 impl Client {
     /// Connects to `host:port`, and logs in.
     ///
     /// # Errors
     /// When nothing answers at the address, or the server refuses the password.
     pub fn connect(address: &str, password: Option<&str>) -> Result<Self, ClientError> {
+        Self::connect_over(address, password, None)
+    }
+
+    /// Connects to `host:port`, in TLS if so asked, and logs in.
+    ///
+    /// # Errors
+    /// When nothing answers at the address, or not as it must, or the server refuses the password.
+    pub fn connect_over(
+        address: &str,
+        password: Option<&str>,
+        tls: Option<&ClientTls>,
+    ) -> Result<Self, ClientError> {
         let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
-        let client = redis::Client::open(format!("redis://{address}")).map_err(unreachable)?;
+        let client = match tls {
+            None => redis::Client::open(format!("redis://{address}")),
+            Some(tls) => {
+                let insecure = if tls.is_unverified { "/#insecure" } else { "" };
+                redis::Client::build_with_tls(format!("rediss://{address}{insecure}"), tls.certificates())
+            }
+        };
+        let client = client.map_err(unreachable)?;
         let connection = client.get_connection_with_timeout(CONNECT_TIMEOUT).map_err(unreachable)?;
         let mut client = Self { connection, packed: Vec::new() };
         client.set_timeout(CONNECT_TIMEOUT)?;
@@ -63,7 +96,10 @@ impl Client {
         let denied = |act, said| ClientError::Password { address: address.to_owned(), act, said };
         match Reply::of(answer) {
             Reply::Error(said) if said.starts_with("NOAUTH ") => Err(denied("wants a password", said)),
-            Reply::Error(said) if password.is_some() && said.starts_with("LOADING ") => {
+            // It was not looked at.
+            Reply::Error(said)
+                if password.is_some() && (said.starts_with("LOADING ") || said.contains(SPEAKS_TLS)) =>
+            {
                 Err(ClientError::Refused(said))
             }
             Reply::Error(said) if password.is_some() => Err(denied("refused the password", said)),
@@ -125,6 +161,17 @@ impl Client {
             pack(words.as_ref(), &mut self.packed);
         }
         self.connection.req_packed_commands(&self.packed, 0, commands.len()).map_err(ClientError::Broken)
+    }
+}
+
+impl ClientTls {
+    fn certificates(&self) -> TlsCertificates {
+        let certificate = self.certificate.clone();
+        TlsCertificates {
+            client_tls: certificate
+                .map(|(client_cert, client_key)| ClientTlsConfig { client_cert, client_key }),
+            root_cert: self.authorities.clone(),
+        }
     }
 }
 

@@ -11,5 +11,5 @@
 mod client;
 mod info;
 
-pub use client::{Client, ClientError, Reply, integer, pack, text};
+pub use client::{Client, ClientError, ClientTls, Reply, integer, pack, text};
 pub use info::{Extent, Info};

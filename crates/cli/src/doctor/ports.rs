@@ -33,6 +33,8 @@ enum Occupant {
     Scarce { version: String, pid: Option<u32>, uptime_s: Option<u64> },
     /// A server that requires a password, or another one.
     Locked,
+    /// A Scarce server that speaks TLS.
+    Encrypted,
     /// Something else, with its answer.
     Other(String),
 }
@@ -118,6 +120,7 @@ fn describe(occupant: &Occupant) -> String {
         }
         Occupant::Scarce { version, .. } => format!("scarce {version}"),
         Occupant::Locked => "a server that wants a password".to_owned(),
+        Occupant::Encrypted => "a scarce that speaks TLS".to_owned(),
         Occupant::Other(heard) => format!("taken by another program ({heard})"),
     }
 }
@@ -146,6 +149,9 @@ fn connect(address: SocketAddr) -> io::Result<TcpStream> {
 fn ask_resp(address: SocketAddr, password: Option<&str>) -> Occupant {
     match info(address, password) {
         Ok(Value::ServerError(error)) if ["NOAUTH", "WRONGPASS"].contains(&error.code()) => Occupant::Locked,
+        Ok(Value::ServerError(error)) if is_of_tls(error.details().unwrap_or_default()) => {
+            Occupant::Encrypted
+        }
         Ok(value) => match text(&value) {
             Some(info) => of_info(&info),
             None => Occupant::Other("it answers, but not as Scarce does".to_owned()),
@@ -166,6 +172,11 @@ fn info(address: SocketAddr, password: Option<&str>) -> Result<Value, redis::Red
         parser.parse_value(&mut socket)?;
     }
     parser.parse_value(&mut socket)
+}
+
+/// Whether a port that speaks TLS says so to a caller that does not.
+fn is_of_tls(answer: &str) -> bool {
+    answer.contains("this port speaks TLS")
 }
 
 fn of_info(info: &str) -> Occupant {
@@ -212,6 +223,7 @@ fn of_metrics(answer: &str) -> Occupant {
     match info.and_then(|rest| rest.split('"').next()) {
         Some(version) => Occupant::Scarce { version: version.to_owned(), pid: None, uptime_s: None },
         None if line.starts_with("HTTP/1.1 401") => Occupant::Locked,
+        None if is_of_tls(answer) => Occupant::Encrypted,
         None if line.starts_with("HTTP/") => Occupant::Other(line.to_owned()),
         None => Occupant::Other("it does not speak HTTP".to_owned()),
     }
@@ -243,6 +255,8 @@ mod tests {
         let metrics = "HTTP/1.1 200 OK\r\n\r\n# HELP x\nscarce_build_info{version=\"0.1.0\"} 1\n";
         assert!(matches!(of_metrics(metrics), Occupant::Scarce { version, .. } if version == "0.1.0"));
         assert_eq!(of_metrics("HTTP/1.1 401 Unauthorized\r\n"), Occupant::Locked);
+        let encrypted = "HTTP/1.1 400 Bad Request\r\n\r\nthis port speaks TLS; use https://\n";
+        assert_eq!(of_metrics(encrypted), Occupant::Encrypted);
     }
 
     #[test]

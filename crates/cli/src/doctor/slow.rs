@@ -1,18 +1,16 @@
 //! The slow commands of a server that runs.
 
-use scarce_client::Client;
-use scarce_settings::{Password, ServerSettings};
+use scarce_settings::ServerSettings;
 use serde_json::json;
 
 use super::finding::Finding;
-use crate::call::json as answer_json;
+use crate::call::{connect_to, json as answer_json};
 
 const NAME: &str = "slow commands";
 
 /// Nothing where no server answers, which other findings tell.
 pub(super) fn examine(settings: &ServerSettings) -> Option<Finding> {
-    let password = settings.password.as_ref().map(Password::reveal);
-    let mut client = Client::connect(&settings.resp.to_string(), password).ok()?;
+    let mut client = connect_to(settings).ok()?;
     client.set_timeout(super::ports::PATIENCE).ok()?;
     let answer = answer_json(&client.call(&["SLOWLOG", "GET", "-1"]).ok()?);
     let rows = answer.as_array()?;

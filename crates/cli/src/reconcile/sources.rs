@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use scarce_client::{Client, Info};
+use scarce_client::Info;
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
 use scarce_engine::Engine;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
@@ -10,10 +10,11 @@ use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{EngineSource, FilesLog, LogSource, Mending, ReconcileError, Served, Sources};
 use scarce_server::pipeline::SQL;
-use scarce_settings::{EngineChoice, Password, ServerSettings};
+use scarce_settings::{EngineChoice, ServerSettings};
 use tokio::runtime::Runtime;
 
 use super::port::Port;
+use crate::call::connect_to;
 use crate::{Exit, Failed};
 
 /// The sides, opened.
@@ -120,8 +121,8 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
         opened.notes.push(text.to_owned());
         return Ok(opened);
     }
-    let (port, info) = (Port::new(connect(settings)?)?, Info::ask(&mut connect(settings)?)?);
-    let mut client = connect(settings)?;
+    let (port, info) = (Port::new(connect_to(settings)?)?, Info::ask(&mut connect_to(settings)?)?);
+    let mut client = connect_to(settings)?;
     let ends = move |partition| {
         let info =
             Info::ask(&mut client).map_err(|error| ReconcileError::Unanswered { what: error.to_string() })?;
@@ -141,11 +142,6 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
     opened.log = Box::new(log.with_ends(Box::new(ends)));
     opened.engine = Some(Box::new(port));
     Ok(opened)
-}
-
-fn connect(settings: &ServerSettings) -> Result<Client, Failed> {
-    let password = settings.password.as_ref().map(Password::reveal);
-    Ok(Client::connect(&settings.resp.to_string(), password)?)
 }
 
 fn redis(settings: &ServerSettings) -> Result<Opened, Failed> {
