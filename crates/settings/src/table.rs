@@ -181,7 +181,7 @@ settings! {
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
     "Backup":
     backup: Option<String>, "backup" = None, "URL" {}
-        "The store of backups that the log is shipped to all the time: a folder, or file:///folder. Only with the engine embedded.";
+        "The store of backups that the log is shipped to all the time: a folder, file:///folder, or s3://bucket/prefix. Only with the engine embedded.";
     backup_key_file: Option<PathBuf>, "backup_key_file" = None, "FILE" {}
         "The file of keys that encrypt backups, one on each line; 'scarce backup key' makes it.";
     backup_interval_ms: u64, "backup_interval_ms" = Some("500"), "TIME" {min: 50, max: 60_000, unit: Some("ms")}

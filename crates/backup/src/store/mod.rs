@@ -1,6 +1,8 @@
 //! Where backups are put: named objects, each written and read as a whole.
 
 mod folder;
+#[cfg(feature = "s3")]
+mod s3;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -42,8 +44,17 @@ pub enum StoreError {
         place: String,
     },
     /// The address names no known kind of store.
-    #[error("{url} names no store; write a folder, or file:///folder")]
+    #[error("{url} names no store; write a folder, file:///folder, or s3://bucket/prefix")]
     Address {
+        /// The address.
+        url: String,
+    },
+    /// This binary was built without what the address needs.
+    #[error(
+        "{url} needs a binary with S3, and this one was built without it: \
+         cargo build --release --features s3, or install a package"
+    )]
+    WithoutS3 {
         /// The address.
         url: String,
     },
@@ -109,7 +120,7 @@ pub trait Store: Send + Sync {
     fn locate(&self, name: &str) -> String;
 }
 
-/// Opens the store of an address: a folder, or `file:///folder`.
+/// Opens the store of an address: a folder, `file:///folder`, or `s3://bucket/prefix`.
 ///
 /// # Errors
 /// When the address names none.
@@ -117,6 +128,10 @@ pub fn open(url: &str) -> Result<Box<dyn Store>, StoreError> {
     match url.split_once("://") {
         None => Ok(Box::new(Folder::new(PathBuf::from(url)))),
         Some(("file", path)) if path.starts_with('/') => Ok(Box::new(Folder::new(PathBuf::from(path)))),
+        #[cfg(feature = "s3")]
+        Some(("s3", _)) => Ok(Box::new(s3::Bucket::open(url)?)),
+        #[cfg(not(feature = "s3"))]
+        Some(("s3", _)) => Err(StoreError::WithoutS3 { url: url.to_owned() }),
         Some(_) => Err(StoreError::Address { url: url.to_owned() }),
     }
 }

@@ -37,7 +37,7 @@ pub enum Backup {
 /// Where backups are.
 #[derive(Debug, Args)]
 pub struct Place {
-    /// The store: a folder, or file:///folder. Each deployment needs one of its own.
+    /// The store: a folder, file:///folder, or s3://bucket/prefix. Each deployment needs one of its own.
     #[arg(long, env = "SCARCE_BACKUP", value_name = "URL")]
     pub store: String,
     /// The key of encrypted backups.

@@ -27,8 +27,8 @@ use point::{At, Through};
 /// one for the other, and do not serve both.
 #[derive(Debug, Args)]
 pub struct Restore {
-    /// What to restore from: a store of backups (a folder, or file:///folder), or a copy of a data directory
-    /// that no server is running on.
+    /// What to restore from: a store of backups (a folder, file:///folder, or s3://bucket/prefix), or a copy
+    /// of a data directory that no server is running on.
     #[arg(long, value_name = "URL")]
     pub from: String,
     /// The new data directory; it must not exist, or be empty.

@@ -1,0 +1,167 @@
+//! A bucket of S3, or of another store that speaks its protocol, by `object_store`. Its requests go over the HTTP and TLS
+//! that the server has anyway.
+
+mod http;
+
+use std::future::Future;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Store, StoreError, StoredObject};
+use http::Connector;
+
+/// How long an operation takes at most, with all that is tried again. The caller tries again later.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often a request is tried again.
+const RETRIES_MAX: usize = 3;
+
+/// A bucket, or what is below a prefix in it.
+pub struct Bucket {
+    store: AmazonS3,
+    /// Its requests run here: callers are threads that wait.
+    runtime: Runtime,
+    url: String,
+    prefix: String,
+}
+
+impl Bucket {
+    /// The store at `s3://bucket/prefix`, with credentials, region and endpoint of the environment.
+    ///
+    /// # Errors
+    /// When the address names no bucket, or what the environment says cannot be used.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let address = || StoreError::Address { url: url.to_owned() };
+        let failed = |source| StoreError::Failed { operation: "open", place: url.to_owned(), source };
+        let rest = url.strip_prefix("s3://").ok_or_else(address)?;
+        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        let prefix = prefix.trim_end_matches('/');
+        let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        if bucket.is_empty() || !(prefix.is_empty() || prefix.split('/').all(is_plain)) {
+            return Err(address());
+        }
+        let retry = RetryConfig {
+            backoff: BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() },
+            max_retries: RETRIES_MAX,
+            retry_timeout: TIMEOUT,
+        };
+        let connector = Connector::new().map_err(failed)?;
+        let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry);
+        // Not every such store removes many at once. An endpoint without TLS is only used where it is written so.
+        let builder = builder
+            .with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
+            .with_allow_http(true)
+            .with_http_connector(connector);
+        let store = builder.build().map_err(|error| failed(error.into()))?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("s3").enable_all().build();
+        let runtime = runtime.map_err(|error| failed(error.into()))?;
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        Ok(Self { store, runtime, url: format!("s3://{bucket}/"), prefix })
+    }
+
+    fn path(&self, name: &str) -> Result<Path, StoreError> {
+        let name_in_bucket = format!("{}{name}", self.prefix);
+        Path::parse(name_in_bucket).map_err(|error| self.failed("name", name, Error::from(error)))
+    }
+
+    /// Runs a request to its end, or until it has taken too long.
+    fn run<Value>(
+        &self,
+        (operation, name): (&'static str, &str),
+        request: impl Future<Output = Result<Value, Error>>,
+    ) -> Result<Value, StoreError> {
+        let bounded = async { tokio::time::timeout(TIMEOUT, request).await };
+        match self.runtime.block_on(bounded) {
+            Ok(done) => done.map_err(|error| self.failed(operation, name, error)),
+            Err(late) => Err(StoreError::Failed { operation, place: self.locate(name), source: late.into() }),
+        }
+    }
+
+    fn failed(&self, operation: &'static str, name: &str, error: Error) -> StoreError {
+        let place = self.locate(name);
+        match error {
+            // An endpoint answers so, too, where there is no such bucket.
+            Error::NotFound { source, .. } if source.to_string().contains("NoSuchBucket") => {
+                StoreError::Failed { operation, place, source: "there is no such bucket".into() }
+            }
+            Error::NotFound { .. } if operation == "read" => StoreError::Missing { place },
+            error => StoreError::Failed { operation, place, source: error.into() },
+        }
+    }
+
+    async fn list_below(&self, path: Path) -> Result<Vec<(String, u64)>, Error> {
+        use futures_util::TryStreamExt;
+        let objects = self.store.list(Some(&path));
+        objects.map_ok(|object| (object.location.to_string(), object.size)).try_collect().await
+    }
+}
+
+impl Store for Bucket {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(name)?;
+        self.run(("write", name), self.store.put(&path, PutPayload::from(bytes.to_vec()))).map(drop)
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        let path = self.path(name)?;
+        let options = PutOptions::from(PutMode::Create);
+        let put = async {
+            match self.store.put_opts(&path, PutPayload::from(bytes.to_vec()), options).await {
+                Err(Error::AlreadyExists { .. }) => Ok(false),
+                put => put.map(|_| true),
+            }
+        };
+        self.run(("write", name), put)
+    }
+
+    /// What was put is durable once the store has answered.
+    fn settle(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(name)?;
+        let get = async {
+            let found = self.store.get(&path).await?;
+            if found.meta.size > bytes_max {
+                return Ok(None);
+            }
+            found.bytes().await.map(|bytes| Some(Vec::from(bytes)))
+        };
+        let too_large = || StoreError::TooLarge { place: self.locate(name), bytes_max };
+        self.run(("read", name), get)?.ok_or_else(too_large)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError> {
+        let path = self.path(folder.trim_end_matches('/'))?;
+        let found = self.run(("list", folder), self.list_below(path))?;
+        let object = |(name, bytes): (String, u64)| {
+            let name = name.strip_prefix(&self.prefix)?.to_owned();
+            Some(StoredObject { name, bytes })
+        };
+        let mut found: Vec<_> = found.into_iter().filter_map(object).collect();
+        found.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(found)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.path(name)?;
+        let remove = async {
+            match self.store.delete(&path).await {
+                Err(Error::NotFound { source, .. }) if !source.to_string().contains("NoSuchBucket") => Ok(()),
+                removed => removed,
+            }
+        };
+        self.run(("remove", name), remove)
+    }
+
+    fn locate(&self, name: &str) -> String {
+        format!("{}{}{name}", self.url, self.prefix)
+    }
+}
