@@ -1,5 +1,5 @@
 //! Real servers on free local ports, in temporary folders, which end with their owner: Redis (a single
-//! server, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB and Apache Kafka.
+//! server, a primary with replicas behind sentinels, or a cluster), PostgreSQL, MariaDB, Apache Kafka, and a server of S3.
 //!
 //! Each server is ready once started. It can be killed like in a crash, stopped, paused, and restarted from
 //! its files on the same port. It is killed and its files are removed when it is dropped, and also when its
@@ -31,6 +31,8 @@ mod process;
 mod program;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "s3")]
+mod s3;
 #[cfg(feature = "sql")]
 mod urls;
 
@@ -47,6 +49,8 @@ pub use postgres::{Postgres, PostgresOptions};
 pub(crate) use program::Program;
 #[cfg(feature = "redis")]
 pub use redis::{Cluster, Options, Sentinels, Server};
+#[cfg(feature = "s3")]
+pub use s3::S3;
 
 /// The timeout for any condition.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);

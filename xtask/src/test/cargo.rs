@@ -12,7 +12,7 @@ type Ended = Result<Tally, Box<dyn Error>>;
 
 /// The features that everything is built with, so that every part is tested: they are those of the packages, with the
 /// system's OpenSSL.
-pub const FEATURES: [&str; 2] = ["--features", "scarce/kafka-tls"];
+pub const FEATURES: [&str; 2] = ["--features", "scarce/kafka-tls,scarce/s3"];
 
 fn cargo(words: &[&str]) -> Command {
     let mut command = Command::new("cargo");

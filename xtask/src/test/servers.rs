@@ -1,4 +1,4 @@
-//! The servers that tests start: from Debian's packages, and Kafka from Maven Central.
+//! The servers that tests start: from Debian's packages, Kafka from Maven Central, and a server of S3 from PyPI.
 
 use std::error::Error;
 use std::fs;
@@ -34,8 +34,8 @@ const DOWNLOADS_MAX: usize = 12;
 
 /// Installs each of them, even after one has failed.
 pub fn step(log: &mut Log) -> Result<Tally, Box<dyn Error>> {
-    let servers: [fn(&mut Log) -> Ensured; 4] =
-        [packages::redis, postgres, mariadb, |log| kafka(log).map(drop)];
+    let servers: [fn(&mut Log) -> Ensured; 5] =
+        [packages::redis, postgres, mariadb, s3, |log| kafka(log).map(drop)];
     Ok(packages::each(log, &servers))
 }
 
@@ -44,6 +44,7 @@ pub fn all(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
     packages::redis(log)?;
     postgres(log)?;
     mariadb(log)?;
+    s3(log)?;
     kafka(log)
 }
 
@@ -73,6 +74,11 @@ fn mariadb(log: &mut Log) -> Ensured {
         is_server && place::has_program("mariadb-install-db") && place::has_program("mariadb")
     };
     packages::ensure(log, "MariaDB", &packages, is_there)
+}
+
+/// A server of S3, from PyPI into `target/xtask/s3`.
+fn s3(log: &mut Log) -> Ensured {
+    packages::python(log, &place::root().join("tests").join("s3")).map(drop)
 }
 
 /// Java, and Kafka's jars; returns their folder.
