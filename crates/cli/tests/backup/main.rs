@@ -12,6 +12,8 @@ mod online;
 mod partitions;
 mod points;
 mod refusals;
+#[cfg(feature = "s3")]
+mod s3;
 mod shipping;
 
 use std::path::{Path, PathBuf};

@@ -129,6 +129,14 @@ fn nothing_older_is_restored_unasked_where_the_newest_is_damaged() {
     ended(&stage.restore("without", &["--skip-damaged"]).1, 0);
 }
 
+/// What a build from source does without features.
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_binary_without_s3_says_so_and_how_to_get_one() {
+    let output = scarce().args(["backup", "list", "--store", "s3://shop/x"]).output().unwrap();
+    assert!(output.status.code() == Some(2) && said(&output).contains("--features s3"), "{output:?}");
+}
+
 /// A store with the objects of two.
 fn merge(from: &Path, to: &Path) {
     let copied = std::process::Command::new("cp").args(["-rn"]).arg(from.join(".")).arg(to).status();

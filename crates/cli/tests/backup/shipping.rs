@@ -18,7 +18,7 @@ impl Stage {
 }
 
 /// A metric without labels, or of partition 0.
-fn metric(server: &Server, name: &str) -> f64 {
+pub(super) fn metric(server: &Server, name: &str) -> f64 {
     let text = server.http().get("/metrics").text();
     let value = |line: &str| {
         let (named, value) = line.rsplit_once(' ')?;

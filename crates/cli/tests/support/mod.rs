@@ -90,7 +90,8 @@ impl Server {
         Self::spawn(command)
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// Starts a command and waits for the line that announces it is ready.
+    pub fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
