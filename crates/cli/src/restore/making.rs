@@ -2,7 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ fn remove_left(parent: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-fn remove_if_left(path: &PathBuf) -> std::io::Result<bool> {
+fn remove_if_left(path: &Path) -> std::io::Result<bool> {
     let folder = File::open(path)?;
     match folder.try_lock() {
         Err(TryLockError::WouldBlock) => Ok(false),
