@@ -255,6 +255,7 @@ impl State {
     pub fn reusable_bytes(&self) -> usize {
         self.stock.reservations.reusable_bytes()
             + self.stock.owners.reusable_bytes()
+            + self.campaigns.reusable_bytes()
             + self.coupons.reusable_bytes()
             + self.markets.orders.reusable_bytes()
     }

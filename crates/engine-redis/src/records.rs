@@ -34,7 +34,11 @@ impl RecordSpec {
     /// How many fields at the end rows may lack, which were written before the record was given them.
     #[must_use]
     pub fn added_count(&self) -> usize {
-        if self.name == "stock" { 3 } else { 0 }
+        match self.name {
+            "stock" => 3,
+            "campaigns" => 2,
+            _ => 0,
+        }
     }
 
     /// The place of a field.
@@ -101,7 +105,7 @@ records! {
     campaigns {
         asset: Text, count: Number, total: Number, method: Text, min: Number, max: Number, starts_at: Number,
         ends_at: Number, seed: Text, commitment: Text, laid_count: Number, claimed_count: Number,
-        claimed_amount: Number, closed_at: Number,
+        claimed_amount: Number, closed_at: Number, forgotten_through: Number, forgotten_amount: Number,
     }
     packets { amount: Number }
     claims { packet: Number, at: Number }

@@ -72,7 +72,8 @@ impl<'s> Ledger<'s> {
             }
             PacketsEvent::PacketsFilled(_)
             | PacketsEvent::PacketsExhausted(_)
-            | PacketsEvent::PacketsClosed(_) => Ok(()),
+            | PacketsEvent::PacketsClosed(_)
+            | PacketsEvent::PacketsForgotten(_) => Ok(()),
         }
     }
 

@@ -54,6 +54,8 @@ struct Payee {
 struct Campaign {
     partition: Option<u32>,
     packets: BTreeMap<u64, Packet>,
+    /// Up to which packet the claims had left memory where the log begins: they are not known here.
+    left_through: u64,
 }
 
 /// Claims and credits of the log, and what the table of settlements says of them.
@@ -124,8 +126,15 @@ impl Settlements {
             return;
         }
         self.is_trimmed = true;
-        for (campaign, user, claim, amount) in base.state().campaigns.claims() {
+        let campaigns = &base.state().campaigns;
+        for (campaign, user, claim, amount) in campaigns.claims() {
             self.claim(base, (campaign, claim.packet, user), amount, base.sequence());
+        }
+        for (campaign, _) in campaigns.iter() {
+            let left = campaigns.forgotten(campaign).through_packet;
+            if left > 0 {
+                self.campaigns.entry(campaign.as_str().to_owned()).or_default().left_through = left;
+            }
         }
     }
 
@@ -208,7 +217,11 @@ impl Settlements {
             findings.note("the log's beginning is gone; credits of before are not known, and none is missed");
         }
         for (name, campaign) in &self.campaigns {
-            for (number, packet) in &campaign.packets {
+            let known = campaign
+                .packets
+                .iter()
+                .filter(|(number, packet)| packet.claim.is_some() || **number > campaign.left_through);
+            for (number, packet) in known {
                 findings.compare(1);
                 if let Some(found) = self.difference((name, *number), campaign.partition, packet) {
                     findings.add(found);

@@ -65,6 +65,7 @@ fn campaign(event: &PacketsEvent) -> &Id {
         E::PacketsClaimed(its) => &its.campaign,
         E::PacketsExhausted(its) => &its.campaign,
         E::PacketsClosed(its) => &its.campaign,
+        E::PacketsForgotten(its) => &its.campaign,
     }
 }
 

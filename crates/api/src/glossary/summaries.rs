@@ -124,6 +124,10 @@ pub(crate) const EVENTS_ZH: &[(&str, &str)] = &[
     ("packets.claimed", "一个红包已被用户领取。"),
     ("packets.exhausted", "最后一个红包已被领走。"),
     ("packets.closed", "活动已结束，公开种子以及复算拆分所需的其余参数。"),
+    (
+        "packets.forgotten",
+        "已结束活动的红包及其领取记录过了保留期，移出了内存；amount 是其中被领取的总金额。",
+    ),
     ("coupon.created", "优惠券已创建。"),
     ("coupon.updated", "优惠券的限额更新为这些。"),
     ("coupon.claimed", "已领取一次；按限额顺序给出它计入的窗口。"),

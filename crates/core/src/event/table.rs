@@ -86,6 +86,8 @@ events! {
         63 "packets.exhausted" PacketsExhausted "The last packet was claimed." { campaign: Id } secret {};
         64 "packets.closed" PacketsClosed "A campaign was ended and its seed revealed, with everything needed to recompute the cut."
             { campaign: Id, claimed_count: u64, claimed_amount: u64, left_count: u64, left_amount: u64, seed: Option<[u8; 32]>, method: Option<Method>, min: u64, max: Option<u64> } secret {};
+        65 "packets.forgotten" PacketsForgotten "Packets of a campaign that is over left memory with their claims because their retention was over; `amount` is what all that have left were claimed for."
+            { campaign: Id, through_packet: u64, amount: u64 } secret {};
     }
 
     /// An event of a coupon or a claim.

@@ -22,6 +22,7 @@ impl Machine {
         self.state.put(&mut out);
         self.histories.put(&mut out, self.sequence);
         self.state.stock.put_forgotten(&mut out);
+        self.state.campaigns.put_forgotten(&mut out);
         out.finish();
     }
 
@@ -55,6 +56,10 @@ impl Machine {
         // One of a release that kept all receipts ends here.
         if !input.is_empty() {
             machine.state.stock.load_forgotten(&mut input)?;
+        }
+        // One of a release that kept all packets ends here.
+        if !input.is_empty() {
+            machine.state.campaigns.load_forgotten(&mut input)?;
         }
         if input.is_empty() { Ok(machine) } else { Err(Malformed) }
     }

@@ -218,10 +218,13 @@ fn the_epochs_that_wrote_the_log_are_in_the_snapshot_and_in_the_log() {
     let mut again = Machine::new(StateSettings::default(), 0);
     Entry::read_all(&bench.log).expect("the log").iter().for_each(|entry| again.apply(entry));
     check(&again, Some(true));
-    // Snapshots of before end where the epochs begin: their number, two numbers for each, and no receipts that have left.
-    let without = &image[..image.len() - 8];
-    let kept_all = Machine::load(StateSettings::default(), &image[..image.len() - 1]);
-    check(&kept_all.expect("a snapshot of when all receipts were kept"), Some(true));
+    // Snapshots of before end where the epochs begin: their number, two numbers for each, and neither receipts nor
+    // packets that have left.
+    let without = &image[..image.len() - 9];
+    for kept in [1, 2] {
+        let kept_all = Machine::load(StateSettings::default(), &image[..image.len() - kept]);
+        check(&kept_all.expect("a snapshot of when all packets, or receipts too, were kept"), Some(true));
+    }
     let mut older = Machine::load(StateSettings::default(), without).expect("the snapshot");
     check(&older, None);
     older.set_epoch(50);

@@ -9,6 +9,7 @@ use crate::machine::Context;
 use crate::machine::step::{OperationProgress, Step};
 use crate::outcome::{Code, Facts, Refusal, Verdict};
 use crate::state::State;
+use crate::store::Slot;
 use crate::types::{Id, Natural, Positive, TimeMs};
 use crate::windows::check_times;
 
@@ -97,7 +98,7 @@ fn figures(count: u64, total: u64, commitment: Option<[u8; 32]>) -> Facts {
 pub(crate) fn claim(state: &State, command: &PacketClaim, now: TimeMs, events: &mut Vec<Event>) -> Verdict {
     let PacketClaim { campaign, user } = command;
     let (slot, found) = state.campaigns.existing(campaign)?;
-    check_open(found, now)?;
+    check_open(state, found, slot, now)?;
     if let Some((claim, amount)) = state.campaigns.claimed_at(slot, user) {
         return Err(Refusal::new(Code::AlreadyClaimed, facts![claim.packet, amount]));
     }
@@ -116,9 +117,14 @@ pub(crate) fn claim(state: &State, command: &PacketClaim, now: TimeMs, events: &
     Ok(facts![packet, amount])
 }
 
-/// Whether packets can be claimed now. A closed campaign ended when it was closed.
-fn check_open(campaign: &Campaign, now: TimeMs) -> Result<(), Refusal> {
-    check_times(campaign.starts_at, campaign.closed_at.or(campaign.ends_at), now)?;
+/// Whether packets can be claimed now. A closed campaign ended when it was closed, and one whose claims have left memory
+/// is over, even if the clock was put back: who has a packet is not known any more.
+fn check_open(state: &State, campaign: &Campaign, slot: Slot, now: TimeMs) -> Result<(), Refusal> {
+    let ends_at = campaign.closed_at.or(campaign.ends_at);
+    check_times(campaign.starts_at, ends_at, now)?;
+    if state.campaigns.has_left(slot) {
+        return Err(Refusal::new(Code::Ended, facts![ends_at, now]));
+    }
     if campaign.laid_count < campaign.count {
         return Err(Refusal::new(Code::NotStarted, facts![campaign.starts_at, now]));
     }

@@ -18,6 +18,7 @@ pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
             campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
             campaigns.drop_unclaimed(&closed.campaign);
         }
+        E::PacketsForgotten(forgotten) => super::retention::evolve(state, forgotten),
         // The previous event has already changed what this one announces.
         E::PacketsExhausted(_) => {}
     }

@@ -6,12 +6,14 @@ mod decisions;
 mod evolve;
 mod prepared;
 pub(crate) mod query;
+mod retention;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use decisions::{claim, close, create, go_on};
 pub(crate) use evolve::evolve;
 pub use prepared::{AMOUNTS_MAX, Prepared, count_to_cut};
+pub use retention::Forgotten;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -124,7 +126,7 @@ struct Ahead {
     amounts: Arc<[u64]>,
 }
 
-/// The campaigns of a partition with their packets and claims; none are ever removed.
+/// The campaigns of a partition with their packets and claims. Campaigns are never removed.
 #[derive(Debug)]
 pub struct Campaigns {
     campaigns: Table<Id, Campaign>,
@@ -136,10 +138,12 @@ pub struct Campaigns {
     claimants: Ordered<(Slot, u64), Id>,
     /// The listed amounts of campaigns whose packets are not all prepared.
     listed: Ordered<Slot, Piece>,
+    /// What has left of campaigns whose retention is over.
+    forgotten: Ordered<Slot, Forgotten>,
     ahead: RefCell<Option<Ahead>>,
 }
 
-reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed });
+reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed, forgotten });
 
 impl Campaigns {
     pub(crate) fn new(hash_seed: u64) -> Self {
@@ -149,6 +153,7 @@ impl Campaigns {
             claims: Table::new(hash_seed),
             claimants: Ordered::default(),
             listed: Ordered::default(),
+            forgotten: Ordered::default(),
             ahead: RefCell::new(None),
         }
     }
@@ -156,6 +161,10 @@ impl Campaigns {
     /// A piece has up to a thousand packets, and counts as several records.
     pub(crate) fn record_count(&self) -> usize {
         self.campaigns.len() + 8 * self.pieces.len() + self.claims.len() + self.claimants.len()
+    }
+
+    pub(crate) fn reusable_bytes(&self) -> usize {
+        self.claims.reusable_bytes()
     }
 
     /// A campaign by name.
@@ -202,15 +211,16 @@ impl Campaigns {
         })
     }
 
-    /// The sum of a campaign's packets that are prepared and, once it is closed, claimed.
+    /// The sum of a campaign's packets that are kept: those that are prepared and, once it is closed, claimed.
     #[must_use]
     pub fn laid_amount(&self, campaign: &Id) -> u64 {
+        let left = self.forgotten(campaign).through_packet;
         let pieces = |slot| self.pieces.range((slot, 0)..=(slot, u64::MAX));
         let closed = self.get(campaign).filter(|its| its.closed_at.is_some()).map(|its| its.claimed_count);
         self.campaigns.find(campaign).map_or(0, |slot| {
             let amounts = pieces(slot).flat_map(|((_, first), piece)| (*first..).zip(piece.0.iter()));
             amounts
-                .filter(|(packet, _)| closed.is_none_or(|last| *packet <= last))
+                .filter(|(packet, _)| *packet > left && closed.is_none_or(|last| *packet <= last))
                 .map(|(_, amount)| amount)
                 .sum()
         })
@@ -279,7 +289,9 @@ impl Campaigns {
 
     fn add_piece(&self, sum: &mut Sum<'_>, slot: Slot, first: u64, piece: &Piece) {
         let claimed_count = self.campaigns.at(slot).map_or(0, |campaign| campaign.claimed_count);
-        for (packet, amount) in (first..=claimed_count).zip(piece.0.iter()) {
+        let left = self.forgotten_of(slot).through_packet;
+        let kept = (first..=claimed_count).zip(piece.0.iter()).filter(|(packet, _)| *packet > left);
+        for (packet, amount) in kept {
             if !sum.has_room() {
                 return;
             }

@@ -130,8 +130,27 @@ async fn last_claim(lent: &mut Lent, key: Key) -> Result<u64, BatchFailure> {
     Ok(rows.into_iter().next().map_or(0, |row| Taken::new(row).natural()))
 }
 
+/// Names the campaigns whose claims have left memory before this settlement could read them: nobody is credited here
+/// for those.
+fn tell_left(image: &Machine) {
+    let campaigns = &image.state().campaigns;
+    for (campaign, _) in campaigns.iter() {
+        let left = campaigns.forgotten(campaign);
+        if left.amount > 0 {
+            tracing::warn!(
+                campaign = campaign.as_str(),
+                through_packet = left.through_packet,
+                amount = left.amount,
+                "packets were claimed whose retention is over, and the log before is gone: if this settlement has not settled \
+                 them, find their claims in the history and credit them"
+            );
+        }
+    }
+}
+
 /// Hands over the claims of a state since a time, piece by piece, until nobody wants them any more.
 fn send_claims(image: &Machine, since: u64, sender: &mpsc::Sender<Vec<Kept>>) {
+    tell_left(image);
     let campaigns = &image.state().campaigns;
     let mut piece = Vec::new();
     for (campaign, user, claim, amount) in campaigns.claims().filter(|(.., claim, _)| claim.at >= since) {

@@ -132,7 +132,9 @@ impl Rows for Settlements {
                 Event::Packets(
                     PacketsEvent::PacketsFilled(_)
                     | PacketsEvent::PacketsExhausted(_)
-                    | PacketsEvent::PacketsClosed(_),
+                    | PacketsEvent::PacketsClosed(_)
+                    // What has left memory is in the log before this.
+                    | PacketsEvent::PacketsForgotten(_),
                 )
                 | Event::Account(_)
                 | Event::Stock(_)

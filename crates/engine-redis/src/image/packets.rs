@@ -1,7 +1,7 @@
 //! Campaigns, their packets, and who has which.
 
 use scarce_core::command::shapes::Method;
-use scarce_core::packets::{Campaign, Claim};
+use scarce_core::packets::{Campaign, Claim, Forgotten};
 use scarce_core::state::State;
 
 use super::record::{Damaged, Record, id, number, words};
@@ -11,7 +11,9 @@ use super::record::{Damaged, Record, id, number, words};
 pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>) -> Result<(), Damaged> {
     let campaigns = &mut state.campaigns;
     if hash == "campaigns" {
-        campaigns.restore(id(name)?, campaign(record)?);
+        let name = id(name)?;
+        campaigns.restore(name.clone(), campaign(record)?);
+        campaigns.restore_forgotten(&name, forgotten(record)?);
         return Ok(());
     }
     let (campaign, name) = words(name)?;
@@ -23,6 +25,24 @@ pub(super) fn put(state: &mut State, hash: &str, name: &str, record: &Record<'_>
         campaigns.restore_claim(&campaign, id(name)?, claim);
     }
     Ok(())
+}
+
+/// Takes out a packet that has left with its claim, or a claim.
+pub(super) fn drop_row(state: &mut State, hash: &str, name: &str) -> Result<(), Damaged> {
+    let (campaign, name) = words(name)?;
+    let campaign = id(campaign)?;
+    match hash {
+        "packets" => state.campaigns.drop_packet(&campaign, number(name)?),
+        _ => state.campaigns.drop_claim(&campaign, &id(name)?),
+    }
+    Ok(())
+}
+
+fn forgotten(record: &Record<'_>) -> Result<Forgotten, Damaged> {
+    Ok(Forgotten {
+        through_packet: record.optional("forgotten_through")?.unwrap_or_default(),
+        amount: record.optional("forgotten_amount")?.unwrap_or_default(),
+    })
 }
 
 fn campaign(record: &Record<'_>) -> Result<Campaign, Damaged> {

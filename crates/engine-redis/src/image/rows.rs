@@ -54,6 +54,7 @@ impl Image {
         match (hash, text) {
             ("holds", "") => accounts::drop_hold(state, id),
             ("reservations" | "receipts_of" | "owners", "") => stock::drop_row(state, hash, id),
+            ("packets" | "claims", "") => packets::drop_row(state, hash, id),
             ("coupon_claims" | "counts", "") => coupons::drop_row(state, hash, id),
             ("orders", "") => {
                 self.orders.remove(id);

@@ -8,6 +8,12 @@ local function packet_key(campaign, packet)
   return campaign .. " " .. encoding.number(packet)
 end
 
+local function keys_of_packets(campaign, first, last)
+  local keys = {}
+  for packet = first, last do keys[#keys + 1] = packet_key(campaign, packet) end
+  return keys
+end
+
 local function claim_key(campaign, user)
   return campaign .. " " .. user
 end
@@ -98,9 +104,12 @@ steps_of.packets = { go_on = go_on, join = false, foretell = foretell }
 
 -- Claims and the end -------------------------------------------------------------------------------------
 
--- Whether packets can be had now. A campaign that was closed ended then.
+-- Whether packets can be had now. A campaign that was closed ended then, and one whose claims have left is over: who has
+-- a packet is not known any more.
 local function check_open(campaign, now)
-  deadlines.check_times(campaign.starts_at, campaign.closed_at or campaign.ends_at, now)
+  local ends_at = campaign.closed_at or campaign.ends_at
+  deadlines.check_times(campaign.starts_at, ends_at, now)
+  if campaign.forgotten_through then refuse(codes.ENDED, ends_at, now) end
   if campaign.laid_count < campaign.count then refuse(codes.NOT_STARTED, campaign.starts_at or false, now) end
 end
 
@@ -167,6 +176,21 @@ evolve["packets.exhausted"] = log.change_nothing
 
 evolve["packets.closed"] = function(event, at) records.change("campaigns", event.campaign).closed_at = at end
 
+evolve["packets.forgotten"] = function(event)
+  local campaign, last = event.campaign, event.through_packet
+  local found = records.change("campaigns", campaign)
+  local first = (found.forgotten_through or 0) + 1
+  local claimed = math.min(last, found.claimed_count)
+  local keys = keys_of_packets(campaign, first, claimed)
+  records.prefetch("claimants", keys)
+  for _, key in ipairs(keys) do
+    records.remove("claims", claim_key(campaign, records.get("claimants", key).user))
+    records.remove("claimants", key)
+  end
+  for packet = first, last do records.remove("packets", packet_key(campaign, packet)) end
+  found.forgotten_through, found.forgotten_amount = last, event.amount
+end
+
 -- Queries ------------------------------------------------------------------------------------------------
 
 local function status_of(campaign, now)
@@ -196,8 +220,7 @@ end
 
 -- Reads a page of packets, of who has them and of their claims. Gives the users in the order of the packets.
 local function read_page(campaign, first, last)
-  local packets, users, claims = {}, {}, {}
-  for packet = first, last do packets[#packets + 1] = packet_key(campaign, packet) end
+  local packets, users, claims = keys_of_packets(campaign, first, last), {}, {}
   records.prefetch("packets", packets)
   records.prefetch("claimants", packets)
   for at, packet in ipairs(packets) do

@@ -106,7 +106,7 @@ carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
     return nil
   end
   local is_open = is_running(campaign.starts_at, campaign.closed_at or campaign.ends_at, now)
-  if not is_open or get("claims", claim) then return nil end
+  if not is_open or campaign.forgotten_through or get("claims", claim) then return nil end
   local packet = campaign.claimed_count + 1
   local packet_id = id .. " " .. number(packet)
   local amount = get("packets", packet_id).amount

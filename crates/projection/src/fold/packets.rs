@@ -26,6 +26,11 @@ pub(super) fn apply(tables: &mut Tables, event: &PacketsEvent, origin: &Origin<'
             spot.same("claimed", row.claimed, row.packets)
         }
         E::PacketsClosed(closed) => close(tables, closed, origin),
+        // They stay in the table.
+        E::PacketsForgotten(forgotten) => {
+            let spot = origin.row(TABLE, &forgotten.campaign);
+            existing(tables, &forgotten.campaign, spot, origin).map(drop)
+        }
     }
 }
 

@@ -114,6 +114,7 @@ fn of_campaign(tables: &mut Tables, event: &PacketsEvent) {
         E::PacketsClaimed(claimed) => one(&mut tables.campaigns, &claimed.campaign),
         E::PacketsExhausted(exhausted) => one(&mut tables.campaigns, &exhausted.campaign),
         E::PacketsClosed(closed) => one(&mut tables.campaigns, &closed.campaign),
+        E::PacketsForgotten(forgotten) => one(&mut tables.campaigns, &forgotten.campaign),
     }
 }
 

@@ -44,6 +44,8 @@ const UNKNOWABLE: &[&str] = &[
     // Nor is what has left the engine's memory.
     "stock.receipts_forgotten through_serial",
     "stock.receipts_forgotten sold",
+    "packets.forgotten through_packet",
+    "packets.forgotten amount",
     // Packets still to be drawn are not in the tables either; that they sum to the total is.
     "packets.created min",
     "packets.created max",

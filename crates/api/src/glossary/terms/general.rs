@@ -342,6 +342,19 @@ pub(super) const TERMS: &[Term] = &[
         "how many units of all receipts that have left memory are sold",
         "所有已移出内存的销售凭证中处于已售状态的件数",
     ),
+    word(
+        "packets.forgotten",
+        "through_packet",
+        "the last packet that has left memory",
+        "已移出内存的最后一个红包",
+    ),
+    figure(
+        "packets.forgotten",
+        "amount",
+        MinorUnits,
+        "what all packets that have left memory were claimed for",
+        "所有已移出内存的红包中被领取的总金额",
+    ),
     word("", "through_serial", "the serial up to which receipts have been recounted", "已清点到的序列号"),
     figure("", "tick", Price, "prices must be a multiple of it", "价格必须是它的整数倍"),
     word(
