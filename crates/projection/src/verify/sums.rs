@@ -26,6 +26,10 @@ struct Sum {
 const WITHOUT_OLDEST_RECEIPTS: &str = "EXISTS (SELECT 1 FROM stock_movements AS m WHERE m.sku = t.sku \
                                        AND m.kind = 'opening' AND m.reason IS NOT NULL)";
 
+/// Campaigns that came with an opening, of which packets had left the engine's memory by then.
+const WITHOUT_FIRST_CLAIMS: &str = "EXISTS (SELECT 1 FROM openings AS o WHERE o.partition_id = t.partition_id AND o.at_ms = t.created_at_ms) \
+                                    AND COALESCE((SELECT MIN(c.packet) FROM packet_claims AS c WHERE c.campaign_id = t.campaign_id), 0) <> 1";
+
 const SUMS: [Sum; 7] = [
     Sum {
         table: "accounts",
@@ -88,7 +92,7 @@ const SUMS: [Sum; 7] = [
         summed: "amount",
         from: "packet_claims",
         by: &["campaign_id"],
-        unless: None,
+        unless: Some(WITHOUT_FIRST_CLAIMS),
     },
 ];
 
