@@ -20,6 +20,8 @@ words! {
         4 Order = "order",
         /// The oldest receipts of a stock item.
         5 Sale = "sale",
+        /// The packets and claims of a campaign that is over.
+        6 Share = "share",
     }
 }
 
@@ -35,13 +37,13 @@ pub enum NamedKind {
 }
 
 impl NamedKind {
-    /// The kind of a record; `None` for an order, and for receipts, which leave in the order of their serials.
+    /// The kind of a record; `None` for an order, and for what leaves in the order of its numbers: receipts and packets.
     const fn of(kind: RecordKind) -> Option<Self> {
         match kind {
             RecordKind::Hold => Some(Self::Hold),
             RecordKind::Reservation => Some(Self::Reservation),
             RecordKind::CouponClaim => Some(Self::CouponClaim),
-            RecordKind::Order | RecordKind::Sale => None,
+            RecordKind::Order | RecordKind::Sale | RecordKind::Share => None,
         }
     }
 

@@ -25,7 +25,8 @@ impl ResourceKind {
         match self {
             Self::Account => &[RecordKind::Hold],
             Self::Stock => &[RecordKind::Reservation, RecordKind::Sale],
-            Self::Campaign | Self::Coupon | Self::Market => &[],
+            Self::Campaign => &[RecordKind::Share],
+            Self::Coupon | Self::Market => &[],
         }
     }
 }

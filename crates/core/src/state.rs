@@ -28,8 +28,8 @@ pub struct StateSettings {
     pub operations_max: usize,
     /// How long ended records stay visible under their names.
     pub retention_ms: u64,
-    /// How long the receipt of a sale is kept at least, and its units can be returned; see
-    /// [`StateSettings::receipt_due`].
+    /// How long the receipt of a sale is kept at least, and its units can be returned, and how long packets and claims
+    /// of a campaign that is over are; see [`StateSettings::receipt_due`].
     pub receipt_retention_ms: u64,
     /// The maximum number of makers or cancelled orders that one step touches.
     pub step_max: usize,
@@ -71,7 +71,7 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
-    /// When the receipt of a sale that was made at `at` leaves. Receipts leave many at a time: as soon as their
+    /// When the receipt of a sale that was made at `at` leaves, and the packets of a campaign that was over then. Receipts leave many at a time: as soon as their
     /// retention is over, rounded up to a slice of it, which is three hours for 90 days.
     #[must_use]
     pub fn receipt_due(&self, at: TimeMs) -> TimeMs {

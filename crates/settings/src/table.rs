@@ -291,7 +291,7 @@ settings! {
     operations_max: Option<u64>, "limits.operations_max" = None, "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
         "How many operation ids each partition remembers at most; 16000000 where it is not set, or as many as fit into a sixth of the memory budget.";
     receipt_retention_ms: u64, "limits.receipt_retention_ms" = Some("7776000000"), "TIME" {min: 1, max: 3_153_600_000_000, unit: Some("ms")}
-        "How long the receipt of a sale stays in memory, and its units can be returned; then it is in the history and the log only.";
+        "How long the receipt of a sale stays in memory, and its units can be returned, and claims of red packets after the end of their campaign; then they are in the history and the log only.";
     outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}
         "How many events may wait for the slowest consumer of a partition's log before commands are refused; 100000000, or 2000000 inside Redis, where it is not set.";
     ulid_times: bool, "ids.ulid_times" = Some("false"), "BOOL" {}

@@ -185,11 +185,11 @@ commands! {
         rules { refusals: Forgotten, memory: Frees, steps: One, batch: Joins };
     Read 64 "PACKET.CLAIMED" PacketClaimed on Campaign [campaign] "Shows the packet that a user claimed."
         (campaign: Id, user: Id) {}
-        Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimNotFound] events []
+        Map [user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER] refuses [CampaignNotFound, ClaimsExpired, ClaimNotFound] events []
         rules { batch: Joins };
     Read 65 "PACKET.CLAIMS" PacketClaims on Campaign [campaign] "Lists claimed packets in the order of the claims, a page at a time: user, packet, amount, at."
         (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: RowCount = RowCount::THOUSAND}
-        Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound] events []
+        Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound, ClaimsExpired] events []
         rules { batch: Joins };
 
     Write 70 "COUPON.CREATE" CouponCreate on Coupon [coupon] "Creates a coupon with any number of quantity limits."

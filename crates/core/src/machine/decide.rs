@@ -129,6 +129,7 @@ pub(super) fn touched(state: &State, command: &Command, visit: &mut dyn FnMut(Re
                 RecordKind::Hold => state.accounts.find_with_holds(id),
                 RecordKind::Reservation => state.stock.find_with_reservations(id),
                 RecordKind::Sale => state.stock.items.find(id),
+                RecordKind::Share => state.campaigns.find(id),
                 RecordKind::CouponClaim | RecordKind::Order => None,
             };
             if let Some(slot) = slot {

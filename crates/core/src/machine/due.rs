@@ -13,8 +13,8 @@ pub const ENDED_PER_ENTRY: usize = 1_024;
 type Touched = smallvec::SmallVec<[(RecordKind, Slot); 4]>;
 
 impl Machine {
-    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`, and receipts whose retention is
-    /// over, those of one event as one. Returns how many.
+    /// Ends up to `limit` holds and reservations whose deadline has passed by `clock`, and receipts and packets whose
+    /// retention is over, those of one event as one. Returns how many.
     pub fn expire(&mut self, limit: usize, clock: TimeMs, log: &mut Vec<u8>) -> usize {
         self.stamp(clock);
         self.finish(log);
@@ -87,6 +87,7 @@ impl Machine {
             RecordKind::Hold => crate::accounts::expire(&self.state, slot, record, &mut self.events),
             RecordKind::Reservation => crate::stock::expire(&self.state, slot, record, &mut self.events),
             RecordKind::Sale => crate::stock::forget_receipts(&self.state, slot, now, &mut self.events),
+            RecordKind::Share => crate::packets::forget(&self.state, slot, &mut self.events),
             RecordKind::CouponClaim | RecordKind::Order => {}
         }
         self.evolve_from(first, None);

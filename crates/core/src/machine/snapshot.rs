@@ -61,6 +61,7 @@ impl Machine {
         if !input.is_empty() {
             machine.state.campaigns.load_forgotten(&mut input)?;
         }
+        machine.state.queue_packets();
         if input.is_empty() { Ok(machine) } else { Err(Malformed) }
     }
 }

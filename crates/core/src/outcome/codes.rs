@@ -143,6 +143,9 @@ codes! {
     21 "ENDED" Ended Refusal 409 false [ends_at: INTEGER.or_none(), now: INTEGER]
         "The sale or campaign is over." "销售或活动已经结束。"
         "Nothing more is given out here." "此处不再发放。";
+    304 "CLAIMS_EXPIRED" ClaimsExpired Refusal 409 false [campaign: TEXT]
+        "The campaign is over and the retention of its claims too, so they are not in memory any more." "活动已结束，其领取记录也已过保留期，不在内存中了。"
+        "Find the claim in the history or the log (EVENTS)." "请在历史查询或日志（EVENTS）里查找领取记录。";
     22 "NOT_OWNER" NotOwner Refusal 409 false []
         "The record belongs to somebody else." "该记录属于别人。"
         "Name the owner who made it." "请填创建它的用户。";

@@ -9,14 +9,19 @@ use crate::types::{Id, TimeMs};
 /// Applies an event of a campaign.
 pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
     use PacketsEvent as E;
-    let campaigns = &mut state.campaigns;
     match event {
-        E::PacketsCreated(created) => campaigns.create(created),
-        E::PacketsFilled(filled) => campaigns.fill(filled),
-        E::PacketsClaimed(claimed) => campaigns.claim(claimed, at),
+        E::PacketsCreated(created) => {
+            state.campaigns.create(created);
+            state.queue_packets_of(&created.campaign);
+        }
+        E::PacketsFilled(filled) => state.campaigns.fill(filled),
+        E::PacketsClaimed(claimed) => state.campaigns.claim(claimed, at),
         E::PacketsClosed(closed) => {
-            campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
-            campaigns.drop_unclaimed(&closed.campaign);
+            let Some(slot) = state.campaigns.find(&closed.campaign) else { return };
+            state.requeue_packets(slot, |campaigns| {
+                campaigns.change(&closed.campaign, |campaign| campaign.closed_at = Some(at));
+                campaigns.drop_unclaimed(&closed.campaign);
+            });
         }
         E::PacketsForgotten(forgotten) => super::retention::evolve(state, forgotten),
         // The previous event has already changed what this one announces.

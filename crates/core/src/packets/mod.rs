@@ -13,7 +13,8 @@ mod tests;
 pub(crate) use decisions::{claim, close, create, go_on};
 pub(crate) use evolve::evolve;
 pub use prepared::{AMOUNTS_MAX, Prepared, count_to_cut};
-pub use retention::Forgotten;
+pub(crate) use retention::forget;
+pub use retention::{CLAIMS_PER_EVENT_MAX, Forgotten, UNCLAIMED_PER_EVENT_MAX};
 
 use std::cell::RefCell;
 use std::sync::Arc;

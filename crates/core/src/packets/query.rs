@@ -1,6 +1,7 @@
 //! Queries about campaigns. They never show unclaimed amounts, nor the seed before the campaign is
 //! closed.
 
+use super::retention::check_kept;
 use super::{Campaign, hex};
 use crate::command::table::PacketClaims;
 use crate::facts;
@@ -37,8 +38,9 @@ fn status(campaign: &Campaign, now: TimeMs) -> &'static str {
     }
 }
 
-pub(crate) fn claim(state: &State, campaign: &Id, user: &Id) -> Verdict {
+pub(crate) fn claim(state: &State, campaign: &Id, user: &Id, now: TimeMs) -> Verdict {
     let (slot, _) = state.campaigns.existing(campaign)?;
+    check_kept(state, campaign, slot, now)?;
     let (claim, amount) = state
         .campaigns
         .claimed_at(slot, user)
@@ -47,8 +49,9 @@ pub(crate) fn claim(state: &State, campaign: &Id, user: &Id) -> Verdict {
 }
 
 /// A page of claims in the order in which they were made: user, packet, amount, at.
-pub(crate) fn claims(state: &State, get: &PacketClaims) -> Verdict {
+pub(crate) fn claims(state: &State, get: &PacketClaims, now: TimeMs) -> Verdict {
     let (slot, campaign) = state.campaigns.existing(&get.campaign)?;
+    check_kept(state, &get.campaign, slot, now)?;
     let first = get.after.map_or(0, Natural::get).saturating_add(1);
     let last = campaign.claimed_count.min(first.saturating_add(get.count.get() - 1));
     let row = |packet: u64| {

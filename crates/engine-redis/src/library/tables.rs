@@ -12,7 +12,7 @@ use scarce_core::outcome::Code;
 use scarce_core::outcome::codes::Kind;
 use scarce_core::resource::ResourceKind;
 use scarce_core::types::{BALANCE_MAX, INTEGER_MAX, Id};
-use scarce_core::{command, machine, markets, state, stock, windows};
+use scarce_core::{command, machine, markets, packets, state, stock, windows};
 
 use crate::call::{
     HEAD_VALUES, LOOK_VALUES, MESSAGE_VERSION, Owed, RESUME_VALUES, RequestKind, SETTING_NAMES, WITHIN_VALUES,
@@ -21,7 +21,7 @@ use crate::keys::NAMES;
 use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 26] = [
+const NUMBERS: [(&str, u64); 28] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
@@ -33,6 +33,8 @@ const NUMBERS: [(&str, u64); 26] = [
     ("BATCH_BYTES_MAX", machine::BATCH_BYTES_MAX as u64),
     ("ENDED_PER_ENTRY", machine::ENDED_PER_ENTRY as u64),
     ("RECEIPTS_PER_EVENT_MAX", stock::RECEIPTS_PER_EVENT_MAX),
+    ("CLAIMS_PER_EVENT_MAX", packets::CLAIMS_PER_EVENT_MAX),
+    ("UNCLAIMED_PER_EVENT_MAX", packets::UNCLAIMED_PER_EVENT_MAX),
     ("FORGOTTEN_PER_EVENT_MAX", state::FORGOTTEN_PER_EVENT_MAX as u64),
     ("FILLS_MAX", markets::sweep::FILLS_MAX as u64),
     ("LIMITS_MAX", command::shapes::LIMITS_MAX as u64),

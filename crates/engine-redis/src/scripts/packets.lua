@@ -142,15 +142,65 @@ decide["PACKET.CLOSE"] = function(command)
   return { found.claimed_count, left_count, left_amount, found.seed or false }
 end
 
+-- What leaves --------------------------------------------------------------------------------------------
+
+-- The name under which a campaign's packets are due.
+local PACKETS = "packets"
+
+-- When the packets of a campaign leave: their retention begins when it is closed or has ended, whichever is first.
+local function leaves_at(campaign)
+  local closed_at, ends_at = campaign.closed_at, campaign.ends_at
+  local over_at = closed_at and ends_at and math.min(closed_at, ends_at) or closed_at or ends_at
+  return over_at and (campaign.forgotten_through or 0) < campaign.count and retention.due(over_at) or nil
+end
+
+-- Notes when the packets of a campaign are due that were due at `before`.
+local function requeue(id, campaign, before)
+  local after = leaves_at(campaign)
+  if before == after then return end
+  if before then deadlines.remove(before, "share", id, PACKETS) end
+  if after then deadlines.add(after, "share", id, PACKETS) end
+end
+
+-- Lets the next packets of a campaign go, those that were claimed first.
+local function forget_packets(campaign)
+  local found = records.get("campaigns", campaign)
+  local before, amount = found.forgotten_through or 0, found.forgotten_amount or 0
+  local through = math.min(before + constants.CLAIMS_PER_EVENT_MAX, found.claimed_count)
+  records.prefetch("packets", keys_of_packets(campaign, before + 1, through))
+  for packet = before + 1, through do amount = amount + amount_of(campaign, packet) end
+  if through == found.claimed_count then
+    through = math.min(math.max(before, through) + constants.UNCLAIMED_PER_EVENT_MAX, found.count)
+  end
+  emit("packets.forgotten", { campaign = campaign, through_packet = through, amount = amount })
+end
+
+ends_of.share = {
+  expire = forget_packets, forget = false,
+  is_pending = function(campaign)
+    local found = records.get("campaigns", campaign)
+    local due = found and leaves_at(found)
+    return due and due <= call.now or false
+  end,
+}
+
+-- Refuses what asks for claims that have left, or that will because their retention is over.
+local function check_kept(id, campaign, now)
+  local due = leaves_at(campaign)
+  if campaign.forgotten_through or due and due <= now then refuse(codes.CLAIMS_EXPIRED, id) end
+end
+
 -- Events -------------------------------------------------------------------------------------------------
 
 evolve["packets.created"] = function(event)
-  records.put("campaigns", event.campaign, {
+  local campaign = {
     asset = event.asset, count = event.count, total = event.total,
     method = event.cut[1] == "PLAN" and event.cut[4] or nil, min = event.min, max = event.max,
     starts_at = event.starts_at, ends_at = event.ends_at, seed = event.seed, commitment = event.commitment,
     laid_count = 0, claimed_count = 0, claimed_amount = 0,
-  })
+  }
+  records.put("campaigns", event.campaign, campaign)
+  requeue(event.campaign, campaign)
 end
 
 evolve["packets.filled"] = function(event)
@@ -174,12 +224,17 @@ end
 -- It only reports what another event changed.
 evolve["packets.exhausted"] = log.change_nothing
 
-evolve["packets.closed"] = function(event, at) records.change("campaigns", event.campaign).closed_at = at end
+evolve["packets.closed"] = function(event, at)
+  local found = records.change("campaigns", event.campaign)
+  local before = leaves_at(found)
+  found.closed_at = at
+  requeue(event.campaign, found, before)
+end
 
 evolve["packets.forgotten"] = function(event)
   local campaign, last = event.campaign, event.through_packet
   local found = records.change("campaigns", campaign)
-  local first = (found.forgotten_through or 0) + 1
+  local before, first = leaves_at(found), (found.forgotten_through or 0) + 1
   local claimed = math.min(last, found.claimed_count)
   local keys = keys_of_packets(campaign, first, claimed)
   records.prefetch("claimants", keys)
@@ -189,6 +244,7 @@ evolve["packets.forgotten"] = function(event)
   end
   for packet = first, last do records.remove("packets", packet_key(campaign, packet)) end
   found.forgotten_through, found.forgotten_amount = last, event.amount
+  requeue(campaign, found, before)
 end
 
 -- Queries ------------------------------------------------------------------------------------------------
@@ -211,8 +267,8 @@ query["PACKET.GET"] = function(command, now)
   }
 end
 
-query["PACKET.CLAIMED"] = function(command)
-  existing(command.campaign)
+query["PACKET.CLAIMED"] = function(command, now)
+  check_kept(command.campaign, existing(command.campaign), now)
   local claim, amount = claimed(command.campaign, command.user)
   if not claim then refuse(codes.CLAIM_NOT_FOUND, command.user) end
   return { command.user, claim.packet, amount, claim.at }
@@ -231,8 +287,9 @@ local function read_page(campaign, first, last)
   return users
 end
 
-query["PACKET.CLAIMS"] = function(command)
+query["PACKET.CLAIMS"] = function(command, now)
   local found, first = existing(command.campaign), (command.after or 0) + 1
+  check_kept(command.campaign, found, now)
   local users = read_page(command.campaign, first, math.min(found.claimed_count, first + command.count - 1))
   local rows = {}
   for at, user in ipairs(users) do

@@ -1,4 +1,5 @@
--- Receipts of sales, and how they leave when their retention is over. As `core/src/stock/retention.rs`.
+-- Receipts of sales, and how they leave when their retention is over. As `core/src/stock/retention.rs`. Packets of
+-- campaigns leave by the same time; how is in `packets.lua`.
 
 local emit = log.emit
 
@@ -29,19 +30,22 @@ function retention.last_up_to(set, sku, serial)
   return tonumber(first), tonumber(count)
 end
 
--- When the receipt of a sale that was made at `at` leaves. As `StateSettings::receipt_due`.
-local function receipt_due(at)
+-- When the receipt of a sale that was made at `at` leaves, and the packets of a campaign that was over then. As
+-- `StateSettings::receipt_due`.
+function retention.due(at)
   local slice = math.max(math.floor(settings.receipt_retention_ms / 720), 1)
   local over = math.min(at + settings.receipt_retention_ms, INTEGER_MAX)
   return math.min(math.ceil(over / slice) * slice, INTEGER_MAX)
 end
+
+local due = retention.due
 
 -- Whether the receipt of a serial has left, or its retention is over and it will.
 function retention.is_over(sku, item, serial, now)
   if serial <= (item.forgotten_through or 0) then return true end
   local first = retention.last_up_to("receipts", sku, serial)
   local receipt = first and records.get("receipts_of", receipt_key(sku, first))
-  return receipt and serial < first + receipt.count and receipt_due(receipt.at) <= now
+  return receipt and serial < first + receipt.count and due(receipt.at) <= now
 end
 
 -- The oldest receipt of an item that is kept.
@@ -52,7 +56,7 @@ end
 -- Notes when the oldest receipts of an item are due.
 local function queue_receipts(sku, item)
   local oldest = oldest_receipt(sku, item)
-  item.receipts_due = oldest and receipt_due(oldest.at) or nil
+  item.receipts_due = oldest and due(oldest.at) or nil
   if oldest then deadlines.add(item.receipts_due, "sale", sku, OLDEST) end
 end
 
@@ -72,7 +76,7 @@ local function forget_receipts(sku)
   local through, sold, weight = item.forgotten_through or 0, item.forgotten_sold or 0, 0
   while weight < RECEIPTS_PER_EVENT_MAX do
     local receipt = records.get("receipts_of", receipt_key(sku, through + 1))
-    if not receipt or receipt_due(receipt.at) > call.now then break end
+    if not receipt or due(receipt.at) > call.now then break end
     through, sold = through + receipt.count, sold + receipt.count - receipt.returned
     weight = weight + 1 + receipt.returned
   end

@@ -176,7 +176,7 @@ impl<'a> Play<'a> {
         made: &[String],
         logged_at: u64,
     ) {
-        let more = ["stock.available_again", "stock.receipts_forgotten"];
+        let more = ["stock.available_again", "stock.receipts_forgotten", "packets.forgotten"];
         let ended = |name: &&String| name.ends_with(".expired") || more.contains(&name.as_str());
         let deadlines = made.iter().take_while(ended).count();
         let remembered = &made[deadlines..];

@@ -144,10 +144,10 @@ impl Model {
                 its.claimed_amount().put(out);
                 its.closed_at.put(out);
             });
-            for (packet, amount) in (1_u64..).zip(its.amounts.iter().take(its.claims.len())) {
+            for (packet, amount) in (1_u64..).zip(its.amounts.iter().take(its.claims.len())).skip(its.left) {
                 sum.add(Kind::Packet, id, |out| (packet, *amount).put(out));
             }
-            for (packet, (user, at)) in (1_u64..).zip(&its.claims) {
+            for (packet, (user, at)) in (1_u64..).zip(&its.claims).skip(its.left) {
                 sum.add(Kind::PacketClaim, id, |out| {
                     user.put(out);
                     (packet, *at).put(out);

@@ -66,6 +66,8 @@ enum Ending {
     Reservation,
     /// The retention of an item's oldest receipts.
     Sale,
+    /// The retention of a campaign's packets.
+    Share,
 }
 
 /// What a decision may use besides the command.
@@ -188,7 +190,8 @@ impl Model {
         let reservations =
             reservations.map(|its| (its.deadline, Ending::Reservation, its.sku.clone(), its.name.clone()));
         let sales = self.due_sales(now).map(|(due, sku)| (due, Ending::Sale, sku.clone(), sku.clone()));
-        let mut due: Vec<_> = holds.chain(reservations).chain(sales).collect();
+        let shares = self.due_shares(now).map(|(due, id)| (due, Ending::Share, id.clone(), id.clone()));
+        let mut due: Vec<_> = holds.chain(reservations).chain(sales).chain(shares).collect();
         due.sort();
         due
     }
@@ -217,8 +220,7 @@ impl Model {
         }
     }
 
-    fn end_due(&mut self, is_account: bool, resource: &Id, now: TimeMs) {
-        let kinds = if is_account { &[Ending::Hold][..] } else { &[Ending::Reservation, Ending::Sale] };
+    fn end_due(&mut self, kinds: &[Ending], resource: &Id, now: TimeMs) {
         for kind in kinds {
             let due = self.due(now).into_iter().filter(|its| (its.1, &its.2) == (*kind, resource));
             let due: Vec<_> = due.take(self.settings.due_per_command_max).collect();
@@ -233,6 +235,7 @@ impl Model {
             Ending::Hold => self.end_hold(resource, record),
             Ending::Reservation => self.end_reservation(resource, record),
             Ending::Sale => self.forget_sales(resource, now),
+            Ending::Share => self.forget_packets(resource),
         }
     }
 
@@ -316,8 +319,8 @@ impl Model {
             C::StockGet(c) => self.show_stock(&c.sku, now),
             C::StockReservation(c) => self.show_reservation(&c.sku, &c.reservation, now),
             C::PacketGet(c) => self.show_campaign(&c.campaign, now),
-            C::PacketClaims(c) => self.list_packets(c),
-            C::PacketClaimed(c) => self.show_packet(&c.campaign, &c.user),
+            C::PacketClaims(c) => self.list_packets(c, now),
+            C::PacketClaimed(c) => self.show_packet(&c.campaign, &c.user, now),
             C::CouponCheck(c) => self.check_claim(&c.coupon, &c.subject, now).map(|_| facts![]),
             C::CouponClaimed(c) => self.show_claim(&c.coupon, c.serial.get(), now),
             C::CouponGet(c) => self.show_coupon(&c.coupon, now),
@@ -357,12 +360,14 @@ fn is_remembered(envelope: &Envelope, outcome: &Outcome) -> bool {
 }
 
 /// The accounts (true) and stock items (false) that a command names, in order.
-fn named(command: &Command) -> Vec<(bool, Id)> {
+fn named(command: &Command) -> Vec<(&'static [Ending], Id)> {
+    let kinds: &[Ending] = match command.spec().group() {
+        "ACCOUNT" => &[Ending::Hold],
+        "STOCK" => &[Ending::Reservation, Ending::Sale],
+        "PACKET" => &[Ending::Share],
+        _ => return Vec::new(),
+    };
     let mut ids = Vec::new();
     command.route(&mut |id| ids.push(id.clone()));
-    match command.spec().group() {
-        "ACCOUNT" => ids.into_iter().map(|id| (true, id)).collect(),
-        "STOCK" => ids.into_iter().map(|id| (false, id)).collect(),
-        _ => Vec::new(),
-    }
+    ids.into_iter().map(|id| (kinds, id)).collect()
 }

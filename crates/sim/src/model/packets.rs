@@ -25,6 +25,8 @@ pub(super) struct Campaign {
     pub(super) closed_at: Option<TimeMs>,
     /// Which user has which packet, in the order of claims, and since when.
     pub(super) claims: Vec<(Id, TimeMs)>,
+    /// How many packets have left memory, from the front.
+    pub(super) left: usize,
 }
 
 impl Campaign {
@@ -46,6 +48,14 @@ impl Campaign {
 
     fn ends_at(&self) -> Option<TimeMs> {
         self.closed_at.or(self.ends_at)
+    }
+
+    /// When no packet could be claimed any more.
+    fn over_at(&self) -> Option<TimeMs> {
+        match (self.closed_at, self.ends_at) {
+            (Some(closed), Some(ends)) => Some(closed.min(ends)),
+            (closed, ends) => closed.or(ends),
+        }
     }
 }
 
@@ -79,6 +89,7 @@ impl Model {
             ends_at: c.ends_at.map(|at| at.get()),
             closed_at: None,
             claims: Vec::new(),
+            left: 0,
         };
         let shown = facts![campaign.count(), campaign.total(), commitment(&campaign).map(hex)];
         self.note("packets.created");
@@ -92,6 +103,9 @@ impl Model {
     pub(super) fn claim_packet(&mut self, c: &PacketClaim, now: TimeMs) -> Verdict {
         let campaign = self.campaign(&c.campaign)?;
         within(campaign.starts_at, campaign.ends_at(), now)?;
+        if campaign.left > 0 {
+            return refuse(Code::Ended, facts![campaign.ends_at(), now]);
+        }
         if let Some(at) = campaign.claims.iter().position(|(user, _)| *user == c.user) {
             return refuse(Code::AlreadyClaimed, facts![at as u64 + 1, campaign.amounts[at]]);
         }
@@ -147,8 +161,35 @@ impl Model {
         ])
     }
 
-    pub(super) fn show_packet(&self, id: &Id, user: &Id) -> Verdict {
+    /// The campaigns whose packets are due, with when they are.
+    pub(super) fn due_shares(&self, now: TimeMs) -> impl Iterator<Item = (TimeMs, &Id)> {
+        let left = self.campaigns.iter().filter(|(_, its)| its.left < its.amounts.len());
+        left.filter_map(|(id, its)| Some((self.kept_until(its.over_at()?), id)))
+            .filter(move |(due, _)| *due <= now)
+    }
+
+    /// Forgets eight claims of a campaign, and with the last one the next 24 packets that nobody claimed.
+    pub(super) fn forget_packets(&mut self, id: &Id) {
+        if let Some(its) = self.campaigns.get_mut(id) {
+            let claimed = its.claims.len();
+            its.left = match its.left + 8 {
+                more if more < claimed => more,
+                _ => (its.left.max(claimed) + 24).min(its.amounts.len()),
+            };
+        }
+        self.note("packets.forgotten");
+    }
+
+    /// Claims are shown until their retention is over.
+    fn check_claims_kept(&self, id: &Id, now: TimeMs) -> Result<(), Refusal> {
         let campaign = self.campaign(id)?;
+        let over = campaign.over_at().is_some_and(|at| self.kept_until(at) <= now);
+        if campaign.left > 0 || over { refuse(Code::ClaimsExpired, facts![id]) } else { Ok(()) }
+    }
+
+    pub(super) fn show_packet(&self, id: &Id, user: &Id, now: TimeMs) -> Verdict {
+        let campaign = self.campaign(id)?;
+        self.check_claims_kept(id, now)?;
         let Some(at) = campaign.claims.iter().position(|(its, _)| its == user) else {
             return refuse(Code::ClaimNotFound, facts![user]);
         };
@@ -157,8 +198,9 @@ impl Model {
 }
 
 impl Model {
-    pub(super) fn list_packets(&self, c: &PacketClaims) -> Verdict {
+    pub(super) fn list_packets(&self, c: &PacketClaims, now: TimeMs) -> Verdict {
         let campaign = self.campaign(&c.campaign)?;
+        self.check_claims_kept(&c.campaign, now)?;
         let after = c.after.map_or(0, |after| after.get());
         let rows = (1..).zip(&campaign.claims).zip(&campaign.amounts);
         let page = rows.filter(|((packet, _), _)| *packet > after);

@@ -301,9 +301,14 @@ impl Model {
 
     /// When a receipt is no longer kept.
     fn receipt_due(&self, receipt: &Receipt) -> TimeMs {
+        self.kept_until(receipt.at)
+    }
+
+    /// When something is no longer kept whose retention began at `at`.
+    pub(super) fn kept_until(&self, at: TimeMs) -> TimeMs {
         let retention = i128::from(self.settings.receipt_retention_ms);
         let slice = (retention / 720).max(1);
-        let over = (i128::from(receipt.at) + retention).min(MAX);
+        let over = (i128::from(at) + retention).min(MAX);
         u64::try_from(((over + slice - 1) / slice * slice).min(MAX)).unwrap_or(u64::MAX)
     }
 
