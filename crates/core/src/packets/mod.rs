@@ -8,6 +8,8 @@ mod prepared;
 pub(crate) mod query;
 mod retention;
 #[cfg(test)]
+mod retention_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use decisions::{claim, close, create, go_on};
