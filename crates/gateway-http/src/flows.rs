@@ -24,6 +24,8 @@ pub struct CommandCounts {
     pub replayed: u64,
     /// Messages that became dead letters.
     pub dead: u64,
+    /// Messages that the topic removed before they were consumed.
+    pub removed: u64,
     /// Commands that were sent to the engine again.
     pub retried: u64,
     /// Commands in progress.

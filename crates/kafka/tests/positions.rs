@@ -202,6 +202,32 @@ async fn messages_that_were_removed_before_they_were_consumed_are_told_of() {
     assert!(told.contains("were removed before they were consumed"), "{told}");
 }
 
+/// The brokers hold their answers back for half a second, so that messages are removed while the server waits for them.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_are_removed_while_the_server_lags_are_told_of() {
+    let mut bench = Bench::new();
+    for (name, value) in [("fetch.min.bytes", "10000000"), ("fetch.wait.max.ms", "500")] {
+        bench.settings.extra.push((name.to_owned(), value.to_owned()));
+    }
+    let commands = bench.start().await;
+    let figures = commands.figures().clone();
+    let mut sent = 0;
+    while figures.removed() == 0 {
+        let (seen, missed) = (ids(&format!("seen-{sent}"), 8), ids(&format!("missed-{sent}"), 40));
+        bench.send(&seen);
+        sent += 8;
+        tokio::task::block_in_place(|| {
+            eventually("what is there", || (figures.received() + figures.removed() == sent).then_some(()));
+        });
+        bench.send(&missed);
+        bench.remove_all().await;
+        sent += 40;
+    }
+    tokio::task::block_in_place(|| commands.shut_down());
+    let told = figures.trouble().expect("it is told");
+    assert!(told.contains("were removed before they were consumed, offsets "), "{told}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_that_were_removed_are_told_of_where_the_groups_offset_counts() {
     let mut bench = Bench::new();

@@ -67,6 +67,7 @@ pub(super) fn commands(encoder: &mut DescriptorEncoder<'_>, counts: &CommandCoun
         ("refused", counts.refused),
         ("replayed", counts.replayed),
         ("dead_letter", counts.dead),
+        ("removed", counts.removed),
         ("retried", counts.retried),
     ] {
         ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;

@@ -11,6 +11,7 @@ pub struct Figures {
     refused: AtomicU64,
     replayed: AtomicU64,
     dead: AtomicU64,
+    removed: AtomicU64,
     retried: AtomicU64,
     paused: AtomicU64,
     partitions: AtomicU64,
@@ -43,6 +44,10 @@ impl Figures {
 
     pub(crate) fn note_dead(&self) {
         self.dead.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_removed(&self, messages: u64) {
+        self.removed.fetch_add(messages, Ordering::Relaxed);
     }
 
     pub(crate) fn note_retried(&self, commands: usize) {
@@ -83,6 +88,8 @@ read! {
     replayed,
     /// Messages that became dead letters.
     dead,
+    /// Messages that the topic removed before they were consumed.
+    removed,
     /// How often a command was retried because the engine could not decide it.
     retried,
     /// How often a partition was paused.

@@ -1,6 +1,7 @@
 //! One partition of the topic of commands while it is assigned to this process.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Instant;
 
 use scarce_api::message::Reason;
@@ -48,6 +49,11 @@ impl Flow {
             sizes: BTreeMap::new(),
             is_paused: false,
         }
+    }
+
+    /// The offsets that the topic skips before this one.
+    pub(crate) fn skipped_before(&self, offset: i64) -> Option<Range<i64>> {
+        self.ledger.skipped_before(offset)
     }
 
     /// Begins a message.

@@ -1,6 +1,7 @@
 //! Which messages of a partition are finished, and so which offset may be committed.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// How far a partition is finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,11 @@ impl Ledger {
         self.last = Some(offset);
         self.begun.push_back(Begun { offset, mark, is_finished: false });
         true
+    }
+
+    /// The offsets between the last one that was begun and another.
+    pub(crate) fn skipped_before(&self, offset: i64) -> Option<Range<i64>> {
+        self.last.map(|last| last + 1..offset).filter(|skipped| !skipped.is_empty())
     }
 
     /// Finishes an offset. Returns how far all are finished without an unfinished one before them, if that has
@@ -74,6 +80,16 @@ mod tests {
         assert_eq!(ledger.open(), 2);
         assert_eq!(ledger.finish(9), Some(Reached { next: 11, last: 110 }));
         assert_eq!(ledger.open(), 0);
+    }
+
+    #[test]
+    fn offsets_in_between_are_skipped() {
+        let mut ledger = Ledger::default();
+        assert_eq!(ledger.skipped_before(7), None, "nothing is known of what was before");
+        assert!(ledger.begin(7, 0));
+        assert_eq!(ledger.skipped_before(8), None);
+        assert_eq!(ledger.skipped_before(11), Some(8..11));
+        assert_eq!(ledger.skipped_before(5), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod figures;
 mod flow;
+mod gaps;
 mod intake;
 mod lane;
 mod ledger;

@@ -6,6 +6,7 @@
 //! commands took effect. Their ids do.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rdkafka::{Message as _, Offset};
@@ -174,9 +175,26 @@ impl Positions {
         Ok(())
     }
 
+    /// Says which of the offsets that the topic skipped while it was read were removed: those before its first one. Blocks.
+    pub(crate) fn tell_skipped(&self, skipped: &BTreeMap<i32, Range<i64>>) {
+        let bounds =
+            |partition: i32| Reader::new(&self.settings, &self.settings.topics.commands)?.bounds(partition);
+        for (partition, skipped) in skipped {
+            match bounds(*partition) {
+                Ok((begin, _)) => self.tell_missing(*partition, skipped.start, begin.min(skipped.end)),
+                Err(error) => self.figures.note_trouble(&format!(
+                    "whether messages {} to {} of partition {partition} were removed before they were consumed is not known: {error}",
+                    skipped.start,
+                    skipped.end - 1
+                )),
+            }
+        }
+    }
+
     /// Messages were removed from the topic before they were consumed. Nobody can make their commands up.
     fn tell_missing(&self, partition: i32, next: i64, begin: i64) {
         if next < begin {
+            self.figures.note_removed(begin.abs_diff(next));
             self.figures.note_trouble(&format!(
                 "{} messages of partition {partition} of '{}' were removed before they were consumed, offsets {next} to {}; \
                  keep the topic for longer, and have the producers send these commands again",

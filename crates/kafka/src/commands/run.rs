@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 
 use super::figures::Figures;
 use super::flow::{Begun, Flow};
+use super::gaps::Gaps;
 use super::intake::Raw;
 use super::lane::Item;
 use super::outbox::{Group, Outbox};
@@ -85,6 +86,7 @@ pub(crate) struct Run<'a> {
     /// Keeps the positions; one at a time, so that they never go back.
     keeping: Option<JoinHandle<()>>,
     keep_at: Option<Instant>,
+    gaps: Gaps,
     news: UnboundedSender<News>,
     is_ending: bool,
 }
@@ -106,6 +108,7 @@ impl<'a> Run<'a> {
             positions,
             keeping: None,
             keep_at: None,
+            gaps: Gaps::default(),
             news,
             is_ending: false,
         }
@@ -130,6 +133,7 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             if is_late || (self.is_ending && self.in_flight() == 0) {
+                self.gaps.look_last(&self.positions).await;
                 self.keep_last().await;
                 return Ok(());
             }
@@ -176,6 +180,7 @@ impl<'a> Run<'a> {
         }
         self.outbox.send(now);
         self.keep_positions(now);
+        self.gaps.look(now, &self.positions);
         self.steer();
         self.work.figures.set_levels(self.flows.len(), self.in_flight());
     }
@@ -186,7 +191,8 @@ impl<'a> Run<'a> {
 
     fn wake_at(&self) -> Option<Instant> {
         let keep_at = self.keep_at.filter(|_| self.positions.is_behind());
-        self.flows.values().filter_map(Flow::wake_at).chain(self.outbox.wake_at()).chain(keep_at).min()
+        let others = self.outbox.wake_at().into_iter().chain(keep_at).chain(self.gaps.wake_at());
+        self.flows.values().filter_map(Flow::wake_at).chain(others).min()
     }
 
     /// Has the engine keep the positions now and then, on another thread: it may ask a server.
@@ -289,6 +295,9 @@ impl<'a> Run<'a> {
         let partition = message.partition();
         let Some(flow) = self.flows.get_mut(&partition) else { return };
         let generation = flow.generation;
+        if let Some(skipped) = flow.skipped_before(message.offset()) {
+            self.gaps.note(partition, skipped);
+        }
         let begun = flow.begin(message.offset(), Raw::of(message), &*self.work.engine);
         let source = self.place(partition, message.offset());
         let (settings, figures) = (&self.work.settings, &self.work.figures);

@@ -139,6 +139,7 @@ async fn take_commands(
             refused: figures.refused(),
             replayed: figures.replayed(),
             dead: figures.dead(),
+            removed: figures.removed(),
             retried: figures.retried(),
             in_flight: figures.in_flight(),
             partitions: figures.partitions(),
