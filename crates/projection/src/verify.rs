@@ -8,7 +8,9 @@ mod sums;
 
 use scarce_sql::Dialect;
 
+use crate::rows::TABLES;
 use crate::store::Link;
+use crate::table::{Cell, ColumnKind};
 use crate::{ProjectedPosition, Projection, ProjectionError};
 pub use compare::{Compared, Difference, RowPlace};
 pub use repair::{Repair, Repaired};
@@ -55,6 +57,24 @@ impl Frozen {
     #[must_use]
     pub fn positions(&self) -> &[ProjectedPosition] {
         &self.positions
+    }
+
+    /// Whether any table has a row of a partition.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_rows_of(&mut self, partition: u32) -> Result<bool, ProjectionError> {
+        let of_partitions =
+            TABLES.iter().filter(|table| table.columns.iter().any(|column| column.name == "partition_id"));
+        for table in of_partitions {
+            let sql = format!("SELECT partition_id FROM {} WHERE partition_id = ? LIMIT 1", table.name);
+            let found =
+                self.link.fetch(&sql, &[Cell::from(i64::from(partition))], &[ColumnKind::Integer]).await;
+            if !found.map_err(|error| self.projection.store().failed(&error))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Compares every row with those that the log was replayed into; the first differences, up to `limit`.

@@ -182,12 +182,25 @@ impl Run<'_> {
             }
             base => base?,
         };
+        if self.sources.log.is_state_of_engine(partition) {
+            self.note_hearsay(&base);
+        }
         self.settlements.begin(&base);
         let mut fold = Fold::new(base);
         let goal = tables.as_ref().map(|tables| tables.goal(partition));
-        let feed = tables.map(|tables| tables.feed(self.sources.log, partition)).transpose()?;
+        let mut tables = tables;
+        let feed =
+            tables.as_deref_mut().map(|tables| tables.feed(self.sources.log, partition)).transpose()?;
         self.fold(&mut fold, feed)?;
-        self.note_reach(&fold, goal);
+        self.reaches.push(Reach {
+            partition,
+            begins_after: fold.begins_after,
+            log: fold.machine.sequence(),
+            tables: goal,
+        });
+        if let Some(tables) = tables {
+            tables.note_lag(&fold, &mut self.of_tables)?;
+        }
         self.check_state(&fold);
         if let Some(engine) = self.sources.engine.as_deref_mut() {
             let on_progress = &mut *self.on_progress;
@@ -208,6 +221,19 @@ impl Run<'_> {
             self.of_log.add(finding);
         }
         Ok(())
+    }
+
+    /// Says what is not known about a log whose beginning only the engine still knows.
+    fn note_hearsay(&mut self, base: &Machine) {
+        let (partition, sequence) = (base.partition(), base.sequence());
+        self.of_engine.skip(format!(
+            "the log of partition {partition} no longer reaches back to its beginning: up to {sequence} there is only the \
+             engine's own state, which was compared with nothing but the tables"
+        ));
+        self.of_tables.note(format!(
+            "rows of partition {partition} up to {sequence} were compared with the engine's own state: where they differ, \
+             either may be wrong, and they are not put right"
+        ));
     }
 
     /// Reads the log of a partition, for the state and for the rows.
@@ -231,15 +257,6 @@ impl Run<'_> {
             self.of_log.note(text);
         }
         feed.map_or(Ok(()), |feed| feed.end(&mut self.of_tables))
-    }
-
-    fn note_reach(&mut self, fold: &Fold, tables: Option<u64>) {
-        let (partition, log) = (fold.machine.partition(), fold.machine.sequence());
-        if let Some(lag) = tables.and_then(|tables| log.checked_sub(tables)).filter(|lag| *lag > 0) {
-            let text = format!("the tables are {lag} events behind the log of partition {partition}");
-            self.of_tables.note(format!("{text}; they were compared as far as they are"));
-        }
-        self.reaches.push(Reach { partition, begins_after: fold.begins_after, log, tables });
     }
 
     fn check_state(&mut self, fold: &Fold) {

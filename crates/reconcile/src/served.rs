@@ -1,5 +1,6 @@
 //! An engine in this process.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use scarce_core::command::Command;
@@ -19,13 +20,15 @@ const BYTES_AT_ONCE: u64 = 1 << 20;
 #[derive(Clone)]
 pub struct Served {
     engine: Arc<dyn Engine>,
+    /// Partitions whose log does not reach back to its beginning.
+    trimmed: BTreeSet<u32>,
 }
 
 impl Served {
     /// The engine.
     #[must_use]
     pub fn new(engine: Arc<dyn Engine>) -> Self {
-        Self { engine }
+        Self { engine, trimmed: BTreeSet::new() }
     }
 
     fn ask(&self, partition: u32, commands: Vec<Command>) -> Result<Vec<Outcome>, ReconcileError> {
@@ -49,7 +52,12 @@ impl LogSource for Served {
         if self.engine.first_sequence(partition)? <= 1 {
             return Ok(Machine::new(self.engine.state_settings().clone(), partition));
         }
+        self.trimmed.insert(partition);
         Ok(self.engine.image(partition)?)
+    }
+
+    fn is_state_of_engine(&self, partition: u32) -> bool {
+        self.trimmed.contains(&partition)
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {

@@ -26,6 +26,12 @@ pub trait LogSource {
     /// When it cannot be read; [`ReconcileError::Broken`] when what is there is wrong.
     fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError>;
 
+    /// Whether the base of a partition, once it was asked for, is the state that the engine has now, for want of another. What
+    /// was before it is compared with nothing then.
+    fn is_state_of_engine(&self, _partition: u32) -> bool {
+        false
+    }
+
     /// Hands over the entries from a sequence on, as far as they are durable.
     ///
     /// # Errors

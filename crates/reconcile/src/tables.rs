@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::ReconcileError;
 use crate::findings::Findings;
+use crate::fold::Fold;
 use crate::report::{CheckKind, EventPlace, Finding, RepairReport};
 use crate::run::{GoOn, Mending};
 use crate::source::LogSource;
@@ -33,6 +34,8 @@ pub(crate) struct Tables {
     goals: BTreeMap<u32, Position>,
     /// Partitions that cannot be compared, and why.
     left_out: Vec<String>,
+    /// Whether nothing was written to them while they were waited for.
+    stand_still: bool,
     _folder: TempDir,
 }
 
@@ -58,8 +61,11 @@ impl Tables {
         let goals = (0..log.partitions()).map(|partition| Ok((partition, log.end(partition)?)));
         let goals = goals.collect::<Result<Vec<_>, ReconcileError>>()?;
         let deadline = Instant::now() + wait;
+        let mut first = None;
+        let mut stand_still;
         loop {
             let positions = handle.block_on(projection.positions())?;
+            stand_still = !wait.is_zero() && *first.get_or_insert_with(|| positions.clone()) == positions;
             let has = |partition: u32| positions.iter().find(|its| its.partition == partition);
             let is_behind = |(partition, end): &(u32, Option<u64>)| {
                 end.is_some_and(|end| has(*partition).map_or(0, |its| its.position.sequence) < end)
@@ -78,7 +84,7 @@ impl Tables {
         let openings = handle.block_on(projection.openings())?;
         let frozen = handle.block_on(projection.freeze())?;
         let mut scope = Scope::default();
-        openings.iter().for_each(|its| scope.begin(its.partition, its.position.sequence));
+        openings.iter().for_each(|its| scope.begin_tables(its.partition, its.position.sequence));
         let goals = frozen.positions().iter().map(|its| (its.partition, its.position)).collect();
         Ok(Self {
             handle: handle.clone(),
@@ -87,6 +93,7 @@ impl Tables {
             scope,
             goals,
             left_out: Vec::new(),
+            stand_still,
             _folder: folder,
         })
     }
@@ -94,6 +101,41 @@ impl Tables {
     /// The last sequence of a partition in the tables.
     pub(crate) fn goal(&self, partition: u32) -> u64 {
         self.goals.get(&partition).map_or(0, |position| position.sequence)
+    }
+
+    /// Notes how far behind the log the tables are.
+    pub(crate) fn note_lag(&mut self, fold: &Fold, rows: &mut Findings) -> Result<(), ReconcileError> {
+        let (partition, log) = (fold.machine.partition(), fold.machine.sequence());
+        if !self.goals.contains_key(&partition) && log > 0 {
+            return self.note_unplaced(partition, log, rows);
+        }
+        let lag = log.saturating_sub(self.goal(partition));
+        let text = format!("the tables are {lag} events behind the log of partition {partition}");
+        match lag {
+            0 => {}
+            _ if self.stand_still => {
+                rows.skip(format!("{text}, and nothing writes them; they were compared as far as they are"));
+            }
+            _ => rows.note(format!("{text}; they were compared as far as they are")),
+        }
+        Ok(())
+    }
+
+    /// Tables that do not say how far they are in a partition are new to it, or were changed.
+    fn note_unplaced(&mut self, partition: u32, log: u64, rows: &mut Findings) -> Result<(), ReconcileError> {
+        if self.handle.block_on(self.frozen.has_rows_of(partition))? {
+            rows.add(Finding {
+                check: CheckKind::Tables,
+                partition: Some(partition),
+                resource: None,
+                field: "last position".to_owned(),
+                expected: Some(log.to_string()),
+                found: None,
+                first_event: None,
+            });
+        }
+        self.leave_out(partition, "the tables do not say how far they are in it");
+        Ok(())
     }
 
     /// Begins with a partition, from the state that the log goes on from.
@@ -112,7 +154,10 @@ impl Tables {
                 &format!("its log begins at {}, behind the tables", after.sequence + 1),
             );
         } else if after.sequence > 0 {
-            self.scope.begin(partition, after.sequence);
+            self.scope.begin_log(partition, after.sequence);
+            if log.is_state_of_engine(partition) {
+                self.scope.doubt(partition);
+            }
             let begun = self.handle.block_on(consumer.begin_with(base));
             begun.map_err(|trouble| ReconcileError::Replay { partition, what: trouble.to_string() })?;
             feed_after = after;
@@ -176,6 +221,10 @@ impl Tables {
         let Mending { tables, commits } = mending;
         let repair = tables.repair(&self.frozen, &self.replay, &self.scope, commits);
         match self.handle.block_on(repair)? {
+            Repair::Unbalanced => refused(
+                "the sums within the tables agree now, and would not afterwards: the rows are right, and what they were \
+                 compared with is not",
+            ),
             Repair::Done(rows) => Ok(RepairReport { is_done: commits, rows, refused: None }),
             Repair::Moved => {
                 refused("the tables were written to meanwhile; stop what consumes the log into them")

@@ -154,7 +154,7 @@ fn repaired(RepairReport { is_done, rows, refused }: &RepairReport) -> String {
     let said = if *is_done { "rows put right" } else { "rows that --yes would put right" };
     let left = match left {
         0 => String::new(),
-        left => format!("; {left} stay missing, since the log no longer reaches back to them"),
+        left => format!("; {left} stay as they are, since the log no longer reaches back to them"),
     };
     format!("{said}: {changed} changed, {added} added, {removed} removed{left}")
 }

@@ -5,7 +5,7 @@ use sqlx::Error;
 
 use crate::store::Link;
 use crate::table::{Cell, Table};
-use crate::verify::{Frozen, Replay, Scope, compare};
+use crate::verify::{Frozen, Replay, Scope, compare, sums};
 use crate::{Projection, ProjectionError};
 
 /// How many rows were, or would be, put right.
@@ -17,7 +17,7 @@ pub struct Repaired {
     pub changed: u64,
     /// Rows that the log does not make.
     pub removed: u64,
-    /// Rows that were missing and stay so, since the log no longer tells all of their values.
+    /// Rows that stay as they are, since the log no longer tells all of their values.
     pub left: u64,
 }
 
@@ -28,6 +28,9 @@ pub enum Repair {
     Done(Repaired),
     /// The tables were written to since they were compared; nothing was changed.
     Moved,
+    /// The sums within the tables agreed before and would not afterwards; nothing was changed. Then the rows are right, and
+    /// not what they were compared with.
+    Unbalanced,
 }
 
 impl Projection {
@@ -70,12 +73,21 @@ impl Projection {
         if self.positions_by(link).await? != compared.positions() {
             return Ok(Repair::Moved);
         }
+        let agreed = self.sums_agree(link).await?;
         let mut repaired = Repaired::default();
         let done = compare::compare(link, made, (scope, 0), &mut |_| true, Some(&mut repaired)).await;
         done.map_err(|error| store.failed(&error))?;
+        if agreed && !self.sums_agree(link).await? {
+            return Ok(Repair::Unbalanced);
+        }
         let ended = if commits { link.commit().await } else { link.roll_back().await };
         ended.map_err(|error| store.failed(&error))?;
         Ok(Repair::Done(repaired))
+    }
+
+    async fn sums_agree(&self, link: &mut Link) -> Result<bool, ProjectionError> {
+        let found = sums::check(link, 1).await;
+        Ok(found.map_err(|error| self.store().failed(&error))?.is_empty())
     }
 }
 
@@ -88,6 +100,10 @@ impl Repaired {
         (its, made): (Option<&[Cell]>, Option<&[Cell]>),
         scope: &Scope,
     ) -> Result<(), Error> {
+        if its != made && !scope.is_repairable(table, its, made) {
+            self.left += u64::from(differs(table, its, made, scope));
+            return Ok(());
+        }
         let statement = match (its, made) {
             (Some(its), Some(made)) if its != made => {
                 let differs =
@@ -116,6 +132,15 @@ impl Repaired {
         };
         link.execute(&statement.0, &statement.1).await.map(drop)
     }
+}
+
+/// Whether a row differs in what both sides can know.
+fn differs(table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>, scope: &Scope) -> bool {
+    let Some((its, made)) = its.zip(made) else { return true };
+    let mut columns = table.columns.iter().zip(its).zip(made);
+    columns.any(|((column, its_cell), made_cell)| {
+        its_cell != made_cell && scope.compares(table, column.name, its)
+    })
 }
 
 /// The condition of one row.

@@ -9,6 +9,9 @@ use crate::table::{Cell, Table};
 const HISTORIES: [&str; 6] =
     ["entries", "stock_movements", "stock_availability", "stock_returns", "trades", "coupon_claims"];
 
+/// Tables with rows of records that leave the state after a while, and stay in the tables.
+const LEAVING: [&str; 2] = ["packet_claims", "receipts"];
+
 /// Columns that a state does not tell, whatever their table. Times, which it does not tell either, end otherwise.
 const UNTOLD: [&str; 6] =
     ["sequence", "operation_id", "reservation_id", "redeemed", "revoked", "exhausted_at_ms"];
@@ -16,17 +19,32 @@ const UNTOLD: [&str; 6] =
 /// Which rows are compared. By default all are, with all of their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// The last sequence of each partition of which one side only knows what it came to.
-    begins: BTreeMap<u32, u64>,
+    /// The last sequence of each partition of which the log only knows what it came to.
+    log_begins: BTreeMap<u32, u64>,
+    /// The same of the tables.
+    tables_begin: BTreeMap<u32, u64>,
+    /// Partitions of which the log's state before its beginning is not the log's own: who keeps it may be wrong, too.
+    hearsay: BTreeSet<u32>,
     /// Partitions that are not compared.
     left_out: BTreeSet<u32>,
 }
 
 impl Scope {
-    /// Says that one of the sides knows of a partition, up to a sequence, only what it came to.
-    pub fn begin(&mut self, partition: u32, sequence: u64) {
-        let begins = self.begins.entry(partition).or_default();
+    /// Says that the log knows of a partition, up to a sequence, only what it came to.
+    pub fn begin_log(&mut self, partition: u32, sequence: u64) {
+        let begins = self.log_begins.entry(partition).or_default();
         *begins = sequence.max(*begins);
+    }
+
+    /// Says the same of the tables.
+    pub fn begin_tables(&mut self, partition: u32, sequence: u64) {
+        let begins = self.tables_begin.entry(partition).or_default();
+        *begins = sequence.max(*begins);
+    }
+
+    /// Says that what the log of a partition came to before its beginning was learned from someone who may be wrong.
+    pub fn doubt(&mut self, partition: u32) {
+        self.hearsay.insert(partition);
     }
 
     /// Leaves a partition out.
@@ -35,22 +53,32 @@ impl Scope {
     }
 
     fn begins(&self, table: &Table, row: &[Cell]) -> u64 {
-        let partition = number(table, row, "partition_id").and_then(|its| u32::try_from(its).ok());
-        partition.and_then(|its| self.begins.get(&its)).copied().unwrap_or(0)
+        let Some(partition) = partition(table, row) else { return 0 };
+        self.log_begins_of(partition).max(self.tables_begin_of(partition))
+    }
+
+    fn log_begins_of(&self, partition: u32) -> u64 {
+        self.log_begins.get(&partition).copied().unwrap_or(0)
+    }
+
+    fn tables_begin_of(&self, partition: u32) -> u64 {
+        self.tables_begin.get(&partition).copied().unwrap_or(0)
     }
 
     /// Whether a table is not compared at all: where histories begin may differ.
     pub(super) fn is_out(&self, table: &Table) -> bool {
-        table.name == "openings" && self.begins.values().any(|begins| *begins > 0)
+        let mut begins = self.log_begins.values().chain(self.tables_begin.values());
+        table.name == "openings" && begins.any(|begins| *begins > 0)
     }
 
-    /// Whether both sides can know a row.
-    pub(super) fn is_in(&self, table: &Table, row: &[Cell]) -> bool {
-        if self.begins.is_empty() && self.left_out.is_empty() {
-            return true;
-        }
-        let partition = number(table, row, "partition_id").and_then(|its| u32::try_from(its).ok());
-        if partition.is_some_and(|its| self.left_out.contains(&its)) {
+    /// Whether both sides can know a row that at least one of them has.
+    pub(super) fn is_in(&self, table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>) -> bool {
+        let knows = |row: Option<&[Cell]>| row.is_none_or(|row| self.knows(table, row));
+        knows(its) && knows(made) && !self.may_have_left(table, its, made)
+    }
+
+    fn knows(&self, table: &Table, row: &[Cell]) -> bool {
+        if partition(table, row).is_some_and(|its| self.left_out.contains(&its)) {
             return false;
         }
         match self.begins(table, row) {
@@ -64,9 +92,42 @@ impl Scope {
         }
     }
 
+    /// Whether the other side has no such row because it began with a state that the record had left.
+    fn may_have_left(&self, table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>) -> bool {
+        let (row, begins): (_, fn(&Self, u32) -> u64) = match (its, made) {
+            _ if !LEAVING.contains(&table.name) => return false,
+            (Some(its), None) => (its, Self::log_begins_of),
+            (None, Some(made)) => (made, Self::tables_begin_of),
+            _ => return false,
+        };
+        let begins = partition(table, row).map_or(0, |partition| begins(self, partition));
+        number(table, row, "sequence").is_some_and(|sequence| sequence <= begins)
+    }
+
+    /// Whether the log tells enough of a row to put it right. Of what was before its beginning it has only a state, and
+    /// where that is hearsay, only what is of one event can be relied on.
+    pub(super) fn is_repairable(&self, table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>) -> bool {
+        let Some(row) = made.or(its) else { return false };
+        let begins = self.begins(table, row);
+        let is_behind = number(table, row, "sequence").is_some_and(|sequence| sequence > begins);
+        match made {
+            _ if begins == 0 => true,
+            // Nobody could make it again.
+            None => is_behind,
+            Some(_) => {
+                let is_hearsay = partition(table, row).is_some_and(|its| self.hearsay.contains(&its));
+                !is_hearsay || (HISTORIES.contains(&table.name) && is_behind)
+            }
+        }
+    }
+
     /// Whether both sides can know a column of a row.
     pub(super) fn compares(&self, table: &Table, column: &str, row: &[Cell]) -> bool {
         let is_untold = || column.ends_with("at_ms") || UNTOLD.contains(&column);
         self.begins(table, row) == 0 || HISTORIES.contains(&table.name) || !is_untold()
     }
+}
+
+fn partition(table: &Table, row: &[Cell]) -> Option<u32> {
+    number(table, row, "partition_id").and_then(|its| u32::try_from(its).ok())
 }

@@ -152,6 +152,8 @@ fn random_logs_agree_with_themselves() {
             deployment_id: "0".repeat(32),
             settings: sequence.settings.clone(),
             entries: vec![entries, Vec::new()],
+            trimmed_through: [0; PARTITIONS as usize],
+            is_state_of_engine: false,
         };
         let report = compare(&runtime, &mut copied, None, None);
         assert_eq!(report.differences(), 0, "seed {seed}: {report:#?}");

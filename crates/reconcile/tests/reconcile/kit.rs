@@ -68,10 +68,15 @@ pub struct Bench {
 
 impl Bench {
     pub fn embedded() -> Self {
+        Self::embedded_with(StateSettings::default())
+    }
+
+    pub fn embedded_with(state: StateSettings) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let settings = EmbeddedSettings {
             partitions: PARTITIONS,
             segment_bytes: 64 << 10,
+            state,
             ..EmbeddedSettings::default()
         };
         let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("an engine");
@@ -181,6 +186,8 @@ impl Bench {
             deployment_id: self.engine.deployment_id().to_owned(),
             settings: self.engine.state_settings().clone(),
             entries: (0..PARTITIONS).map(entries).collect(),
+            trimmed_through: [0; PARTITIONS as usize],
+            is_state_of_engine: false,
         }
     }
 
@@ -203,6 +210,10 @@ pub struct Copied {
     pub deployment_id: String,
     pub settings: StateSettings,
     pub entries: Vec<Vec<Entry>>,
+    /// Up to where only the state is left.
+    pub trimmed_through: [u64; PARTITIONS as usize],
+    /// Whether that state is the engine's.
+    pub is_state_of_engine: bool,
 }
 
 impl Copied {
@@ -244,11 +255,21 @@ impl LogSource for Copied {
     }
 
     fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError> {
-        Ok(Machine::new(self.settings.clone(), partition))
+        let mut machine = Machine::new(self.settings.clone(), partition);
+        let through = self.trimmed_through[partition as usize];
+        let before = self.entries[partition as usize].iter().filter(|entry| entry.sequence_last() <= through);
+        before.for_each(|entry| machine.apply(entry));
+        Ok(machine)
+    }
+
+    fn is_state_of_engine(&self, partition: u32) -> bool {
+        self.is_state_of_engine && self.trimmed_through[partition as usize] > 0
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {
-        let entries = self.entries[partition as usize].iter().filter(|entry| entry.sequence_last() >= from);
+        let entries = self.entries[partition as usize]
+            .iter()
+            .filter(|entry| entry.sequence_last() >= from.max(self.trimmed_through[partition as usize] + 1));
         take(entries.cloned().collect()).map(drop)
     }
 

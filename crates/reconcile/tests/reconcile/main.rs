@@ -7,3 +7,4 @@ mod logs;
 mod meanwhile;
 mod repair;
 mod settlements;
+mod trimmed;

@@ -1,0 +1,99 @@
+//! Logs whose beginning is gone: what they no longer tell is neither called wrong nor put right.
+
+use scarce_core::event::{AccountEvent, Event};
+use scarce_core::state::StateSettings;
+use scarce_projection::Repaired;
+use scarce_reconcile::{CheckKind, Served};
+use scarce_testkit::{DatabaseKind, wait_until};
+
+use crate::kit::{Bench, Copied, LINES, PARTITIONS, compare, database, mend, of, runtime, told};
+
+/// A copy of which nothing is left but what it came to.
+fn trimmed(bench: &Bench) -> Copied {
+    let mut log = bench.copy();
+    let last = |entries: &Vec<_>| entries.last().map_or(0, scarce_core::event::Entry::sequence_last);
+    let ends: Vec<u64> = log.entries.iter().map(last).collect();
+    log.trimmed_through.copy_from_slice(&ends);
+    log
+}
+
+#[test]
+fn sales_whose_receipts_left_memory_are_neither_wrong_nor_removed() {
+    let (runtime, state) = (runtime(), StateSettings { receipt_retention_ms: 1, ..StateSettings::default() });
+    let bench = Bench::embedded_with(state);
+    bench.send("STOCK.CREATE s 10");
+    (0..5).for_each(|buyer| bench.send(&format!("STOCK.TAKE s 1 u{buyer}")));
+    let is_forgotten = |entries: &[scarce_core::event::Entry]| {
+        let mut events = entries.iter().flat_map(|entry| &entry.events);
+        events.any(|event| event.spec().name == "stock.receipts_forgotten")
+    };
+    let have_left = || std::future::ready(bench.copy().entries.iter().any(|its| is_forgotten(its)));
+    runtime.block_on(wait_until("receipts leave memory", have_left));
+    let database = database(&runtime, DatabaseKind::Sqlite);
+    let projection = bench.project(&runtime, &database);
+    let mut log = trimmed(&bench);
+    let report = compare(&runtime, &mut log, Some(&bench), Some(&projection));
+    assert_eq!(report.differences(), 0, "{report:#?}");
+    let repair = mend(&runtime, &mut log, &projection, true).repair.expect("a repair");
+    assert_eq!((repair.is_done, repair.rows), (true, Repaired::default()));
+    let report = compare(&runtime, &mut Served::new(bench.engine.clone()), Some(&bench), Some(&projection));
+    assert_eq!(report.differences(), 0, "the rows are still there: {report:#?}");
+}
+
+/// What came before the beginning differs, and nothing tells who is right.
+#[test]
+fn a_state_that_may_be_wrong_changes_no_row() {
+    let (runtime, bench) = (runtime(), Bench::embedded());
+    LINES.iter().for_each(|line| bench.send(line));
+    let database = database(&runtime, DatabaseKind::Sqlite);
+    let projection = bench.project(&runtime, &database);
+    let mut log = trimmed(&bench);
+    for event in log.entries.iter_mut().flatten().flat_map(|entry| &mut entry.events) {
+        if let Event::Account(AccountEvent::AccountCredited(its)) = event {
+            its.amount += 900;
+            (its.balance, its.available) = (its.balance + 900, its.available + 900);
+        }
+    }
+    for is_state_of_engine in [true, false] {
+        log.is_state_of_engine = is_state_of_engine;
+        let report = mend(&runtime, &mut log, &projection, true);
+        assert!(report.differences() > 0, "{report:#?}");
+        let repair = report.repair.expect("a repair");
+        if is_state_of_engine {
+            assert!(repair.is_done && repair.rows.left > 0, "{repair:?}");
+            assert_eq!(repair.rows, Repaired { left: repair.rows.left, ..Repaired::default() });
+        } else {
+            assert!(repair.refused.is_some_and(|why| why.contains("sums")));
+        }
+    }
+    let report = compare(&runtime, &mut Served::new(bench.engine.clone()), Some(&bench), Some(&projection));
+    assert_eq!(report.differences(), 0, "nothing was changed: {report:#?}");
+}
+
+#[test]
+fn an_engine_is_not_called_equal_to_itself() {
+    let (runtime, bench) = (runtime(), Bench::embedded());
+    LINES.iter().for_each(|line| bench.send(line));
+    let mut log = trimmed(&bench);
+    log.is_state_of_engine = true;
+    let report = compare(&runtime, &mut log, Some(&bench), None);
+    let engine = report.checks.iter().find(|its| its.kind == CheckKind::Engine).expect("the check");
+    assert_eq!(engine.state.word(), "skipped", "{report:#?}");
+}
+
+#[test]
+fn tables_that_do_not_say_how_far_they_are_differ_and_lose_no_row() {
+    let (runtime, bench) = (runtime(), Bench::embedded());
+    LINES.iter().for_each(|line| bench.send(line));
+    let database = database(&runtime, DatabaseKind::Sqlite);
+    let projection = bench.project(&runtime, &database);
+    let partition = bench.copy().find(|name, _| name == "account.opened").0;
+    runtime.block_on(database.run(&format!("DELETE FROM cursors WHERE partition_id = {partition}")));
+    let mut log = Served::new(bench.engine.clone());
+    let report = mend(&runtime, &mut log, &projection, true);
+    let found: Vec<_> = of(&report, CheckKind::Tables).into_iter().map(told).collect();
+    assert_eq!(found.len(), 1, "{report:#?}");
+    assert_eq!((found[0].1, found[0].3), ("last position", None), "{report:#?}");
+    assert_eq!(report.repair.expect("a repair").rows, Repaired::default());
+    assert!(partition < PARTITIONS as usize);
+}
