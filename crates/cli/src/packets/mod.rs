@@ -19,7 +19,7 @@ pub enum Packets {
     /// Cut a total by a random seed, here and now, and show what would come of it.
     Plan(PlanOptions),
     /// Recompute the cut of a closed campaign, and say whether commitment and amounts agree with it.
-    Verify(VerifyOptions),
+    Verify(Box<VerifyOptions>),
 }
 
 /// `scarce packets plan`.

@@ -69,7 +69,7 @@ fn remove_left(parent: &Path) -> Result<(), Failed> {
             Ok(true) => writeln!(err, "removed {}, which a killed restore left", path.display())?,
             Ok(false) => {}
             Err(error) => {
-                writeln!(err, "cannot remove {}: {error}; a killed restore left it", path.display())?
+                writeln!(err, "cannot remove {}: {error}; a killed restore left it", path.display())?;
             }
         }
     }

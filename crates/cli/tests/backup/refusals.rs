@@ -222,9 +222,9 @@ fn what_is_no_regular_file_is_named_and_nobody_waits_for_it() {
                 check_refused(&in_time(&["backup", "list", "--store", store]), &[&name]);
             }
             if kind == "fifo" {
-                std::fs::remove_file(&path).unwrap()
+                std::fs::remove_file(&path).unwrap();
             } else {
-                std::fs::remove_dir(&path).unwrap()
+                std::fs::remove_dir(&path).unwrap();
             }
         }
         std::fs::rename(&aside, &path).unwrap();

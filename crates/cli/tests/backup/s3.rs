@@ -16,7 +16,7 @@ use crate::support::{Server, scarce, wait_until};
 
 const URL: &str = "s3://shop/night/ly";
 
-fn with_credentials<'a>(command: &'a mut Command, endpoint: SocketAddr) -> &'a mut Command {
+fn with_credentials(command: &mut Command, endpoint: SocketAddr) -> &mut Command {
     command
         .env("AWS_ACCESS_KEY_ID", "id")
         .env("AWS_SECRET_ACCESS_KEY", "secret")
