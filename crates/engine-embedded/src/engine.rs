@@ -61,6 +61,15 @@ impl Embedded {
         Ok(())
     }
 
+    /// Bytes of a partition's log that were on disk at the start although no recovery and no consumer needed them: a
+    /// former process kept them for a backup.
+    ///
+    /// # Errors
+    /// When there is no such partition.
+    pub fn surplus_log_bytes(&self, partition: u32) -> Result<u64, Failure> {
+        Ok(self.known(partition)?.surplus_log_bytes())
+    }
+
     /// Notes which consumers stand on a position that the log does not have: files were put back one by one, and the
     /// list of consumers is newer than the journal.
     pub(crate) fn note_all_divergences(&self) -> Result<(), Failure> {

@@ -155,6 +155,10 @@ impl Inbox {
         self.shared.progress.keep_from(sequence);
     }
 
+    pub(crate) fn surplus_log_bytes(&self) -> u64 {
+        self.shared.progress.surplus_bytes()
+    }
+
     /// The last sequence that is durable.
     #[must_use]
     pub fn durable_through(&self) -> u64 {

@@ -2,6 +2,7 @@
 //! that neither the owner nor the committer waits for it.
 
 mod digests;
+mod trim;
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -12,7 +13,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::machine::Machine;
 use scarce_core::state;
-use scarce_core::types::TimeMs;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::engine::SnapshotDone;
 
@@ -73,6 +73,8 @@ pub(crate) struct Keeper {
     pub(crate) saved_at: Instant,
     /// When the last snapshot failed, if it did.
     pub(crate) failed_at: Option<Instant>,
+    /// When segments were last dropped for the sake of room, and up to where no backup needed them then.
+    pub(crate) room_made: Option<(Instant, u64)>,
     /// Why the positions of consumers could not be saved, if so.
     pub(crate) save_failed: RefCell<Option<String>>,
 }
@@ -92,6 +94,8 @@ const READ_BYTES: u64 = 4 << 20;
 impl Keeper {
     pub(crate) fn start(self) -> Result<JoinHandle<()>, EmbeddedError> {
         let name = format!("keeper-{}", self.home.partition);
+        // Whoever keeps the log for a backup asks right after the start.
+        self.note_surplus();
         let started = std::thread::Builder::new().name(name.clone()).spawn(move || self.run());
         started.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })
     }
@@ -142,6 +146,9 @@ impl Keeper {
         // A full disk shows here first, before a batch finds no room. Other failures show where they matter.
         let refused = self.log.reserve_room().err().filter(LogError::is_full);
         self.progress.set_full(refused.as_ref());
+        if refused.is_some() {
+            self.make_room();
+        }
         if self.saved_at.elapsed() >= SAVE_INTERVAL {
             self.saved_at = Instant::now();
             self.save_consumers();
@@ -226,9 +233,7 @@ impl Keeper {
             digest: machine.state().digest(None),
             payload_bytes: 0,
         };
-        let operations = &machine.state().operations;
-        let in_log: Vec<u64> = operations.sequences_in_log(self.log.first_sequence()).collect();
-        let remembered_from = operations.sequence_first().unwrap_or(u64::MAX);
+        let remembered = self.remembered(&machine);
         let is_new = info.sequence > before || before == 0;
         if is_new {
             info = snapshot::write(&*self.home.storage, &info, &mut |out| write_pieces(&machine, out))?;
@@ -236,7 +241,15 @@ impl Keeper {
         // What was written is loaded as at a start, and there is no memory for both.
         drop(machine);
         self.check_newest(&mut info)?;
-        let segments_retired = self.remove_old(&in_log, remembered_from, info.stamp_ms)?;
+        let segments_retired = self.remove_old(&remembered)?;
+        if segments_retired.is_none() {
+            let partition = self.home.partition;
+            tracing::info!(
+                partition,
+                "old segments stay until the next snapshot, because a backup is being made"
+            );
+        }
+        let segments_retired = segments_retired.unwrap_or(0);
         if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
             // Without it a start estimates by the size of the snapshot.
             let _ = save_note(&*self.home.storage, state_bytes);
@@ -271,41 +284,6 @@ impl Keeper {
             info.payload_bytes = found.payload_bytes;
         }
         Ok(())
-    }
-
-    /// Removes the files that nobody needs any more, unless a backup is copying them.
-    fn remove_old(&self, in_log: &[u64], remembered_from: u64, now: TimeMs) -> Result<u64, EmbeddedError> {
-        let Some(_alone) = self.home.storage.lock_alone(HOLD_NAME)? else {
-            let partition = self.home.partition;
-            tracing::info!(
-                partition,
-                "old segments stay until the next snapshot, because a backup is being made"
-            );
-            return Ok(0);
-        };
-        let segments_retired = self.retire(in_log, now)?;
-        self.receipts.forget_before(remembered_from)?;
-        Ok(segments_retired)
-    }
-
-    /// Drops segments that no kept snapshot needs for recovery, no consumer for its events, and that are old enough at
-    /// `now`. The receipts in them that are still remembered, `in_log`, move to a file of their own first.
-    fn retire(&self, in_log: &[u64], now: TimeMs) -> Result<u64, EmbeddedError> {
-        let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
-        let Some(oldest) = oldest else { return Ok(0) };
-        self.save_consumers();
-        let mut floor = self.consumers.saved_floor().min(oldest).min(self.progress.not_kept_through());
-        if !self.log_retention.is_zero() {
-            floor =
-                reach::last_before(&*self.log, floor, now.saturating_sub(milliseconds(self.log_retention)))?;
-        }
-        let before = floor + 1;
-        let first_left = self.log.first_after_trim(before);
-        let moving = in_log.partition_point(|sequence| *sequence < first_left);
-        self.receipts.take(&*self.log, &in_log[..moving])?;
-        let retired = self.log.trim(before)?;
-        self.note_reach();
-        Ok(retired)
     }
 
     /// Where it cannot be read, the metric stays as it was, and those who need the log are told.

@@ -102,6 +102,9 @@ pub trait PartitionLog: Send + Sync {
     /// The first sequence that [`PartitionLog::trim`] would leave, were it called with this one.
     fn first_after_trim(&self, before_sequence: u64) -> u64;
 
+    /// Bytes that [`PartitionLog::trim`] would drop, were it called with this one.
+    fn bytes_before(&self, before_sequence: u64) -> u64;
+
     /// Drops what lies entirely before `before_sequence`, or less, and answers how many pieces (for the journal,
     /// segments) were dropped. Called only once a verified snapshot covers them and no consumer needs them.
     ///

@@ -131,6 +131,7 @@ impl Owner {
             bytes_at_snapshot: 0,
             saved_at: Instant::now(),
             failed_at: None,
+            room_made: None,
             save_failed: RefCell::default(),
         };
         let keeper = keeper.start()?;

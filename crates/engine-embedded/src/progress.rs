@@ -28,6 +28,8 @@ pub(crate) struct CommitProgress {
     full_reason: Mutex<String>,
     /// The first sequence that a backup still needs; 0 if none needs any.
     kept_from: AtomicU64,
+    /// Bytes of log that were on disk at the start only because a backup needed them.
+    surplus_bytes: AtomicU64,
     has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
     metrics: PartitionMetrics,
@@ -85,6 +87,16 @@ impl CommitProgress {
     /// Up to here no backup needs the log.
     pub(crate) fn not_kept_through(&self) -> u64 {
         self.kept_from.load(Ordering::Acquire).wrapping_sub(1)
+    }
+
+    /// Notes how much log was on disk at the start only because a backup needed it.
+    pub(crate) fn note_surplus(&self, bytes: u64) {
+        self.surplus_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How much log was on disk at the start only because a backup needed it.
+    pub(crate) fn surplus_bytes(&self) -> u64 {
+        self.surplus_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn set_room_low(&self, is_low: bool) {

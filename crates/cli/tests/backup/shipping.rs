@@ -198,6 +198,7 @@ fn log_that_waits_too_long_for_its_store_is_let_go_and_another_backup_is_made() 
     drop(client);
     let log = server.stop_overheard();
     assert!(log.contains("not kept for it any more") && log.contains("another one is made"), "{log}");
+    assert!(!log.contains("disk failed"), "a segment that was let go is no failure: {log}");
     let (new, output) = stage.restore("new", &[]);
     ended(&output, 0);
     assert_eq!(verified(&new), verified(&stage.data));

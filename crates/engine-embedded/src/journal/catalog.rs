@@ -85,6 +85,13 @@ impl Catalog {
         (next.header.first_sequence <= sequence).then(|| self.entries.remove(0).header)
     }
 
+    /// Bytes of what [`Catalog::retire_first`] would drop.
+    pub(crate) fn bytes_before(&self, sequence: u64) -> u64 {
+        let pairs = self.entries.iter().zip(self.entries.iter().skip(1));
+        let before = pairs.take_while(|(_, next)| next.header.first_sequence <= sequence);
+        before.map(|(entry, _)| entry.header.segment_bytes).sum()
+    }
+
     /// The first sequence once [`Catalog::retire_first`] has dropped all that it would.
     pub(crate) fn first_after_retire(&self, sequence: u64) -> u64 {
         let firsts = self.entries.iter().map(|entry| entry.header.first_sequence);

@@ -115,6 +115,17 @@ pub enum JournalError {
         first_available: u64,
     },
 
+    /// A segment was dropped before a copy that follows the journal had read it.
+    #[error(
+        "{path} is gone, and its sequences from {sequence} on were not read yet: it was not kept any more"
+    )]
+    Dropped {
+        /// The segment's file.
+        path: String,
+        /// The first sequence that was not read.
+        sequence: u64,
+    },
+
     /// The settings make no sense.
     #[error("journal settings refused: {reason}")]
     Settings {

@@ -98,6 +98,11 @@ impl Journal {
         self.shared.catalog().first_after_retire(before_sequence)
     }
 
+    /// Bytes of the segments that [`Journal::retire`] would drop.
+    pub fn bytes_before(&self, before_sequence: u64) -> u64 {
+        self.shared.catalog().bytes_before(before_sequence)
+    }
+
     /// Drops all segments whose sequences are all below `before_sequence`; the newest always stays. One of
     /// them becomes the spare if there is none. Call it only once a verified snapshot covers them.
     pub fn retire(&self, before_sequence: u64) -> Result<Retired, JournalError> {

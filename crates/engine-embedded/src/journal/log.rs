@@ -60,6 +60,10 @@ impl PartitionLog for Journal {
         self.first_after_retire(before_sequence)
     }
 
+    fn bytes_before(&self, before_sequence: u64) -> u64 {
+        Self::bytes_before(self, before_sequence)
+    }
+
     fn trim(&self, before_sequence: u64) -> Result<u64, LogError> {
         Ok(self.retire(before_sequence)?.segments)
     }

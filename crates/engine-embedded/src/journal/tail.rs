@@ -43,7 +43,9 @@ impl JournalTail {
         name: &str,
         end: u64,
     ) -> Result<Self, JournalError> {
-        let segment = open_segment(storage, settings, name)?;
+        let sequence = segment_name(name).map_or(0, |(_, first)| first);
+        let segment =
+            open_segment(storage, settings, name).map_err(|error| dropped(error, storage, name, sequence))?;
         let mut walk = Walk::begin(storage, &segment)?;
         while walk.offset < end {
             walk.step()?.map_err(|flaw| walk.corrupt(flaw))?;
@@ -77,7 +79,9 @@ impl JournalTail {
         let mut head = Vec::new();
         while tail.next_sequence <= durable_through && room > 0 {
             let from = tail.offset - head.len() as u64;
-            let (bytes, stopped) = tail.take_frames(storage, durable_through, room, head)?;
+            let (name, sequence) = (tail.segment.header.name(), tail.next_sequence);
+            let taken = tail.take_frames(storage, durable_through, room, head);
+            let (bytes, stopped) = taken.map_err(|error| dropped(error, storage, &name, sequence))?;
             room = room.saturating_sub(bytes.len());
             if !bytes.is_empty() {
                 let (name, segment_bytes) = (tail.segment.header.name(), tail.segment.header.segment_bytes);
@@ -128,6 +132,11 @@ impl JournalTail {
         let wanted = (self.segment.header.segment + 1, self.next_sequence);
         let name = storage.list()?.into_iter().find(|name| segment_name(name) == Some(wanted));
         let Some(name) = name else {
+            let (path, sequence) = (self.segment.path.clone(), self.next_sequence);
+            if storage.list()?.iter().filter_map(|name| segment_name(name)).all(|(_, first)| first > sequence)
+            {
+                return Err(JournalError::Dropped { path, sequence });
+            }
             return Err(JournalError::Corrupt {
                 path: self.segment.path.clone(),
                 offset: self.offset,
@@ -143,6 +152,16 @@ impl JournalTail {
         }
         (self.segment, self.offset) = (next, SEGMENT_HEADER_BYTES);
         Ok(())
+    }
+}
+
+/// A missing file is no failure of the disk: the journal drops segments that nobody keeps.
+fn dropped(error: JournalError, storage: &dyn Storage, name: &str, sequence: u64) -> JournalError {
+    match error {
+        JournalError::Storage(error) if error.is_not_found() => {
+            JournalError::Dropped { path: storage.locate(name), sequence }
+        }
+        error => error,
     }
 }
 
