@@ -7,6 +7,17 @@ use crate::{BackupError, Vault};
 const OBJECT: &str = "deployment";
 const BYTES_MAX: u64 = 256;
 
+/// Whether a store is there to which something was put once: where a file system is not mounted, its folder is empty.
+///
+/// # Errors
+/// When nothing says whose backups it holds, or the store fails.
+pub fn check_there(vault: &Vault) -> Result<(), BackupError> {
+    match vault.store.get(OBJECT, BYTES_MAX) {
+        Err(StoreError::Missing { place }) => Err(BackupError::StoreGone { place }),
+        found => Ok(found.map(drop)?),
+    }
+}
+
 /// Binds a store to a deployment, unless it is bound already.
 ///
 /// # Errors

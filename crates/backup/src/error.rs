@@ -85,6 +85,24 @@ pub enum BackupError {
         /// The newest that can, if there is one.
         older: Option<String>,
     },
+    /// What says whose backups a store holds is not there any more, and so nothing of it may be.
+    #[error(
+        "the store is not there any more: {place} is missing; is its file system mounted? To begin anew in an empty store, restart the server"
+    )]
+    StoreGone {
+        /// The object.
+        place: String,
+    },
+    /// A part of the log that was put is not there any more, or is another one.
+    #[error(
+        "{place} lacks part {number} of the log, which was put there; was the store put back to an older state?"
+    )]
+    PartLost {
+        /// The folder of the log.
+        place: String,
+        /// The first one.
+        number: u64,
+    },
     /// More than one backup may be meant.
     #[error("{0}")]
     Undecided(String),

@@ -33,6 +33,7 @@ mod source;
 pub mod store;
 mod verify;
 
+pub use binding::check_there;
 pub use catalog::{Listed, list};
 pub use choose::{Chosen, Point, choose};
 pub use create::{CreateOptions, Progress, create};

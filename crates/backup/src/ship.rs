@@ -1,5 +1,6 @@
 //! Shipping the log that follows a backup, part by part, from the files of a running server.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, partition_directory};
 
 use crate::catalog::manifest_name;
-use crate::log::{EncodedPart, LogFile, LogPartition, NewPart, PART_BYTES, encode};
+use crate::log::{EncodedPart, LogFile, LogPartition, NewPart, PART_BYTES, encode, log_folder, parse_name};
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
 use crate::{BackupError, Vault};
 
@@ -18,6 +19,8 @@ pub struct Stream {
     backup: String,
     /// The number of the last part in the store.
     number: u64,
+    /// Its name and its length.
+    last: Option<(String, u64)>,
     taken_at_ms: u64,
     partitions: Vec<Followed>,
     /// What was taken from the files and may not be in the store yet: it is put again as it is.
@@ -68,6 +71,7 @@ pub fn open_stream(data: &Path, manifest: &Manifest) -> Result<Stream, BackupErr
     Ok(Stream {
         backup: manifest.id.clone(),
         number: 0,
+        last: None,
         taken_at_ms: manifest.begun_at_ms,
         partitions,
         unsent: None,
@@ -97,6 +101,25 @@ impl Stream {
         self.number
     }
 
+    /// Whether every part that was put is still in the store, which may have been put back to what it held earlier.
+    ///
+    /// # Errors
+    /// When one is not, or the store fails.
+    pub fn check_parts(&self, vault: &Vault) -> Result<(), BackupError> {
+        let folder = log_folder(&self.backup);
+        let objects = vault.store.list(&folder)?;
+        let numbered = objects.iter().filter_map(|object| Some((parse_name(&object.name)?.1, object)));
+        let there: BTreeMap<_, _> = numbered.collect();
+        let lost = (1..=self.number).find(|number| !there.contains_key(number));
+        let last = there.get(&self.number).zip(self.last.as_ref());
+        let is_other =
+            last.is_some_and(|(found, (name, bytes))| found.name != *name || found.bytes != *bytes);
+        match lost.or(is_other.then_some(self.number)) {
+            None => Ok(()),
+            Some(number) => Err(BackupError::PartLost { place: vault.store.locate(&folder), number }),
+        }
+    }
+
     /// The last sequence of each partition that is in the store.
     pub fn sequences(&self) -> impl Iterator<Item = (u32, u64)> {
         self.partitions.iter().map(|followed| (followed.partition, followed.tail.sequence()))
@@ -123,6 +146,7 @@ impl Stream {
         let Unsent { part, taken_at_ms, tails, bytes } = self.unsent.insert(unsent);
         vault.store.put(&part.name, &part.bytes)?;
         vault.store.settle()?;
+        self.last = Some((part.name.clone(), part.bytes.len() as u64));
         (self.number, self.taken_at_ms) = (self.number + 1, *taken_at_ms);
         let shipped = *bytes;
         for (followed, tail) in self.partitions.iter_mut().zip(std::mem::take(tails)) {
