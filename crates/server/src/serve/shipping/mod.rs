@@ -9,17 +9,14 @@
 
 mod base;
 mod kept;
+mod log;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use scarce_backup::{BackupError, Keys, Stream, Vault, open_stream, store};
-use scarce_engine::clock::wall_ms;
-use scarce_engine::metrics::PartitionMetrics;
-use scarce_engine::{Engine, Log};
+use crossbeam_channel::{Sender, bounded};
+use scarce_backup::{Keys, Vault, store};
 use scarce_engine_embedded::Embedded;
 use scarce_gateway_http::BackupStatus;
 use scarce_outflow::Backoff;
@@ -28,12 +25,10 @@ use scarce_settings::ServerSettings;
 use super::ServeError;
 use base::Bases;
 use kept::KeptLog;
+use log::Shipper;
 
 /// The first and the longest delay before a retry.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
-
-/// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
-const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How long the rest of the log is shipped when the server ends.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
@@ -85,167 +80,6 @@ impl Shipping {
         // Its panic was already logged.
         let _ = self.thread.join();
     }
-}
-
-struct Shipper {
-    engine: Arc<Embedded>,
-    vault: Arc<Vault>,
-    data: PathBuf,
-    interval: Duration,
-    status: Arc<BackupStatus>,
-    kept: KeptLog,
-    bases: Bases,
-    stream: Option<Stream>,
-    /// When the last part was put.
-    shipped_at: Option<Instant>,
-    /// When the backup that the log follows was last seen in the store.
-    checked_at: Option<Instant>,
-    /// Not before then a part is put again, after a failure.
-    retry_at: Option<Instant>,
-    backoff: Backoff,
-    /// Why no part can be put.
-    trouble: Option<String>,
-}
-
-impl Shipper {
-    fn run(mut self, stopped: &Receiver<()>) {
-        let mut has_more = false;
-        loop {
-            let pause = if has_more { Duration::ZERO } else { self.interval };
-            if stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
-                break;
-            }
-            has_more = self.turn();
-        }
-        self.bases.abandon("the server ends");
-        let deadline = Instant::now() + END_TIMEOUT;
-        while Instant::now() < deadline && self.retry_at.is_none() && self.ship() {}
-    }
-
-    /// Does what is due; gives whether there is more.
-    fn turn(&mut self) -> bool {
-        self.kept.watch(&self.status, &mut self.bases);
-        if let Some(manifest) = self.bases.finished() {
-            self.follow(&manifest);
-        }
-        let parts = self.stream.as_ref().map(Stream::parts);
-        self.bases.begin_if_due(parts, self.kept.written_bytes());
-        let has_more = self.retry_at.is_none_or(|at| Instant::now() >= at) && self.ship();
-        self.tell();
-        has_more
-    }
-
-    /// Goes on behind a new backup.
-    fn follow(&mut self, manifest: &scarce_backup::Manifest) {
-        match open_stream(&self.data, manifest) {
-            Ok(stream) => {
-                self.stream = Some(stream);
-                (self.shipped_at, self.checked_at, self.retry_at) = (None, None, None);
-                self.status.update(|levels| levels.begun_at_ms = manifest.begun_at_ms);
-            }
-            Err(error) => self.bases.fail(&error),
-        }
-    }
-
-    /// Puts what the store lacks; gives whether there is more.
-    fn ship(&mut self) -> bool {
-        let looked_at = Instant::now();
-        let written_bytes = self.kept.written_bytes();
-        let Some(stream) = &mut self.stream else { return false };
-        let engine = &self.engine;
-        let durable = |partition| engine.durable_through(partition).unwrap_or(0);
-        let lacks = stream.sequences().any(|(partition, sequence)| durable(partition) > sequence);
-        let is_idle_long = self.shipped_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL);
-        if self.checked_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL) {
-            if let Err(error) = stream.check_backup(&self.vault) {
-                return self.fail(&error);
-            }
-            self.checked_at = Some(looked_at);
-        }
-        let mut has_more = false;
-        if lacks || is_idle_long {
-            // More may yet get the timestamp of this millisecond.
-            let past_ms = stamp_now_ms(engine).saturating_sub(1);
-            match stream.ship(&self.vault, past_ms, &durable) {
-                Ok(shipped) => {
-                    has_more = shipped.has_more;
-                    self.status.update(|levels| {
-                        levels.parts += 1;
-                        levels.bytes += shipped.bytes;
-                    });
-                    self.shipped_at = Some(looked_at);
-                }
-                Err(error) => return self.fail(&error),
-            }
-        }
-        self.succeed(looked_at, written_bytes, has_more);
-        has_more
-    }
-
-    fn succeed(&mut self, looked_at: Instant, written_bytes: u64, has_more: bool) {
-        let sequences: Vec<_> =
-            self.stream.iter().flat_map(Stream::sequences).map(|(_, sequence)| sequence).collect();
-        self.kept.shipped(&sequences, (!has_more).then_some(written_bytes));
-        self.status.update(|levels| {
-            levels.sequences = sequences;
-            if !has_more {
-                levels.covered_at = looked_at;
-            }
-        });
-        (self.trouble, self.retry_at) = (None, None);
-        self.backoff.reset();
-    }
-
-    fn fail(&mut self, error: &BackupError) -> bool {
-        self.retry_at = Some(Instant::now() + self.backoff.next_delay());
-        self.trouble = Some(explain(error));
-        // Where the files are not there any more, or the backup is not, another one is made.
-        let is_over =
-            matches!(error, BackupError::Data(_) | BackupError::Store(store::StoreError::Missing { .. }));
-        if is_over {
-            let reason = self.trouble.as_deref();
-            tracing::warn!(reason, "the log cannot follow the backup any more; another one is made");
-            self.stream = None;
-            self.trouble = None;
-        }
-        false
-    }
-
-    /// Notes trouble and its end, and logs both once.
-    fn tell(&self) {
-        let reason = self.bases.trouble().or(self.trouble.as_deref());
-        let store = self.status.store.as_str();
-        self.status.update(|levels| {
-            let former = levels.trouble.take();
-            levels.trouble = match (reason, former) {
-                (Some(reason), Some((former, since))) => {
-                    if reason != former {
-                        tracing::warn!(store, reason, "the backup still cannot go on");
-                    }
-                    Some((reason.to_owned(), since))
-                }
-                (Some(reason), None) => {
-                    tracing::warn!(store, reason, "the backup cannot go on; it is tried again");
-                    Some((reason.to_owned(), wall_ms()))
-                }
-                (None, Some((_, since))) => {
-                    let troubled_ms = wall_ms().saturating_sub(since);
-                    tracing::info!(store, troubled_ms, "the backup goes on");
-                    None
-                }
-                (None, None) => None,
-            };
-        });
-    }
-}
-
-/// What a timestamp says now: partitions do not always follow the wall clock.
-fn stamp_now_ms(engine: &Embedded) -> u64 {
-    let levels = |partition| engine.metrics(partition).ok().map(PartitionMetrics::levels);
-    let levels: Vec<_> = (0..engine.partitions()).filter_map(levels).collect();
-    let ahead_ms = levels.iter().map(|levels| levels.clock_ahead_ms).max().unwrap_or(0);
-    let behind_ms = levels.iter().map(|levels| levels.clock_behind_ms).max().unwrap_or(0);
-    wall_ms().saturating_add(behind_ms).saturating_sub(ahead_ms)
 }
 
 /// An error with everything that caused it, in one line.
