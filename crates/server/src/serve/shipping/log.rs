@@ -5,42 +5,56 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use scarce_backup::{BackupError, Stream, Vault, open_stream, store};
+use scarce_backup::{BackupError, Manifest, Stream, Vault, open_stream, store};
 use scarce_engine::clock::wall_ms;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::{Engine, Log};
 use scarce_engine_embedded::Embedded;
-use scarce_gateway_http::BackupStatus;
 use scarce_outflow::Backoff;
 
 use super::base::Bases;
-use super::kept::KeptLog;
-use super::{END_TIMEOUT, RETRY_DELAYS, explain};
+use super::{Plan, RETRY_DELAYS, Shared, explain, lock};
 
 /// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
 const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 
 pub(super) struct Shipper {
-    pub(super) engine: Arc<Embedded>,
-    pub(super) vault: Arc<Vault>,
-    pub(super) data: PathBuf,
-    pub(super) interval: Duration,
-    pub(super) status: Arc<BackupStatus>,
-    pub(super) kept: KeptLog,
-    pub(super) bases: Bases,
-    pub(super) stream: Option<Stream>,
+    shared: Arc<Shared>,
+    vault: Vault,
+    data: PathBuf,
+    interval: Duration,
+    end_timeout: Duration,
+    bases: Bases,
+    stream: Option<Stream>,
     /// When the last part was put.
-    pub(super) shipped_at: Option<Instant>,
+    shipped_at: Option<Instant>,
     /// When the backup that the log follows was last seen in the store.
-    pub(super) checked_at: Option<Instant>,
+    checked_at: Option<Instant>,
     /// Not before then a part is put again, after a failure.
-    pub(super) retry_at: Option<Instant>,
-    pub(super) backoff: Backoff,
+    retry_at: Option<Instant>,
+    backoff: Backoff,
     /// Why no part can be put.
-    pub(super) trouble: Option<String>,
+    trouble: Option<String>,
 }
 
 impl Shipper {
+    pub(super) fn new(shared: Arc<Shared>, vault: Vault, bases: Bases, plan: Plan) -> Self {
+        Self {
+            shared,
+            vault,
+            data: plan.data,
+            interval: plan.interval,
+            end_timeout: plan.end_timeout,
+            bases,
+            stream: None,
+            shipped_at: None,
+            checked_at: None,
+            retry_at: None,
+            backoff: Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1),
+            trouble: None,
+        }
+    }
+
     pub(super) fn run(mut self, stopped: &Receiver<()>) {
         let mut has_more = false;
         loop {
@@ -50,31 +64,31 @@ impl Shipper {
             }
             has_more = self.turn();
         }
-        self.bases.abandon("the server ends");
-        let deadline = Instant::now() + END_TIMEOUT;
-        while Instant::now() < deadline && self.retry_at.is_none() && self.ship() {}
+        let deadline = Instant::now() + self.end_timeout;
+        // Tried at once, whatever failed before: there is no later.
+        while self.ship() && Instant::now() < deadline {}
+        self.note_trouble();
+        self.bases.end(deadline);
     }
 
     /// Does what is due; gives whether there is more.
     fn turn(&mut self) -> bool {
-        self.kept.watch(&self.status, &mut self.bases);
         if let Some(manifest) = self.bases.finished() {
             self.follow(&manifest);
         }
-        let parts = self.stream.as_ref().map(Stream::parts);
-        self.bases.begin_if_due(parts, self.kept.written_bytes());
+        self.bases.begin_if_due(self.stream.as_ref().map(Stream::parts));
         let has_more = self.retry_at.is_none_or(|at| Instant::now() >= at) && self.ship();
-        self.tell();
+        self.note_trouble();
         has_more
     }
 
     /// Goes on behind a new backup.
-    fn follow(&mut self, manifest: &scarce_backup::Manifest) {
+    fn follow(&mut self, manifest: &Manifest) {
         match open_stream(&self.data, manifest) {
             Ok(stream) => {
                 self.stream = Some(stream);
                 (self.shipped_at, self.checked_at, self.retry_at) = (None, None, None);
-                self.status.update(|levels| levels.begun_at_ms = manifest.begun_at_ms);
+                self.shared.status.update(|levels| levels.begun_at_ms = manifest.begun_at_ms);
             }
             Err(error) => self.bases.fail(&error),
         }
@@ -83,9 +97,9 @@ impl Shipper {
     /// Puts what the store lacks; gives whether there is more.
     fn ship(&mut self) -> bool {
         let looked_at = Instant::now();
-        let written_bytes = self.kept.written_bytes();
+        let written_bytes = self.shared.kept().written_bytes();
         let Some(stream) = &mut self.stream else { return false };
-        let engine = &self.engine;
+        let engine = &self.shared.engine;
         let durable = |partition| engine.durable_through(partition).unwrap_or(0);
         let lacks = stream.sequences().any(|(partition, sequence)| durable(partition) > sequence);
         let is_idle_long = self.shipped_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL);
@@ -102,7 +116,7 @@ impl Shipper {
             match stream.ship(&self.vault, past_ms, &durable) {
                 Ok(shipped) => {
                     has_more = shipped.has_more;
-                    self.status.update(|levels| {
+                    self.shared.status.update(|levels| {
                         levels.parts += 1;
                         levels.bytes += shipped.bytes;
                     });
@@ -118,8 +132,8 @@ impl Shipper {
     fn succeed(&mut self, looked_at: Instant, written_bytes: u64, has_more: bool) {
         let sequences: Vec<_> =
             self.stream.iter().flat_map(Stream::sequences).map(|(_, sequence)| sequence).collect();
-        self.kept.shipped(&sequences, (!has_more).then_some(written_bytes));
-        self.status.update(|levels| {
+        self.shared.kept().shipped(&sequences, (!has_more).then_some(written_bytes));
+        self.shared.status.update(|levels| {
             levels.sequences = sequences;
             if !has_more {
                 levels.covered_at = looked_at;
@@ -144,31 +158,9 @@ impl Shipper {
         false
     }
 
-    /// Notes trouble and its end, and logs both once.
-    fn tell(&self) {
+    fn note_trouble(&self) {
         let reason = self.bases.trouble().or(self.trouble.as_deref());
-        let store = self.status.store.as_str();
-        self.status.update(|levels| {
-            let former = levels.trouble.take();
-            levels.trouble = match (reason, former) {
-                (Some(reason), Some((former, since))) => {
-                    if reason != former {
-                        tracing::warn!(store, reason, "the backup still cannot go on");
-                    }
-                    Some((reason.to_owned(), since))
-                }
-                (Some(reason), None) => {
-                    tracing::warn!(store, reason, "the backup cannot go on; it is tried again");
-                    Some((reason.to_owned(), wall_ms()))
-                }
-                (None, Some((_, since))) => {
-                    let troubled_ms = wall_ms().saturating_sub(since);
-                    tracing::info!(store, troubled_ms, "the backup goes on");
-                    None
-                }
-                (None, None) => None,
-            };
-        });
+        *lock(&self.shared.trouble) = reason.map(str::to_owned);
     }
 }
 
