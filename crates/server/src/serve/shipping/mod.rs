@@ -13,6 +13,9 @@ mod base;
 mod calls;
 mod kept;
 mod log;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests;
 mod watch;
 
 use std::path::PathBuf;

@@ -1,0 +1,196 @@
+//! A store that does not answer: a call that hangs is held by a lock here, as by a kernel whose file server is away.
+
+use std::sync::Condvar;
+use std::time::Instant;
+
+use scarce_backup::store::{Folder, StoreError, StoredObject};
+use scarce_core::command::table::find;
+use scarce_core::command::{Body, Command, Envelope};
+use scarce_engine::{Engine, Log, Request};
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A folder of which the objects below one of its folders are put only while the gate is open.
+#[derive(Clone)]
+struct Gated {
+    folder: Arc<Folder>,
+    hangs: &'static str,
+    gate: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Gated {
+    fn open(&self, is_open: bool) {
+        *lock(&self.gate.0) = is_open;
+        self.gate.1.notify_all();
+    }
+
+    fn pass(&self, name: &str) {
+        if name.starts_with(self.hangs) {
+            drop(self.gate.1.wait_while(lock(&self.gate.0), |is_open| !*is_open));
+        }
+    }
+}
+
+impl Store for Gated {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.pass(name);
+        self.folder.put(name, bytes)
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        self.folder.put_new(name, bytes)
+    }
+
+    fn settle(&self) -> Result<(), StoreError> {
+        self.folder.settle()
+    }
+
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        self.folder.get(name, bytes_max)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError> {
+        self.folder.list(folder)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn locate(&self, name: &str) -> String {
+        self.folder.locate(name)
+    }
+}
+
+const SEGMENT_BYTES: u64 = 256 << 10;
+const LOG_BYTES_MAX: u64 = 1 << 20;
+
+struct Stage {
+    folder: TempDir,
+    engine: Arc<Embedded>,
+    running: Running,
+    store: Gated,
+    status: Arc<BackupStatus>,
+    shipping: Shipping,
+}
+
+impl Stage {
+    /// Ships to a store that hangs where something is put below a folder, once the gate is closed.
+    fn start(hangs: &'static str, is_open: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let settings = EmbeddedSettings {
+            segment_bytes: SEGMENT_BYTES,
+            snapshot_bytes: SEGMENT_BYTES,
+            ..EmbeddedSettings::default()
+        };
+        let recovered = embedded::open(&data, &settings, &mut |_| {}).unwrap();
+        let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).unwrap();
+        let store = Arc::new(Folder::new(folder.path().join("store")));
+        let store = Gated { folder: store, hangs, gate: Arc::default() };
+        store.open(is_open);
+        let status = Arc::new(BackupStatus::new("store".to_owned()));
+        let plan = Plan {
+            data,
+            interval: Duration::from_millis(20),
+            full_every_ms: 1 << 40,
+            log_bytes_max: LOG_BYTES_MAX,
+            answer_max: Duration::from_millis(300),
+            end_timeout: Duration::from_millis(500),
+        };
+        let stores: [Arc<dyn Store>; 2] = [Arc::new(store.clone()), Arc::new(store.clone())];
+        let shipping =
+            Shipping::begin(plan, engine.clone(), status.clone(), stores, Default::default()).unwrap();
+        let stage = Self { folder, engine, running, store, status, shipping };
+        stage.ask("ACCOUNT.OPEN a EUR");
+        stage
+    }
+
+    fn ask(&self, line: &str) {
+        assert!(self.engine.call(0, vec![request(line)]).remove(0).is_ok());
+    }
+
+    fn log_some(&self) {
+        let credits = vec![request("ACCOUNT.CREDIT a 1"); 500];
+        assert!(self.engine.call(0, credits).iter().all(Result::is_ok));
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        let entries = std::fs::read_dir(self.folder.path().join("data/partition-0000")).unwrap();
+        entries.filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len())).sum()
+    }
+
+    fn has_everything(&self) -> bool {
+        let levels = self.status.levels();
+        levels.begun_at_ms > 0
+            && levels.trouble.is_none()
+            && levels.lag_events(0, self.engine.durable_through(0).unwrap()) == 0
+    }
+
+    /// Logs much more than may wait; the disk takes no more than the bound and what the engine needs for itself.
+    fn log_beyond_the_bound(&self) {
+        let begun = self.engine.metrics(0).unwrap().log_bytes.get();
+        let written = || self.engine.metrics(0).unwrap().log_bytes.get() - begun;
+        until("the bound is passed", || {
+            self.log_some();
+            written() > 3 * LOG_BYTES_MAX
+        });
+        until("what the store never took is not on disk any more", || {
+            self.log_some();
+            self.disk_bytes() < LOG_BYTES_MAX + 6 * SEGMENT_BYTES
+        });
+    }
+
+    fn end(self) -> Duration {
+        let begun = Instant::now();
+        self.running.shut_down().unwrap();
+        self.shipping.end();
+        begun.elapsed()
+    }
+}
+
+fn request(line: &str) -> Request {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    let spec = find(words[0]).unwrap();
+    let (command, common) = Command::parse(spec, &words[1..]).unwrap();
+    Request::Write(Envelope::new("", common, Body::Single(command), &[0; 32]).unwrap())
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_store_that_hangs_keeps_neither_the_bound_nor_the_end() {
+    let stage = Stage::start("log/", true);
+    until("all is shipped", || stage.has_everything());
+    stage.store.open(false);
+    stage.log_beyond_the_bound();
+    assert!(stage.status.levels().overruns > 0);
+    until("it is told of", || stage.status.levels().trouble.is_some());
+    stage.store.open(true);
+    until("the store has everything again", || stage.has_everything());
+    stage.store.open(false);
+    stage.log_some();
+    let store = stage.store.clone();
+    assert!(stage.end() < Duration::from_secs(5));
+    store.open(true);
+}
+
+#[test]
+fn a_store_that_hangs_in_the_middle_of_a_backup_gives_the_files_back() {
+    let stage = Stage::start("data/", false);
+    until("it is told of", || stage.status.levels().trouble.is_some());
+    stage.log_beyond_the_bound();
+    stage.store.open(true);
+    until("the store has everything", || stage.has_everything());
+    let store = stage.store.clone();
+    stage.end();
+    store.open(true);
+}
