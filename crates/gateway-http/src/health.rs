@@ -194,7 +194,7 @@ fn tell_backup(shared: &HttpShared, text: &mut String) {
             utc(*since)
         ),
         None if levels.begun_at_ms == 0 => {
-            writeln!(text, "[!] backup to {store}: the first one is being made")
+            writeln!(text, "[!] backup to {store}: a backup is being made, which the log then follows")
         }
         None => writeln!(text, "[+] backup to {store} ok; it lacks {events} events, {lag_ms} ms"),
     };

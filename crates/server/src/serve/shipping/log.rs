@@ -1,11 +1,13 @@
 //! Ships the log that follows a backup.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use scarce_backup::{BackupError, Manifest, Stream, Vault, open_stream, store};
+use scarce_backup::{BackupError, Manifest, Stream, Vault, check_there, open_stream, store};
+use scarce_core::types::TimeMs;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::{Engine, Log};
@@ -16,13 +18,14 @@ use super::base::Bases;
 use super::{Plan, RETRY_DELAYS, Shared, explain, lock};
 
 /// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
-const IDLE_INTERVAL: Duration = Duration::from_mins(1);
+pub(super) const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 
 pub(super) struct Shipper {
     shared: Arc<Shared>,
     vault: Vault,
     data: PathBuf,
     interval: Duration,
+    check_interval: Duration,
     end_timeout: Duration,
     bases: Bases,
     stream: Option<Stream>,
@@ -33,6 +36,7 @@ pub(super) struct Shipper {
     /// Not before then a part is put again, after a failure.
     retry_at: Option<Instant>,
     backoff: Backoff,
+    settled: Settled,
     /// Why no part can be put.
     trouble: Option<String>,
 }
@@ -44,6 +48,7 @@ impl Shipper {
             vault,
             data: plan.data,
             interval: plan.interval,
+            check_interval: plan.check_interval,
             end_timeout: plan.end_timeout,
             bases,
             stream: None,
@@ -51,6 +56,7 @@ impl Shipper {
             checked_at: None,
             retry_at: None,
             backoff: Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1),
+            settled: Settled::default(),
             trouble: None,
         }
     }
@@ -98,21 +104,21 @@ impl Shipper {
     fn ship(&mut self) -> bool {
         let looked_at = Instant::now();
         let written_bytes = self.shared.kept().written_bytes();
+        let past_ms = self.settled.look(&self.shared.engine);
         let Some(stream) = &mut self.stream else { return false };
         let engine = &self.shared.engine;
         let durable = |partition| engine.durable_through(partition).unwrap_or(0);
         let lacks = stream.sequences().any(|(partition, sequence)| durable(partition) > sequence);
         let is_idle_long = self.shipped_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL);
-        if self.checked_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL) {
-            if let Err(error) = stream.check_backup(&self.vault) {
+        if self.checked_at.is_none_or(|at| at.elapsed() >= self.check_interval) {
+            let there = check_there(&self.vault).and_then(|()| stream.check_backup(&self.vault));
+            if let Err(error) = there.and_then(|()| stream.check_parts(&self.vault)) {
                 return self.fail(&error);
             }
             self.checked_at = Some(looked_at);
         }
         let mut has_more = false;
         if lacks || is_idle_long {
-            // More may yet get the timestamp of this millisecond.
-            let past_ms = stamp_now_ms(engine).saturating_sub(1);
             match stream.ship(&self.vault, past_ms, &durable) {
                 Ok(shipped) => {
                     has_more = shipped.has_more;
@@ -147,13 +153,21 @@ impl Shipper {
         self.retry_at = Some(Instant::now() + self.backoff.next_delay());
         self.trouble = Some(explain(error));
         // Where the files are not there any more, or the backup is not, another one is made.
-        let is_over =
-            matches!(error, BackupError::Data(_) | BackupError::Store(store::StoreError::Missing { .. }));
+        let is_over = matches!(
+            error,
+            BackupError::Data(_)
+                | BackupError::PartLost { .. }
+                | BackupError::Store(store::StoreError::Missing { .. })
+        );
         if is_over {
             let reason = self.trouble.as_deref();
             tracing::warn!(reason, "the log cannot follow the backup any more; another one is made");
             self.stream = None;
             self.trouble = None;
+            self.shared.status.update(|levels| {
+                levels.sequences.clear();
+                levels.begun_at_ms = 0;
+            });
         }
         false
     }
@@ -161,6 +175,37 @@ impl Shipper {
     fn note_trouble(&self) {
         let reason = self.bases.trouble().or(self.trouble.as_deref());
         *lock(&self.shared.trouble) = reason.map(str::to_owned);
+    }
+}
+
+/// How many times may wait until what was stamped by then is durable.
+const TIMES_MAX: usize = 256;
+
+/// Up to when all that was stamped is durable.
+#[derive(Default)]
+struct Settled {
+    /// Times, and the last sequence of each partition that was stamped by then.
+    waiting: VecDeque<(TimeMs, Vec<u64>)>,
+    through_ms: TimeMs,
+}
+
+impl Settled {
+    /// A time that no timestamp of what is not durable yet has or will have.
+    fn look(&mut self, engine: &Embedded) -> TimeMs {
+        // More may yet get the timestamp of this millisecond.
+        let now_ms = stamp_now_ms(engine).saturating_sub(1);
+        let stamped = |partition| engine.metrics(partition).map_or(0, |metrics| metrics.levels().sequence);
+        if self.waiting.len() < TIMES_MAX {
+            self.waiting.push_back((now_ms, (0..engine.partitions()).map(stamped).collect()));
+        }
+        let durable = |partition| engine.durable_through(partition).unwrap_or(0);
+        let is_durable = |stamped: &[u64]| {
+            stamped.iter().zip(0..).all(|(stamped, partition)| durable(partition) >= *stamped)
+        };
+        while let Some((at, _)) = self.waiting.pop_front_if(|(_, stamped)| is_durable(stamped)) {
+            self.through_ms = at;
+        }
+        self.through_ms
     }
 }
 

@@ -34,7 +34,7 @@ use super::ServeError;
 use base::{Bases, Making};
 use calls::{CalledStore, Calls};
 use kept::KeptLog;
-use log::Shipper;
+use log::{IDLE_INTERVAL, Shipper};
 use watch::Watcher;
 
 /// The first and the longest delay before a retry.
@@ -60,6 +60,8 @@ struct Plan {
     log_bytes_max: u64,
     /// A call of the store that takes longer is told of.
     answer_max: Duration,
+    /// How often it is looked whether the store still has what was put.
+    check_interval: Duration,
     end_timeout: Duration,
 }
 
@@ -92,6 +94,7 @@ impl Shipping {
             full_every_ms: settings.backup_full_ms,
             log_bytes_max: settings.backup_log_max_mib.saturating_mul(1 << 20),
             answer_max: ANSWER_MAX,
+            check_interval: IDLE_INTERVAL,
             end_timeout: END_TIMEOUT,
         };
         // Two, because what one of them still has to settle is no matter of the other.

@@ -98,6 +98,7 @@ impl Stage {
             full_every_ms: 1 << 40,
             log_bytes_max: LOG_BYTES_MAX,
             answer_max: Duration::from_millis(300),
+            check_interval: Duration::from_millis(50),
             end_timeout: Duration::from_millis(500),
         };
         let stores: [Arc<dyn Store>; 2] = [Arc::new(store.clone()), Arc::new(store.clone())];
@@ -193,4 +194,42 @@ fn a_store_that_hangs_in_the_middle_of_a_backup_gives_the_files_back() {
     let store = stage.store.clone();
     stage.end();
     store.open(true);
+}
+
+#[test]
+fn a_store_that_is_not_mounted_is_not_made_anew_and_goes_on_once_it_is_back() {
+    let stage = Stage::start("log/", true);
+    until("all is shipped", || stage.has_everything());
+    let (store, away) = (stage.folder.path().join("store"), stage.folder.path().join("away"));
+    std::fs::rename(&store, &away).unwrap();
+    let is_told =
+        || stage.status.levels().trouble.is_some_and(|(reason, _)| reason.contains("not there any more"));
+    until("it is told of", || {
+        stage.log_some();
+        is_told()
+    });
+    assert!(!store.exists());
+    std::fs::rename(&away, &store).unwrap();
+    until("the store has everything again", || stage.has_everything());
+    assert_eq!(
+        std::fs::read_dir(store.join("backups")).unwrap().count(),
+        1,
+        "the log goes on behind the same backup"
+    );
+    stage.end();
+}
+
+#[test]
+fn a_part_that_the_store_has_lost_leads_to_another_backup() {
+    let stage = Stage::start("log/", true);
+    until("all is shipped", || stage.has_everything());
+    let backups = || std::fs::read_dir(stage.folder.path().join("store/backups")).unwrap().count();
+    stage.log_some();
+    until("all is shipped", || stage.has_everything());
+    let log =
+        std::fs::read_dir(stage.folder.path().join("store/log")).unwrap().next().unwrap().unwrap().path();
+    let first = std::fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+    std::fs::remove_file(first).unwrap();
+    until("another one is made", || backups() == 2 && stage.has_everything());
+    stage.end();
 }
