@@ -94,7 +94,7 @@ const READ_BYTES: u64 = 4 << 20;
 impl Keeper {
     pub(crate) fn start(self) -> Result<JoinHandle<()>, EmbeddedError> {
         let name = format!("keeper-{}", self.home.partition);
-        // Whoever keeps the log for a backup asks right after the start.
+        // It is asked for right after the start.
         self.note_surplus();
         let started = std::thread::Builder::new().name(name.clone()).spawn(move || self.run());
         started.map_err(|error| EmbeddedError::Thread { name, what: error.to_string() })

@@ -21,7 +21,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Whoever waits for the store gets an error, and so does whoever calls it, until this is taken back.
+    /// Those who wait for the store or call it get an error, until this is taken back.
     pub(super) fn give_up(&self, is_given_up: bool) {
         self.is_given_up.store(is_given_up, Ordering::Release);
     }

@@ -40,7 +40,7 @@ use watch::Watcher;
 /// The first and the longest delay before a retry.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// How long a store may take for an answer before that is told of.
+/// How long a store may take for an answer before that is reported.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// How long the rest of the log is shipped when the server ends.
@@ -58,7 +58,7 @@ struct Plan {
     interval: Duration,
     full_every_ms: u64,
     log_bytes_max: u64,
-    /// A call of the store that takes longer is told of.
+    /// A call of the store that takes longer is reported.
     answer_max: Duration,
     /// How often it is looked whether the store still has what was put.
     check_interval: Duration,

@@ -174,7 +174,7 @@ fn a_store_that_hangs_keeps_neither_the_bound_nor_the_end() {
     stage.store.open(false);
     stage.log_beyond_the_bound();
     assert!(stage.status.levels().overruns > 0);
-    until("it is told of", || stage.status.levels().trouble.is_some());
+    until("it is reported", || stage.status.levels().trouble.is_some());
     stage.store.open(true);
     until("the store has everything again", || stage.has_everything());
     stage.store.open(false);
@@ -187,7 +187,7 @@ fn a_store_that_hangs_keeps_neither_the_bound_nor_the_end() {
 #[test]
 fn a_store_that_hangs_in_the_middle_of_a_backup_gives_the_files_back() {
     let stage = Stage::start("data/", false);
-    until("it is told of", || stage.status.levels().trouble.is_some());
+    until("it is reported", || stage.status.levels().trouble.is_some());
     stage.log_beyond_the_bound();
     stage.store.open(true);
     until("the store has everything", || stage.has_everything());
@@ -204,7 +204,7 @@ fn a_store_that_is_not_mounted_is_not_made_anew_and_goes_on_once_it_is_back() {
     std::fs::rename(&store, &away).unwrap();
     let is_told =
         || stage.status.levels().trouble.is_some_and(|(reason, _)| reason.contains("not there any more"));
-    until("it is told of", || {
+    until("it is reported", || {
         stage.log_some();
         is_told()
     });

@@ -13,7 +13,7 @@ use super::{Shared, lock};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A store that is further behind is told of, whatever the reason.
+/// A store that is further behind is reported, whatever the reason.
 const LAG_MAX: Duration = Duration::from_mins(1);
 
 /// After so long without an answer, the making of a backup that was abandoned does not wait for one any more, so that
