@@ -269,3 +269,47 @@ fn claims_of_before_are_credited_once_though_the_log_and_the_tables_are_lost() {
     check(&server, &[("u1", 30), ("u2", 20), ("u3", 10)]);
     server.stop();
 }
+
+#[test]
+fn settlement_that_finds_its_tables_lost_says_so_and_pays_what_is_owed_once() {
+    let stage = Stage::new();
+    let settling =
+        ["--settlement", "engine", "--settlement-from-beginning", "--settlement-opens-accounts=false"];
+    let claim = |server: &Server, user: &str| {
+        assert_eq!(server.http().post("/v1/packets/c1/claims", &json!({ "user": user })).status, 201);
+    };
+    let server = stage.start_with_tables(&settling);
+    let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": [30, 20, 10] });
+    assert_eq!(server.http().post("/v1/packets", &plan).status, 201);
+    apply(&server, "ACCOUNT.OPEN alice EUR");
+    claim(&server, "alice");
+    claim(&server, "bob");
+    wait_until("alice was not paid", || balance(&server, "alice") == 30);
+    wait_until_caught_up(&server, "settlement");
+    server.stop();
+    std::fs::remove_file(stage.file()).unwrap();
+
+    let server = stage.start_with_tables(&settling);
+    for line in ["ACCOUNT.OPEN bob EUR", "ACCOUNT.OPEN carol EUR"] {
+        apply(&server, line);
+    }
+    claim(&server, "carol");
+    wait_until("it does not say that its tables are lost", || {
+        let row = consumer(&server, "settlement");
+        row["reason"].as_str().is_some_and(|reason| reason.contains("'scarce consumers rebase settlement'"))
+    });
+    let (code, listed, advice) = stage.run(&server, &["consumers", "rebase", "settlement", "--json"]);
+    assert!(code == Some(2) && advice.contains("looked up first"), "{advice}");
+    assert_eq!(json_lines(&listed)[0]["holds"], "gap", "{listed}");
+    assert_eq!(stage.count("delivery_settlements"), 0, "nothing was changed");
+    let (code, _, told) = stage.run(&server, &["consumers", "rebase", "settlement", "--yes"]);
+    assert_eq!(code, Some(0), "{told}");
+    wait_until("not all is settled", || stage.count("delivery_settlements WHERE state = 'settled'") == 3);
+    for (user, amount) in [("alice", 30), ("bob", 20), ("carol", 10)] {
+        assert_eq!(balance(&server, user), amount, "{user}");
+    }
+    wait_until_caught_up(&server, "settlement");
+    let (code, _, told) = stage.run(&server, &["consumers", "rebase", "settlement", "--yes"]);
+    assert!(code == Some(1) && told.contains("misses nothing"), "{told}");
+    server.stop();
+}

@@ -179,8 +179,14 @@ fn a_start_with_another_database_leaves_no_credit_lost() {
         let other = format!("sqlite://{}", stage.folder.path().join("other.db").display());
         let server = stage.start(&[&["--sql", other.as_str()], &WAITING[..]].concat());
         apply(&server, "ACCOUNT.OPEN another EUR");
-        server.wait_until_drained();
+        wait_until("it does not say that it is another database", || {
+            let reason = consumer(&server, "settlement")["reason"].clone();
+            reason.as_str().is_some_and(|reason| reason.contains("is another one"))
+        });
+        let (code, _, told) = stage.run_on(&server, &other, &["consumers", "rebase", "settlement", "--yes"]);
+        assert_eq!(code, Some(0), "{told}");
         wait_until("it did not go on", || consumer(&server, "settlement")["lag_events"] == 0);
+        server.wait_until_drained();
         server.stop();
         let server = stage.start_with_tables(&WAITING);
         apply(&server, "ACCOUNT.OPEN dan EUR");

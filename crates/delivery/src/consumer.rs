@@ -1,7 +1,7 @@
 //! Consumers, which read the log and write deliveries and settlements into tables.
 
 mod beginning;
-mod cursor;
+pub(crate) mod cursor;
 mod meeting;
 mod settlement;
 mod webhooks;

@@ -6,6 +6,7 @@ use scarce_core::types::signed;
 use scarce_sql::{Cell, ColumnKind, Lent};
 use sqlx::Error;
 
+use crate::consumer::cursor;
 use crate::page::{Conditions, Taken};
 use crate::queue::NO_CREDIT;
 use crate::settlement::SETTLEMENT_COLUMNS;
@@ -53,6 +54,19 @@ impl Delivery {
         let mut lent = self.store().lend_to_write().await?;
         let moved = skip(&mut lent, consumer, partition, to).await;
         moved.map_err(|error| self.store().failed(&error))?;
+        lent.done();
+        Ok(())
+    }
+
+    /// Sets the settlement's consumer onto the beginning of a partition, where these tables do not know it: it begins with
+    /// all claims that the engine has, and none is credited before it was looked up.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn begin_settlement_anew(&self, partition: u32) -> Result<(), DeliveryError> {
+        let mut lent = self.store().lend_to_write().await?;
+        let begun = cursor::begin_anew(&mut lent, "settlement", partition).await;
+        begun.map_err(|error| self.store().failed(&error))?;
         lent.done();
         Ok(())
     }

@@ -41,6 +41,20 @@ pub(crate) enum ClaimError {
         /// The first sequence that is still there.
         begins_at: u64,
     },
+    /// The consumer's own store has no position, and the engine knows that it had one.
+    #[error(
+        "the consumer '{name}' has confirmed the events of partition {partition} up to {confirmed}, and its own store says \
+         nothing of that: it was lost, restored from an older backup, or is another one; put the right one back, or \
+         'scarce consumers rebase {name}' says what is missing, and starts it over"
+    )]
+    Emptied {
+        /// The consumer.
+        name: ConsumerName,
+        /// The partition of the log.
+        partition: u32,
+        /// What the engine knows as confirmed.
+        confirmed: Position,
+    },
     /// Another process works on the partition.
     #[error("{0} has taken the partition over")]
     Lost(String),
@@ -58,6 +72,8 @@ pub(crate) struct Claim {
 pub(crate) struct Resumption {
     /// The last known position.
     pub(crate) position: Option<Position>,
+    /// The position that the engine knows as confirmed, if an event was consumed up to there.
+    pub(crate) consumed: Option<Position>,
     /// The position of another history that the consumer's own store may still say.
     pub(crate) abandoned: Option<Position>,
 }
@@ -86,7 +102,9 @@ impl Claim {
         let abandoned = its.as_ref().and_then(|its| its.abandoned).filter(|_| !is_rewritten);
         let confirmed = its.map(|its| its.confirmed);
         let own = own.filter(|own| Some(*own) != abandoned);
-        Ok(Resumption { position: own.or(confirmed), abandoned })
+        // It was registered behind an event of no known epoch if it has consumed none.
+        let consumed = confirmed.filter(|its| its.epoch > 0);
+        Ok(Resumption { position: own.or(confirmed), consumed, abandoned })
     }
 
     /// What the engine knows of the consumer.
@@ -121,6 +139,11 @@ impl Claim {
         }
     }
 
+    /// The error that the consumer's own store does not know what it has consumed.
+    pub(crate) fn emptied(&self, confirmed: Position) -> ClaimError {
+        ClaimError::Emptied { name: self.name.clone(), partition: self.partition, confirmed }
+    }
+
     fn missed(&self, after: Position, begins_at: u64) -> ClaimError {
         ClaimError::Missed { name: self.name.clone(), partition: self.partition, after, begins_at }
     }
@@ -137,7 +160,9 @@ impl Claim {
         let (partition, to) = (self.partition, Position { epoch: 0, ..position });
         let name = self.name.clone();
         self.ask(move |log| log.rebase_consumer(partition, &name, to)).await?;
-        held(self.take().await?)
+        held(self.take().await?)?;
+        // With its epoch it says that something was consumed.
+        held(self.confirm(position).await?)
     }
 
     /// Has the engine remember that the consumer holds a position which the log does not have.

@@ -33,6 +33,13 @@ pub trait Consumer: Send + 'static {
     /// position that the engine confirmed counts.
     fn position(&mut self) -> impl Future<Output = Result<Option<Position>, Trouble>> + Send;
 
+    /// Whether it stores its own position with its first batch, and must not skip what it has lost. If its store has none
+    /// although the engine knows that it consumed something, the store was lost or is another one: the consumer does not go on
+    /// until that was decided.
+    fn keeps_position(&self) -> bool {
+        false
+    }
+
     /// Whether a rebase also rewrites what the consumer has stored, its own position included. As long as that still is the
     /// one of a history that was left, another store was rewritten, and the consumer does not go on.
     fn is_rewritten(&self) -> bool {
@@ -61,6 +68,7 @@ type Doing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// allocation for a batch.
 pub(crate) trait BoxedConsumer: Send {
     fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>>;
+    fn keeps_position(&self) -> bool;
     fn is_rewritten(&self) -> bool;
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>>;
     fn takes_image(&self) -> bool;
@@ -70,6 +78,10 @@ pub(crate) trait BoxedConsumer: Send {
 impl<C: Consumer> BoxedConsumer for C {
     fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>> {
         Box::pin(Consumer::position(self))
+    }
+
+    fn keeps_position(&self) -> bool {
+        Consumer::keeps_position(self)
     }
 
     fn is_rewritten(&self) -> bool {

@@ -104,6 +104,7 @@ fn run_boxed(
             grown: Arc::new(Notify::new()),
             images: Arc::clone(&images),
             abandoned: None,
+            is_begun_anew: false,
         };
         statuses.push(status);
         tasks.push(runtime.spawn(share.serve()));
@@ -141,6 +142,8 @@ struct Share {
     images: Arc<Semaphore>,
     /// The position of another history that the consumer's own store may still say.
     abandoned: Option<Position>,
+    /// Whether its own store was set onto the beginning though it has consumed something.
+    is_begun_anew: bool,
 }
 
 impl Share {
@@ -234,11 +237,11 @@ impl Share {
         Ok(Some(position))
     }
 
-    /// Whether the consumer has nothing yet, and the log no longer has its beginning. One that was set onto the beginning
-    /// wants it, wherever it would have begun.
+    /// Whether the consumer has nothing yet, and the log no longer has its beginning, or the consumer had more before and
+    /// does not know what became of that. One that was set onto the beginning wants it, wherever it would have begun.
     async fn needs_image(&mut self, position: Position) -> Result<bool, Failure> {
         let may = self.consumer.takes_image() && position.sequence == 0;
-        Ok(may && self.claim.first_kept().await? > 1)
+        Ok(may && (self.is_begun_anew || self.claim.first_kept().await? > 1))
     }
 
     /// Begins with the state of the partition at one position. Requires the lease.
@@ -272,9 +275,16 @@ impl Share {
     /// The last known position: the consumer's own, or the engine's.
     async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
         let own = self.consumer.position().await?;
-        let Resumption { position, abandoned } =
+        let Resumption { position, consumed, abandoned } =
             self.claim.resume_at(own, self.consumer.is_rewritten()).await?;
         self.abandoned = abandoned;
+        if let Some(consumed) = consumed.filter(|_| self.consumer.keeps_position()) {
+            // Another process may have written and confirmed it just now.
+            if own.is_none() && self.consumer.position().await?.is_none() {
+                return Err(self.claim.emptied(consumed).into());
+            }
+            self.is_begun_anew = own.is_some_and(|own| own.sequence == 0);
+        }
         Ok(position)
     }
 
@@ -339,6 +349,9 @@ impl Share {
         match self.consumer.position().await? {
             Some(own) if own != position && Some(own) != self.abandoned => {
                 Err(Interruption::Moved { from: position, to: own })
+            }
+            None if self.consumer.keeps_position() && position.epoch > 0 => {
+                Err(self.claim.emptied(position).into())
             }
             _ => Ok(()),
         }

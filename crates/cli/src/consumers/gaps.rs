@@ -1,5 +1,7 @@
 //! Events that a consumer misses: the log no longer reaches back to its position, as after a restored backup.
 
+use std::collections::BTreeMap;
+
 use scarce_client::Info;
 use scarce_core::event::Position;
 
@@ -25,6 +27,35 @@ pub(super) async fn find(
         }
     }
     Ok(gaps)
+}
+
+/// The partitions in which the engine knows that settlement has consumed events, and its tables do not know the consumer.
+pub(super) async fn lost(
+    store: &Store,
+    name: &str,
+    confirmed: &BTreeMap<u32, Position>,
+    diverged: &[Divergence],
+) -> Result<Vec<Gap>, Failed> {
+    let mut lost = Vec::new();
+    let has_consumed = |its: &(&u32, &Position)| {
+        its.1.epoch > 0 && diverged.iter().all(|diverged| diverged.partition != *its.0)
+    };
+    for (partition, confirmed) in confirmed.iter().filter(has_consumed).filter(|_| name == "settlement") {
+        if position(store, name, *partition).await?.is_none() {
+            let begins_at = confirmed.sequence + 1;
+            lost.push(Gap { partition: *partition, held: Position::default(), begins_at });
+        }
+    }
+    Ok(lost)
+}
+
+/// Has settlement begin anew where its tables do not know it.
+pub(super) async fn begin_anew(store: &Store, lost: &[Gap]) -> Result<(), Failed> {
+    let Store::Delivery(delivery) = store else { return Ok(()) };
+    for gap in lost {
+        delivery.begin_settlement_anew(gap.partition).await?;
+    }
+    Ok(())
 }
 
 async fn position(store: &Store, name: &str, partition: u32) -> Result<Option<Position>, Failed> {

@@ -58,21 +58,25 @@ pub(super) fn run(options: &Rebase) -> Ended {
         share(&mut client, &server, &store, its, (name, &runtime))?;
     }
     let gaps = runtime.block_on(gaps::find(&store, name, &server, &diverged))?;
-    if diverged.is_empty() && gaps.is_empty() {
+    let confirmed = confirmed_positions(&listed, name);
+    let lost = runtime.block_on(gaps::lost(&store, name, &confirmed, &diverged))?;
+    if diverged.is_empty() && gaps.is_empty() && lost.is_empty() {
         return Err(nothing_to_do(name));
     }
     let mut rows = runtime.block_on(held::rows(&store, name, &diverged))?;
     rows.extend(held::gap_rows(&gaps));
+    rows.extend(held::gap_rows(&lost));
     let (unclear, gaps) = if name == "settlement" {
-        without_history(&mut client, &confirmed_positions(&listed, name), gaps)?
+        without_history(&mut client, &confirmed, gaps)?
     } else {
         (Vec::new(), gaps)
     };
     print_rows(&rows, &held::COLUMNS, options.json)?;
     if !options.yes {
-        let mut advice = advice(&store, name, &gaps);
-        let is_unknown =
-            diverged.iter().any(|its| its.confirmed == Position::default()) || !unclear.is_empty();
+        let mut advice = advice(&store, name, !gaps.is_empty() || !lost.is_empty());
+        let is_unknown = diverged.iter().any(|its| its.confirmed == Position::default())
+            || !unclear.is_empty()
+            || !lost.is_empty();
         if name == "settlement" && is_unknown {
             advice += BEGINS_ANYWHERE;
         }
@@ -90,6 +94,7 @@ pub(super) fn run(options: &Rebase) -> Ended {
     let done = runtime.block_on(rebase_store(&store, name, &diverged, &unclear))?;
     tell(&done)?;
     runtime.block_on(gaps::close(&store, name, &gaps))?;
+    runtime.block_on(gaps::begin_anew(&store, &lost))?;
     // Also where only the consumer's own store was behind: the server tries again at once.
     ask(&options.target, &["CONSUMER", "REBASE", name])?;
     for its in &diverged {
@@ -200,20 +205,20 @@ async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
 }
 
 /// What `--yes` will do.
-fn advice(store: &Store, name: &str, gaps: &[Gap]) -> String {
+fn advice(store: &Store, name: &str, misses: bool) -> String {
     let what = match (store, name) {
         (Store::Projection(_), _) => {
             "the tables of these partitions are emptied, and the server writes its log into them again. Where the log \
              no longer has its beginning, they begin with opening balances, and older history is lost; to keep it, \
              restore a newer backup of the database instead, or one from before the histories parted"
         }
-        (Store::Delivery(_), "webhooks") if !gaps.is_empty() => {
+        (Store::Delivery(_), "webhooks") if misses => {
             "deliveries go on with the oldest event that the log has; those between are not sent"
         }
         (Store::Delivery(_), "webhooks") => {
             "what was not sent of these is not sent any more, and deliveries go on with the log that is there"
         }
-        (Store::Delivery(_), _) if !gaps.is_empty() => {
+        (Store::Delivery(_), _) if misses => {
             "the claims of all packets that the engine has are compared with the settlements, and missing ones are \
              added: one that may have been paid before is looked up first, or becomes a dead letter"
         }

@@ -2,7 +2,7 @@
 
 use scarce_core::event::Position;
 use scarce_core::types::signed;
-use scarce_sql::{Cell, ColumnKind, Database, DatabaseError, Link};
+use scarce_sql::{Cell, ColumnKind, Database, DatabaseError, Lent, Link};
 use sqlx::Error;
 
 use crate::page::Taken;
@@ -44,6 +44,13 @@ pub(super) async fn read(link: &mut Link, key: Key, first: Position) -> Result<P
     let [epoch, sequence] = place(first);
     link.execute(&sql, &[consumer, partition, epoch, sequence, now_ms().into()]).await?;
     Ok(first)
+}
+
+/// Creates a cursor at the beginning, if there is none.
+pub(crate) async fn begin_anew(lent: &mut Lent, consumer: &'static str, partition: u32) -> Result<(), Error> {
+    lent.begin().await?;
+    read(lent, Key { consumer, partition }, Position::default()).await?;
+    lent.commit().await
 }
 
 /// Moves the cursor, unless it has changed since it was read.

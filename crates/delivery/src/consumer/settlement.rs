@@ -45,6 +45,10 @@ impl Consumer for SettlementConsumer {
         position(&self.delivery, self.key).await
     }
 
+    fn keeps_position(&self) -> bool {
+        true
+    }
+
     fn is_rewritten(&self) -> bool {
         true
     }
