@@ -133,6 +133,15 @@ pub(super) fn advance(bar: &ProgressBar) -> impl FnMut(JournalProgress) + '_ {
     }
 }
 
+/// A text whose control characters are escaped: a terminal would obey them, and a table would lose its lines.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for its in text.chars() {
+        if its.is_control() { printable.extend(its.escape_default()) } else { printable.push(its) }
+    }
+    printable
+}
+
 /// Prints rows of JSON objects, as JSON lines or as a table with a header.
 pub(super) fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
@@ -140,7 +149,7 @@ pub(super) fn print_rows(rows: &[Value], columns: &[&str], as_json: bool) -> std
         return rows.iter().try_for_each(|row| writeln!(out, "{row}"));
     }
     let cell = |row: &Value, column: &str| match &row[column] {
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable(text),
         other => other.to_string(),
     };
     let head = columns.iter().map(|column| (*column).to_owned()).collect();

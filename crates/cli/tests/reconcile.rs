@@ -74,6 +74,14 @@ fn a_row_changed_by_hand_ends_with_5_and_is_named_in_every_form_of_the_report() 
     let (code, table, err) = said(scarce().arg("reconcile").args(words).arg("--html").arg(&page));
     assert_eq!(code, Some(5), "{table} {err}");
     assert!(table.contains("accounts.balance of 'u1'") && table.contains("account.debited"), "{table}");
+    change(&url, "UPDATE accounts SET asset = 'EUR' || char(27) || '[31m' WHERE account_id = 'u1'");
+    let (code, table, err) = said(scarce().arg("reconcile").args(words));
+    assert_eq!(code, Some(5), "{table} {err}");
+    assert!(
+        table.contains("EUR\\u{1b}[31m") && !table.contains('\u{1b}'),
+        "a terminal would obey it: {table}"
+    );
+    change(&url, "UPDATE accounts SET asset = 'EUR' WHERE account_id = 'u1'");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(
         page.contains("accounts.balance of &#39;u1&#39;") || page.contains("accounts.balance of 'u1'"),

@@ -2,6 +2,33 @@
 
 use crate::report::{Check, CheckKind, CheckState, Finding};
 
+/// How many characters of a text are listed. More than the longest id has.
+const TEXT_MAX: usize = 300;
+
+impl Finding {
+    /// The finding with its texts cut: a row may hold megabytes, and reports are kept in memory.
+    fn cut(self) -> Self {
+        Self {
+            resource: self.resource.map(cut),
+            field: cut(self.field),
+            expected: self.expected.map(cut),
+            found: self.found.map(cut),
+            ..self
+        }
+    }
+}
+
+/// A text up to a length, and how long it was.
+fn cut(mut text: String) -> String {
+    let length = text.len();
+    if let Some((end, _)) = text.char_indices().nth(TEXT_MAX) {
+        text.truncate(end);
+        text += &format!("… ({length} bytes)");
+        text.shrink_to_fit();
+    }
+    text
+}
+
 /// A check in progress.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -46,14 +73,14 @@ impl Findings {
     pub(crate) fn add(&mut self, finding: Finding) {
         self.differences += 1;
         if self.listed.len() < self.limit {
-            self.listed.push(finding);
+            self.listed.push(finding.cut());
         }
     }
 
     /// Notes more of a difference that was counted.
     pub(crate) fn add_more(&mut self, finding: Finding) {
         if self.listed.len() < self.limit {
-            self.listed.push(finding);
+            self.listed.push(finding.cut());
         }
     }
 

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// How many are kept.
 const KEPT_MAX: usize = 20;
 
+/// How many bytes the kept reports have together at most; the oldest are left out. The last one is kept whatever it has.
+const REPORTS_BYTES_MAX: usize = 4 << 20;
+
 /// Why one is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -78,7 +81,15 @@ pub struct Figures {
 enum Phase {
     Waiting,
     Running { doing: &'static str, partition: u32, done: u64 },
-    Ended { at: TimeMs, verdict: Verdict },
+    Ended { at: TimeMs, end: End },
+}
+
+/// How one ended, without its report.
+#[derive(Debug)]
+struct End {
+    word: &'static str,
+    differences: Option<u64>,
+    reason: Option<String>,
 }
 
 #[derive(Debug)]
@@ -87,6 +98,8 @@ struct Reconciliation {
     cause: Cause,
     started_at: Option<TimeMs>,
     phase: Phase,
+    /// Its report as JSON, which has a tenth of the size that its values have.
+    report: Option<Box<str>>,
 }
 
 /// What is kept.
@@ -116,7 +129,13 @@ impl Kept {
         }
         // The time, so that an id means the same one after a restart.
         let id = self.all.back().map_or(now, |last| now.max(last.id + 1));
-        self.all.push_back(Reconciliation { id, cause, started_at: None, phase: Phase::Waiting });
+        self.all.push_back(Reconciliation {
+            id,
+            cause,
+            started_at: None,
+            phase: Phase::Waiting,
+            report: None,
+        });
         let last = self.all.len() - 1;
         &mut self.all[last]
     }
@@ -150,7 +169,34 @@ impl Kept {
     pub(super) fn end(&mut self, verdict: Verdict, now: TimeMs, took: Duration) {
         let Some(current) = self.current() else { return };
         let id = current.id;
-        current.phase = Phase::Ended { at: now, verdict: verdict.clone() };
+        let word = verdict.word();
+        let (end, report) = match &verdict {
+            Verdict::Compared { differences, report } => {
+                let report = report.to_string().into_boxed_str();
+                (End { word, differences: Some(*differences), reason: None }, Some(report))
+            }
+            Verdict::Failed { reason } => {
+                (End { word, differences: None, reason: Some(reason.clone()) }, None)
+            }
+        };
+        (current.phase, current.report) = (Phase::Ended { at: now, end }, report);
+        self.leave_out();
+        self.count(verdict, id, now, took);
+    }
+
+    /// Leaves reports out that are too much together.
+    fn leave_out(&mut self) {
+        let mut left = REPORTS_BYTES_MAX;
+        for (age, its) in self.all.iter_mut().rev().enumerate() {
+            let bytes = its.report.as_deref().map_or(0, str::len);
+            left = left.saturating_sub(bytes);
+            if left == 0 && age > 0 {
+                its.report = None;
+            }
+        }
+    }
+
+    fn count(&mut self, verdict: Verdict, id: u64, now: TimeMs, took: Duration) {
         let figures = &mut self.figures;
         match verdict {
             Verdict::Failed { reason } => {
@@ -178,10 +224,8 @@ impl Kept {
     pub(super) fn find(&self, id: u64) -> Option<Value> {
         self.all.iter().find(|its| its.id == id).map(|its| {
             let mut row = its.row();
-            row["report"] = match &its.phase {
-                Phase::Ended { verdict: Verdict::Compared { report, .. }, .. } => report.clone(),
-                _ => Value::Null,
-            };
+            let report = its.report.as_deref().and_then(|report| serde_json::from_str(report).ok());
+            row["report"] = report.unwrap_or(Value::Null);
             row
         })
     }
@@ -197,12 +241,9 @@ impl Reconciliation {
                 state = "running";
                 progress = json!({ "doing": doing, "partition": partition, "done": done });
             }
-            Phase::Ended { at, verdict } => {
-                (state, ended_at) = (verdict.word(), Some(*at));
-                match verdict {
-                    Verdict::Compared { differences: count, .. } => differences = Some(*count),
-                    Verdict::Failed { reason: why } => reason = Some(why),
-                }
+            Phase::Ended { at, end } => {
+                (state, ended_at) = (end.word, Some(*at));
+                (differences, reason) = (end.differences, end.reason.as_ref());
             }
         }
         json!({

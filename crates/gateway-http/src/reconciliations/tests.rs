@@ -58,6 +58,35 @@ fn the_last_ones_are_kept_and_counted() {
 }
 
 #[test]
+fn reports_that_are_too_much_together_are_left_out_from_the_oldest_on() {
+    let reconciliations = Reconciliations::default();
+    reconciliations.open();
+    let mut ids = Vec::new();
+    for megabytes in [1, 1, 1, 1, 9] {
+        ids.push(reconciliations.begin(Cause::Interval));
+        let report = json!({ "text": "x".repeat(megabytes << 20) });
+        reconciliations.end(Verdict::Compared { differences: 1, report }, Duration::ZERO);
+        let last = reconciliations.find(*ids.last().expect("one")).expect("it is kept");
+        assert!(last["report"].is_object(), "the last one is always there");
+    }
+    let reports =
+        ids.iter().filter(|id| reconciliations.find(**id).expect("it is kept")["report"].is_object());
+    assert_eq!((reports.count(), reconciliations.list().len()), (1, 5));
+    let four = Reconciliations::default();
+    four.open();
+    for _ in 0..4 {
+        let id = four.begin(Cause::Interval);
+        four.end(Verdict::Compared { differences: 1, report: json!("x".repeat(1 << 20)) }, Duration::ZERO);
+        assert!(four.find(id).expect("it is kept")["report"].is_string());
+    }
+    let rows = four.list();
+    let has_report = |row: &&Value| {
+        four.find(row["id"].as_u64().expect("a number")).is_some_and(|its| its["report"].is_string())
+    };
+    assert_eq!(rows.iter().filter(has_report).count(), 3);
+}
+
+#[test]
 fn waiting_ends_with_the_server() {
     let reconciliations = Reconciliations::default();
     reconciliations.open();
