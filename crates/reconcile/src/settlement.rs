@@ -1,5 +1,7 @@
 //! The claims of red packets against their credits: each is credited once.
 
+mod difference;
+
 use std::collections::BTreeMap;
 
 use scarce_core::event::{AccountEvent, Entry, Event, PacketsEvent};
@@ -24,7 +26,30 @@ const ROWS_AT_ONCE: usize = 1_000;
 struct Noted {
     amount: u64,
     state: SettlementState,
+    route: Option<Route>,
+    next_at_ms: u64,
     is_credited_here: bool,
+    /// Whether a person noted it as settled.
+    is_resolved: bool,
+    /// Whether its claim was lost with events of the engine, and was not made again.
+    is_lost: bool,
+}
+
+/// How many packets are as they may be, but should be known of.
+#[derive(Debug, Default)]
+struct Counts {
+    lost: u64,
+    pending: u64,
+    /// When the oldest pending one was claimed.
+    pending_since: Option<u64>,
+    unknown: u64,
+}
+
+/// A state that the log goes on from.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    sequence: u64,
+    at: u64,
 }
 
 /// A claim with what is known of it. There is one for each claim, so it is kept small.
@@ -35,8 +60,8 @@ struct Packet {
     payee: Option<Box<Payee>>,
     /// Which account was paid by the table, until the log says it.
     account: Option<Box<str>>,
-    /// The amount and the event of the claim.
-    claim: Option<(u64, u64)>,
+    /// The amount, the event and the time of the claim.
+    claim: Option<(u64, u64, u64)>,
     /// The amount and the event of the first credit.
     credit: Option<(u64, u32, u64)>,
 }
@@ -66,8 +91,11 @@ pub(crate) struct Settlements {
     noted: BTreeMap<u32, (u64, u64)>,
     /// The last sequence of each partition before any was read. A credit behind it may be of a claim that was not read.
     ends: BTreeMap<u32, u64>,
-    /// Whether a log does not reach back to its beginning, so that earlier credits are not seen.
-    is_trimmed: bool,
+    /// Where logs begin that do not reach back to their beginning: earlier credits are not seen.
+    bases: BTreeMap<u32, Base>,
+    /// Whether there is a table.
+    has_table: bool,
+    counts: Counts,
     findings: Vec<Finding>,
 }
 
@@ -81,6 +109,7 @@ impl Settlements {
         go_on: GoOn<'_>,
     ) -> Result<(), ReconcileError> {
         let mut count = 0;
+        self.has_table = true;
         for partition in 0..partitions {
             // What an earlier release read is not known: then no row is missed.
             let stretches = handle.block_on(delivery.stretches(CONSUMER, partition))?;
@@ -106,8 +135,21 @@ impl Settlements {
 
     fn note(&mut self, row: &Settlement) {
         // Where it was settled outside, or a person says so, the log shows no credit.
-        let is_credited_here = row.route == Some(Route::Engine) && row.resolved_at_ms.is_none();
-        let noted = Noted { amount: row.amount, state: row.state, is_credited_here };
+        let is_credited_here = row.route != Some(Route::Outside) && row.resolved_at_ms.is_none();
+        let noted = Noted {
+            amount: row.amount,
+            state: row.state,
+            route: row.route,
+            next_at_ms: row.next_at_ms,
+            is_credited_here,
+            is_resolved: row.resolved_at_ms.is_some(),
+            is_lost: row.lost_at_ms.is_some(),
+        };
+        if row.state == SettlementState::Pending && !noted.is_lost {
+            self.counts.pending += 1;
+            let since = self.counts.pending_since.unwrap_or(u64::MAX);
+            self.counts.pending_since = Some(since.min(row.claimed_at_ms));
+        }
         let campaign = self.campaigns.entry(row.campaign.clone()).or_default();
         let packet = campaign.packets.entry(row.packet).or_default();
         packet.noted = Some(noted);
@@ -125,10 +167,10 @@ impl Settlements {
         if base.sequence() == 0 {
             return;
         }
-        self.is_trimmed = true;
+        self.bases.insert(base.partition(), Base { sequence: base.sequence(), at: base.now() });
         let campaigns = &base.state().campaigns;
         for (campaign, user, claim, amount) in campaigns.claims() {
-            self.claim(base, (campaign, claim.packet, user), amount, base.sequence());
+            self.claim(base, (campaign, claim.packet, user), (amount, base.sequence(), claim.at));
         }
         for (campaign, _) in campaigns.iter() {
             let left = campaigns.forgotten(campaign).through_packet;
@@ -138,12 +180,12 @@ impl Settlements {
         }
     }
 
-    fn claim(&mut self, machine: &Machine, (id, number, user): (&Id, u64, &Id), amount: u64, sequence: u64) {
+    fn claim(&mut self, machine: &Machine, (id, number, user): (&Id, u64, &Id), claim: (u64, u64, u64)) {
         let (partition, campaign) = (machine.partition(), id.as_str());
         let its = self.campaigns.entry(campaign.to_owned()).or_default();
         its.partition = Some(partition);
         let packet = its.packets.entry(number).or_default();
-        packet.claim = Some((amount, sequence));
+        packet.claim = Some(claim);
         let Some(payee) = packet.payee.take() else { return };
         let asset = machine.state().campaigns.get(id).map(|campaign| campaign.asset.as_str());
         let values = [
@@ -153,7 +195,7 @@ impl Settlements {
         ];
         for (field, expected, found) in values.into_iter().filter(|(_, one, other)| *one != other.as_deref())
         {
-            let place = EventPlace { partition, sequence, event: Some("packets.claimed") };
+            let place = EventPlace { partition, sequence: claim.1, event: Some("packets.claimed") };
             let found = finding((campaign, number), field, expected, found.as_deref(), Some(place));
             self.findings.push(found);
         }
@@ -167,7 +209,8 @@ impl Settlements {
             for (sequence, event) in (entry.head.sequence_first..).zip(&entry.events) {
                 match event {
                     Event::Packets(PacketsEvent::PacketsClaimed(its)) => {
-                        self.claim(machine, (&its.campaign, its.packet, &its.user), its.amount, sequence);
+                        let claim = (its.amount, sequence, entry.head.at);
+                        self.claim(machine, (&its.campaign, its.packet, &its.user), claim);
                     }
                     Event::Account(AccountEvent::AccountCredited(its)) if sequence <= end => {
                         let of = entry.head.operation.as_ref();
@@ -210,13 +253,16 @@ impl Settlements {
     /// Compares claims, credits and rows.
     pub(crate) fn compare(mut self, findings: &mut Findings) {
         std::mem::take(&mut self.findings).into_iter().for_each(|found| findings.add(found));
-        if self.noted.is_empty() {
+        if !self.has_table {
             findings.note("there is no table of settlements; only credits of the log were compared");
         }
-        if self.is_trimmed {
-            findings.note("the log's beginning is gone; credits of before are not known, and none is missed");
+        if !self.bases.is_empty() {
+            findings.note(
+                "the log's beginning is gone; credits of before are not known, and none of a claim of before is missed",
+            );
         }
-        for (name, campaign) in &self.campaigns {
+        let campaigns = std::mem::take(&mut self.campaigns);
+        for (name, campaign) in &campaigns {
             let known = campaign
                 .packets
                 .iter()
@@ -228,55 +274,7 @@ impl Settlements {
                 }
             }
         }
-    }
-
-    fn difference(&self, of: (&str, u64), partition: Option<u32>, packet: &Packet) -> Option<Finding> {
-        let claimed_at = |sequence| {
-            partition.map(|partition| EventPlace { partition, sequence, event: Some("packets.claimed") })
-        };
-        let credited_at = |(_, partition, sequence)| {
-            Some(EventPlace { partition, sequence, event: Some("account.credited") })
-        };
-        let Some((amount, sequence)) = packet.claim else {
-            // A trimmed log has no claims of before, but its state has.
-            let (what, found, place) = match (packet.credit, packet.noted) {
-                (Some(credit), _) => ("credit", credit.0, credited_at(credit)),
-                (None, Some(noted)) => ("settlement", noted.amount, None),
-                (None, None) => return None,
-            };
-            return Some(finding(of, what, None, Some(&found.to_string()), place));
-        };
-        let expected = amount.to_string();
-        if let Some(credit) = packet.credit.filter(|credit| credit.0 != amount) {
-            let found = credit.0.to_string();
-            return Some(finding(of, "amount credited", Some(&expected), Some(&found), credited_at(credit)));
-        }
-        let Some(noted) = packet.noted else {
-            let of_table = partition.and_then(|its| self.noted.get(&its));
-            let is_due = of_table.is_some_and(|(first, last)| (*first..=*last).contains(&sequence));
-            return is_due.then(|| finding(of, "settlement", Some(&expected), None, claimed_at(sequence)));
-        };
-        if noted.amount != amount {
-            let found = noted.amount.to_string();
-            return Some(finding(
-                of,
-                "amount to be settled",
-                Some(&expected),
-                Some(&found),
-                claimed_at(sequence),
-            ));
-        }
-        match noted.state {
-            SettlementState::Dead => {
-                Some(finding(of, "settlement", Some("settled"), Some("dead"), claimed_at(sequence)))
-            }
-            SettlementState::Settled
-                if noted.is_credited_here && packet.credit.is_none() && !self.is_trimmed =>
-            {
-                Some(finding(of, "credit", Some(&expected), None, claimed_at(sequence)))
-            }
-            SettlementState::Settled | SettlementState::Pending => None,
-        }
+        self.tell(findings);
     }
 }
 

@@ -1,9 +1,12 @@
 //! Rows of the table of settlements that were changed by hand.
 
-use scarce_reconcile::{CheckKind, Served};
-use scarce_testkit::DatabaseKind;
+use scarce_core::machine::Machine;
+use scarce_delivery::Delivery;
+use scarce_reconcile::{CheckKind, LogSource, ReconcileError, Report, Served, Take};
+use scarce_testkit::{Database, DatabaseKind};
+use tokio::runtime::Runtime;
 
-use crate::kit::{Bench, LINES, compare_settlements, database, first_of, of, runtime, told};
+use crate::kit::{Bench, Copied, LINES, compare_settlements, database, first_of, of, runtime, told};
 
 /// A value, what it must be and what it is.
 type Values<'v> = (&'v str, Option<&'v str>, Option<&'v str>);
@@ -79,4 +82,121 @@ fn a_credit_of_another_account_than_the_table_names_is_a_difference() {
     let values = found.iter().map(|its| (its.1, its.2, its.3)).collect::<Vec<_>>();
     assert_eq!(values, [("account credited of packet 1", Some("u1"), Some("u2"))], "{report:#?}");
     assert_eq!(found[0].4.map(|part| part.1), Some(Some("account.credited")), "{report:#?}");
+}
+
+/// What the check of settlements notes.
+fn notes(report: &Report) -> String {
+    let check = report.checks.iter().find(|its| its.kind == CheckKind::Settlement).expect("its check");
+    check.notes.join("\n")
+}
+
+/// Two claims, and a table with their settlements.
+fn claimed(runtime: &Runtime) -> (Bench, Database, Delivery) {
+    let bench = Bench::embedded();
+    LINES.iter().for_each(|line| bench.send(line));
+    let database = database(runtime, DatabaseKind::Sqlite);
+    let delivery = bench.note_claims(runtime, &database);
+    (bench, database, delivery)
+}
+
+#[test]
+fn what_is_to_be_known_of_settlements_and_is_no_difference_is_counted() {
+    let runtime = runtime();
+    let (bench, database, delivery) = claimed(&runtime);
+    let compare = || compare_settlements(&runtime, &mut Served::new(bench.engine.clone()), &delivery);
+    let report = compare();
+    assert!(
+        notes(&report).contains("2 settlements are not done, the oldest of a claim of 20"),
+        "{report:#?}"
+    );
+    // After a rollback and a rebase: paid, and the claim was not made again.
+    let lost = "UPDATE delivery_settlements SET packet = 3, state = 'settled', route = 'engine', lost_at_ms = 1 \
+                WHERE packet = 2";
+    runtime.block_on(database.run(lost));
+    // As if the consumer had begun behind the claims.
+    runtime.block_on(database.run("UPDATE delivery_epochs SET first_sequence = 1000000"));
+    let report = compare();
+    assert_eq!(report.differences(), 0, "{report:#?}");
+    let said = notes(&report);
+    assert!(said.contains("1 settlements are of claims that were lost"), "{said}");
+    assert!(said.contains("1 claims have neither a settlement nor a credit"), "{said}");
+}
+
+#[test]
+fn a_state_of_a_row_that_no_settlement_has_is_a_difference() {
+    let runtime = runtime();
+    let (bench, database, delivery) = claimed(&runtime);
+    for (change, expected) in [
+        ("state = 'settled', route = NULL", ("route of packet 1", Some("engine or outside"), None)),
+        ("state = 'pending', next_at_ms = 32503680000000", {
+            ("next attempt of packet 1", Some("within a month"), Some("3000-01-01T00:00:00Z"))
+        }),
+    ] {
+        runtime.block_on(database.run(&format!("UPDATE delivery_settlements SET {change} WHERE packet = 1")));
+        let report = compare_settlements(&runtime, &mut Served::new(bench.engine.clone()), &delivery);
+        let found: Vec<_> = of(&report, CheckKind::Settlement).into_iter().map(told).collect();
+        let values: Vec<_> = found.iter().map(|its| (its.1, its.2, its.3)).collect();
+        assert_eq!(values, [expected], "{report:#?}");
+    }
+}
+
+/// A log whose beginning is gone up to a claim, and the state there.
+struct Shortened {
+    whole: Copied,
+    /// The last entry that is gone, by partition.
+    gone: Vec<usize>,
+}
+
+impl LogSource for Shortened {
+    fn partitions(&self) -> u32 {
+        self.whole.partitions()
+    }
+
+    fn deployment_id(&self) -> &str {
+        self.whole.deployment_id()
+    }
+
+    fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError> {
+        let mut machine = self.whole.base(partition)?;
+        let at = partition as usize;
+        self.whole.entries[at][..self.gone[at]].iter().for_each(|entry| machine.apply(entry));
+        Ok(machine)
+    }
+
+    fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {
+        self.whole.read(partition, from, take)
+    }
+
+    fn end(&mut self, partition: u32) -> Result<Option<u64>, ReconcileError> {
+        self.whole.end(partition)
+    }
+}
+
+#[test]
+fn without_the_beginning_of_the_log_credits_of_later_claims_are_missed_all_the_same() {
+    let runtime = runtime();
+    let (bench, database, delivery) = claimed(&runtime);
+    let whole = bench.copy();
+    let (partition, first) = whole.find(|event, _| event == "packets.claimed");
+    let mut gone: Vec<usize> = vec![0; whole.entries.len()];
+    gone[partition] = first + 1;
+    let mut log = Shortened { whole, gone };
+    runtime.block_on(database.run("UPDATE delivery_settlements SET state = 'settled', route = 'engine'"));
+    let report = compare_settlements(&runtime, &mut log, &delivery);
+    let found: Vec<_> = of(&report, CheckKind::Settlement).into_iter().map(told).collect();
+    let values: Vec<_> = found.iter().map(|its| (its.1, its.2, its.3)).collect();
+    assert_eq!(values, [("credit of packet 2", Some("20"), None)], "{report:#?}");
+}
+
+#[test]
+fn long_texts_of_rows_are_cut_in_the_report() {
+    let runtime = runtime();
+    let (bench, database, delivery) = claimed(&runtime);
+    let long =
+        "UPDATE delivery_settlements SET user_id = replace(hex(zeroblob(250000)), '0', 'x') WHERE packet = 1";
+    runtime.block_on(database.run(long));
+    let report = compare_settlements(&runtime, &mut Served::new(bench.engine.clone()), &delivery);
+    let found = of(&report, CheckKind::Settlement);
+    let text = found[0].found.as_deref().expect("a text");
+    assert!(text.ends_with("… (500000 bytes)") && text.len() < 400, "{}: {text}", text.len());
 }
