@@ -21,7 +21,7 @@ use crate::storage::{Storage, StorageError, read_small};
 pub struct Inventory {
     /// The files, in no order that matters.
     pub files: Vec<InventoryFile>,
-    /// The epoch of the last event.
+    /// The epoch of its end. A restore begins one before there is any event of it.
     pub epoch: u64,
     /// The first sequence of the journal.
     pub first_sequence: u64,
@@ -154,6 +154,8 @@ impl Inventory {
             self.epoch = self.epoch.max(frame.epoch);
             self.last_at = entries.last().map_or(self.last_at, |entry| entry.head.at);
         }
+        let begun = extents.iter().filter_map(|extent| extent.epoch).max();
+        self.epoch = self.epoch.max(begun.unwrap_or(0));
         self.files.extend(extents.into_iter().map(|extent| InventoryFile {
             name: extent.name,
             length: extent.segment_bytes,

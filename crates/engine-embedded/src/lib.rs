@@ -64,4 +64,5 @@ pub use receipts::ReceiptsError;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
+pub use scarce_core::event::epoch;
 pub use settings::{ClockChoice, EmbeddedSettings, SystemClock};

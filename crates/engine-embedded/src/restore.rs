@@ -27,8 +27,11 @@ pub enum Until {
     End,
     /// All entries that end at this sequence or before.
     Sequence(u64),
-    /// All entries with this stamp or an earlier one.
+    /// All entries up to the last one with this stamp or an earlier one. Where stamps pass it twice, because the clock was
+    /// ahead and was put right, that is refused.
     Time(TimeMs),
+    /// All entries but those at the end whose stamps are later.
+    LastBefore(TimeMs),
 }
 
 impl Until {
@@ -36,7 +39,7 @@ impl Until {
         match self {
             Self::End => true,
             Self::Sequence(last) => sequence <= last,
-            Self::Time(last) => at <= last,
+            Self::Time(last) | Self::LastBefore(last) => at <= last,
         }
     }
 }
@@ -83,6 +86,18 @@ pub enum RestoreError {
         /// Where the journal begins.
         first: u64,
     },
+    /// Stamps go back, so a time does not name one place.
+    #[error(
+        "partition {partition} passes this time after sequence {first} and again after sequence {last}, because the clock was ahead and was put right; name one of them with --through {partition}:{first} or --through {partition}:{last}"
+    )]
+    PassedTwice {
+        /// Which partition.
+        partition: u32,
+        /// The last sequence before it is passed first.
+        first: u64,
+        /// The last sequence before it is passed last.
+        last: u64,
+    },
     /// The log ends before the wanted sequence.
     #[error("partition {partition} ends at sequence {last}; ask for one up to that")]
     TooLate {
@@ -123,7 +138,11 @@ pub fn restore_partition(
     let mut problems = Vec::new();
     let snapshots = good_snapshots(&from, until, &settings, &mut problems)?;
     let mut plan = RestorePlan::new(&from, until, &settings, &snapshots.eligible)?;
-    let result = plan.read(&from, &snapshots, on_progress);
+    let mut result = plan.read(&from, &snapshots, on_progress);
+    if let Some(last) = plan.place_beyond()? {
+        plan = RestorePlan::new(&from, Until::Sequence(last), &settings, &snapshots.eligible)?;
+        result = plan.read(&from, &snapshots, on_progress);
+    }
     match result {
         // What comes after the place is not needed, and may be the reason for restoring.
         Err(error) if plan.is_reached() => problems.push(format!("what comes later cannot be read: {error}")),
@@ -196,6 +215,9 @@ struct RestorePlan {
     /// Whether the wanted place was passed.
     is_cut: bool,
     events_left_out: u64,
+    /// Behind the cut, the last sequences before the wanted time is passed again: the first and the last of them.
+    again: Option<(u64, u64)>,
+    was_beyond: bool,
     epoch: u64,
 }
 
@@ -220,7 +242,19 @@ impl RestorePlan {
         let boundary = Boundary::start_of(segment, first);
         let (base, epoch) = (machine.sequence(), machine.epoch());
         let (is_cut, events_left_out) = (false, 0);
-        Ok(Self { partition, until, machine, base, boundary, segment_bytes, is_cut, events_left_out, epoch })
+        Ok(Self {
+            partition,
+            until,
+            machine,
+            base,
+            boundary,
+            segment_bytes,
+            is_cut,
+            events_left_out,
+            again: None,
+            was_beyond: false,
+            epoch,
+        })
     }
 
     /// Folds the journal up to the wanted place, comparing with the snapshots on the way, and counts what comes later.
@@ -249,8 +283,11 @@ impl RestorePlan {
             let sequence = self.machine.sequence();
             let entry =
                 Entry::read(&mut input).map_err(|source| FoldError::Malformed { sequence, source })?;
-            self.is_cut |= !self.until.covers(entry.sequence_last(), entry.head.at);
+            let is_beyond = !self.until.covers(entry.sequence_last(), entry.head.at);
+            // What a snapshot has is not asked again.
+            self.is_cut |= is_beyond && entry.sequence_last() > self.base;
             if self.is_cut {
+                self.look_behind(is_beyond, entry.sequence_last());
                 self.events_left_out += entry.events.len() as u64;
                 continue;
             }
@@ -289,6 +326,28 @@ impl RestorePlan {
                 Err(FoldError::Digest { sequence, since: self.base }.into())
             }
             _ => Ok(()),
+        }
+    }
+
+    fn look_behind(&mut self, is_beyond: bool, sequence: u64) {
+        if !is_beyond {
+            let first = match self.again {
+                Some((first, last)) if self.was_beyond || first != last => first,
+                _ => sequence,
+            };
+            self.again = Some((first, sequence));
+        }
+        self.was_beyond = is_beyond;
+    }
+
+    /// The wanted place where it lies behind the cut: stamps go back where the clock was put right.
+    fn place_beyond(&self) -> Result<Option<u64>, RestoreError> {
+        let Some((behind, last)) = self.again else { return Ok(None) };
+        let partition = self.partition;
+        let first = if self.machine.sequence() > 0 { self.machine.sequence() } else { behind };
+        match self.until {
+            Until::Time(_) if first < last => Err(RestoreError::PassedTwice { partition, first, last }),
+            _ => Ok(Some(last)),
         }
     }
 

@@ -6,12 +6,15 @@ use std::time::Duration;
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Common, Effect, Envelope};
 use scarce_core::outcome::Receipt;
+use scarce_core::state::StateSettings;
 use scarce_engine::clock::ManualTimeSource;
 use scarce_engine::metrics::Levels;
 use scarce_engine::{Engine, Log, Request};
+use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::storage::FaultyDisk;
 use scarce_engine_embedded::{
-    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, Running, SilentPort, SystemClock, open_files,
+    ClockChoice, DeploymentFiles, Embedded, EmbeddedSettings, PartitionFiles, Running, SilentPort,
+    SystemClock, Until, open_files, restore_partition,
 };
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -276,4 +279,53 @@ fn a_deployment_that_was_begun_ahead_is_put_back_by_the_operator() {
     bench.check("ACCOUNT.DEBIT a 10 ID paid", "APPLIED 90 90");
     assert!(bench.events().contains(&"clock.moved"));
     bench.stop();
+}
+
+/// Restores what a bench logged; gives the last sequence, or why not.
+fn restored(bench: &Bench, until: Until) -> Result<u64, String> {
+    let deployment = Deployment::load(&*bench.root.storage()).unwrap().unwrap();
+    let source = PartitionFiles { storage: bench.disk.storage(), deployment: &deployment, partition: 0 };
+    let target = PartitionFiles { storage: FaultyDisk::new().storage(), ..source.clone() };
+    let settings = StateSettings::default();
+    let restored = restore_partition(&source, &target, until, &settings, &mut |_| {});
+    restored.map(|restored| restored.sequence).map_err(|error| explained(&error))
+}
+
+fn explained(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {}", explained(source)))
+}
+
+#[test]
+fn a_time_leads_to_the_last_place_before_it_though_the_clock_was_ahead_once() {
+    let mut bench = Bench::new();
+    bench.root = FaultyDisk::new();
+    bench.disk = FaultyDisk::new();
+    bench.restart(|source| source.set(|reading| reading.wall += 90 * DAY));
+    let ahead = ms(bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0"));
+    bench.check("ACCOUNT.CREDIT a 100", "APPLIED 100 100");
+    bench.accepts_wall = true;
+    bench.restart(|source| source.set(|reading| reading.wall = BEGUN));
+    let right = ms(bench.check("ACCOUNT.CREDIT a 1", "APPLIED 101 101"));
+    let last = u64::try_from(bench.events().len()).unwrap();
+    bench.stop();
+    assert_eq!(restored(&bench, Until::Time(right)), Ok(last), "what was ahead does not end it");
+    assert_eq!(restored(&bench, Until::LastBefore(right)), Ok(last));
+    assert_eq!(restored(&bench, Until::Time(ahead - 1)), Ok(last), "only the end comes before this time");
+}
+
+#[test]
+fn a_time_that_is_passed_twice_is_refused_and_both_places_are_named() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    bench.accepts_wall = true;
+    bench.restart(|source| source.set(|reading| reading.wall += 90 * DAY));
+    bench.check("ACCOUNT.CREDIT a 100", "APPLIED 100 100");
+    bench.restart(|source| source.set(|reading| reading.wall = BEGUN + HOUR));
+    let right = ms(bench.check("ACCOUNT.CREDIT a 1", "APPLIED 101 101"));
+    let last = u64::try_from(bench.events().len()).unwrap();
+    bench.stop();
+    let refused = restored(&bench, Until::Time(right)).unwrap_err();
+    let places = ["after sequence 1 ", &format!("--through 0:{last}")];
+    assert!(places.iter().all(|place| refused.contains(place)), "{refused}");
+    assert_eq!(restored(&bench, Until::LastBefore(right)), Ok(last), "partitions are cut only at the end");
 }

@@ -37,6 +37,8 @@ pub struct Extent {
     pub end: u64,
     /// Whether it is complete and its end was known, so that it was not read.
     pub is_known: bool,
+    /// The epoch of the last frame, if this segment was read and has any.
+    pub epoch: Option<u64>,
     /// The last frame that covers a sequence, if this segment was read and has one.
     pub last: Option<LastFrame>,
     /// Whether frames follow that may not be durable yet.
@@ -121,6 +123,7 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
     let mut durable = evidence.durable_through;
     let mut unproven: VecDeque<Place> = VecDeque::new();
     let (mut end, mut last_sequence, mut last) = (walk.offset, walk.next_sequence - 1, None);
+    let mut epoch = None;
     let mut read_again_at = None;
     loop {
         let stopped = match walk.step()? {
@@ -144,7 +147,7 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
         };
         let is_proven = |place: &Place| place.header.last_sequence <= durable || evidence.is_at_rest;
         while let Some(place) = unproven.pop_front_if(|place| is_proven(place)) {
-            (end, last_sequence) = (place.end, place.header.last_sequence);
+            (end, last_sequence, epoch) = (place.end, place.header.last_sequence, Some(place.header.epoch));
             last = Some(place).filter(|place| place.header.covers_any()).or(last);
         }
         if is_over {
@@ -154,7 +157,7 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
     let last = last.map(|place| walk.last_frame(place)).transpose()?;
     let head = segment.header.encode();
     let is_cut = end < walk.offset;
-    Ok(Extent { last_sequence, is_cut, ..walk.extent(head, end, last) })
+    Ok(Extent { last_sequence, epoch, is_cut, ..walk.extent(head, end, last) })
 }
 
 #[derive(Clone, Copy)]
@@ -247,6 +250,7 @@ impl<'a> Walk<'a> {
             head,
             end,
             is_known: false,
+            epoch: None,
             last,
             is_cut: false,
         }

@@ -63,6 +63,12 @@ impl JournalTail {
         self.next_sequence - 1
     }
 
+    /// The epoch at this place.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// What comes behind this place up to a durable sequence, of about so many bytes at most, and the place behind that.
     ///
     /// # Errors
