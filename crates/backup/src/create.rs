@@ -118,7 +118,6 @@ struct Making<'a> {
 
 impl<'a> Making<'a> {
     fn begin(vault: &'a Vault, options: CreateOptions<'a>, id: &str) -> Result<Self, BackupError> {
-        let begun_at_ms = now_ms();
         let root = FileStorage::open_read_only(options.data).map_err(EmbeddedError::from)?;
         let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
         let deployment = deployment.ok_or_else(|| {
@@ -129,16 +128,15 @@ impl<'a> Making<'a> {
         let key = vault.keys.first().map(|key| key.id().to_owned());
         let former = former_backup(vault, &deployment_id)?;
         bind(vault, &deployment_id)?;
-        // Later than all that is there, also where the clock was ahead once: the newest is the last that was made.
-        let begun_at_ms =
-            former.begun_at_ms.map_or(begun_at_ms, |newest| begun_at_ms.max(newest.saturating_add(1)));
+        let number = former.number + 1;
         let former = former.manifest;
         let former = former.filter(|former| !options.is_full && former.key == key);
         let beginning = Beginning {
             id: id.to_owned(),
             deployment: deployment_id,
-            begun_at_ms,
+            number,
             builds_on: former.as_ref().map(|former| former.id.clone()),
+            full_at_ms: former.as_ref().map_or(0, Manifest::full_at_ms),
             key,
         };
         let there =
@@ -157,6 +155,13 @@ impl<'a> Making<'a> {
         data: &Path,
         on_progress: &mut dyn FnMut(Progress),
     ) -> Result<(Manifest, Vec<String>), BackupError> {
+        // Before it is begun, so that every partition still leads back to that time when its turn comes.
+        let hold = |partition| Hold::take(&data.join(partition_directory(partition)));
+        let holds: Vec<_> = (0..self.deployment.partitions)
+            .map(hold)
+            .collect::<Result<_, _>>()
+            .map_err(EmbeddedError::from)?;
+        self.manifest.begun_at_ms = now_ms();
         let root = FileStorage::open_read_only(data).map_err(EmbeddedError::from)?;
         let file = root.open(DEPLOYMENT_FILE).map_err(EmbeddedError::from)?;
         let mut head = vec![0; usize::try_from(DEPLOYMENT_BYTES_MAX).unwrap_or(0)];
@@ -170,6 +175,7 @@ impl<'a> Making<'a> {
         for partition in 0..self.deployment.partitions {
             self.put_partition(data, partition, on_progress)?;
         }
+        drop(holds);
         self.manifest.ended_at_ms = now_ms();
         self.vault.store.settle()?;
         let encoded = self.manifest.encode(&self.vault.keys);
@@ -199,7 +205,6 @@ impl<'a> Making<'a> {
         on_progress: &mut dyn FnMut(Progress),
     ) -> Result<(), BackupError> {
         let directory = data.join(partition_directory(partition));
-        let _hold = Hold::take(&directory).map_err(EmbeddedError::from)?;
         let storage = FileStorage::open_read_only(&directory).map_err(EmbeddedError::from)?;
         let storage: Arc<dyn Storage> = Arc::new(storage);
         let found = self.take_inventory(data, partition, &storage)?;
@@ -325,8 +330,8 @@ fn read_whole(
 /// What is there already.
 #[derive(Default)]
 struct FormerBackup {
-    /// When the newest says that it was begun.
-    begun_at_ms: Option<u64>,
+    /// The highest number of any.
+    number: u64,
     /// The newest that can be built on.
     manifest: Option<Manifest>,
 }
@@ -345,7 +350,7 @@ fn former_backup(vault: &Vault, deployment: &str) -> Result<FormerBackup, Backup
                 expected: deployment.to_owned(),
             });
         }
-        newest.begun_at_ms = newest.begun_at_ms.max(Some(manifest.begun_at_ms));
+        newest.number = newest.number.max(manifest.number);
         encryption = Some((manifest.id.clone(), manifest.key.clone()));
         newest.manifest = Some(manifest).filter(|_| listed.is_checked).or(newest.manifest);
     }

@@ -31,12 +31,18 @@ pub struct Manifest {
     pub release: String,
     /// The deployment.
     pub deployment: String,
+    /// Counts the backups of the store: what was made later has a higher one, whatever clocks said.
+    #[serde(default)]
+    pub number: u64,
     /// When its making began, in Unix milliseconds; all that was durable then is in it.
     pub begun_at_ms: u64,
     /// When it was complete.
     pub ended_at_ms: u64,
     /// The backup whose pieces it refers to, unless it is a full one.
     pub builds_on: Option<String>,
+    /// When the newest full one was begun, in Unix milliseconds: this one, or the one on which it builds in the end.
+    #[serde(default)]
+    pub full_at_ms: u64,
     /// The id of the key, if it is encrypted.
     pub key: Option<String>,
     /// Files of the deployment.
@@ -50,7 +56,7 @@ pub struct Manifest {
 pub struct PartitionPart {
     /// Which partition.
     pub partition: u32,
-    /// The epoch of the last event, which names the history.
+    /// The epoch of its end, which names the history.
     pub epoch: u64,
     /// The first sequence of the journal.
     pub first_sequence: u64,
@@ -110,27 +116,36 @@ impl Piece {
 pub(crate) struct Beginning {
     pub(crate) id: String,
     pub(crate) deployment: String,
-    pub(crate) begun_at_ms: u64,
+    pub(crate) number: u64,
     pub(crate) builds_on: Option<String>,
+    pub(crate) full_at_ms: u64,
     pub(crate) key: Option<String>,
 }
 
 impl Manifest {
     pub(crate) fn begin(beginning: Beginning) -> Self {
-        let Beginning { id, deployment, begun_at_ms, builds_on, key } = beginning;
+        let Beginning { id, deployment, number, builds_on, full_at_ms, key } = beginning;
         Self {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
             id,
             release: env!("CARGO_PKG_VERSION").to_owned(),
             deployment,
-            begun_at_ms,
-            ended_at_ms: begun_at_ms,
+            number,
+            begun_at_ms: 0,
+            ended_at_ms: 0,
             builds_on,
+            full_at_ms,
             key,
             files: Vec::new(),
             partitions: Vec::new(),
         }
+    }
+
+    /// When the newest full backup was begun that it knows of, in Unix milliseconds; 0 if it knows of none.
+    #[must_use]
+    pub fn full_at_ms(&self) -> u64 {
+        if self.builds_on.is_none() { self.begun_at_ms } else { self.full_at_ms }
     }
 
     /// All its pieces, by the names of their objects.

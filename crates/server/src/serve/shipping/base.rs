@@ -167,13 +167,13 @@ fn make(
     for problem in problems {
         tracing::warn!(problem, "a backup lacks something that is damaged");
     }
-    let full_at_ms = if manifest.builds_on.is_none() { manifest.begun_at_ms } else { newest_full_at_ms };
+    let full_at_ms = manifest.full_at_ms().max(newest_full_at_ms);
     Ok(Made { manifest, full_at_ms })
 }
 
 /// When the newest full backup of the store was begun; 0 if there is none.
 fn newest_full_at_ms(vault: &Vault) -> Result<u64, BackupError> {
     let manifests = list(vault)?.into_iter().filter_map(|listed| listed.manifest.ok());
-    let full = manifests.filter(|manifest| manifest.builds_on.is_none());
-    Ok(full.map(|manifest| manifest.begun_at_ms).max().unwrap_or(0))
+    // Every backup tells, because the full one may have been removed since.
+    Ok(manifests.map(|manifest| manifest.full_at_ms()).max().unwrap_or(0))
 }
