@@ -5,7 +5,7 @@ use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
 use crate::store::StoreError;
 use crate::{BackupError, Vault};
 
-const FOLDER: &str = "backups/";
+pub(crate) const MANIFESTS: &str = "backups/";
 const SUFFIX: &str = ".manifest";
 
 /// A backup in a store.
@@ -20,7 +20,7 @@ pub struct Listed {
 }
 
 pub(crate) fn manifest_name(id: &str) -> String {
-    format!("{FOLDER}{id}{SUFFIX}")
+    format!("{MANIFESTS}{id}{SUFFIX}")
 }
 
 /// When a backup was begun, by its name.
@@ -31,14 +31,20 @@ pub(crate) fn begun_at_ms(id: &str) -> Option<u64> {
     u64::try_from(at.timestamp().as_millisecond()).ok()
 }
 
-/// All backups of a store, oldest first.
+/// A time in Unix milliseconds, for people.
+pub(crate) fn shown_time(at_ms: u64) -> String {
+    let at = i64::try_from(at_ms).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    at.map_or_else(|| at_ms.to_string(), |at| at.to_string())
+}
+
+/// All backups of a store, in the order in which they were made.
 ///
 /// # Errors
 /// When the store cannot be listed.
 pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
     let mut found = Vec::new();
-    for object in vault.store.list(FOLDER)? {
-        let id = object.name.strip_prefix(FOLDER).and_then(|name| name.strip_suffix(SUFFIX));
+    for object in vault.store.list(MANIFESTS)? {
+        let id = object.name.strip_prefix(MANIFESTS).and_then(|name| name.strip_suffix(SUFFIX));
         let Some(id) = id.filter(|id| !id.starts_with('.')) else { continue };
         let decoded = match vault.read(&object.name, MANIFEST_BYTES_MAX) {
             // It was removed meanwhile.
@@ -54,8 +60,9 @@ pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
         found.push(Listed { id: id.to_owned(), manifest, is_checked });
     }
     found.sort_by_key(|listed| {
-        let begun_at_ms = listed.manifest.as_ref().map_or(0, |manifest| manifest.begun_at_ms);
-        (begun_at_ms, listed.id.clone())
+        let made = listed.manifest.as_ref();
+        let made = made.map_or((0, 0), |manifest| (manifest.number, manifest.begun_at_ms));
+        (made, listed.id.clone())
     });
     Ok(found)
 }
@@ -63,18 +70,10 @@ pub fn list(vault: &Vault) -> Result<Vec<Listed>, BackupError> {
 impl Manifest {
     /// Whether all that had happened by this time is in it: its events go on beyond, or it was begun later and nothing
     /// was left to the next one.
-    pub(crate) fn covers_time(&self, at: u64) -> bool {
+    #[must_use]
+    pub fn covers_time(&self, at: u64) -> bool {
         let covers = |part: &PartitionPart| part.last_at_ms > at || (self.begun_at_ms > at && !part.is_cut);
         self.partitions.iter().all(covers)
-    }
-
-    /// Whether it has an event of this time or an earlier one that an earlier backup lacks: then that one was made while
-    /// the clock was ahead.
-    pub(crate) fn adds_before(&self, earlier: &Self, at: u64) -> bool {
-        self.partitions.iter().any(|part| {
-            let its = earlier.partitions.iter().find(|its| its.partition == part.partition);
-            its.is_some_and(|its| part.last_sequence > its.last_sequence) && part.last_at_ms <= at
-        })
     }
 
     /// The last sequence of a partition, with the log that follows it.
@@ -94,13 +93,18 @@ impl Manifest {
         })
     }
 
-    pub(crate) fn ends(&self) -> String {
+    /// How far it leads with the log that follows it, for people.
+    pub(crate) fn ends(&self, log: &LogEnd) -> String {
         let each = self.partitions.iter().map(|part| {
-            let (from, to) = (part.reaches_back_to(), part.last_sequence);
+            let (from, to) = (part.reaches_back_to(), self.last_sequence(part.partition, log).unwrap_or(0));
             format!("partition {} from sequence {from} to {to}", part.partition)
         });
         let each: Vec<_> = each.collect();
-        format!("begun at {} with {}", self.begun_at_ms, each.join(", "))
+        let through = match log.parts {
+            0 => String::new(),
+            _ => format!(", whose log goes to {},", shown_time(log.taken_at_ms)),
+        };
+        format!("begun at {}{through} with {}", shown_time(self.begun_at_ms), each.join(", "))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which backup leads to a point, and when that is for people to decide.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use crate::catalog::{begun_at_ms, list};
+use crate::catalog::{begun_at_ms, list, shown_time};
+use crate::history::{History, Shelved, histories};
 use crate::log::{LOG, LogEnd, log_end, parse_name};
 use crate::{BackupError, Manifest, Vault};
 
@@ -30,6 +31,8 @@ pub struct Chosen {
     pub has_log: bool,
     /// Other backups that cannot be used, and why.
     pub passed_over: Vec<String>,
+    /// What else there is: the newest backups of other histories.
+    pub other_histories: Vec<String>,
 }
 
 /// The backup from which a point can be restored, with the log that follows it if that leads further.
@@ -37,70 +40,85 @@ pub struct Chosen {
 /// # Errors
 /// When the store cannot be read, has none that reaches the point, or it is not certain that the one which does is meant.
 pub fn choose(vault: &Vault, point: &Point) -> Result<Chosen, BackupError> {
-    let mut shelf = Shelf { vault, good: Vec::new(), unusable: Vec::new(), logs: log_times(vault)? };
-    for listed in list(vault)? {
-        match listed.manifest {
-            Ok(manifest) => shelf.good.push(manifest),
-            Err(error) if *point == Point::Backup(listed.id.clone()) => return Err(error),
-            Err(error) => shelf.unusable.push((listed.id, error.to_string())),
-        }
-    }
-    let manifest = shelf.find(point)?.clone();
-    let has_log = shelf.log_to(&manifest) > 0;
+    let mut shelf = Shelf::new(vault, point)?;
+    shelf.note_lost_manifests()?;
+    let chosen = shelf.find(point)?;
+    let manifest = chosen.manifest.clone();
+    let has_log = chosen.log.parts > 0 || chosen.log.problem.is_some();
+    let other_histories = shelf.other_histories(&manifest.id);
     let told = |(id, reason): (String, String)| format!("backup {id} cannot be used: {reason}");
-    Ok(Chosen { manifest, has_log, passed_over: shelf.unusable.into_iter().map(told).collect() })
+    let passed_over = shelf.unusable.into_iter().map(told).collect();
+    Ok(Chosen { manifest, has_log, passed_over, other_histories })
 }
 
 /// What a store has.
 struct Shelf<'a> {
     vault: &'a Vault,
-    /// Backups, oldest first.
-    good: Vec<Manifest>,
+    /// Backups with their logs, in the order in which they were made.
+    good: Vec<Shelved>,
     /// The names of others, and why they cannot be used.
     unusable: Vec<(String, String)>,
-    /// When the last part of the log that follows each backup was taken.
-    logs: BTreeMap<String, u64>,
+    /// The newest last.
+    histories: Vec<History>,
 }
 
-impl Shelf<'_> {
-    fn log_to(&self, manifest: &Manifest) -> u64 {
-        self.logs.get(&manifest.id).copied().unwrap_or(0)
+impl<'a> Shelf<'a> {
+    fn new(vault: &'a Vault, point: &Point) -> Result<Self, BackupError> {
+        let (mut good, mut unusable) = (Vec::new(), Vec::new());
+        for listed in list(vault)? {
+            match listed.manifest {
+                Ok(manifest) => {
+                    let log = match log_end(vault, &manifest) {
+                        // The backup itself says so where it is used.
+                        Err(BackupError::WrongKey { .. }) => LogEnd::default(),
+                        log => log?,
+                    };
+                    good.push(Shelved { manifest, log });
+                }
+                Err(error) if *point == Point::Backup(listed.id.clone()) => return Err(error),
+                Err(error) => unusable.push((listed.id, error.to_string())),
+            }
+        }
+        let histories = histories(&good);
+        Ok(Self { vault, good, unusable, histories })
     }
 
-    fn log_end(&self, manifest: &Manifest) -> Result<LogEnd, BackupError> {
-        if self.log_to(manifest) > 0 { log_end(self.vault, manifest) } else { Ok(LogEnd::default()) }
+    /// The backups of the newest history, those that reach furthest last.
+    fn newest_history(&self) -> impl DoubleEndedIterator<Item = &Shelved> + Clone {
+        let newest = self.histories.last().map_or(&[][..], |history| &history.backups);
+        newest.iter().map(|index| &self.good[*index])
     }
 
-    fn find(&mut self, point: &Point) -> Result<&Manifest, BackupError> {
-        let newest = self.good.iter().max_by_key(|manifest| manifest.begun_at_ms.max(self.log_to(manifest)));
-        let newest_at_ms = newest.and_then(|newest| begun_at_ms(&newest.id));
-        self.note_lost_manifests(newest_at_ms);
-        let newest = self.good.iter().max_by_key(|manifest| manifest.begun_at_ms.max(self.log_to(manifest)));
-        let Some(newest) = newest else {
+    fn newest(&self) -> Option<&Shelved> {
+        self.newest_history().next_back()
+    }
+
+    fn find(&self, point: &Point) -> Result<&Shelved, BackupError> {
+        let Some(newest) = self.newest() else {
             self.check_newest(None)?;
             let place = self.vault.store.locate("");
             return Err(BackupError::NotFound(format!("there is no backup at {place}")));
         };
         if !matches!(point, Point::Backup(_)) {
-            self.check_deployments(newest)?;
+            self.check_deployments(&newest.manifest)?;
         }
         let found = match point {
             Point::Newest => {
-                self.check_newest(Some(newest))?;
+                self.check_newest(Some(&newest.manifest))?;
                 Some(newest)
             }
             Point::NewestUsable => Some(newest),
-            Point::Backup(id) => self.good.iter().find(|manifest| manifest.id == *id),
+            Point::Backup(id) => self.good.iter().find(|its| its.manifest.id == *id),
             Point::Time(at) => self.at_time(*at),
-            Point::Sequences(wanted) => self.through(wanted)?,
+            Point::Sequences(wanted) => self.through(wanted, newest)?,
         };
         found.ok_or_else(|| {
             BackupError::NotFound(format!(
                 "no backup at {} reaches {}; the newest is {}, {}{}",
                 self.vault.store.locate(""),
                 describe(point),
-                newest.id,
-                newest.ends(),
+                newest.manifest.id,
+                newest.manifest.ends(&newest.log),
                 self.told(),
             ))
         })
@@ -111,21 +129,51 @@ impl Shelf<'_> {
         each.collect()
     }
 
+    /// The ends of histories of which a backup is not.
+    fn other_histories(&self, chosen: &str) -> Vec<String> {
+        let is_of =
+            |history: &&History| history.backups.iter().all(|index| self.good[*index].manifest.id != chosen);
+        let others = self.histories.iter().filter(is_of).filter_map(|history| history.backups.last());
+        let told = |other: &Shelved| {
+            let id = &other.manifest.id;
+            format!(
+                "backup {id}, {}, is of another history: the data was put back, or two servers went on with it; --backup {id} \
+                 restores that one",
+                other.manifest.ends(&other.log)
+            )
+        };
+        others.map(|index| told(&self.good[*index])).collect()
+    }
+
     /// A log that follows no backup tells that there was one, unless older backups were just removed.
-    fn note_lost_manifests(&mut self, newest_at_ms: Option<u64>) {
-        let is_known = |id: &String| {
-            self.good.iter().any(|manifest| manifest.id == *id)
+    fn note_lost_manifests(&mut self) -> Result<(), BackupError> {
+        let newest_at_ms = self.newest().and_then(|newest| self.named_at_ms(&newest.manifest));
+        let objects = self.vault.store.list(LOG)?;
+        let ids: BTreeSet<_> =
+            objects.iter().filter_map(|object| Some(parse_name(&object.name)?.0)).collect();
+        let is_known = |id: &str| {
+            self.good.iter().any(|its| its.manifest.id == id)
                 || self.unusable.iter().any(|(unusable, _)| unusable == id)
         };
-        let lost = self.logs.keys().filter(|id| !is_known(id) && begun_at_ms(id) >= newest_at_ms);
+        let lost = ids.into_iter().filter(|id| !is_known(id) && begun_at_ms(id) >= newest_at_ms);
         let reason = "its manifest is missing, though log that follows it is there";
-        let lost: Vec<_> = lost.map(|id| (id.clone(), reason.to_owned())).collect();
+        let lost: Vec<_> = lost.map(|id| (id.to_owned(), reason.to_owned())).collect();
         self.unusable.extend(lost);
+        Ok(())
+    }
+
+    /// The time in the name of a backup, with which the names of those are compared that cannot be read. None where
+    /// the clock was wrong once, so that names do not say which came later.
+    fn named_at_ms(&self, manifest: &Manifest) -> Option<u64> {
+        let names = self.good.iter().map(|its| begun_at_ms(&its.manifest.id));
+        if names.is_sorted() { begun_at_ms(&manifest.id) } else { None }
     }
 
     fn check_deployments(&self, newest: &Manifest) -> Result<(), BackupError> {
-        let other = self.good.iter().rev().find(|manifest| manifest.deployment != newest.deployment);
-        let Some(other) = other else { return Ok(()) };
+        let mut all = self.good.iter().rev().map(|its| &its.manifest);
+        let Some(other) = all.find(|manifest| manifest.deployment != newest.deployment) else {
+            return Ok(());
+        };
         Err(BackupError::Undecided(format!(
             "{} holds backups of two deployments: {} is of {}, and {} is of {}; say which one with --backup",
             self.vault.store.locate(""),
@@ -138,7 +186,7 @@ impl Shelf<'_> {
 
     /// Refuses to go back behind one that may be the newest.
     fn check_newest(&self, newest: Option<&Manifest>) -> Result<(), BackupError> {
-        let newest_at_ms = newest.and_then(|newest| begun_at_ms(&newest.id));
+        let newest_at_ms = newest.and_then(|newest| self.named_at_ms(newest));
         let later = self.unusable.iter().filter(|(id, _)| begun_at_ms(id) >= newest_at_ms);
         let later: Vec<_> =
             later.map(|(id, reason)| format!("backup {id} cannot be used: {reason}")).collect();
@@ -151,65 +199,41 @@ impl Shelf<'_> {
         })
     }
 
-    fn at_time(&self, at: u64) -> Option<&Manifest> {
-        let is_led_to = |manifest: &&Manifest| manifest.begun_at_ms <= at && self.log_to(manifest) > at;
-        let with_log = self.good.iter().rev().find(is_led_to);
-        let covers = |(index, manifest): &(usize, &Manifest)| {
-            let mut later = self.good[index + 1..].iter();
-            manifest.covers_time(at) && !later.any(|later| later.adds_before(manifest, at))
-        };
-        with_log.or_else(|| self.good.iter().enumerate().find(covers).map(|(_, manifest)| manifest))
+    /// The backup that leads to a time: the last one before it whose log goes beyond it, or the first that has all of it.
+    fn at_time(&self, at: u64) -> Option<&Shelved> {
+        let is_last = |its: &&Shelved| !self.newest_history().any(|other| other.adds_before(its, at));
+        let is_led_to = |its: &&Shelved| its.manifest.begun_at_ms <= at && its.log_covers_time(at);
+        let with_log = self.newest_history().filter(is_last).rfind(is_led_to);
+        let covers = |its: &&Shelved| its.manifest.covers_time(at);
+        with_log.or_else(|| self.newest_history().filter(is_last).find(covers))
     }
 
-    fn through(&self, wanted: &[(u32, u64)]) -> Result<Option<&Manifest>, BackupError> {
-        for manifest in self.good.iter().rev() {
-            if manifest.covers(wanted, &self.log_end(manifest)?) {
-                self.check_history(manifest, wanted)?;
-                return Ok(Some(manifest));
-            }
+    /// The backup that leads to sequences. Those of a history that was given up are refused.
+    fn through(&self, wanted: &[(u32, u64)], newest: &Shelved) -> Result<Option<&Shelved>, BackupError> {
+        let covers = |its: &&Shelved| its.manifest.covers(wanted, &its.log);
+        if let Some(found) = self.newest_history().rfind(covers) {
+            return Ok(Some(found));
         }
-        Ok(None)
+        let others = self.histories.iter().rev().flat_map(|history| history.backups.iter().rev());
+        let Some(found) = others.map(|index| &self.good[*index]).find(covers) else { return Ok(None) };
+        let is_beyond =
+            |(partition, sequence): &&(u32, u64)| newest.last_sequence(*partition) < Some(*sequence);
+        let (partition, sequence) = wanted.iter().find(is_beyond).copied().unwrap_or_default();
+        let last = newest.last_sequence(partition).unwrap_or(0);
+        let (id, newest) = (&found.manifest.id, &newest.manifest.id);
+        Err(BackupError::Undecided(format!(
+            "backup {id} has the sequence {partition}:{sequence}, and {newest}, which is later, ends at {partition}:{last}: the \
+             data was put back in between, and what followed was given up; add --backup {id} to restore what was \
+             given up, or name a sequence up to {last}",
+        )))
     }
-
-    /// Refuses sequences that a later backup does not have: the data was put back in between, and its history went on
-    /// from there.
-    fn check_history(&self, chosen: &Manifest, wanted: &[(u32, u64)]) -> Result<(), BackupError> {
-        let taken_at_ms = chosen.begun_at_ms.max(self.log_to(chosen));
-        for later in self.good.iter().filter(|later| later.begun_at_ms > taken_at_ms) {
-            let end = self.log_end(later)?;
-            let is_beyond = |(partition, sequence): &&(u32, u64)| {
-                later.last_sequence(*partition, &end).is_some_and(|last| last < *sequence)
-            };
-            let Some((partition, sequence)) = wanted.iter().find(is_beyond) else { continue };
-            let last = later.last_sequence(*partition, &end).unwrap_or(0);
-            return Err(BackupError::Undecided(format!(
-                "backup {} has the sequence {partition}:{sequence}, and {}, which is later, ends at {partition}:{last}: the \
-                 data was put back in between, and what followed was given up; add --backup {} to restore what was \
-                 given up, or name a sequence up to {last}",
-                chosen.id, later.id, chosen.id,
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// When the last part of the log that follows each backup was taken.
-fn log_times(vault: &Vault) -> Result<BTreeMap<String, u64>, BackupError> {
-    let mut times = BTreeMap::new();
-    for object in vault.store.list(LOG)? {
-        if let Some((backup, _, taken_at_ms)) = parse_name(&object.name) {
-            let time = times.entry(backup.to_owned()).or_insert(0);
-            *time = taken_at_ms.max(*time);
-        }
-    }
-    Ok(times)
 }
 
 fn describe(point: &Point) -> String {
     match point {
         Point::Newest | Point::NewestUsable => "anything".to_owned(),
         Point::Backup(id) => format!("the name {id}"),
-        Point::Time(at) => format!("the time {at}"),
+        Point::Time(at) => format!("the time {}", shown_time(*at)),
         Point::Sequences(wanted) => {
             let each = wanted.iter().map(|(partition, sequence)| format!("{partition}:{sequence}"));
             format!("the sequence {}", each.collect::<Vec<_>>().join(", "))

@@ -103,6 +103,9 @@ pub enum BackupError {
         /// The first one.
         number: u64,
     },
+    /// Another server has gone on with the data.
+    #[error("{0}")]
+    Superseded(String),
     /// More than one backup may be meant.
     #[error("{0}")]
     Undecided(String),

@@ -23,6 +23,7 @@ mod catalog;
 mod choose;
 mod create;
 mod error;
+mod history;
 mod key;
 mod log;
 mod manifest;

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{Listed, begun_at_ms, list, manifest_name};
-use crate::log::{LOG, parse_name};
+use crate::catalog::{Listed, MANIFESTS, begun_at_ms, list, manifest_name};
+use crate::history::{History, Shelved, histories};
+use crate::log::{LOG, LogEnd, log_end};
 use crate::store::{Store, StoredObject};
 use crate::{BackupError, Vault};
 
 const PENDING: &str = "pending/";
-const MANIFESTS: &str = "backups/";
 const DATA: &str = "data/";
 
 /// Which backups stay.
@@ -43,6 +43,8 @@ pub struct Pruned {
     /// Backups that are being made or were made meanwhile. Because they may need what others brought, no object was
     /// removed.
     pub pending: Vec<String>,
+    /// Backups that stay because each is the newest of another history than that of the newest.
+    pub other_histories: Vec<String>,
 }
 
 pub(crate) fn pending_name(id: &str) -> String {
@@ -56,8 +58,8 @@ pub(crate) fn remove_all(store: &dyn Store, folder: &str) -> Result<(), BackupEr
     Ok(store.settle()?)
 }
 
-/// Removes backups that are not to be kept, with the log that follows them, then what no backup needs. At least the
-/// newest stays, and the one that the newest log follows.
+/// Removes backups that are not to be kept, with the log that follows them, then what no backup needs. Of each
+/// history at least the newest stays, and the one that its newest log follows.
 ///
 /// # Errors
 /// When the store fails, or a manifest cannot be read and checked: what it needs is not known then, and nothing is removed.
@@ -68,8 +70,7 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
         remove_abandoned(store, keep.abandoned_before_ms)?;
     }
     let mut pruned = Pruned::default();
-    let followed = followed(store)?;
-    let needed = choose(list(vault)?, vault, keep, followed.as_deref(), &mut pruned)?;
+    let needed = choose(vault, keep, &mut pruned)?;
     if !keep.is_dry_run {
         for id in &pruned.removed {
             store.remove(&manifest_name(id))?;
@@ -82,12 +83,17 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
     let empty = [store.empty_folders(DATA)?, store.empty_folders(LOG)?].concat();
     pruned.pending = made_meanwhile(vault, keep, &pruned)?;
     if pruned.pending.is_empty() {
-        let unneeded = objects.into_iter().filter(|object| !needed.contains(&object.name));
+        // What lies where folders of backups are is not ours, such as a link to one that was moved elsewhere.
+        let is_piece = |name: &str| name[DATA.len()..].contains('/');
+        let unneeded =
+            objects.into_iter().filter(|object| is_piece(&object.name) && !needed.contains(&object.name));
         let is_kept = |name: &str| {
             let backup = name[LOG.len()..].split('/').next();
             pruned.kept.iter().any(|kept| Some(&**kept) == backup)
         };
-        let logs: Vec<_> = logs.into_iter().filter(|object| !is_kept(&object.name)).collect();
+        let is_part = |name: &str| name[LOG.len()..].contains('/');
+        let logs = logs.into_iter().filter(|object| is_part(&object.name) && !is_kept(&object.name));
+        let logs: Vec<_> = logs.collect();
         let unneeded = unneeded.chain(logs);
         remove_objects(store, unneeded, keep.is_dry_run, &mut pruned)?;
         empty.iter().filter(|_| !keep.is_dry_run).try_for_each(|folder| store.remove(folder))?;
@@ -95,37 +101,44 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
     Ok(pruned)
 }
 
-/// The backup that the newest log follows: a server may be shipping it.
-fn followed(store: &dyn Store) -> Result<Option<String>, BackupError> {
-    let objects = store.list(LOG)?;
-    let parts = objects.iter().filter_map(|object| parse_name(&object.name));
-    let newest = parts.max_by_key(|(_, number, taken_at_ms)| (*taken_at_ms, *number));
-    Ok(newest.map(|(backup, ..)| backup.to_owned()))
-}
-
 /// Decides which backups stay, and gives the objects that they need.
-fn choose(
-    listed: Vec<Listed>,
-    vault: &Vault,
-    keep: &Keep,
-    followed: Option<&str>,
-    pruned: &mut Pruned,
-) -> Result<BTreeSet<String>, BackupError> {
-    let mut needed = BTreeSet::new();
-    let count = listed.len();
-    for (at, Listed { id, manifest, .. }) in listed.into_iter().enumerate() {
+fn choose(vault: &Vault, keep: &Keep, pruned: &mut Pruned) -> Result<BTreeSet<String>, BackupError> {
+    let mut shelf = Vec::new();
+    for Listed { manifest, .. } in list(vault)? {
         let manifest = manifest?;
         // Without its key, nothing says that the manifest names all that it needs.
         vault.key_of(&manifest)?;
-        let is_followed = followed == Some(&*id);
-        if is_followed || at + keep.newest.max(1) >= count || manifest.begun_at_ms >= keep.since_ms {
+        let log = log_end(vault, &manifest)?;
+        shelf.push(Shelved { manifest, log });
+    }
+    let histories = histories(&shelf);
+    let mut kept = BTreeSet::new();
+    for (at, history) in histories.iter().rev().enumerate() {
+        let newest = if at == 0 { keep.newest.max(1) } else { 1 };
+        kept.extend(history.backups.iter().rev().take(newest));
+        kept.extend(followed(history, &shelf));
+        let others = history.backups.last().filter(|_| at > 0);
+        pruned.other_histories.extend(others.map(|index| shelf[*index].manifest.id.clone()));
+    }
+    let mut needed = BTreeSet::new();
+    for (index, Shelved { manifest, .. }) in shelf.into_iter().enumerate() {
+        if kept.contains(&index) || manifest.begun_at_ms >= keep.since_ms {
             needed.extend(manifest.pieces().into_keys());
-            pruned.kept.push(id);
+            pruned.kept.push(manifest.id);
         } else {
-            pruned.removed.push(id);
+            pruned.removed.push(manifest.id);
         }
     }
     Ok(needed)
+}
+
+/// The backup of a history that its newest log follows: a server may be shipping it.
+fn followed(history: &History, shelf: &[Shelved]) -> Option<usize> {
+    let has_log = |index: &&usize| {
+        let LogEnd { parts, problem, .. } = &shelf[**index].log;
+        *parts > 0 || problem.is_some()
+    };
+    history.backups.iter().rev().find(has_log).copied()
 }
 
 /// Backups that may build on what was removed: those that are announced, and those that have become complete since the

@@ -1,6 +1,6 @@
 //! Shipping the log that follows a backup, part by part, from the files of a running server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use scarce_engine_embedded::journal::{JournalSettings, JournalTail, TailPart};
 use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, partition_directory};
 
-use crate::catalog::manifest_name;
+use crate::catalog::{MANIFESTS, manifest_name};
+use crate::history::is_later;
 use crate::log::{EncodedPart, LogFile, LogPartition, NewPart, PART_BYTES, encode, log_folder, parse_name};
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
 use crate::{BackupError, Vault};
@@ -25,6 +26,8 @@ pub struct Stream {
     partitions: Vec<Followed>,
     /// What was taken from the files and may not be in the store yet: it is put again as it is.
     unsent: Option<Unsent>,
+    /// Backups whose epochs are not later than those of the engine.
+    earlier: BTreeSet<String>,
 }
 
 struct Followed {
@@ -75,6 +78,7 @@ pub fn open_stream(data: &Path, manifest: &Manifest) -> Result<Stream, BackupErr
         taken_at_ms: manifest.begun_at_ms,
         partitions,
         unsent: None,
+        earlier: BTreeSet::new(),
     })
 }
 
@@ -158,13 +162,54 @@ impl Stream {
         Ok(Shipped { bytes: shipped, has_more })
     }
 
-    /// Whether the backup that it continues is still in the store.
+    /// Whether the backup that it continues is still in the store, and nobody else has gone on with the data:
+    /// `epoch` is the engine's own of each partition.
     ///
     /// # Errors
-    /// When it is not, or the store fails.
-    pub fn check_backup(&self, vault: &Vault) -> Result<(), BackupError> {
+    /// When the backup is not there, the store has one of a later start or log that was put by another process, or fails.
+    pub fn check_backup(&mut self, vault: &Vault, epoch: &dyn Fn(u32) -> u64) -> Result<(), BackupError> {
         vault.store.get(&manifest_name(&self.backup), MANIFEST_BYTES_MAX)?;
+        for object in vault.store.list(MANIFESTS)? {
+            self.check_other(vault, &object.name, epoch)?;
+        }
+        let last = self.number + u64::from(self.unsent.is_some());
+        for object in vault.store.list(&log_folder(&self.backup))? {
+            if parse_name(&object.name).is_some_and(|(_, number, _)| number > last) {
+                let place = vault.store.locate(&object.name);
+                return Err(BackupError::Superseded(format!(
+                    "{place} was put by another server with the same data; stop the one that is not to go on"
+                )));
+            }
+        }
         Ok(())
+    }
+
+    /// Refuses a backup of a later start than the engine's.
+    fn check_other(
+        &mut self,
+        vault: &Vault,
+        name: &str,
+        epoch: &dyn Fn(u32) -> u64,
+    ) -> Result<(), BackupError> {
+        if self.earlier.contains(name) {
+            return Ok(());
+        }
+        let place = vault.store.locate(name);
+        // One that is not whole, or was removed, says nothing.
+        let Ok(bytes) = vault.read(name, MANIFEST_BYTES_MAX) else { return Ok(()) };
+        let Ok((manifest, _)) = Manifest::decode(&bytes, &place, &vault.keys) else { return Ok(()) };
+        let later = manifest.partitions.iter().find(|part| is_later(part.epoch, epoch(part.partition)));
+        let Some(part) = later else {
+            self.earlier.insert(name.to_owned());
+            return Ok(());
+        };
+        let (id, own) = (&manifest.id, epoch(part.partition));
+        Err(BackupError::Superseded(format!(
+            "backup {id} in the store is of a later start (epoch {}) than this server's (epoch {own}): the data was restored \
+             or put back, and another server went on with it; stop this one, or give it another store if it is the \
+             one to go on",
+            part.epoch
+        )))
     }
 
     fn take_part(
@@ -173,8 +218,6 @@ impl Stream {
         past_ms: u64,
         durable_through: &dyn Fn(u32) -> u64,
     ) -> Result<Unsent, BackupError> {
-        // The name of a part never goes back, even where the clock does.
-        let taken_at_ms = past_ms.max(self.taken_at_ms);
         let durable: Vec<_> =
             self.partitions.iter().map(|followed| durable_through(followed.partition)).collect();
         let (mut content, mut tails, mut partitions) = (Vec::new(), Vec::new(), Vec::new());
@@ -189,13 +232,14 @@ impl Stream {
             partitions.push(LogPartition {
                 partition: followed.partition,
                 last_sequence: tail.sequence(),
+                epoch: tail.epoch(),
                 files,
             });
             parts.iter().for_each(|part| content.extend_from_slice(&part.bytes));
             tails.push(tail);
         }
         // A part that does not have all of it says nothing about the time.
-        let taken_at_ms = if is_whole { taken_at_ms } else { self.taken_at_ms };
+        let taken_at_ms = if is_whole { past_ms } else { past_ms.min(self.taken_at_ms) };
         let (backup, number) = (self.backup.as_str(), self.number + 1);
         let part = encode(NewPart { backup, number, taken_at_ms, partitions }, &content, &vault.keys);
         Ok(Unsent { part, taken_at_ms, tails, bytes: content.len() as u64 })

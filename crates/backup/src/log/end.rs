@@ -17,6 +17,8 @@ pub struct LogEnd {
     pub taken_at_ms: u64,
     /// The last sequence of each partition.
     pub sequences: BTreeMap<u32, u64>,
+    /// The epoch of each partition there.
+    pub epochs: BTreeMap<u32, u64>,
     /// What is wrong with what comes later.
     pub problem: Option<String>,
 }
@@ -54,12 +56,14 @@ pub fn log_end(vault: &Vault, manifest: &Manifest) -> Result<LogEnd, BackupError
         let place = vault.store.locate(&object.name);
         match read.and_then(|bytes| decode(object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, _)) => {
+                let epochs = head.partitions.iter().map(|part| (part.partition, part.epoch)).collect();
                 let sequences = head.partitions.iter().map(|part| (part.partition, part.last_sequence));
                 return Ok(LogEnd {
                     parts: head.number,
                     bytes: parts.iter().map(|part| part.bytes).sum(),
                     taken_at_ms: head.taken_at_ms,
                     sequences: sequences.collect(),
+                    epochs,
                     problem,
                 });
             }

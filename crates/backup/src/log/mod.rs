@@ -65,6 +65,9 @@ pub(crate) struct LogPartition {
     pub(crate) partition: u32,
     /// The last sequence in it or before it.
     pub(crate) last_sequence: u64,
+    /// The epoch there.
+    #[serde(default)]
+    pub(crate) epoch: u64,
     /// What the files gain; their bytes follow each other in the content.
     pub(crate) files: Vec<LogFile>,
 }
