@@ -167,6 +167,7 @@ pub(super) fn shown_time(at_ms: u64) -> String {
 fn list(options: &List) -> Ended {
     let vault = options.place.open()?;
     let listed = scarce_backup::list(&vault).map_err(|error| Failed::new(Exit::Failed, &error))?;
+    check_any(&vault, &listed)?;
     let mut rows = Vec::new();
     let mut unusable = Vec::new();
     for Listed { id, manifest, .. } in listed {
@@ -186,6 +187,18 @@ fn list(options: &List) -> Ended {
         return Ok(Exit::Done);
     }
     Err(Failed::text(Exit::Broken, unusable.join("\n")))
+}
+
+/// An empty folder may be one where a file system is not mounted.
+fn check_any(vault: &Vault, listed: &[Listed]) -> Result<(), Failed> {
+    if !listed.is_empty() {
+        return Ok(());
+    }
+    let place = vault.store.locate("");
+    Err(Failed::text(
+        Exit::Failed,
+        format!("there is no backup at {place}; check the address, and that it is mounted"),
+    ))
 }
 
 /// Without the key it is not known how far the log goes.

@@ -56,6 +56,9 @@ pub(super) fn run(options: &Prune) -> Ended {
     print_rows(&rows, &["backup", "state"], options.place.json)?;
     let mut err = std::io::stderr().lock();
     writeln!(err, "{} objects with {} bytes that no backup needs {removed}", pruned.objects, pruned.bytes)?;
+    for id in &pruned.other_histories {
+        writeln!(err, "backup {id} stays: it is the newest of another history than the newest backup")?;
+    }
     for id in &pruned.pending {
         writeln!(
             err,

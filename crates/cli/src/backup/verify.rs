@@ -9,9 +9,9 @@ use scarce_backup::{BackupError, Manifest, Point, Vault, Verified, choose, list}
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
-use super::Place;
+use super::{Place, check_any};
 use crate::files::print_rows;
-use crate::restore::{Making, Origin, Purpose, fetch_log};
+use crate::restore::{Making, Origin, Purpose, explain_cut, fetch_log};
 use crate::{Ended, Exit, Failed};
 
 /// `scarce backup verify`.
@@ -77,7 +77,9 @@ fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<V
         return Ok(vec![chosen.manifest]);
     }
     let mut manifests = Vec::new();
-    for listed in list(vault).map_err(failed)? {
+    let listed = list(vault).map_err(failed)?;
+    check_any(vault, &listed)?;
+    for listed in listed {
         match listed.manifest {
             Ok(manifest) => manifests.push(manifest),
             Err(error) => {
@@ -116,13 +118,15 @@ fn drill(options: &Verify, vault: &Arc<Vault>, manifest: &Manifest) -> Result<Ve
     let making = Making::begin(&folder, Purpose::Drill)?;
     let log = fetch_log(vault, manifest, &folder)?;
     let origin = Origin::of(vault, manifest.clone(), Some(&log))?;
-    let restored = origin.restore(making.path(), &|_| Until::End)?;
+    // As a restore does where nothing else is asked for.
+    let common = origin.common_time_ms;
+    let restored = origin.restore(making.path(), &|_| common.map_or(Until::End, Until::LastBefore));
+    let restored = restored.map_err(|failed| explain_cut(failed, common, &origin))?;
     let mut digests = Vec::new();
     for (partition, restored) in restored {
-        let wanted = manifest.partitions.iter().find(|part| part.partition == partition);
-        let last = log.sequences.get(&partition).copied().unwrap_or(0);
-        let wanted = wanted.map(|part| part.last_sequence.max(last));
-        if wanted != Some(restored.sequence) {
+        let mut ends = origin.ends.iter();
+        let is_at_end = ends.any(|end| *end == (partition, restored.sequence + restored.events_left_out));
+        if !is_at_end || (common.is_none() && restored.events_left_out > 0) {
             let text = format!("partition {partition} ends at sequence {}", restored.sequence);
             return Err(Failed::text(Exit::Broken, text));
         }

@@ -47,6 +47,9 @@ pub struct Restore {
     /// Where the newest backup is damaged, restore the newest that can be used, with the log that follows it.
     #[arg(long, conflicts_with_all = ["backup", "at", "through"])]
     pub skip_damaged: bool,
+    /// Restore a deployment without any events if all of them come later than the time.
+    #[arg(long)]
+    pub allow_empty: bool,
     /// The key of encrypted backups.
     #[command(flatten)]
     pub key: KeyFile,
@@ -64,11 +67,38 @@ pub(super) fn run(options: &Restore) -> Ended {
     let until = |partition| match (options.at, through.iter().find(|(its, _)| *its == partition)) {
         (Some(At(at)), _) => Until::Time(at),
         (None, Some((_, sequence))) => Until::Sequence(*sequence),
-        (None, None) => common.map_or(Until::End, Until::Time),
+        (None, None) => common.map_or(Until::End, Until::LastBefore),
     };
-    let done = origin.restore(making.path(), &until)?;
+    let done =
+        origin.restore(making.path(), &until).map_err(|failed| explain_cut(failed, common, &origin))?;
+    check_not_empty(options, &done)?;
     finish(making, &options.data)?;
     report(options, &origin, &done)
+}
+
+/// An empty deployment is hardly what is wanted of one that has events.
+fn check_not_empty(options: &Restore, done: &[(u32, Restored)]) -> Result<(), Failed> {
+    let is_empty = done.iter().all(|(_, restored)| restored.sequence == 0);
+    let left_out: u64 = done.iter().map(|(_, restored)| restored.events_left_out).sum();
+    if !is_empty || left_out == 0 || options.allow_empty || !options.through.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "nothing had happened at that time: all {left_out} events come later; add --allow-empty to restore a deployment without any"
+    );
+    Err(Failed::text(Exit::Failed, text))
+}
+
+/// Names the way around a cut that nobody asked for.
+pub(super) fn explain_cut(mut failed: Failed, common: Option<u64>, origin: &Origin) -> Failed {
+    if let Some(at) = common {
+        let ends = origin.ends.iter().map(|(partition, last)| format!(" --through {partition}:{last}"));
+        let (at, ends) = (shown_time(at), ends.collect::<String>());
+        failed.message.push_str(&format!(
+            "\npartitions are cut at {at}, so that they fit together; each can be restored to its own end with{ends}"
+        ));
+    }
+    failed
 }
 
 /// Opens what is restored; the log that follows a backup is laid aside in `folder`.
@@ -87,17 +117,17 @@ fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
     }
     let vault = Arc::new(open_vault(&options.from, &options.key)?);
     let sequences = options.through.iter().map(|through| (through.partition.unwrap_or(0), through.sequence));
-    let point = match (&options.backup, options.at) {
-        (Some(id), _) => Point::Backup(id.clone()),
-        (None, Some(At(at))) => Point::Time(at),
-        (None, None) if options.skip_damaged => Point::NewestUsable,
-        (None, None) if options.through.is_empty() => Point::Newest,
-        (None, None) => Point::Sequences(sequences.collect()),
+    let wanted = match options.at {
+        Some(At(at)) => Point::Time(at),
+        None if options.skip_damaged => Point::NewestUsable,
+        None if options.through.is_empty() => Point::Newest,
+        None => Point::Sequences(sequences.collect()),
     };
-    if options.backup.is_some() && options.at.is_none() && options.through.is_empty() {
-        return Origin::without_log(&vault, &point);
+    match &options.backup {
+        Some(id) if wanted == Point::Newest => Origin::without_log(&vault, &Point::Backup(id.clone())),
+        Some(id) => Origin::with_log(&vault, &Point::Backup(id.clone()), &wanted, folder),
+        None => Origin::with_log(&vault, &wanted, &wanted, folder),
     }
-    Origin::with_log(&vault, &point, folder)
 }
 
 fn check_target(data: &Path) -> Result<(), Failed> {
@@ -197,7 +227,7 @@ fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended
     print_rows(&rows, &columns, options.json)?;
     let mut err = std::io::stderr().lock();
     if let Some(backup) = &origin.backup {
-        for problem in &origin.passed_over {
+        for problem in origin.passed_over.iter().chain(&origin.other_histories) {
             writeln!(err, "{problem}")?;
         }
         writeln!(err, "restored from backup {}", backup.id)?;

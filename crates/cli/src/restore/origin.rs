@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use scarce_backup::{BackupStorage, Manifest, Point, ShippedLog, Vault, choose, read_log};
+use scarce_backup::{BackupStorage, Manifest, PartitionPart, Point, ShippedLog, Vault, choose, read_log};
 use scarce_core::state;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::journal::JournalError;
@@ -13,6 +13,7 @@ use scarce_engine_embedded::{
     EmbeddedError, PartitionFiles, Restored, Until, partition_directory, restore_partition,
 };
 
+use crate::backup::shown_time;
 use crate::files::{Opened, advance, progress_bar};
 use crate::{Exit, Failed};
 
@@ -26,6 +27,10 @@ pub(crate) struct Origin {
     pub(crate) backup: Option<Arc<Manifest>>,
     /// Other backups that cannot be used, and why.
     pub(crate) passed_over: Vec<String>,
+    /// The newest backups of other histories.
+    pub(crate) other_histories: Vec<String>,
+    /// The last sequence of each partition, if it is a backup.
+    pub(crate) ends: Vec<(u32, u64)>,
     /// The time at which partitions are cut where nothing else is asked for, so that they fit together.
     pub(crate) common_time_ms: Option<u64>,
     root: Arc<dyn Storage>,
@@ -55,6 +60,8 @@ impl Origin {
             deployment: opened.deployment,
             backup: None,
             passed_over: Vec::new(),
+            other_histories: Vec::new(),
+            ends: Vec::new(),
             common_time_ms: None,
             root: Arc::new(root),
             partitions,
@@ -65,17 +72,26 @@ impl Origin {
     /// The backup that a point names, as it is.
     pub(super) fn without_log(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
         let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
-        Ok(Self { passed_over: chosen.passed_over, ..Self::of(vault, chosen.manifest, None)? })
+        let (passed_over, other_histories) = (chosen.passed_over, chosen.other_histories);
+        Ok(Self { passed_over, other_histories, ..Self::of(vault, chosen.manifest, None)? })
     }
 
-    /// The backup that leads to a point, with the log that follows it, which is laid aside in a folder.
-    pub(super) fn with_log(vault: &Arc<Vault>, point: &Point, folder: &Path) -> Result<Self, Failed> {
+    /// The backup of a point, with the log that follows it, which is laid aside in a folder. It must lead to what is
+    /// wanted.
+    pub(super) fn with_log(
+        vault: &Arc<Vault>,
+        point: &Point,
+        wanted: &Point,
+        folder: &Path,
+    ) -> Result<Self, Failed> {
         let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
         let log = if chosen.has_log { Some(fetch_log(vault, &chosen.manifest, folder)?) } else { None };
         if let Some(log) = &log {
-            check_log(log, point, &chosen.manifest)?;
+            check_log(log, wanted, &chosen.manifest)?;
         }
-        Ok(Self { passed_over: chosen.passed_over, ..Self::of(vault, chosen.manifest, log.as_ref())? })
+        check_time(log.as_deref(), wanted, &chosen.manifest)?;
+        let (passed_over, other_histories) = (chosen.passed_over, chosen.other_histories);
+        Ok(Self { passed_over, other_histories, ..Self::of(vault, chosen.manifest, log.as_ref())? })
     }
 
     /// A backup, with the log that follows it if that is given.
@@ -96,12 +112,19 @@ impl Origin {
             partitions.map(|(partition, files)| (partition, Arc::new(files) as Arc<dyn Storage>));
         let partitions: Vec<_> = partitions.collect();
         let log_to = log.map(|log| log.taken_at_ms).filter(|at| *at > 0 && partitions.len() > 1);
+        let last = |part: &PartitionPart| {
+            let shipped = log.and_then(|log| log.sequences.get(&part.partition).copied());
+            (part.partition, part.last_sequence.max(shipped.unwrap_or(0)))
+        };
+        let ends = manifest.partitions.iter().map(last).collect();
         let common_time_ms = log_to.or_else(|| manifest.common_time_ms());
         let (backup, root) = (Some(manifest), Arc::new(root));
         Ok(Self {
             deployment,
             backup,
             passed_over: Vec::new(),
+            other_histories: Vec::new(),
+            ends,
             common_time_ms,
             root,
             partitions,
@@ -174,9 +197,8 @@ fn check_log(log: &ShippedLog, point: &Point, manifest: &Manifest) -> Result<(),
             || log.sequences.get(partition).is_some_and(|last| last >= sequence)
     };
     let is_reached = match point {
-        Point::Newest | Point::NewestUsable => false,
-        Point::Backup(_) => true,
-        Point::Time(at) => log.taken_at_ms > *at,
+        Point::Newest | Point::NewestUsable | Point::Backup(_) => false,
+        Point::Time(at) => log.taken_at_ms >= *at || manifest.covers_time(*at),
         Point::Sequences(wanted) => wanted.iter().all(|(partition, sequence)| reaches(partition, sequence)),
     };
     if is_reached {
@@ -190,6 +212,18 @@ fn check_log(log: &ShippedLog, point: &Point, manifest: &Manifest) -> Result<(),
         ends => format!("\nwhat comes before can be restored with{ends}"),
     });
     Err(failed)
+}
+
+/// Refuses a time up to which it is not known that all is there.
+fn check_time(log: Option<&ShippedLog>, wanted: &Point, manifest: &Manifest) -> Result<(), Failed> {
+    let Point::Time(at) = wanted else { return Ok(()) };
+    let log_to = log.map_or(0, |log| log.taken_at_ms);
+    if log_to >= *at || manifest.covers_time(*at) {
+        return Ok(());
+    }
+    let (id, at, to) = (&manifest.id, shown_time(*at), shown_time(log_to.max(manifest.begun_at_ms)));
+    let text = format!("backup {id} with the log that follows it leads to {to}, not to {at}");
+    Err(Failed::text(Exit::Failed, text))
 }
 
 /// Damage in the middle is no reason to lose what precedes it.

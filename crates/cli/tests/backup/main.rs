@@ -6,6 +6,7 @@ mod support;
 
 mod bytes;
 mod damage;
+mod histories;
 mod kills;
 mod leftovers;
 mod online;

@@ -88,6 +88,11 @@ fn a_plain_part_of_the_log_behind_an_encrypted_backup_is_refused() {
     check_refused(&stage.backup(&[&["verify"][..], &with_key[..]].concat()), &["0000000001-4000000000000"]);
 }
 
+/// What seals a line.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
