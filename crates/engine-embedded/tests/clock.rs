@@ -108,6 +108,15 @@ impl Bench {
         self.engine().metrics(0).expect("metrics").levels()
     }
 
+    /// Waits for levels, which are published after the answers.
+    fn wait_for(&self, is_so: impl Fn(&Levels) -> bool) {
+        let begun = std::time::Instant::now();
+        while !is_so(&self.levels()) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", self.levels());
+            std::thread::yield_now();
+        }
+    }
+
     /// The names of all events of the log.
     fn events(&self) -> Vec<&'static str> {
         let entries = self.engine().entries(0, 1, 1 << 20).expect("the log");
@@ -158,7 +167,7 @@ fn restarts_on_a_clock_that_is_ahead_end_nothing() {
         assert_about(stamp, BEGUN + MINUTE * restart);
     }
     assert!(bench.notices[0].contains("ahead of the time that has passed"), "{:?}", bench.notices);
-    assert!(bench.levels().clock_ahead_ms > ms(400 * DAY));
+    bench.wait_for(|levels| levels.clock_ahead_ms > ms(400 * DAY));
     // The clock is set right again, and no trace is left.
     bench.source.set(|reading| reading.wall = BEGUN + 5 * MINUTE);
     bench.restart(|_| ());
@@ -204,7 +213,7 @@ fn a_week_off_is_doubted_until_the_kernel_confirms_the_clock() {
         now,
     );
     // The second that any wall clock may be ahead is not doubted.
-    assert_eq!(bench.levels().clock_doubted_ms, ms(7 * DAY) - 1_000);
+    bench.wait_for(|levels| levels.clock_doubted_ms == ms(7 * DAY) - 1_000);
     // The doubt outlives a restart within the boot.
     bench.restart(|source| source.pass(MINUTE));
     bench.assert_nothing_ended_but("new");
@@ -213,7 +222,7 @@ fn a_week_off_is_doubted_until_the_kernel_confirms_the_clock() {
     // It ended a week ago, and its name is free again.
     bench.check("ACCOUNT.CAPTURE a h", "HOLD_NOT_FOUND h");
     bench.check("ACCOUNT.HOLD a new 5 TTL 3600000 ID new", &format!("APPLIED 35 {deadline}"));
-    assert_eq!(bench.levels().clock_doubted_ms, 0);
+    bench.wait_for(|levels| levels.clock_doubted_ms == 0);
     let events = bench.events();
     let place = |name| events.iter().position(|event| *event == name).unwrap_or_else(|| panic!("{events:?}"));
     assert!(place("clock.doubted") < place("clock.confirmed"));
