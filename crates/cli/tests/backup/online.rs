@@ -144,3 +144,20 @@ fn a_store_of_another_deployment_and_a_missing_directory_are_refused() {
     let output = scarce().args(["backup", "verify", "--store"]).arg(&empty).output().unwrap();
     assert!(output.status.code() == Some(1) && said(&output).contains("no backup"), "{output:?}");
 }
+
+/// Nothing is written behind the last answer that would say that it is durable.
+#[test]
+fn a_backup_beside_an_idle_server_has_all_that_was_answered() {
+    let stage = Stage::new();
+    let server = stage.serve(&[]);
+    let mut client = server.connect();
+    open_account(&mut client);
+    credit(&mut client, 1_000);
+    let row = stage.create(&[]).remove(0);
+    assert_eq!(row["sequence"], 1_001, "{row}");
+    let (new, output) = stage.restore("new", &[]);
+    ended(&output, 0);
+    assert_eq!(verified(&new)[0].0, 1_001);
+    drop(client);
+    server.stop();
+}

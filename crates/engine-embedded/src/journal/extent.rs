@@ -1,4 +1,5 @@
-//! What of a journal a copy needs: each segment up to its last durable frame. A writer at work does not disturb.
+//! What of a journal a copy needs: each segment up to its last whole frame, which is durable by then. A writer at work does
+//! not disturb.
 
 use std::collections::VecDeque;
 
@@ -145,6 +146,11 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
             Some(flaw) => return Err(walk.corrupt(flaw)),
             None => false,
         };
+        // What is behind the last frame that says what was durable is so once it is synced here, too. A writer that has
+        // nothing more to write would never say it.
+        if is_over && !unproven.is_empty() && walk.file.sync_data().is_ok() {
+            durable = walk.next_sequence - 1;
+        }
         let is_proven = |place: &Place| place.header.last_sequence <= durable || evidence.is_at_rest;
         while let Some(place) = unproven.pop_front_if(|place| is_proven(place)) {
             (end, last_sequence, epoch) = (place.end, place.header.last_sequence, Some(place.header.epoch));
