@@ -156,7 +156,7 @@ impl<'a> Making<'a> {
         on_progress: &mut dyn FnMut(Progress),
     ) -> Result<(Manifest, Vec<String>), BackupError> {
         // Before it is begun, so that every partition still leads back to that time when its turn comes.
-        let hold = |partition| Hold::take(&data.join(partition_directory(partition)));
+        let hold = |partition| Hold::take(data.join(partition_directory(partition)));
         let holds: Vec<_> = (0..self.deployment.partitions)
             .map(hold)
             .collect::<Result<_, _>>()

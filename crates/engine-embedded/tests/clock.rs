@@ -292,7 +292,7 @@ fn a_deployment_that_was_begun_ahead_is_put_back_by_the_operator() {
 
 /// Restores what a bench logged; gives the last sequence, or why not.
 fn restored(bench: &Bench, until: Until) -> Result<u64, String> {
-    let deployment = Deployment::load(&*bench.root.storage()).unwrap().unwrap();
+    let deployment = Deployment::load(&*bench.root.storage()).expect("it can be read").expect("a deployment");
     let source = PartitionFiles { storage: bench.disk.storage(), deployment: &deployment, partition: 0 };
     let target = PartitionFiles { storage: FaultyDisk::new().storage(), ..source.clone() };
     let settings = StateSettings::default();
