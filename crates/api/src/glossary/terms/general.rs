@@ -356,6 +356,7 @@ pub(super) const TERMS: &[Term] = &[
         "所有已移出内存的红包中被领取的总金额",
     ),
     word("", "through_serial", "the serial up to which receipts have been recounted", "已清点到的序列号"),
+    word("", "through_packet", "the number of the last packet that it covers", "所涵盖的最后一个红包的编号"),
     figure("", "tick", Price, "prices must be a multiple of it", "价格必须是它的整数倍"),
     word(
         "",
