@@ -2,16 +2,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use scarce_core::outcome::{Receipt, Value};
 use scarce_delivery::Delivery;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
-use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
+use scarce_engine_embedded::lock::LockError;
+use scarce_engine_embedded::{self as embedded, EmbeddedError, EmbeddedSettings, Running, SilentPort};
 use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_outflow::{Outflow, Plan, Start, run};
 use scarce_sim::conformance::request;
+use scarce_testkit::PATIENCE;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -70,7 +73,17 @@ impl Bench {
     fn open(folder: &Path, settings: &EmbeddedSettings) -> Self {
         let settings =
             EmbeddedSettings { partitions: PARTITIONS, segment_bytes: 256 << 10, ..settings.clone() };
-        let recovered = embedded::open(folder, &settings, &mut |_| {}).expect("an engine");
+        let begun = Instant::now();
+        let recovered = loop {
+            match embedded::open(folder, &settings, &mut |_| {}) {
+                // A process that another test begins at this moment has the lock of the former engine, too, until it runs
+                // its program.
+                Err(EmbeddedError::Lock(LockError::Held { .. })) if begun.elapsed() < PATIENCE => {
+                    std::thread::yield_now();
+                }
+                opened => break opened.expect("an engine"),
+            }
+        };
         let (engine, running) =
             recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("its threads");
         Self { engine, running: Some(running), _folder: None }
