@@ -332,12 +332,19 @@ async fn nothing_is_missing_and_nothing_comes_early_however_often_the_broker_is_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_arrives_late_of_a_former_producer_comes_too_late_to_harm() {
-    let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
-    let settings = KafkaSettings { delivery_timeout_ms: 700, ..settings(&kafka) };
-    let (received, troubles) = kill_loop(settings, kafka, 4, Some(2), 16_000).await;
-    let repeats = check_order(&received, 16_000);
+    let mut repeats = 0;
+    // Whether anything is on its way when the broker is paused is chance.
+    for _ in 0..5 {
+        let kafka = Kafka::start(&KafkaOptions::new()).expect("a broker");
+        let settings = KafkaSettings { delivery_timeout_ms: 700, ..settings(&kafka) };
+        let (received, troubles) = kill_loop(settings, kafka, 4, Some(2), 16_000).await;
+        repeats = check_order(&received, 16_000);
+        eprintln!("4 pauses and kills: {troubles} batches failed, {repeats} events came more than once");
+        if repeats > 0 {
+            break;
+        }
+    }
     assert!(repeats > 0, "nothing arrived late");
-    eprintln!("4 pauses and kills: {troubles} batches failed, {repeats} events came more than once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
