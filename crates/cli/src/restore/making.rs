@@ -1,7 +1,7 @@
 //! The directory that a restore fills before it has its name, and what is left of one that was killed.
 
 use std::fs::{File, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -33,10 +33,7 @@ impl Making {
         loop {
             let folder = tempfile::Builder::new().prefix(PREFIXES[purpose as usize]).tempdir_in(parent);
             let folder = folder.map_err(failed)?;
-            let held = File::open(folder.path()).map_err(failed)?;
-            held.lock().map_err(failed)?;
-            // Another process may have taken it for one that was left.
-            if folder.path().exists() {
+            if let Some(held) = hold(folder.path()).map_err(failed)? {
                 return Ok(Self { folder, _held: held });
             }
         }
@@ -50,6 +47,17 @@ impl Making {
     pub(crate) fn keep(self) {
         let _ = self.folder.keep();
     }
+}
+
+/// Locks a new directory; none if another process took it for one that was left, and removed it before.
+fn hold(path: &Path) -> std::io::Result<Option<File>> {
+    let held = match File::open(path) {
+        Ok(held) => held,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    held.lock()?;
+    Ok(path.exists().then_some(held))
 }
 
 /// Whether a directory has the name of one that is not finished.
@@ -68,6 +76,8 @@ fn remove_left(parent: &Path) -> Result<(), Failed> {
         match remove_if_left(&path) {
             Ok(true) => writeln!(err, "removed {}, which a killed restore left", path.display())?,
             Ok(false) => {}
+            // Another process was faster.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
                 writeln!(err, "cannot remove {}: {error}; a killed restore left it", path.display())?;
             }
@@ -82,5 +92,20 @@ fn remove_if_left(path: &Path) -> std::io::Result<bool> {
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
         Ok(()) => std::fs::remove_dir_all(path).map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_was_removed_before_it_was_locked_is_not_an_error() {
+        let parent = tempfile::tempdir().expect("a directory");
+        let made = parent.path().join(".scarce-drill-removed");
+        std::fs::create_dir(&made).expect("a directory");
+        assert!(hold(&made).expect("locked").is_some());
+        assert!(remove_if_left(&made).expect("removed"));
+        assert!(hold(&made).expect("no error").is_none());
     }
 }
