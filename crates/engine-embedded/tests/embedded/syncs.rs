@@ -1,0 +1,106 @@
+//! Answers wait for the disk: syncs that are blocked, fail or find no room.
+
+use std::sync::mpsc;
+
+use scarce_engine::{Engine, Failure, Log};
+use scarce_engine_embedded::storage::FaultyDisk;
+use scarce_engine_embedded::{DeploymentFiles, EmbeddedSettings, SilentPort, open_files};
+
+use crate::support::{Bench, SLOW};
+
+#[test]
+fn commands_that_waited_long_for_the_disk_are_remembered_by_name_and_resource() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    bench.disk.block_syncs();
+    let (sender, receiver) = mpsc::channel();
+    let answer = move |answers| sender.send(answers).expect("a listener");
+    bench.engine().submit(0, vec![Bench::request("ACCOUNT.CREDIT a 5 ID secret")], Box::new(answer));
+    bench.disk.wait_for_blocked_syncs(1);
+    assert!(receiver.recv_timeout(2 * SLOW).is_err(), "it waits for the disk");
+    bench.disk.release_syncs();
+    receiver.recv().expect("an answer");
+    let slow = &bench.engine().metrics(0).expect("metrics").slow_commands;
+    let newest = slow.newest().into_iter().next().expect("a slow command");
+    assert_eq!((newest.command, newest.resource.as_str()), ("ACCOUNT.CREDIT", "a"));
+    assert!(newest.took >= 2 * SLOW && slow.total() >= 1, "{newest:?}");
+    bench.stop();
+}
+
+#[test]
+fn nothing_leaves_while_the_sync_is_blocked() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    bench.disk.block_syncs();
+    let (sender, receiver) = mpsc::channel();
+    for line in ["ACCOUNT.CREDIT a 5", "ACCOUNT.GET a", "ACCOUNT.DEBIT a 9"] {
+        let sender = sender.clone();
+        bench.engine().submit(
+            0,
+            vec![Bench::request(line)],
+            Box::new(move |mut answers| sender.send(answers.remove(0)).expect("a listener")),
+        );
+    }
+    bench.disk.wait_for_blocked_syncs(1);
+    assert!(receiver.try_recv().is_err(), "an answer left before its batch was durable");
+    assert_eq!(bench.engine().entries(0, 2, 1 << 20).expect("the log"), []);
+    bench.disk.release_syncs();
+    let answers: Vec<_> = (0..3)
+        .map(|_| receiver.recv().expect("an answer").expect("no failure").outcome.to_string())
+        .collect();
+    assert_eq!(answers, ["APPLIED 5 5", "APPLIED a EUR 5 0 5 0 open", "INSUFFICIENT_FUNDS a 5 9"]);
+    bench.stop();
+}
+
+#[test]
+fn a_failed_sync_ends_the_engine_and_leaves_the_outcome_unknown() {
+    let mut bench = Bench::new();
+    bench.check("ACCOUNT.OPEN a EUR", "APPLIED 0");
+    let call = bench.disk.call_count() + 1;
+    bench.disk.inject(call, scarce_engine_embedded::storage::faulty::Fault::SyncError);
+    let answer = bench.ask("ACCOUNT.CREDIT a 5 ID c");
+    assert!(matches!(answer, Err(Failure::Unknown { .. })), "{answer:?}");
+    assert_eq!(bench.disk.fired_count(), 1);
+    let (_, running) = bench.engine.take().expect("started");
+    assert!(running.join().is_err());
+    bench.start();
+    let again = bench.ask("ACCOUNT.CREDIT a 5 ID c").expect("an answer");
+    assert_eq!(again.outcome.to_string(), "APPLIED 5 5");
+    bench.stop();
+}
+
+#[test]
+fn when_one_partition_fails_all_end_and_nobody_waits_for_ever() {
+    let disks = [FaultyDisk::new(), FaultyDisk::new()];
+    let files = DeploymentFiles {
+        root: FaultyDisk::new().storage(),
+        partitions: disks.iter().map(FaultyDisk::storage).collect(),
+    };
+    let settings = EmbeddedSettings { partitions: 2, segment_bytes: 64 << 10, ..EmbeddedSettings::default() };
+    let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+    let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
+    let ask = |partition| engine.call(partition, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0);
+    assert!(ask(0).is_ok());
+    disks[1].inject(disks[1].call_count() + 1, scarce_engine_embedded::storage::faulty::Fault::SyncError);
+    assert!(matches!(ask(1), Err(Failure::Unknown { .. })));
+    let reason = running.join().expect_err("the failure").to_string();
+    assert!(reason.contains("committer-1") && !reason.contains("has ended"), "{reason}");
+    for partition in [0, 1] {
+        assert!(matches!(ask(partition), Err(Failure::Unavailable { .. })), "{partition}");
+    }
+}
+
+#[test]
+fn a_full_disk_does_not_hold_up_the_end() {
+    let mut bench = Bench::new();
+    bench.check("STOCK.CREATE s 5000", "APPLIED 5000");
+    bench.disk.set_capacity(Some(0));
+    let (sender, receiver) = mpsc::channel();
+    let takes = (0..2_000).map(|unit| Bench::request(&format!("STOCK.TAKE s 1 {unit:0>64}"))).collect();
+    bench.engine().submit(0, takes, Box::new(move |answers| drop(sender.send(answers))));
+    let (_, running) = bench.engine.take().expect("started");
+    let reason = running.shut_down().expect_err("a batch that found no room").to_string();
+    assert!(reason.contains("no room"), "{reason}");
+    let answers = receiver.recv().expect("the answers");
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Failure::Unknown { .. }))));
+}
