@@ -17,8 +17,8 @@ pub const ROW_WORK: u64 = 10;
 /// A step that touches up to a bounded number of records.
 pub const STEP_WORK: u64 = 128;
 
-/// What a dry run of a command that may take several steps asks for besides: all of them are foretold at once, however
-/// deep a book is, and nothing else is served between them.
+/// What a dry run of a command that may take several steps asks for besides: all of them are foretold at once, up to
+/// [`FORETOLD_MAX`](crate::machine::FORETOLD_MAX) orders, and nothing else is served between them.
 pub const FORETOLD_WORK: u64 = 20_000;
 
 /// A piece of a recount.

@@ -94,6 +94,6 @@ impl Machine {
     }
 }
 
-fn too_much(limit: usize) -> Refusal {
+pub(super) fn too_much(limit: usize) -> Refusal {
     Refusal::new(Code::StepLimit, facts![limit as u64])
 }

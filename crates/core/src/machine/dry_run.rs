@@ -1,5 +1,6 @@
 //! Dry runs: the answer that a command would get. Nothing is changed, logged or stored.
 
+use super::atomic::too_much;
 use super::step::{OperationProgress, Step};
 use super::{Context, Machine, MachineAnswer, decide};
 use crate::command::{Body, Command, Envelope};
@@ -8,6 +9,10 @@ use crate::facts;
 use crate::outcome::{Code, Facts, Outcome, Refusal, Value};
 use crate::store::Reversible;
 use crate::types::TimeMs;
+
+/// How many orders the steps of one dry run may touch. The steps cannot be divided, because what changed in between would be
+/// foretold, too. So nothing else of the partition is served until they are done.
+pub const FORETOLD_MAX: usize = 2_048;
 
 impl Machine {
     /// Returns the answer that an envelope would get at `clock`. The answer leaves out the contents of
@@ -72,25 +77,35 @@ impl Machine {
         let (operation, prepared) = (envelope.common.operation.as_ref(), envelope.prepared.first());
         let context = Context { now: self.now, operation, prepared };
         match decide::decide(&self.state, command, &context, &mut self.events) {
-            Ok(step) => {
-                let mut facts = self.foretell_steps(step);
-                hide_figures(command, &mut facts);
-                Outcome::applied(facts)
-            }
+            Ok(step) => match self.foretell_steps(step) {
+                Ok(mut facts) => {
+                    hide_figures(command, &mut facts);
+                    Outcome::applied(facts)
+                }
+                Err(refusal) => *refusal.0,
+            },
             Err(refusal) => *refusal.0,
         }
     }
 
-    /// Applies a decided step and all further ones; returns the values of the last.
-    fn foretell_steps(&mut self, mut step: Step) -> Facts {
+    /// Applies a decided step and all further ones; returns the values of the last, or the refusal where they are too many.
+    fn foretell_steps(&mut self, mut step: Step) -> Result<Facts, Refusal> {
         let mut so_far: Option<OperationProgress> = None;
+        let mut touched = 0_usize;
         loop {
             self.evolve_from(0, None);
             self.events.clear();
             let progress = match step {
-                Step::Done(facts) => return facts,
+                Step::Done(facts) => return Ok(facts),
                 Step::More(progress) => progress.join(so_far.take()),
             };
+            // The packets of a campaign are known from its words, and bounded with them.
+            if !matches!(progress, OperationProgress::Packets { .. }) {
+                touched = touched.saturating_add(self.state.settings.step_max.max(1));
+                if touched >= FORETOLD_MAX {
+                    return Err(too_much(FORETOLD_MAX));
+                }
+            }
             step = decide::go_on(&self.state, &progress, self.now, &mut self.events);
             so_far = Some(progress);
         }

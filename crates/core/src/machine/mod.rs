@@ -36,6 +36,7 @@ use crate::types::TimeMs;
 pub use atomic::BATCH_BYTES_MAX;
 pub use clock::ClockChange;
 pub use decide::Context;
+pub use dry_run::FORETOLD_MAX;
 pub use due::ENDED_PER_ENTRY;
 pub use replay::{Asked, Replay};
 use step::{OperationProgress, Step, Unfinished};

@@ -21,7 +21,7 @@ use crate::keys::NAMES;
 use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 28] = [
+const NUMBERS: [(&str, u64); 29] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
@@ -31,6 +31,7 @@ const NUMBERS: [(&str, u64); 28] = [
     ("INTEGER_MAX", INTEGER_MAX),
     ("BALANCE_MAX", BALANCE_MAX.unsigned_abs()),
     ("BATCH_BYTES_MAX", machine::BATCH_BYTES_MAX as u64),
+    ("FORETOLD_MAX", machine::FORETOLD_MAX as u64),
     ("ENDED_PER_ENTRY", machine::ENDED_PER_ENTRY as u64),
     ("RECEIPTS_PER_EVENT_MAX", stock::RECEIPTS_PER_EVENT_MAX),
     ("CLAIMS_PER_EVENT_MAX", packets::CLAIMS_PER_EVENT_MAX),

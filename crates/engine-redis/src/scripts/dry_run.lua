@@ -3,14 +3,17 @@
 
 local clear_events, evolve_from = log.clear_events, log.evolve_from
 
+-- How many orders the steps of one dry run may touch.
+local FORETOLD_MAX = constants.FORETOLD_MAX
+
 -- Blanks values that nobody may know before a command is carried out. `offset` is what stands before them.
 local function hide_values(command, facts, offset)
   for _, place in ipairs(command.spec.hidden) do facts[offset + place] = false end
 end
 
--- Applies a decided step and all that follow; gives the values of the last.
+-- Applies a decided step and all that follow; gives the values of the last, or the refusal where they are too many.
 local function foretell_steps(step)
-  local so_far = nil
+  local so_far, touched = nil, 0
   while true do
     evolve_from(1, nil)
     clear_events()
@@ -18,6 +21,8 @@ local function foretell_steps(step)
     if not progress then return step end
     local steps = steps_of[progress[1]]
     if steps.foretell then return steps.foretell(progress) end
+    touched = touched + math.max(settings.step_max, 1)
+    if touched >= FORETOLD_MAX then return nil, outcomes.new(codes.STEP_LIMIT, FORETOLD_MAX) end
     if steps.join then progress = steps.join(progress, so_far) end
     step, so_far = steps.go_on(progress, call.now), progress
   end
@@ -26,7 +31,8 @@ end
 local function single_foretold(request)
   local step, refusal = machine.decide_command(request.command, request.packets and request.packets[1])
   if refusal then return refusal end
-  local facts = foretell_steps(step)
+  local facts, too_much = foretell_steps(step)
+  if too_much then return too_much end
   hide_values(request.command, facts, 0)
   return outcomes.applied(facts)
 end

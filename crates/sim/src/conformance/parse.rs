@@ -71,6 +71,8 @@ pub(crate) struct Row {
     pub(crate) expected: Expected,
     /// Other faults of the command, over which its answer takes precedence.
     pub(crate) over: Vec<Code>,
+    /// What a dry run of it answers, if that is something else.
+    pub(crate) dry: Option<Expected>,
 }
 
 /// The options after `batch`.
@@ -232,26 +234,46 @@ fn batch(rest: &str, body: &[&str]) -> Result<Row, String> {
         }
     }
     let (end, lines) = body.split_last().ok_or("batch without end")?;
-    let (_, expected, over) = split(end)?;
+    let (_, answers) = split(end)?;
     let lines = lines.iter().map(|line| words(line)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Row { lines, batch: Some(head), expected, over })
+    Ok(answers.of(lines, Some(head)))
 }
 
 fn row(text: &str) -> Result<Row, String> {
-    let (command, expected, over) = split(text)?;
-    Ok(Row { lines: vec![words(command)?], batch: None, expected, over })
+    let (command, answers) = split(text)?;
+    Ok(answers.of(vec![words(command)?], None))
 }
 
-/// The command, the answer and what the answer takes precedence over.
-fn split(text: &str) -> Result<(&str, Expected, Vec<Code>), String> {
+/// What is behind the arrow of a row.
+struct Answers {
+    expected: Expected,
+    over: Vec<Code>,
+    dry: Option<Expected>,
+}
+
+impl Answers {
+    fn of(self, lines: Vec<Vec<String>>, batch: Option<BatchHead>) -> Row {
+        let Self { expected, over, dry } = self;
+        Row { lines, batch, expected, over, dry }
+    }
+}
+
+/// The command, the answer, what the answer takes precedence over, and the answer of a dry run.
+fn split(text: &str) -> Result<(&str, Answers), String> {
     let Some((command, answer)) = text.split_once("->") else {
-        return Ok((text, Expected::applied(), Vec::new()));
+        return Ok((text, Answers { expected: Expected::applied(), over: Vec::new(), dry: None }));
     };
+    let (answer, dry) =
+        answer.split_once(" | dry ").map_or((answer, None), |(answer, dry)| (answer, Some(dry)));
     let (answer, over) = answer.split_once(" | over ").unwrap_or((answer, ""));
     let code = |word: &str| Code::from_word(word).ok_or_else(|| format!("'{word}' is no code"));
-    let expected = Expected::new(answer);
-    code(expected.code())?;
-    Ok((command.trim(), expected, over.split_whitespace().map(code).collect::<Result<_, _>>()?))
+    let over = over.split_whitespace().map(code).collect::<Result<_, _>>()?;
+    let expected = |text| {
+        let expected = Expected::new(text);
+        code(expected.code()).map(|_| expected)
+    };
+    let dry = dry.map(expected).transpose()?;
+    Ok((command.trim(), Answers { expected: expected(answer)?, over, dry }))
 }
 
 /// Words separated by blanks; `"…"` is one word, which may contain blanks or be empty.
