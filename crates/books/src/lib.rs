@@ -1,0 +1,17 @@
+//! Outside books against what Scarce has booked: a bank's statement against the movements of an account, a stock count
+//! against the stock of a moment.
+//!
+//! ```text
+//! file ─▶ statement: lines with day, amount, operation, references; bad lines with the reason
+//! ```
+//!
+//! Must not know: where our movements come from, settings, ports, databases. Everything here is pure but for the input that is
+//! handed over.
+
+#![forbid(unsafe_code)]
+
+mod day;
+mod number;
+
+pub use day::Day;
+pub use number::Numbers;
