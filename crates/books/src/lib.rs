@@ -11,7 +11,11 @@
 #![forbid(unsafe_code)]
 
 mod day;
+mod error;
+mod map;
 mod number;
 
 pub use day::Day;
+pub use error::BookError;
+pub use map::{Format, Here, Kind, Map, There, Units};
 pub use number::Numbers;
