@@ -12,10 +12,14 @@
 
 mod day;
 mod error;
+mod items;
 mod map;
 mod number;
+mod records;
+mod text;
 
 pub use day::Day;
 pub use error::BookError;
+pub use items::{ITEMS_MAX, Item, Items};
 pub use map::{Format, Here, Kind, Map, There, Units};
 pub use number::Numbers;
