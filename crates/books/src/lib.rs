@@ -10,12 +10,14 @@
 
 #![forbid(unsafe_code)]
 
+mod csv;
 mod day;
 mod error;
 mod items;
 mod map;
 mod number;
 mod records;
+mod statement;
 mod text;
 
 pub use day::Day;
@@ -23,3 +25,4 @@ pub use error::BookError;
 pub use items::{ITEMS_MAX, Item, Items};
 pub use map::{Format, Here, Kind, Map, There, Units};
 pub use number::Numbers;
+pub use statement::{BadLine, Reading, Statement};
