@@ -150,3 +150,6 @@ fn amount<R: Read>(records: &Records<R>, places: &Places, numbers: &Numbers) -> 
         Some(false) => Ok(amount),
     }
 }
+
+#[cfg(test)]
+mod tests;
