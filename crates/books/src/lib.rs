@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+mod balance;
+mod camt;
 mod csv;
 mod day;
 mod error;

@@ -6,7 +6,7 @@ use crate::day::Day;
 use crate::items::{Item, Items};
 use crate::map::{Format, Kind, Map};
 use crate::text::UNREADABLE;
-use crate::{BookError, csv};
+use crate::{BookError, camt, csv};
 
 /// References that say that there is none.
 const NO_REFERENCE: [&str; 3] = ["NOTPROVIDED", "NONREF", "NOREF"];
@@ -56,7 +56,8 @@ impl Statement {
         let mut draft = Draft::new(map, reading);
         match map.format {
             Format::Csv => csv::read(input, map, &mut draft)?,
-            Format::Camt053 | Format::Mt940 => return Err(BookError::map("this format is not read yet")),
+            Format::Camt053 => camt::read(input, map, &mut draft)?,
+            Format::Mt940 => return Err(BookError::map("this format is not read yet")),
         }
         draft.end()
     }
