@@ -335,3 +335,6 @@ fn add(reference: &mut String, text: &str) {
 fn day(text: &str) -> Option<Day> {
     text.get(..10)?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests;
