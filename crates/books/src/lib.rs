@@ -17,6 +17,7 @@ mod day;
 mod error;
 mod items;
 mod map;
+mod mt940;
 mod number;
 mod records;
 mod statement;

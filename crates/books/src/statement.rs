@@ -6,7 +6,7 @@ use crate::day::Day;
 use crate::items::{Item, Items};
 use crate::map::{Format, Kind, Map};
 use crate::text::UNREADABLE;
-use crate::{BookError, camt, csv};
+use crate::{BookError, camt, csv, mt940};
 
 /// References that say that there is none.
 const NO_REFERENCE: [&str; 3] = ["NOTPROVIDED", "NONREF", "NOREF"];
@@ -57,7 +57,7 @@ impl Statement {
         match map.format {
             Format::Csv => csv::read(input, map, &mut draft)?,
             Format::Camt053 => camt::read(input, map, &mut draft)?,
-            Format::Mt940 => return Err(BookError::map("this format is not read yet")),
+            Format::Mt940 => mt940::read(input, map, &mut draft)?,
         }
         draft.end()
     }
