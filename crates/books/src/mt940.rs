@@ -219,3 +219,6 @@ impl Mt940<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,3 +99,24 @@ fn plain(text: &str) -> String {
     }
     plain
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_ids_are_found_in_what_banks_make_of_them() {
+        for (text, id) in [
+            ("166?00CREDIT?20EREF+INV-20261130-0000000?2117?22SVWZ+thanks", "INV-20261130-000000017"),
+            ("166?00CREDIT?20EREF+NOTPROVIDED?21SVWZ+INV-5", "bank"),
+            ("/EREF/INV-7//REMI/thanks", "INV-7"),
+            ("thanks EREF+INV-8 and more", "INV-8"),
+            ("thanks", "bank"),
+        ] {
+            let (mut operation, mut reference) = ("bank".to_owned(), String::new());
+            add(text, &mut operation, &mut reference);
+            assert_eq!(operation, id, "{text}: {reference}");
+            assert!(reference.contains("bank"), "{reference}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The texts under which lines and movements are found.
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::items::Item;
+
+/// The key of an id, which is compared as it is written.
+pub(crate) fn of_id(text: &str) -> u64 {
+    xxh3_64(text.as_bytes())
+}
+
+/// The key of a movement, by where it is.
+pub(crate) fn of_place(place: &str) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(b"here:");
+    hasher.update(place.as_bytes());
+    hasher.digest()
+}
+
+/// The key of a reference: banks change the case of letters.
+pub(crate) fn of_word(word: &str) -> u64 {
+    let mut hasher = Xxh3::new();
+    word.bytes().for_each(|byte| hasher.update(&[byte.to_ascii_lowercase()]));
+    hasher.digest()
+}
+
+/// The key of everything that a line says, but for its number.
+pub(crate) fn of_line(its: &Item<'_>) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&its.day.0.to_le_bytes());
+    hasher.update(&its.amount.to_le_bytes());
+    hasher.update(its.operation.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(its.reference.as_bytes());
+    hasher.digest()
+}
+
+/// The words of a line that may name an operation: the whole of its texts, what is between spaces, and what is between signs.
+pub(crate) fn words<'t>(its: &Item<'t>) -> impl Iterator<Item = &'t str> {
+    let spaced = its.reference.split_whitespace();
+    let signs = |its: char| matches!(its, ',' | ';' | '+' | '|' | '(' | ')' | '"' | '\'');
+    let parts = its.reference.split(move |its: char| its.is_whitespace() || signs(its));
+    [its.operation, its.reference].into_iter().chain(spaced).chain(parts).filter(|word| word.len() > 1)
+}
+
+/// The texts of a movement that name it alone: its operation, also without what only we put before it, and its hold.
+pub(crate) fn names<'t>(its: &Item<'t>, prefixes: &[String]) -> impl Iterator<Item = &'t str> {
+    let bare = prefixes.iter().filter_map(move |prefix| its.operation.strip_prefix(prefix.as_str()));
+    let bare: Vec<&str> = bare.collect();
+    [its.operation, hold(its)].into_iter().chain(bare).filter(|name| !name.is_empty())
+}
+
+/// The text that says of whom a movement is.
+pub(crate) fn party<'t>(its: &Item<'t>) -> &'t str {
+    its.reference.split_once('\n').map_or("", |(_, party)| party)
+}
+
+fn hold<'t>(its: &Item<'t>) -> &'t str {
+    its.reference.split_once('\n').map_or("", |(hold, _)| hold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::day::Day;
+
+    #[test]
+    fn words_are_found_in_whatever_surrounds_them() {
+        let item = |operation, reference| Item {
+            line: 0,
+            day: Day(0),
+            amount: 0,
+            operation,
+            reference,
+            place: "",
+            since: None,
+        };
+        let its = item("e2e", "SVWZ+inv-17, thanks (again)");
+        for word in ["e2e", "inv-17", "again", "thanks"] {
+            assert!(words(&its).any(|found| found == word), "{word}");
+        }
+        assert_eq!(of_word("Inv-17"), of_word("iNV-17"));
+        let its = item("pay:17", "hold-1\nu1");
+        let prefixes = ["pay:".to_owned()];
+        assert_eq!(names(&its, &prefixes).collect::<Vec<_>>(), ["pay:17", "hold-1", "17"]);
+        assert_eq!(party(&its), "u1");
+    }
+}
