@@ -22,6 +22,8 @@ mod map;
 mod mt940;
 mod number;
 mod records;
+mod report;
+mod state;
 mod statement;
 mod text;
 
@@ -30,4 +32,6 @@ pub use error::BookError;
 pub use items::{ITEMS_MAX, Item, Items};
 pub use map::{Format, Here, Kind, Map, There, Units};
 pub use number::Numbers;
+pub use report::{Finding, Matched, Matter, Report, Tally};
+pub use state::{Closed, State};
 pub use statement::{BadLine, Reading, Statement};

@@ -1,0 +1,160 @@
+//! What stays from one file to the next: what is open, and what was settled lately.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::BookError;
+use crate::day::Day;
+use crate::map::Map;
+use crate::report::Finding;
+
+/// The layout of the state.
+const VERSION: u32 = 1;
+
+/// How many days more than the tolerance files may overlap.
+const OVERLAP_DAYS: i32 = 7;
+
+/// What is open after a file.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Part {
+    pub(crate) from: Day,
+    pub(crate) through: Day,
+    pub(crate) open: Vec<Finding>,
+    /// What was matched lately: the movement's place and the line, as numbers.
+    pub(crate) settled: Vec<(u64, u64)>,
+}
+
+/// Something that was closed by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Closed {
+    /// What.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub on: Day,
+}
+
+/// What stays from one file to the next.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct State {
+    version: u32,
+    /// What is compared with what.
+    of: String,
+    /// After the file before the last one: the last one may be read again.
+    before: Option<Part>,
+    last: Option<Part>,
+    pub(crate) closed: Vec<Closed>,
+}
+
+/// What is compared with what.
+fn subject(map: &Map) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    format!(
+        "{:?} {} {} {}",
+        map.kind,
+        text(&map.here.account),
+        text(&map.here.asset),
+        text(&map.there.account)
+    )
+}
+
+impl State {
+    /// A state with nothing in it.
+    #[must_use]
+    pub fn new(map: &Map) -> Self {
+        Self { version: VERSION, of: subject(map), before: None, last: None, closed: Vec::new() }
+    }
+
+    /// Reads a state.
+    ///
+    /// # Errors
+    /// When it is unreadable, or is of another map.
+    pub fn read(text: &[u8], map: &Map) -> Result<Self, BookError> {
+        let wrong = |error: serde_json::Error| BookError::state(format!("the state is unreadable: {error}"));
+        let state: Self = serde_json::from_slice(text).map_err(wrong)?;
+        if state.version != VERSION {
+            return Err(BookError::state(format!(
+                "the state has layout {}, and this release {VERSION}",
+                state.version
+            )));
+        }
+        if state.of != subject(map) {
+            let text = "the state is of another map: it compares other accounts; name another file for it";
+            return Err(BookError::state(text));
+        }
+        Ok(state)
+    }
+
+    /// The state as it is kept.
+    ///
+    /// # Errors
+    /// Never, as far as is known.
+    pub fn write(&self, out: impl std::io::Write) -> Result<(), BookError> {
+        serde_json::to_writer(out, self).map_err(|error| BookError::Read(error.into()))
+    }
+
+    /// Closes what is open, for a reason.
+    ///
+    /// # Errors
+    /// When nothing of this name is open.
+    pub fn close(&mut self, id: &str, reason: &str, on: Day) -> Result<(), BookError> {
+        let open = self.last.iter().chain(&self.before).flat_map(|part| &part.open);
+        let count = open.filter(|its| its.id == id).count();
+        let closed = self.closed.iter().filter(|its| its.id == id).count();
+        if count == 0 || closed >= count {
+            return Err(BookError::state(format!("nothing with the id {id} is open")));
+        }
+        self.closed.push(Closed { id: id.to_owned(), reason: reason.to_owned(), on });
+        Ok(())
+    }
+
+    /// What a file goes on from: the last one, or the one before if this is the last one again.
+    pub(crate) fn base(&self, from: Day, through: Day) -> Result<Option<&Part>, BookError> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let base = if from > last.from { Some(last) } else { self.before.as_ref() };
+        match base {
+            Some(base) if from <= base.from || through < base.through => Err(BookError::state(format!(
+                "the file is about {from} to {through}, and the state has gone on to {}; files are compared in their order",
+                last.through
+            ))),
+            base => Ok(base),
+        }
+    }
+
+    /// The state after a file.
+    pub(crate) fn after(mut self, part: Part) -> Self {
+        if self.last.as_ref().is_some_and(|last| part.from > last.from) {
+            self.before = self.last.take();
+        }
+        self.last = Some(part);
+        self
+    }
+
+    /// How many days before its end a part still knows what was settled.
+    pub(crate) fn known_days(map: &Map) -> i32 {
+        map.tolerance_days() + OVERLAP_DAYS
+    }
+}
+
+/// How often something is to be passed over.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(HashMap<u64, u32>);
+
+impl Counted {
+    pub(crate) fn add(&mut self, key: u64) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    /// Whether it is to be passed over once more.
+    pub(crate) fn take(&mut self, key: u64) -> bool {
+        match self.0.get_mut(&key) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
